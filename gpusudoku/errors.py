@@ -1,0 +1,21 @@
+"""The errors a caller can meet, each with the exit status the command line gives it."""
+
+
+class GpusudokuError(Exception):
+    """Base class: every error this package raises on purpose. Its text is one line."""
+
+    exit_status = 1
+
+
+class InputError(GpusudokuError, ValueError):
+    """Bad input: a board, a file or an option value. The text names the place."""
+
+    exit_status = 2
+
+
+class DeviceError(GpusudokuError, RuntimeError):
+    """The device that was asked for cannot be used on this machine."""
+
+
+class MismatchError(GpusudokuError, RuntimeError):
+    """Two independent counts of the same board differ: one of them is wrong."""

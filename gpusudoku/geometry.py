@@ -1,0 +1,120 @@
+"""The shape of a board: boxes of R rows by C columns, n = R * C digits, n x n cells.
+
+Cells are numbered 0 .. n*n-1, row by row. Row, column and box i of a board are its units
+i, n + i and 2n + i. Box numbers run row by row too.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.errors import InputError
+
+MAX_DIGITS = 64
+"""Digit sets are packed in 64-bit masks."""
+
+
+@dataclass(frozen=True, order=True)
+class Geometry:
+    """Boxes of ``box_rows`` rows by ``box_columns`` columns.
+
+    Raises
+    ------
+    InputError
+        If a side is below 1 or the board would have more than 64 digits.
+    """
+
+    box_rows: int
+    box_columns: int
+
+    def __post_init__(self) -> None:
+        if self.box_rows < 1 or self.box_columns < 1:
+            raise InputError(f"box {self}: both sides must be at least 1")
+        if self.n > MAX_DIGITS:
+            raise InputError(f"box {self}: {self.n} digits, at most {MAX_DIGITS} are supported")
+
+    def __str__(self) -> str:
+        return f"{self.box_rows}x{self.box_columns}"
+
+    @property
+    def n(self) -> int:
+        """Number of digits, which is also the number of rows, of columns and of boxes."""
+        return self.box_rows * self.box_columns
+
+    @property
+    def cells(self) -> int:
+        """Number of cells, n * n."""
+        return self.n * self.n
+
+    @property
+    def transposed(self) -> Geometry:
+        """The geometry of a board mirrored at its main diagonal."""
+        return Geometry(self.box_columns, self.box_rows)
+
+    @cached_property
+    def unit_of(self) -> NDArray[np.int64]:
+        """int64 (cells, 3): the row unit, column unit and box unit of every cell."""
+        row, column = np.divmod(np.arange(self.cells), self.n)
+        box = row // self.box_rows * self.box_rows + column // self.box_columns
+        table = np.stack([row, self.n + column, 2 * self.n + box], axis=1)
+        table.setflags(write=False)
+        return table
+
+    @cached_property
+    def units(self) -> NDArray[np.int64]:
+        """int64 (3n, n): the cells of every unit, in ascending order."""
+        order = np.argsort(self.unit_of.T, axis=1, kind="stable")
+        table = order.reshape(3 * self.n, self.n)
+        table.setflags(write=False)
+        return table
+
+    @cached_property
+    def peers(self) -> tuple[NDArray[np.int64], ...]:
+        """For every cell the other cells that share a unit with it, in ascending order."""
+        return tuple(
+            np.setdiff1d(self.units[self.unit_of[cell]], cell) for cell in range(self.cells)
+        )
+
+    def cell_name(self, cell: int) -> str:
+        """``r1c1`` for cell 0."""
+        return f"r{cell // self.n + 1}c{cell % self.n + 1}"
+
+    @classmethod
+    def of_size(cls, n: int) -> Geometry:
+        """Guess the box of an n x n board: R <= C, most nearly square, R >= 2 unless n = 1.
+
+        Raises
+        ------
+        InputError
+            If n is out of range or has no such box (a prime, say).
+        """
+        if not 1 <= n <= MAX_DIGITS:
+            raise InputError(f"a board of {n} rows: from 1 to {MAX_DIGITS} are supported")
+        if n == 1:
+            return cls(1, 1)
+        for rows in range(int(n**0.5), 1, -1):
+            if n % rows == 0:
+                return cls(rows, n // rows)
+        raise InputError(
+            f"a board of {n} rows has no boxes of at least 2 rows: "
+            f"give the box (--box 1x{n} is a Latin square)"
+        )
+
+    @classmethod
+    def parse(cls, text: str) -> Geometry:
+        """Read ``RxC``, rows first.
+
+        Raises
+        ------
+        InputError
+            If the text is of another form or the geometry is out of range.
+        """
+        match = re.fullmatch(r"\s*(\d{1,3})\s*[xX*]\s*(\d{1,3})\s*", text)
+        if match is None:
+            raise InputError(f"box {text!r}: expected ROWSxCOLUMNS, such as 3x3")
+        return cls(int(match[1]), int(match[2]))
