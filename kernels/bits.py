@@ -1,0 +1,65 @@
+"""Two operations on 64-bit masks: one name each, three meanings.
+
+The plain functions below say what is meant and are what runs under the CUDA simulator. Compiled
+for the CPU they become one instruction each (popcnt, tzcnt) through LLVM; compiled for CUDA they
+become its own (popc; brev and clz).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.extending import intrinsic, overload
+
+
+def popcount(x: Any) -> int:
+    """Number of set bits of a uint64."""
+    return int(x).bit_count()
+
+
+def lowest_index(x: Any) -> int:
+    """Index of the lowest set bit of a uint64 that is not 0."""
+    value = int(x)
+    return (value & -value).bit_length() - 1
+
+
+@intrinsic
+def _ctpop(typing_context, x):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.ctpop(args[0])
+
+    return x(x), generate
+
+
+@intrinsic
+def _cttz(typing_context, x):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        zero_is_undefined = ir.Constant(ir.IntType(1), 1)
+        return builder.cttz(args[0], zero_is_undefined)
+
+    return x(x), generate
+
+
+@overload(popcount, target="cpu", inline="always")
+def _popcount_cpu(x):  # type: ignore[no-untyped-def]
+    return lambda x: np.int64(_ctpop(x))
+
+
+@overload(lowest_index, target="cpu", inline="always")
+def _lowest_index_cpu(x):  # type: ignore[no-untyped-def]
+    return lambda x: np.int64(_cttz(x))
+
+
+def register_cuda() -> None:
+    """Teach the CUDA compiler both names. Not for the simulator, which runs the functions above."""
+    from numba import cuda
+
+    @overload(popcount, target="cuda")
+    def _popcount_cuda(x):  # type: ignore[no-untyped-def]
+        return lambda x: np.int64(cuda.popc(x))
+
+    @overload(lowest_index, target="cuda")
+    def _lowest_index_cuda(x):  # type: ignore[no-untyped-def]
+        return lambda x: np.int64(cuda.clz(cuda.brev(x)))

@@ -1,0 +1,105 @@
+"""Placing a digit, choosing a cell to guess, and splitting a board in two.
+
+A guess splits a board into two that share no solution: one where digit d stands in a cell, and one
+where it does not. Both are whole boards, so a stack of them is a list of work that anyone can take
+over, and the frontier, a thread's stack and what a thread leaves behind are all the same thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gpusudoku.kernels.bits import lowest_index
+from gpusudoku.kernels.layout import ONE, ZERO, Layout
+from gpusudoku.kernels.rules import FIRST
+from gpusudoku.kernels.singles import Jit
+
+
+def build_place(layout: Layout, jit: Jit) -> Callable[..., None]:
+    """Make ``place(s, keep, d, slot)``: fix digit d + 1, a candidate of the cell, in its slot.
+
+    Which digits are pending now is left to the caller, who knows what candidates the cell had.
+    """
+    n, W, fixed = layout.n, layout.plane_words, layout.fixed
+
+    @jit
+    def place(s, keep, d, slot):  # type: ignore[no-untyped-def]
+        w = slot // 64
+        bit = ONE << np.uint64(slot % 64)
+        for e in range(n):
+            s[e * W + w] &= ~bit
+        s[d * W + w] |= bit
+        for v in range(W):
+            s[d * W + v] &= keep[slot, v]
+        s[fixed + w] |= bit
+
+    return place
+
+
+def build_choose(layout: Layout, strategy: int, jit: Jit) -> Callable[..., int]:
+    """Make ``choose(s, scratch)``: the slot of the cell to guess.
+
+    Of the unfixed cells the first in reading order, or the first of those with the fewest
+    candidates. Needs a board that is neither DEAD nor SOLVED and its last survey in scratch.
+    """
+    n, W, fixed = layout.n, layout.plane_words, layout.fixed
+    whole, last = layout.whole_word, layout.last_word
+
+    @jit
+    def choose(s, scratch):  # type: ignore[no-untyped-def]
+        if strategy != FIRST:
+            for w in range(2 * W):  # cells with one candidate, then cells with two
+                if scratch[w] != ZERO:
+                    return 64 * (w % W) + lowest_index(scratch[w])
+        best, fewest = -1, n + 1
+        for w in range(W):
+            cells = (last if w == W - 1 else whole) & ~s[fixed + w]
+            while cells != ZERO:
+                bit = cells & (~cells + ONE)
+                cells ^= bit
+                if strategy == FIRST:
+                    return 64 * w + lowest_index(bit)
+                count = 0
+                for d in range(n):
+                    if s[d * W + w] & bit != ZERO:
+                        count += 1
+                if count < fewest:
+                    best, fewest = 64 * w + lowest_index(bit), count
+        return best
+
+    return choose
+
+
+def build_branch(layout: Layout, jit: Jit) -> Callable[..., bool]:
+    """Make ``branch(s, t, keep, slot)``: guess the lowest candidate of the cell.
+
+    t becomes s with that digit placed, s loses the candidate; returns True. If it is the cell's
+    only candidate there is nothing to split: s itself gets the digit and False is returned.
+    """
+    n, W, words, pending = layout.n, layout.plane_words, layout.words, layout.pending
+    place = build_place(layout, jit)
+
+    @jit
+    def branch(s, t, keep, slot):  # type: ignore[no-untyped-def]
+        w, b = slot // 64, np.uint64(slot % 64)
+        candidates = ZERO
+        for e in range(n):
+            candidates |= ((s[e * W + w] >> b) & ONE) << np.uint64(e)
+        s[pending] |= candidates
+        d = lowest_index(candidates)
+        others = candidates & (candidates - ONE)
+        if others == ZERO:
+            place(s, keep, d, slot)
+            return False
+        for i in range(words):
+            t[i] = s[i]
+        place(t, keep, d, slot)
+        if others & (others - ONE) == ZERO:
+            place(s, keep, lowest_index(others), slot)
+        else:
+            s[d * W + w] ^= ONE << b
+        return True
+
+    return branch

@@ -1,0 +1,119 @@
+"""The kernels compiled for the CPU, one set per geometry and rules, kept on disk.
+
+The geometry is a set of constants to the compiler: it unrolls the loops over digits and words,
+which makes the search twice as fast as one compiled for all geometries.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+from llvmlite.binding import get_host_cpu_name
+from numba import njit
+from numba.core import event
+from numba.extending import register_jitable
+
+from gpusudoku.kernels.layout import Layout
+from gpusudoku.kernels.rules import Rules
+from gpusudoku.kernels.search import build_run
+from gpusudoku.kernels.widen import build_expand, build_load
+
+LOAD = "void(uint8[:,::1], int64[::1], uint64[:,::1], uint64[:,::1])"
+EXPAND = (
+    "int64(uint64[:,::1], float64, uint64[:,::1], int64[::1], boolean[::1], uint64[:,::1],"
+    " uint64[::1])"
+)
+RUN = (
+    "void(uint64[:,::1], int64[::1], int64[::1], uint64[:,::1], int64[::1], int64, uint64,"
+    " uint64[::1], uint64[:,::1], uint64[::1], uint8[:,::1], int64[::1], uint64[::1])"
+)
+
+
+class Kernels(NamedTuple):
+    """Compiled functions; see the ``build_`` function of the same name for what each does."""
+
+    load: Callable[..., None]
+    expand: Callable[..., int]
+    run: Callable[..., None]
+
+
+def _claim(counter):  # type: ignore[no-untyped-def]
+    value = counter[0]
+    counter[0] = value + 1
+    return value
+
+
+def _add(array, i, value):  # type: ignore[no-untyped-def]
+    array[i] += value
+
+
+@cache
+def kernels(layout: Layout, rules: Rules) -> Kernels:
+    """Compile the kernels, or load them from disk where they were compiled before."""
+    jit = register_jitable(_nrt=False, forceinline=True)
+    claim, add = jit(_claim), jit(_add)
+    return Kernels(
+        load=_compile(build_load(layout, jit), LOAD),
+        expand=_compile(build_expand(layout, rules, jit), EXPAND),
+        run=_compile(build_run(layout, rules, jit, claim, add), RUN),
+    )
+
+
+def on_compile(tell: Callable[[], None]) -> None:
+    """Call ``tell`` once, at the first function that is compiled and not loaded from disk."""
+
+    class Listener(event.Listener):  # type: ignore[misc]
+        told = False
+
+        def on_start(self, event: Any) -> None:
+            if not self.told:
+                self.told = True
+                tell()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Listener())
+
+
+@cache
+def cache_folder() -> Path | None:
+    """Where compiled code is kept, None if no folder can be written.
+
+    GPUSUDOKU_CACHE_DIR, else a folder in the user's cache. One folder per state of the kernel
+    sources, Numba and processor: Numba itself would only notice edits in the file of the function.
+    """
+    digest = hashlib.sha256(f"{numba.__version__} {get_host_cpu_name()}".encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    user_cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    base = os.environ.get("GPUSUDOKU_CACHE_DIR") or Path(user_cache) / "gpusudoku"
+    folder = Path(base) / digest.hexdigest()[:16]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return None
+
+
+def _compile(function: Callable[..., Any], signature: str) -> Callable[..., Any]:
+    folder = cache_folder()
+    dispatcher = njit(nogil=True, error_model="numpy", _nrt=False)(function)
+    if folder is not None:
+        # Numba reads its setting when caching is enabled; others' functions keep theirs.
+        theirs = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(folder)
+        try:
+            dispatcher.enable_caching()
+        finally:
+            numba.config.CACHE_DIR = theirs
+    dispatcher.compile(signature)
+    return dispatcher  # type: ignore[no-any-return]

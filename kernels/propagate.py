@@ -1,0 +1,45 @@
+"""The techniques applied to one board until none of them finds anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpusudoku.kernels.layout import Layout
+from gpusudoku.kernels.pairs import build_hidden_pairs, build_naked_pairs
+from gpusudoku.kernels.rules import CHANGED, HIDDEN_PAIR, HIDDEN_SINGLE, NAKED_PAIR, OPEN
+from gpusudoku.kernels.singles import Jit, build_fix_singles, build_hidden_singles, build_survey
+
+
+def build_propagate(layout: Layout, techniques: int, jit: Jit) -> Callable[..., int]:
+    """Make ``propagate(s, scratch, keep)``: returns DEAD, SOLVED, or OPEN.
+
+    Whatever the techniques, a cell left with one candidate is fixed at once and a cell left with
+    none is DEAD. With techniques 0 the board is only surveyed and may come back CHANGED: cells with
+    one candidate are then left to the guessing. The cheapest technique that finds something goes
+    first. scratch holds the last survey, which is still true of the board.
+    """
+    survey = build_survey(layout, jit)
+    fix_singles = build_fix_singles(layout, jit)
+    hidden_singles = build_hidden_singles(layout, jit)
+    naked_pairs = build_naked_pairs(layout, jit)
+    hidden_pairs = build_hidden_pairs(layout, jit)
+
+    @jit
+    def propagate(s, scratch, keep):  # type: ignore[no-untyped-def]
+        while True:
+            status = survey(s, scratch)
+            if techniques == 0:
+                return status
+            if status == CHANGED:
+                fix_singles(s, scratch, keep)
+                continue
+            if status == OPEN and techniques & HIDDEN_SINGLE:
+                status = hidden_singles(s, scratch)
+            if status == OPEN and techniques & NAKED_PAIR:
+                status = naked_pairs(s, scratch, keep)
+            if status == OPEN and techniques & HIDDEN_PAIR:
+                status = hidden_pairs(s, scratch, keep)
+            if status != CHANGED:
+                return status
+
+    return propagate

@@ -1,0 +1,157 @@
+"""The iterative backtracking counter: one thread, one explicit stack, no recursion.
+
+The top of the stack is the board at hand. A guess pushes a board, a board without solutions left
+is popped. Whenever the counter stops (its budget of nodes is spent, its stack is full, room for
+solutions ran out) the stack holds exactly what has not been explored yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gpusudoku.kernels.bits import lowest_index
+from gpusudoku.kernels.branch import build_branch, build_choose
+from gpusudoku.kernels.layout import ONE, ZERO, Layout
+from gpusudoku.kernels.propagate import build_propagate
+from gpusudoku.kernels.rules import DEAD, SOLVED, Rules
+from gpusudoku.kernels.singles import Jit
+
+NODES = 0
+"""Boards looked at."""
+GUESSES = 1
+"""Guesses, each of which makes one more partial board."""
+DEEPEST = 2
+"""Boards left on the stack for later, at most."""
+TALLIES = 3
+
+TOP = 0
+"""Index of the board at hand in the stack, -1 if there is none."""
+BOARD = 1
+"""Index of the frontier board that the stack belongs to."""
+STATES = 2
+
+SLICE = 4096
+"""Nodes after which a thread looks whether others have reached the limit."""
+
+
+def build_run(
+    layout: Layout, rules: Rules, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
+) -> Callable[..., None]:
+    """Make the loop of one thread: take a frontier board, explore it, take the next.
+
+    ``claim(counter)`` returns counter[0] and raises it by 1; ``add(array, i, value)`` adds to
+    array[i]. Both are atomic where threads share the arrays.
+
+    The function made is ``run(boards, owners, cursor, stack, state, budget, limit, counts, keep,
+    scratch, solutions, used, tally)``:
+
+    boards     uint64 (B, words)       the frontier, or a piece of it
+    owners     int64 (B)               which of the ``counts`` a board adds to
+    cursor     int64 (1)               the next board to take
+    stack      uint64 (depth, words)   this thread's, kept from call to call
+    state      int64 (STATES)          TOP and BOARD, kept from call to call; TOP starts at -1
+    budget     int                     nodes to look at; then the function returns
+    limit      uint64                  an owner with this count is not searched on
+    counts     uint64 (owners)         solutions found
+    keep       uint64                  ``Layout.keep``
+    scratch    uint64                  ``Layout.scratch_words`` words, this thread's
+    solutions  uint8 (room, n * n)     solutions are written here, if room is not 0
+    used       int64 (1)               rows of ``solutions`` claimed so far; past room: wait
+    tally      uint64 (TALLIES)        this thread's statistics
+
+    No count can overflow: at a billion solutions a second, 2^64 take 584 years.
+    """
+    n, K, W, words = layout.n, layout.rows_per_word, layout.plane_words, layout.words
+    propagate = build_propagate(layout, rules.techniques, jit)
+    choose = build_choose(layout, rules.strategy, jit)
+    branch = build_branch(layout, jit)
+
+    @jit
+    def write_solution(s, cells):  # type: ignore[no-untyped-def]
+        for d in range(n):
+            for w in range(W):
+                x = s[d * W + w]
+                while x != ZERO:
+                    bit = lowest_index(x)
+                    x &= x - ONE
+                    cells[(w * K + bit // n) * n + bit % n] = d + 1
+
+    @jit
+    def search(stack, state, budget, room, keep, scratch, solutions, used, tally):  # type: ignore[no-untyped-def]
+        """Explore the stack for a number of nodes; returns the solutions found, at most room."""
+        found, guesses, nodes = ZERO, ZERO, 0
+        top = state[TOP]
+        deepest = top
+        while top >= 0 and nodes < budget and found < room:
+            s = stack[top]
+            status = propagate(s, scratch, keep)
+            nodes += 1
+            if status == DEAD:
+                top -= 1
+            elif status == SOLVED:
+                if solutions.shape[0] > 0:
+                    row = claim(used)
+                    if row >= solutions.shape[0]:
+                        break
+                    write_solution(s, solutions[row])
+                found += ONE
+                top -= 1
+            else:
+                if top + 1 == stack.shape[0]:
+                    break
+                if branch(s, stack[top + 1], keep, choose(s, scratch)):
+                    top += 1
+                    guesses += ONE
+                    deepest = max(deepest, top)
+        state[TOP] = top
+        tally[NODES] += np.uint64(nodes)
+        tally[GUESSES] += guesses
+        tally[DEEPEST] = max(tally[DEEPEST], np.uint64(deepest))
+        return found
+
+    @jit
+    def run(  # type: ignore[no-untyped-def]
+        boards,
+        owners,
+        cursor,
+        stack,
+        state,
+        budget,
+        limit,
+        counts,
+        keep,
+        scratch,
+        solutions,
+        used,
+        tally,
+    ):
+        while budget > 0:
+            if state[TOP] < 0:
+                index = claim(cursor)
+                if index >= boards.shape[0]:
+                    return
+                for i in range(words):
+                    stack[0, i] = boards[index, i]
+                state[TOP] = 0
+                state[BOARD] = index
+            owner = owners[state[BOARD]]
+            known = counts[owner]
+            if known >= limit:
+                state[TOP] = -1
+                continue
+            before = tally[NODES]
+            part = min(budget, SLICE)
+            room = limit - known
+            found = search(stack, state, part, room, keep, scratch, solutions, used, tally)
+            spent = np.int64(tally[NODES] - before)
+            budget -= spent
+            if found != ZERO:
+                add(counts, owner, found)
+            # Neither done nor out of budget: no room for solutions, or the stack is full.
+            if state[TOP] >= 0 and spent < part and found < room:
+                return
+
+    return run

@@ -1,0 +1,115 @@
+"""Packing boards, and splitting each of many in two: how the CPU makes a frontier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log2
+
+import numpy as np
+
+from gpusudoku.kernels.branch import build_branch, build_choose, build_place
+from gpusudoku.kernels.layout import ONE, ZERO, Layout
+from gpusudoku.kernels.propagate import build_propagate
+from gpusudoku.kernels.rules import DEAD, SOLVED, Rules
+from gpusudoku.kernels.singles import Jit
+
+
+def build_load(layout: Layout, jit: Jit) -> Callable[..., None]:
+    """Make ``load(cells, slot_of, keep, boards)``.
+
+    Packs uint8 (B, n * n) cells, 0 for empty, into uint64 (B, words) boards. A board whose clues
+    contradict each other comes out without candidates, so that any search finds it dead.
+    """
+    n, W, fixed, pending = layout.n, layout.plane_words, layout.fixed, layout.pending
+    whole, last = layout.whole_word, layout.last_word
+    place = build_place(layout, jit)
+
+    @jit
+    def load(cells, slot_of, keep, boards):  # type: ignore[no-untyped-def]
+        for b in range(cells.shape[0]):
+            s = boards[b]
+            for d in range(n):
+                for w in range(W):
+                    s[d * W + w] = last if w == W - 1 else whole
+            for w in range(W):
+                s[fixed + w] = ZERO
+            s[pending] = ZERO
+            for d in range(n):
+                s[pending] |= ONE << np.uint64(d)
+            for cell in range(n * n):
+                d = np.int64(cells[b, cell]) - 1
+                if d < 0:
+                    continue
+                slot = slot_of[cell]
+                bit = ONE << np.uint64(slot % 64)
+                if s[d * W + slot // 64] & bit == ZERO:
+                    for i in range(n * W):
+                        s[i] = ZERO
+                    break
+                place(s, keep, d, slot)
+
+    return load
+
+
+def build_log_space(layout: Layout, jit: Jit) -> Callable[..., float]:
+    """Make ``log_space(s)``: log2 of the product of the candidate counts of the unfixed cells."""
+    n, W, fixed = layout.n, layout.plane_words, layout.fixed
+    whole, last = layout.whole_word, layout.last_word
+
+    @jit
+    def log_space(s):  # type: ignore[no-untyped-def]
+        total = 0.0
+        for w in range(W):
+            cells = (last if w == W - 1 else whole) & ~s[fixed + w]
+            while cells != ZERO:
+                bit = cells & (~cells + ONE)
+                cells ^= bit
+                count = 0
+                for d in range(n):
+                    if s[d * W + w] & bit != ZERO:
+                        count += 1
+                total += log2(count)
+        return total
+
+    return log_space
+
+
+def build_expand(layout: Layout, rules: Rules, jit: Jit) -> Callable[..., int]:
+    """Make ``expand(boards, cutoff, children, parents, ready, keep, scratch)``: one round.
+
+    Every board of uint64 (B, words) is simplified. Dead ones vanish; one that is solved, or whose
+    search space is at most 2^cutoff, is copied to ``children``; any other is split in two.
+
+    children   uint64 (2 B, words)   written from the front, in the order of their parents
+    parents    int64 (2 B)           index of each child's parent
+    ready      bool (2 B)            whether the child needs no more splitting
+    Returns the number of children.
+    """
+    words = layout.words
+    propagate = build_propagate(layout, rules.techniques, jit)
+    choose = build_choose(layout, rules.strategy, jit)
+    branch = build_branch(layout, jit)
+    log_space = build_log_space(layout, jit)
+
+    @jit
+    def expand(boards, cutoff, children, parents, ready, keep, scratch):  # type: ignore[no-untyped-def]
+        count = 0
+        for b in range(boards.shape[0]):
+            s = children[count]
+            for i in range(words):
+                s[i] = boards[b, i]
+            status = propagate(s, scratch, keep)
+            if status == DEAD:
+                continue
+            parents[count] = b
+            ready[count] = status == SOLVED or log_space(s) <= cutoff
+            count += 1
+            if ready[count - 1]:
+                continue
+            if branch(s, children[count], keep, choose(s, scratch)):
+                parents[count] = b
+                ready[count] = False
+                count += 1
+        return count
+
+    return expand
