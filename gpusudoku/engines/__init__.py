@@ -1,0 +1,47 @@
+"""Engines explore a frontier, each on its own kind of device; they all keep to ``Engine``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from gpusudoku.chunks import Job, Progress
+    from gpusudoku.frontier import Frontier
+    from gpusudoku.kernels.rules import Rules
+
+
+@dataclass
+class Tally:
+    """What an engine did, added up over its workers."""
+
+    nodes: int = 0
+    """Partial boards looked at."""
+    guesses: int = 0
+    """Boards split in two, each of which makes one more partial board."""
+    deepest: int = 0
+    """Boards waiting on one stack, at most."""
+
+
+class Engine(Protocol):
+    """What the counting needs to know of a device."""
+
+    name: str
+    """``cpu`` or ``cuda``."""
+    workers: int
+    """How many workers run at once."""
+    width: int
+    """Frontier boards that keep the device busy."""
+
+    def prepare(self, frontier: Frontier, rules: Rules) -> None:
+        """Compile, so that ``explore`` only measures exploring."""
+
+    def explore(
+        self,
+        frontier: Frontier,
+        rules: Rules,
+        job: Job,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Tally:
+        """Run the job: count, or list, the solutions of all boards of the frontier."""

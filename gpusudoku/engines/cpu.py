@@ -1,0 +1,162 @@
+"""The CPU engine: fork/join over the frontier on threads that run the compiled search.
+
+Chunks start large and shrink; once the queue is empty, a worker with boards left on its stack
+hands half of them to those that wait. So all workers end together, however uneven the tree is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.chunks import Chunk, Job, Progress, Worker
+from gpusudoku.engines import Tally
+from gpusudoku.engines.cores import usable_cores
+from gpusudoku.frontier import Frontier
+from gpusudoku.kernels import cpu, search
+from gpusudoku.kernels.rules import Rules
+
+WIDTH_PER_WORKER = 128
+"""Frontier boards for each thread: enough for a meaningful progress bar, cheap to make."""
+
+CALL_SECONDS = 0.02
+"""A worker comes up for air about this often: stop, report, share out."""
+
+MAX_BUDGET = 1 << 40
+"""Nodes of a call at most: chunks may go on ending before their time is up."""
+
+PIECES = 8
+"""A worker that shares hands over at most this many chunks."""
+
+ROOM_BYTES = 1 << 20
+"""Size of a worker's buffer for solutions."""
+
+NO_LIMIT = np.uint64(2**64 - 1)
+
+
+class CpuEngine:
+    """``jobs`` threads of this process."""
+
+    name = "cpu"
+
+    def __init__(self, jobs: int | None = None) -> None:
+        self.workers = jobs or usable_cores()
+        self.width = WIDTH_PER_WORKER * self.workers
+
+    def prepare(self, frontier: Frontier, rules: Rules) -> None:
+        """Compile the kernels for the geometry of the frontier, or load them from disk."""
+        cpu.kernels(frontier.layout, rules)
+
+    def explore(
+        self,
+        frontier: Frontier,
+        rules: Rules,
+        job: Job,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Tally:
+        """Run the job on all threads; see ``Engine``."""
+        workers = [_Thread(frontier, rules, job) for _ in range(self.workers)]
+        try:
+            job.run(_pieces(frontier, self.workers), workers, progress)
+        finally:
+            tallies = np.stack([worker.tally for worker in workers])
+        nodes, guesses = tallies[:, [search.NODES, search.GUESSES]].sum(axis=0).tolist()
+        return Tally(nodes, guesses, int(tallies[:, search.DEEPEST].max()))
+
+
+def _pieces(frontier: Frontier, workers: int) -> Iterator[Chunk]:
+    """Slices of the frontier, each a share of what is left: large first, single boards last."""
+    start, total = 0, len(frontier)
+    while start < total:
+        end = start + max(1, (total - start) // (4 * workers))
+        payload = frontier.boards[start:end], frontier.owners[start:end]
+        yield Chunk(payload, (end - start) / total)
+        start = end
+
+
+class _Thread(Worker):
+    """One thread: its stack, its counters, and the chunk it is at."""
+
+    def __init__(self, frontier: Frontier, rules: Rules, job: Job) -> None:
+        layout = frontier.layout
+        self.run = cpu.kernels(layout, rules).run
+        self.keep = layout.keep
+        # Every board on the stack has a cell fixed that the board below it has not. Memory that
+        # is never touched is never taken, so the bound costs nothing.
+        cells = layout.n * layout.n
+        self.stack = np.empty((cells + 1, layout.words), np.uint64)
+        self.state = np.full(search.STATES, -1, np.int64)
+        self.scratch = np.empty(layout.scratch_words, np.uint64)
+        self.tally = np.zeros(search.TALLIES, np.uint64)
+        self.counts = np.zeros(len(job.counts), np.uint64)
+        self.reported = np.zeros_like(self.counts)
+        room = max(1, ROOM_BYTES // cells) if job.sink else 0
+        self.solutions = np.empty((room, cells), np.uint8)
+        self.used = np.zeros(1, np.int64)
+        self.limit = NO_LIMIT if job.limit is None else np.uint64(min(job.limit, int(NO_LIMIT)))
+        self.budget = 1000
+
+    def __call__(self, job: Job) -> float:
+        busy = 0.0
+        while (chunk := job.take()) is not None:
+            start = time.perf_counter()
+            self._explore(chunk, job)
+            busy += time.perf_counter() - start
+        return busy
+
+    def _explore(self, chunk: Chunk, job: Job) -> None:
+        boards, owners = chunk.payload
+        cursor = np.zeros(1, np.int64)
+        self.state[search.TOP] = -1
+        while not job.stopped:
+            start = time.perf_counter()
+            self.run(
+                boards, owners, cursor, self.stack, self.state, self.budget, self.limit,
+                self.counts, self.keep, self.scratch, self.solutions, self.used, self.tally,
+            )  # fmt: skip
+            seconds = time.perf_counter() - start
+            if seconds < CALL_SECONDS / 2:
+                self.budget = min(2 * self.budget, MAX_BUDGET)
+            elif seconds > CALL_SECONDS * 2:
+                self.budget = max(1, self.budget // 2)
+            self._flush(job)
+            taken, top = min(int(cursor[0]), len(boards)), int(self.state[search.TOP])
+            if top < 0 and taken == len(boards):
+                job.report([], chunk.weight)
+                return
+            if job.hungry:
+                waiting = np.concatenate([boards[taken:], self.stack[: top + 1]])
+                board_owner = owners[self.state[search.BOARD]]
+                owners = np.concatenate([owners[taken:], np.full(top + 1, board_owner)])
+                boards, owners = self._share(chunk, waiting, owners, job)
+                cursor[0], self.state[search.TOP] = 0, -1
+
+    def _flush(self, job: Job) -> None:
+        """Report what this call found."""
+        rows = min(int(self.used[0]), len(self.solutions))
+        if rows and job.sink:
+            job.sink(self.solutions[:rows].copy())
+            self.used[0] = 0
+        new = self.counts - self.reported
+        changed = np.flatnonzero(new)
+        if len(changed):
+            job.report(zip(changed.tolist(), new[changed].tolist(), strict=True))
+            self.reported[changed] = self.counts[changed]
+
+    def _share(
+        self, chunk: Chunk, boards: NDArray[np.uint64], owners: NDArray[np.int64], job: Job
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """Offer half of the boards of a chunk, those that were split least; return the others."""
+        half = len(boards) // 2
+        weight = chunk.weight / len(boards)
+        ends = np.linspace(0, half, min(half, PIECES) + 1, dtype=np.int64).tolist()
+        job.offer(
+            Chunk((boards[start:end], owners[start:end]), weight * (end - start))
+            for start, end in pairwise(ends)
+        )
+        chunk.weight -= weight * half
+        return boards[half:], owners[half:]

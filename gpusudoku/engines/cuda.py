@@ -1,0 +1,274 @@
+"""The CUDA engine: one search per GPU thread, relaunched until nothing is left.
+
+A launch ends when every thread has spent its budget of nodes or found no board to fetch, so none
+holds the card for long. What threads leave on their stacks they go on with in the next launch;
+when most threads have run dry, the boards left are gathered, widened by the CPU and shared anew.
+CuPy holds the memory on the card; in the simulator NumPy stands in for it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.chunks import Chunk, Job, Progress, Worker
+from gpusudoku.engines import Tally, driver
+from gpusudoku.errors import DeviceError, InputError
+from gpusudoku.frontier import Frontier
+from gpusudoku.kernels import search
+from gpusudoku.kernels.rules import Rules
+
+THREADS_PER_BLOCK = 128
+BLOCKS_PER_MULTIPROCESSOR = 8
+BOARDS_PER_THREAD = 8
+"""Frontier boards for every thread: enough that most threads end together."""
+
+LAUNCH_SECONDS = 0.2
+"""Budgets are set so that a launch takes about this long: Ctrl-C waits for no more."""
+
+MEMORY_SHARE = 0.5
+"""Share of a card's free memory that stacks may take."""
+
+ROOM_BYTES = 64 << 20
+"""Size of a card's buffer for solutions."""
+
+NO_LIMIT = np.uint64(2**64 - 1)
+
+
+class CudaEngine:
+    """All GPUs, or those whose numbers are given.
+
+    Raises
+    ------
+    DeviceError
+        If CUDA cannot be used on this machine.
+    InputError
+        If there is no GPU of a given number.
+    """
+
+    name = "cuda"
+
+    def __init__(self, gpus: Sequence[int] | None = None) -> None:
+        reason = driver.unusable_because()
+        if reason is not None:
+            raise DeviceError(f"CUDA cannot be used: {reason}")
+        count = 1 if driver.simulated() else len(driver.gpu_names())
+        for gpu in gpus or ():
+            if not 0 <= gpu < count:
+                raise InputError(f"no GPU {gpu}: GPUs are numbered from 0 to {count - 1}")
+        self.cards = [_Card(gpu) for gpu in (range(count) if gpus is None else sorted(set(gpus)))]
+        self.workers = len(self.cards)
+        self.width = BOARDS_PER_THREAD * sum(card.threads for card in self.cards)
+
+    def prepare(self, frontier: Frontier, rules: Rules) -> None:
+        """Compile the kernel for every card by launching it on no boards."""
+        for card in self.cards:
+            nothing = Job(1)
+            nothing.stop()
+            with card.current():
+                chunk = Chunk((frontier.boards[:0], frontier.owners[:0]), 0.0)
+                _Driver(card, frontier, rules, nothing).launch(chunk, budget=0)
+
+    def explore(
+        self,
+        frontier: Frontier,
+        rules: Rules,
+        job: Job,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Tally:
+        """Run the job on all cards; see ``Engine``."""
+        drivers = [_Driver(card, frontier, rules, job) for card in self.cards]
+        job.run(_pieces(frontier, len(drivers)), drivers, progress)
+        total = Tally()
+        for tally in (each.tally for each in drivers):
+            total.nodes += tally.nodes
+            total.guesses += tally.guesses
+            total.deepest = max(total.deepest, tally.deepest)
+        return total
+
+
+def _pieces(frontier: Frontier, cards: int) -> Iterator[Chunk]:
+    """One piece of the frontier per card; later differences are evened out by sharing."""
+    for boards, owners in zip(
+        np.array_split(frontier.boards, cards), np.array_split(frontier.owners, cards), strict=True
+    ):
+        yield Chunk((boards, owners), len(boards) / max(1, len(frontier)))
+
+
+class _Card:
+    """One GPU: its array module, its size, and how to make it the current device."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        if driver.simulated():
+            self.xp: Any = np
+            self.threads_per_block, self.blocks = 4, 2
+        else:
+            import cupy
+
+            self.xp = cupy
+            attributes = cupy.cuda.Device(number).attributes
+            self.threads_per_block = THREADS_PER_BLOCK
+            self.blocks = BLOCKS_PER_MULTIPROCESSOR * attributes["MultiProcessorCount"]
+
+    @property
+    def threads(self) -> int:
+        return self.threads_per_block * self.blocks
+
+    def current(self) -> AbstractContextManager[Any]:
+        """Make this the device of the calling thread, for CuPy and for Numba."""
+        if driver.simulated():
+            return nullcontext()
+        from numba import cuda
+
+        self.xp.cuda.Device(self.number).use()
+        return cuda.gpus[self.number]  # type: ignore[no-any-return]
+
+    def free_bytes(self) -> int:
+        """Memory to be had on the card."""
+        if driver.simulated():
+            return 1 << 28
+        pool = self.xp.get_default_memory_pool()
+        return int(self.xp.cuda.runtime.memGetInfo()[0]) + pool.free_bytes()
+
+    def host(self, array: Any) -> NDArray[Any]:
+        """Copy an array from the card."""
+        return np.array(array) if self.xp is np else self.xp.asnumpy(array)
+
+
+class _Driver(Worker):
+    """The thread that drives one card: its memory there, and the chunk it is at."""
+
+    def __init__(self, card: _Card, frontier: Frontier, rules: Rules, job: Job) -> None:
+        self.card, self.rules, self.layout = card, rules, frontier.layout
+        self.owners = len(job.counts)
+        self.room = ROOM_BYTES // self.layout.n**2 if job.sink else 0
+        self.limit = NO_LIMIT if job.limit is None else np.uint64(min(job.limit, int(NO_LIMIT)))
+        self.tally = Tally()
+
+    def __call__(self, job: Job) -> float:
+        busy = 0.0
+        with self.card.current():
+            while (chunk := job.take()) is not None:
+                start = time.perf_counter()
+                while chunk is not None and not job.stopped:
+                    chunk = self._explore(chunk, job)
+                busy += time.perf_counter() - start
+        return busy
+
+    def _explore(self, chunk: Chunk, job: Job) -> Chunk | None:
+        """Launch until most threads have run dry; returns what is left, widened."""
+        launch = self.launch(chunk, budget=256)
+        while True:
+            self._collect(launch, job)
+            tops = launch.states[search.TOP]
+            alive = int((tops >= 0).sum())
+            fetched = min(int(launch.cursor[0]), len(launch.boards))
+            if alive == 0 and fetched == len(launch.boards):
+                job.report([], chunk.weight)
+                return None
+            dry = fetched == len(launch.boards) and alive < launch.threads // 2
+            if job.stopped or dry or job.hungry:
+                return self._gather(launch, fetched, chunk, job)
+            launch.again()
+
+    def launch(self, chunk: Chunk, budget: int) -> _Launch:
+        """Bring a chunk to the card and launch the kernel on it once."""
+        launch = _Launch(self, *chunk.payload, budget)
+        launch.again()
+        return launch
+
+    def _collect(self, launch: _Launch, job: Job) -> None:
+        """Report what the last launch found."""
+        host = self.card.host
+        rows = min(int(launch.used[0]), self.room)
+        if rows and job.sink:
+            job.sink(host(launch.solutions[:rows]))
+        launch.used[...] = 0
+        counts = host(launch.counts)
+        new = counts - launch.reported
+        changed = np.flatnonzero(new)
+        job.report(zip(changed.tolist(), new[changed].tolist(), strict=True))
+        launch.reported = counts
+        tallies = host(launch.tallies)
+        self.tally.nodes += int(tallies[search.NODES].sum())
+        self.tally.guesses += int(tallies[search.GUESSES].sum())
+        self.tally.deepest = max(self.tally.deepest, int(tallies[search.DEEPEST].max()))
+        launch.tallies[...] = 0
+
+    def _gather(self, launch: _Launch, fetched: int, chunk: Chunk, job: Job) -> Chunk:
+        """Take what is left from the card, share it if others wait, and widen the rest."""
+        xp, host = self.card.xp, self.card.host
+        tops = launch.states[search.TOP]
+        waiting = xp.arange(launch.stacks.shape[0])[:, None] <= tops[None, :]
+        owner_of = launch.owners[xp.minimum(launch.states[search.BOARD], len(launch.boards) - 1)]
+        owners = xp.broadcast_to(owner_of, waiting.shape)[waiting]
+        boards = np.concatenate(
+            [
+                host(launch.boards[fetched:]),
+                host(launch.stacks.transpose(0, 2, 1)[waiting]),
+            ]
+        )
+        owners = np.concatenate([host(launch.owners[fetched:]), host(owners)])
+        if job.hungry and len(boards) > 1:
+            half = len(boards) // 2
+            chunk.weight /= 2
+            job.offer([Chunk((boards[:half], owners[:half]), chunk.weight)])
+            boards, owners = boards[half:], owners[half:]
+        frontier = Frontier(self.layout, boards, owners)
+        if not job.stopped:
+            frontier = frontier.widened(self.rules, BOARDS_PER_THREAD * self.card.threads)
+            self.tally.nodes += frontier.explored
+        return Chunk((frontier.boards, frontier.owners), chunk.weight)
+
+
+class _Launch:
+    """The kernel's arguments on the card, kept from launch to launch."""
+
+    def __init__(
+        self, owner: _Driver, boards: NDArray[np.uint64], owners: NDArray[np.int64], budget: int
+    ) -> None:
+        from gpusudoku.kernels.cuda import kernel
+
+        xp, card, layout = owner.card.xp, owner.card, owner.layout
+        self.kernel, self.owner, self.budget = kernel(layout, owner.rules), owner, budget
+        # Every board on a stack has a cell fixed that the board below it has not. A stack that
+        # is too short for that only makes its thread stop early: the host widens and relaunches.
+        self.threads = card.threads
+        level_bytes = 8 * layout.words
+        levels = int(card.free_bytes() * MEMORY_SHARE) // level_bytes
+        depth = min(layout.n**2 + 1, max(2, levels // self.threads))
+        self.threads = max(1, min(self.threads, levels // depth))
+        self.boards, self.owners = xp.asarray(boards), xp.asarray(owners)
+        self.cursor = xp.zeros(1, np.int64)
+        self.stacks = xp.empty((depth, layout.words, self.threads), np.uint64)
+        self.states = xp.full((search.STATES, self.threads), -1, np.int64)
+        self.counts = xp.zeros(owner.owners, np.uint64)
+        self.reported = np.zeros(owner.owners, np.uint64)
+        self.keep = xp.asarray(layout.keep)
+        self.solutions = xp.empty((owner.room, layout.n**2), np.uint8)
+        self.used = xp.zeros(1, np.int64)
+        self.tallies = xp.zeros((search.TALLIES, self.threads), np.uint64)
+
+    def again(self) -> None:
+        """Launch the kernel and wait for it; sets the next budget by the time it took."""
+        card = self.owner.card
+        blocks = -(-self.threads // card.threads_per_block)
+        start = time.perf_counter()
+        self.kernel[blocks, card.threads_per_block](
+            self.boards, self.owners, self.cursor, self.stacks, self.states,
+            self.budget, self.owner.limit, self.counts, self.keep,
+            self.solutions, self.used, self.tallies,
+        )  # fmt: skip
+        if card.xp is not np:
+            card.xp.cuda.get_current_stream().synchronize()
+        seconds = time.perf_counter() - start
+        if seconds < LAUNCH_SECONDS / 2:
+            self.budget *= 2
+        elif seconds > LAUNCH_SECONDS * 2:
+            self.budget = max(1, self.budget // 2)

@@ -1,0 +1,102 @@
+"""The frontier: a wide list of partial boards that share no solution, packed in bitmask arrays.
+
+Every engine starts from one. A frontier board is whole in itself, so engines can take frontier
+boards in any order, on any thread or card, and their counts add up to the count of the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log2
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.board import Board
+from gpusudoku.kernels import cpu
+from gpusudoku.kernels.layout import Layout
+from gpusudoku.kernels.rules import Rules
+
+FRONTIER_BYTES = 1 << 30
+"""A frontier is not widened past this many bytes of packed boards."""
+
+
+SLICE = 1 << 15
+"""Boards split per call of the compiled code: an interrupt waits for no more than that."""
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """Packed partial boards.
+
+    ``boards`` is uint64 (B, layout.words), one board a row, packed as ``kernels.layout`` draws
+    it. ``owners`` is int64 (B): the index of the root that each board descends from.
+    ``explored`` is the number of partial boards looked at to make it, and ``capped`` says that
+    a cutoff was not reached for want of memory.
+    """
+
+    layout: Layout
+    boards: NDArray[np.uint64]
+    owners: NDArray[np.int64]
+    explored: int = 0
+    capped: bool = False
+
+    def __len__(self) -> int:
+        return len(self.boards)
+
+    @classmethod
+    def of(cls, roots: Sequence[Board], rules: Rules) -> Frontier:
+        """The roots themselves, in order; all of one geometry.
+
+        A root whose clues contradict each other has no candidates left and counts 0.
+        """
+        geometry = roots[0].geometry
+        layout = Layout(geometry.box_rows, geometry.box_columns)
+        boards = np.empty((len(roots), layout.words), np.uint64)
+        cells = np.stack([root.cells for root in roots])
+        cpu.kernels(layout, rules).load(cells, layout.slot_of, layout.keep, boards)
+        return cls(layout, boards, np.arange(len(roots)))
+
+    def widened(self, rules: Rules, width: int, cutoff: float | None = None) -> Frontier:
+        """Split boards breadth first, dropping dead ones.
+
+        Without a cutoff until there are ``width`` boards or none can be split; with a cutoff
+        until the search space of every board is at most that. Logarithms are compared, so that
+        any size will do. Stops in any case before FRONTIER_BYTES would be passed.
+        """
+        expand = cpu.kernels(self.layout, rules).expand
+        scratch = np.empty(self.layout.scratch_words, np.uint64)
+        most = FRONTIER_BYTES // (8 * self.layout.words)
+        threshold = -1.0 if not cutoff else log2(cutoff)
+        done: list[Frontier] = []
+        todo, ready, explored = self, 0, self.explored
+        while len(todo) and ready + 2 * len(todo) <= most:
+            if cutoff is None and ready + len(todo) >= width:
+                break
+            parts: list[Frontier] = []
+            for start in range(0, len(todo), SLICE):
+                boards, owners = todo.boards[start : start + SLICE], todo.owners[start:]
+                children = np.empty((2 * len(boards), self.layout.words), np.uint64)
+                parents = np.empty(2 * len(boards), np.int64)
+                is_ready = np.empty(2 * len(boards), np.bool_)
+                count = expand(
+                    boards, threshold, children, parents, is_ready, self.layout.keep, scratch
+                )
+                children, is_ready = children[:count], is_ready[:count]
+                child_owners = owners[parents[:count]]
+                done.append(Frontier(self.layout, children[is_ready], child_owners[is_ready]))
+                parts.append(Frontier(self.layout, children[~is_ready], child_owners[~is_ready]))
+                ready += len(done[-1])
+            explored += len(todo)
+            todo = self._joined(parts)
+        whole = self._joined([*done, todo])
+        capped = cutoff is not None and len(todo) > 0
+        return Frontier(self.layout, whole.boards, whole.owners, explored, capped)
+
+    def _joined(self, parts: Sequence[Frontier]) -> Frontier:
+        return Frontier(
+            self.layout,
+            np.concatenate([part.boards for part in parts]),
+            np.concatenate([part.owners for part in parts]),
+        )
