@@ -1,0 +1,21 @@
+"""Boards as text: every form is read by looking at it, and written by its name.
+
+:mod:`~gpusudoku.formats.read` describes what is read, :data:`FORMATS` what is written.
+"""
+
+from gpusudoku.formats.read import read_path, read_stream, read_text
+from gpusudoku.formats.source import Entry
+from gpusudoku.formats.write import FORMATS, header, separator, write, write_line, write_lines
+
+__all__ = [
+    "FORMATS",
+    "Entry",
+    "header",
+    "read_path",
+    "read_stream",
+    "read_text",
+    "separator",
+    "write",
+    "write_line",
+    "write_lines",
+]

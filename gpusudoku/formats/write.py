@@ -1,0 +1,159 @@
+"""Write boards. Whatever is written reads back as the same board."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.board import Board
+from gpusudoku.errors import InputError
+from gpusudoku.formats.symbols import DIGITS, HEX_DIGITS, character_values
+
+_CHARACTERS = (b"." + DIGITS).ljust(256)
+_HEXADECIMAL = (b"." + HEX_DIGITS).ljust(256)
+
+
+class _Format(NamedTuple):
+    description: str
+    write: Callable[[Board], str]
+    header: str = ""
+    rows: bool = False
+    """Whether a board takes several lines, so that a blank one must part it from the next."""
+
+
+def write_line(board: Board) -> str:
+    """Write the canonical single line: ``.`` for an empty cell, 1-9 and A-Z for the digits.
+
+    Above 35 digits it is numbers separated by commas, 0 for an empty cell.
+    """
+    if board.n > len(DIGITS):
+        return ",".join(map(str, board.cells.tolist()))
+    return board.cells.tobytes().translate(_CHARACTERS).decode()
+
+
+def write_lines(cells: NDArray[np.uint8]) -> str:
+    """Write canonical lines, each with its newline, for uint8 (k, n * n) cells: many at a time."""
+    n = isqrt(cells.shape[1])
+    if n > len(DIGITS):
+        return "".join(",".join(map(str, row)) + "\n" for row in cells.tolist())
+    lines = np.empty((len(cells), n * n + 1), np.uint8)
+    lines[:, :-1] = cells
+    lines[:, -1] = len(_CHARACTERS) - 1
+    return lines.tobytes().translate(_CHARACTERS[:-1] + b"\n").decode()
+
+
+def write(board: Board, format: str) -> str:  # noqa: A002 - what the option is called
+    """Write a board in one of the :data:`FORMATS`, without a newline at the end.
+
+    Raises
+    ------
+    InputError
+        If there is no such format, or it cannot show this board.
+    """
+    return _format(format).write(board)
+
+
+def header(format: str) -> str:  # noqa: A002 - what the option is called
+    """Return the line that comes before all boards of a format, empty for most.
+
+    Raises
+    ------
+    InputError
+        If there is no such format.
+    """
+    return _format(format).header
+
+
+def separator(format: str) -> str:  # noqa: A002 - what the option is called
+    """Return what comes between two boards of a format, after the newline: a blank line or nothing.
+
+    Raises
+    ------
+    InputError
+        If there is no such format.
+    """
+    return "\n" if _format(format).rows else ""
+
+
+def _format(name: str) -> _Format:
+    try:
+        return _FORMATS[name]
+    except KeyError:
+        names = ", ".join(_FORMATS)
+        raise InputError(f"format {name!r}: expected one of {names}") from None
+
+
+def _grid(board: Board) -> str:
+    if board.n > len(DIGITS):
+        return _integers(board)
+    line = write_line(board)
+    return "\n".join(line[i : i + board.n] for i in range(0, len(line), board.n))
+
+
+def _integers(board: Board) -> str:
+    return "\n".join(" ".join(map(str, row)) for row in board.grid.tolist())
+
+
+def _letters(board: Board) -> str:
+    if board.n > len(DIGITS):
+        raise InputError(f"a board of {board.n} digits: letters reach {len(DIGITS)}")
+    return write_line(board)
+
+
+def _hex(board: Board) -> str:
+    if board.n != 16:
+        raise InputError(f"a board of {board.n} digits: hexadecimal is for 16")
+    text = board.cells.tobytes().translate(_HEXADECIMAL)
+    if character_values(text, 16).tobytes() != board.cells.tobytes():
+        raise InputError(
+            "this board would not read back from hexadecimal, which is told by a 0 (the digit 1) "
+            "beside empty cells: use letters"
+        )
+    return text.decode()
+
+
+def _pretty(board: Board) -> str:
+    height, width = board.geometry.box_rows, board.geometry.box_columns
+    digits = len(str(board.n))
+    rule = " " + " ".join(["=" * (width * (digits + 1) + 1)] * height)
+    lines = []
+    for place, row in enumerate(board.grid.tolist()):
+        if place % height == 0:
+            lines.append(rule)
+        cells = [str(digit or "*").ljust(digits) for digit in row]
+        boxes = [" ".join(cells[i : i + width]) for i in range(0, board.n, width)]
+        lines.append(f"| {' | '.join(boxes)} |")
+    return "\n".join([*lines, rule])
+
+
+def _sdk(board: Board) -> str:
+    return f"[Puzzle]\n{_grid(board)}"
+
+
+def _csv(board: Board) -> str:
+    line = write_line(board)
+    return f'"{line}"' if "," in line else line
+
+
+_FORMATS = {
+    "line": _Format("one line: . 1-9 A-Z, above 35 digits numbers and commas", write_line),
+    "grid": _Format("one row per line: . 1-9 A-Z, above 35 digits numbers", _grid, rows=True),
+    "integers": _Format(
+        "one row per line: numbers separated by blanks, 0 empty", _integers, rows=True
+    ),
+    "letters": _Format("one line: . 1-9 A-Z, up to 35 digits", _letters),
+    "hex": _Format("one line: . 0-9 A-F for the digits 1 to 16 of a 16x16 board", _hex),
+    "pretty": _Format(
+        "one row per line: numbers with rules around the boxes, * empty", _pretty, rows=True
+    ),
+    "sdk": _Format("SadMan Software: [Puzzle], then one row per line", _sdk, rows=True),
+    "csv": _Format("comma-separated values with the column puzzle", _csv, "puzzle"),
+    "tsv": _Format("tab-separated values with the column puzzle", write_line, "puzzle"),
+}
+
+FORMATS = {name: form.description for name, form in _FORMATS.items()}
+"""Every format that can be written, and what it is."""
