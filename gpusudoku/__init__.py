@@ -1,9 +1,9 @@
 """Count and list all solutions of a Sudoku board, exactly, on a GPU or on all CPU cores.
 
 >>> import gpusudoku
->>> board = gpusudoku.Board.parse("1...|..2.|.3..|...4".replace("|", ""))
+>>> board = gpusudoku.Board.parse("1....2....3.....")
 >>> gpusudoku.count(board, device="cpu").count
-3
+6
 """
 
 from __future__ import annotations

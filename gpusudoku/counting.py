@@ -274,7 +274,9 @@ def explore(
         tally = engine.explore(frontier, rules, job, progress)
         end = time.perf_counter()
     except (Interrupted, KeyboardInterrupt):
-        raise Interrupted("interrupted", sum(job.counts)) from None
+        found = sum(job.counts)
+        bound = f": at least {found} solutions" if len(boards) == 1 else ""
+        raise Interrupted(f"interrupted{bound}", found) from None
     return job.counts, Stats(
         strategy=options.strategy,
         propagate=technique_names(techniques),
