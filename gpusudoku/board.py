@@ -166,9 +166,8 @@ class Board:
     def candidates(self) -> NDArray[np.uint64]:
         """uint64 (n * n): per cell the mask of digits in none of its units; 0 in filled cells."""
         full = np.uint64((1 << self.n) - 1)
-        units = self.geometry.unit_of
-        used = self.used[units[:, 0]] | self.used[units[:, 1]] | self.used[units[:, 2]]
-        masks = np.where(self.cells == 0, full & ~used, np.uint64(0))
+        used = np.bitwise_or.reduce(self.used[self.geometry.unit_of], axis=1)
+        masks: NDArray[np.uint64] = np.where(self.cells == 0, full & ~used, np.uint64(0))
         masks.setflags(write=False)
         return masks
 

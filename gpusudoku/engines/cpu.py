@@ -35,6 +35,9 @@ PIECES = 8
 ROOM_BYTES = 1 << 20
 """Size of a worker's buffer for solutions."""
 
+Boards = NDArray[np.uint64]
+Owners = NDArray[np.int64]
+
 NO_LIMIT = np.uint64(2**64 - 1)
 
 
@@ -124,16 +127,23 @@ class _Thread(Worker):
             elif seconds > CALL_SECONDS * 2:
                 self.budget = max(1, self.budget // 2)
             self._flush(job)
-            taken, top = min(int(cursor[0]), len(boards)), int(self.state[search.TOP])
-            if top < 0 and taken == len(boards):
-                job.report([], chunk.weight)
+            boards, owners = self._drop_finished(chunk, boards, owners, cursor, job)
+            if len(boards) == 0:
                 return
             if job.hungry:
-                waiting = np.concatenate([boards[taken:], self.stack[: top + 1]])
-                board_owner = owners[self.state[search.BOARD]]
-                owners = np.concatenate([owners[taken:], np.full(top + 1, board_owner)])
-                boards, owners = self._share(chunk, waiting, owners, job)
-                cursor[0], self.state[search.TOP] = 0, -1
+                boards, owners = self._share(chunk, boards, owners, cursor, job)
+
+    def _drop_finished(
+        self, chunk: Chunk, boards: Boards, owners: Owners, cursor: Owners, job: Job
+    ) -> tuple[Boards, Owners]:
+        """Report the boards that are done; the rest of the chunk starts with the one at hand."""
+        at_hand = int(self.state[search.TOP] >= 0)
+        finished = min(int(cursor[0]), len(boards)) - at_hand
+        weight = chunk.weight * finished / len(boards)
+        chunk.weight -= weight
+        job.report([], weight)
+        cursor[0], self.state[search.BOARD] = at_hand, 0
+        return boards[finished:], owners[finished:]
 
     def _flush(self, job: Job) -> None:
         """Report what this call found."""
@@ -148,9 +158,13 @@ class _Thread(Worker):
             self.reported[changed] = self.counts[changed]
 
     def _share(
-        self, chunk: Chunk, boards: NDArray[np.uint64], owners: NDArray[np.int64], job: Job
-    ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """Offer half of the boards of a chunk, those that were split least; return the others."""
+        self, chunk: Chunk, boards: Boards, owners: Owners, cursor: Owners, job: Job
+    ) -> tuple[Boards, Owners]:
+        """Offer half of the boards that wait, those that were split least; return the others."""
+        stack = self.stack[: int(self.state[search.TOP]) + 1]
+        boards = np.concatenate([boards[cursor[0] :], stack])
+        owners = np.concatenate([owners[cursor[0] :], np.full(len(stack), owners[0])])
+        cursor[0], self.state[search.TOP] = 0, -1
         half = len(boards) // 2
         weight = chunk.weight / len(boards)
         ends = np.linspace(0, half, min(half, PIECES) + 1, dtype=np.int64).tolist()

@@ -109,7 +109,7 @@ class _Card:
             self.xp: Any = np
             self.threads_per_block, self.blocks = 4, 2
         else:
-            import cupy
+            import cupy  # type: ignore[import-not-found,unused-ignore]
 
             self.xp = cupy
             attributes = cupy.cuda.Device(number).attributes
@@ -133,8 +133,8 @@ class _Card:
         """Memory to be had on the card."""
         if driver.simulated():
             return 1 << 28
-        pool = self.xp.get_default_memory_pool()
-        return int(self.xp.cuda.runtime.memGetInfo()[0]) + pool.free_bytes()
+        unused = self.xp.get_default_memory_pool().free_bytes()
+        return int(self.xp.cuda.runtime.memGetInfo()[0] + unused)
 
     def host(self, array: Any) -> NDArray[Any]:
         """Copy an array from the card."""
@@ -179,7 +179,8 @@ class _Driver(Worker):
 
     def launch(self, chunk: Chunk, budget: int) -> _Launch:
         """Bring a chunk to the card and launch the kernel on it once."""
-        launch = _Launch(self, *chunk.payload, budget)
+        boards, owners = chunk.payload
+        launch = _Launch(self, boards, owners, budget)
         launch.again()
         return launch
 

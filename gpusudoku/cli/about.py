@@ -1,0 +1,180 @@
+"""``gpusudoku info``, ``convert``, ``boards`` and ``devices``: nothing here searches."""
+
+from __future__ import annotations
+
+import json
+import platform
+from typing import Any
+
+import click
+import numpy as np
+
+from gpusudoku import formats, library
+from gpusudoku.board import Board
+from gpusudoku.cli.options import boards_argument, force, option, reading
+from gpusudoku.cli.output import open_output
+from gpusudoku.cli.report import power_of_ten
+from gpusudoku.cli.source import Source
+from gpusudoku.engines import driver
+from gpusudoku.engines.cores import usable_cores
+from gpusudoku.geometry import Geometry
+
+
+@click.command()
+@boards_argument
+@option("--candidates", is_flag=True, help="Also the candidates of every cell, and their counts.")
+@option("--json", "as_json", is_flag=True, help="One JSON object a board.")
+@reading
+def info(
+    boards: tuple[str, ...],
+    box: Geometry | None,
+    keep_going: bool,
+    candidates: bool,
+    as_json: bool,
+) -> None:
+    """Describe every BOARD: size, clues, search space, conflicts, candidates.
+
+    \b
+    Examples:
+      gpusudoku info board.txt
+      gpusudoku info @decomposition-9x9 --candidates
+    """
+    source = Source(boards, box, keep_going)
+    for number, board in enumerate(source):
+        facts = _facts(board)
+        if as_json:
+            lists = {"candidates": _candidate_lists(board)} if candidates else {}
+            click.echo(json.dumps({"board": str(board), **facts, **lists}))
+            continue
+        if number:
+            click.echo()
+        if not source.single:
+            click.echo(str(board))
+        for label, value in facts.items():
+            if isinstance(value, list):
+                value = "; ".join(value) or "none"
+            click.echo(f"{label.replace('_', ' '):>16}: {value}")
+        if candidates:
+            _show_matrix([["".join(cell) for cell in row] for row in _as_text(board)])
+            counts = board.candidate_counts.reshape(board.n, board.n)
+            _show_matrix([[str(count) if count else "." for count in row] for row in counts])
+    source.finish()
+
+
+def _facts(board: Board) -> dict[str, Any]:
+    return {
+        "box": str(board.geometry),
+        "cells": board.geometry.cells,
+        "clues": board.clues,
+        "empty_cells": board.empty_cells,
+        "filling_factor": f"{board.filling_factor:.2%}",
+        "search_space": str(board.search_space),
+        "power_of_ten": power_of_ten(board.search_space),
+        "conflicts": [conflict.describe(board.geometry) for conflict in board.conflicts],
+    }
+
+
+def _candidate_lists(board: Board) -> list[list[int]]:
+    digits = np.arange(board.n, dtype=np.uint64)
+    possible = (board.candidates[:, None] >> digits) & np.uint64(1) == 1
+    return [(np.flatnonzero(row) + 1).tolist() for row in possible]
+
+
+def _as_text(board: Board) -> list[list[list[str]]]:
+    """Per row and cell the candidates as texts; a filled cell is shown as ``.``."""
+    comma = "," if board.n > 9 else ""
+    lists = _candidate_lists(board)
+    texts = [
+        ["."] if board.cells[cell] else [comma.join(map(str, digits)) or "-"]
+        for cell, digits in enumerate(lists)
+    ]
+    return [texts[start : start + board.n] for start in range(0, len(texts), board.n)]
+
+
+def _show_matrix(rows: list[list[str]]) -> None:
+    width = max(len(text) for row in rows for text in row)
+    click.echo()
+    for row in rows:
+        click.echo(" ".join(text.ljust(width) for text in row).rstrip())
+
+
+@click.command()
+@boards_argument
+@option(
+    "--format",
+    "form",
+    type=click.Choice(list(formats.FORMATS)),
+    default="line",
+    help="The form to write.",
+)
+@option("-o", "--output", metavar="FILE", help="Write to FILE.  [default: stdout]")
+@force
+@reading
+def convert(
+    boards: tuple[str, ...],
+    box: Geometry | None,
+    keep_going: bool,
+    form: str,
+    output: str | None,
+    force: bool,
+) -> None:
+    """Write every BOARD in another form.
+
+    \b
+    Forms are
+    """
+    source = Source(boards, box, keep_going)
+    with open_output(output, force) as file:
+        if formats.header(form):
+            print(formats.header(form), file=file)
+        for number, board in enumerate(source):
+            between = formats.separator(form) if number else ""
+            print(f"{between}{formats.write(board, form)}", file=file)
+    source.finish()
+
+
+convert.help = (
+    (convert.help or "").strip()
+    + "\n"
+    + "\n".join(f"  {name:<10}{text}" for name, text in formats.FORMATS.items())
+    + "\n\n\b\nExamples:\n  gpusudoku convert board.txt --format pretty"
+    + "\n  gpusudoku convert puzzles.csv -o puzzles.txt"
+)
+
+
+@click.command()
+@option("--json", "as_json", is_flag=True, help="One JSON object a board.")
+def boards(as_json: bool) -> None:
+    """List the boards that come with the program.
+
+    \b
+    Example:
+      gpusudoku count @2f
+    """
+    entries = library.entries()
+    width = max(len(entry.name) for entry in entries) + 1
+    if not as_json:
+        click.echo(f"{'name':<{width}}  box    clues  {'solutions':>22}  what it is")
+    for entry in entries:
+        if as_json:
+            record = {**vars(entry), "box": str(entry.box), "count": str(entry.count)}
+            click.echo(json.dumps(record))
+        else:
+            click.echo(
+                f"@{entry.name:<{width}} {entry.box!s:<6} {entry.clues:>5}  {entry.count:>22}"
+                f"  {entry.note}"
+            )
+
+
+@click.command()
+def devices() -> None:
+    """Show what counting can run on here."""
+    processor = platform.processor() or platform.machine()
+    click.echo(f"cpu   {usable_cores()} cores usable ({processor})")
+    reason = driver.unusable_because()
+    if driver.simulated():
+        click.echo("cuda  simulator (NUMBA_ENABLE_CUDASIM)")
+    for number, name in enumerate(driver.gpu_names()):
+        click.echo(f"cuda  {number}: {name}" + (f" (not usable: {reason})" if reason else ""))
+    if reason and not driver.gpu_names():
+        click.echo(f"cuda  not usable: {reason}")

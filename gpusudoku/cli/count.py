@@ -1,0 +1,138 @@
+"""``gpusudoku count``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpusudoku.board import Board
+from gpusudoku.cli.options import boards_argument, option, reading, searching, statistics
+from gpusudoku.cli.output import announce_compiling, open_log
+from gpusudoku.cli.progress import ProgressLine
+from gpusudoku.cli.report import describe_engine, show_stats
+from gpusudoku.cli.source import Source, warn_conflict
+from gpusudoku.errors import InputError
+from gpusudoku.geometry import Geometry
+
+if TYPE_CHECKING:
+    from gpusudoku.counting import Count
+    from gpusudoku.engines import Engine
+
+WANTED = {
+    "unique": lambda count: count == 1,
+    "multiple": lambda count: count > 1,
+    "none": lambda count: count == 0,
+}
+
+
+@click.command()
+@boards_argument
+@searching
+@option("--limit", type=click.IntRange(min=1), metavar="N", help="Stop at N solutions; shows N+.")
+@option("--only", type=click.Choice(list(WANTED)), help="Print just the boards with so many.")
+@option("--cross-check", is_flag=True, help="Count again another way; fail on a difference.")
+@statistics
+@option("--json", "as_json", is_flag=True, help="One JSON object a board; counts are strings.")
+@option("--log", metavar="FILE", help="Append one JSON line a board to FILE.")
+@reading
+def count(
+    boards: tuple[str, ...],
+    box: Geometry | None,
+    keep_going: bool,
+    only: str | None,
+    cross_check: bool,
+    stats: bool,
+    as_json: bool,
+    log: str | None,
+    **options: Any,
+) -> None:
+    """Count all solutions of every BOARD, exactly.
+
+    Prints the count alone for one board, and BOARD:COUNT lines in input order for a batch. With
+    --limit N, N+ means N solutions or more. With --stats, --json, --log or --cross-check every
+    board of a batch is counted, and measured, on its own.
+
+    \b
+    Examples:
+      gpusudoku count board.txt
+      gpusudoku count board.txt --device cuda --stats
+      gpusudoku count board.txt --device cpu -j 16 --cross-check
+      gpusudoku count puzzles.txt --only unique > proper.txt
+      gpusudoku count @2f --json
+    """
+    from gpusudoku.counting import Options, make_engine
+
+    if only is not None:
+        options["limit"] = options["limit"] or 2
+        if options["limit"] < 2:
+            raise InputError("--only needs a limit of at least 2")
+    settings = Options(**options)
+    source = Source(boards, box, keep_going)
+    announce_compiling()
+    engine = make_engine(settings)
+    describe_engine(engine, settings.device)
+    alone = stats or as_json or log is not None or cross_check or source.single
+    with open_log(log) as log_file, ProgressLine() as line:
+        counts = _one_by_one if alone else _in_blocks
+        for done, result in enumerate(counts(source, engine, options, line), start=1):
+            line.clear()
+            if result.count == 0:
+                warn_conflict(result.board)
+            if cross_check:
+                _cross_check(result, options)
+            if log_file is not None:
+                print(json.dumps(result.as_dict()), file=log_file, flush=True)
+            _print(result, only, as_json, source.single)
+            if stats:
+                show_stats(result)
+            line.boards(done)
+    source.finish()
+
+
+def _one_by_one(
+    source: Source, engine: Engine, options: dict[str, Any], line: ProgressLine
+) -> Iterator[Count]:
+    from gpusudoku.counting import count
+
+    for board in source:
+        yield count(board, engine=engine, progress=line.update, **options)
+
+
+def _in_blocks(
+    source: Source, engine: Engine, options: dict[str, Any], line: ProgressLine
+) -> Iterator[Count]:
+    """Count the boards before a bad one too, and only then let its error through."""
+    from gpusudoku.counting import count_many
+
+    errors: list[InputError] = []
+
+    def good() -> Iterator[Board]:
+        try:
+            yield from source
+        except InputError as error:
+            errors.append(error)
+
+    yield from count_many(good(), engine=engine, **options)
+    if errors:
+        raise errors[0]
+
+
+def _print(result: Count, only: str | None, as_json: bool, single: bool) -> None:
+    if only is not None and not WANTED[only](result.count):
+        return
+    if as_json:
+        click.echo(json.dumps(result.as_dict()))
+    elif only is not None:
+        click.echo(str(result.board))
+    else:
+        click.echo(str(result) if single else f"{result.board}:{result}")
+
+
+def _cross_check(result: Count, options: dict[str, Any]) -> None:
+    from gpusudoku.counting import cross_check
+
+    way = cross_check(result, **options)
+    click.echo(f"gpusudoku: cross-check by {way}: the same count, {result}", err=True)

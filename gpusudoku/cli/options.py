@@ -1,0 +1,107 @@
+"""Options that several commands share, and what they are turned into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from gpusudoku.errors import InputError
+from gpusudoku.geometry import Geometry
+from gpusudoku.logic import DEFAULT, GROUPS, TECHNIQUES
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def option(*names: str, **settings: Any) -> Callable[[Command], Command]:
+    """A click option with its default shown and its environment variable GPUSUDOKU_NAME."""
+    long = next(name for name in names if name.startswith("--"))
+    variable = "GPUSUDOKU_" + long.split("/")[0].lstrip("-").replace("-", "_").upper()
+    settings.setdefault("show_default", settings.get("default") is not None)
+    return click.option(*names, envvar=variable, show_envvar=True, **settings)
+
+
+def _box(ctx: click.Context, param: click.Parameter, value: str | None) -> Geometry | None:
+    try:
+        return None if value is None else Geometry.parse(value)
+    except InputError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def _gpus(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    try:
+        return None if value is None else tuple(int(word) for word in value.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{value!r}: expected numbers, such as 0,1") from None
+
+
+def compose(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """One decorator for many, in the order in which their options are shown."""
+
+    def decorate(command: Command) -> Command:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+boards_argument = click.argument("boards", nargs=-1, required=True, metavar="BOARD...")
+
+reading = compose(
+    option(
+        "--box",
+        callback=_box,
+        metavar="ROWSxCOLUMNS",
+        help="Shape of a box, where it is not the usual one.",
+    ),
+    option("--keep-going", is_flag=True, help="Report bad boards of a batch and go on."),
+)
+
+_KNOWN = ", ".join([*TECHNIQUES, *GROUPS])
+
+searching = compose(
+    option(
+        "--device",
+        type=click.Choice(["auto", "cpu", "cuda"]),
+        default="auto",
+        help="Where to search; auto takes CUDA if it can be used.",
+    ),
+    option(
+        "-j",
+        "--jobs",
+        type=click.IntRange(min=1),
+        help="CPU threads.  [default: all usable cores]",
+    ),
+    option(
+        "--gpu",
+        "gpus",
+        callback=_gpus,
+        metavar="NUMBERS",
+        help="GPUs to use, such as 0,1.  [default: all]",
+    ),
+    option(
+        "--strategy",
+        type=click.Choice(["first", "min"]),
+        default="min",
+        help="Cell to guess: the first empty one, or one with the fewest candidates.",
+    ),
+    option(
+        "--propagate",
+        default=DEFAULT,
+        metavar="none|LIST",
+        help=f"Techniques applied at every node, comma-separated: {_KNOWN}.",
+    ),
+    option(
+        "--cutoff",
+        type=float,
+        metavar="X",
+        help="Split boards until no search space is larger than X, before the workers start."
+        "  [default: until there are enough for the device]",
+    ),
+)
+
+statistics = option("--stats", is_flag=True, help="Show on stderr what was done.")
+
+force = option("--force", is_flag=True, help="Overwrite an existing output file.")

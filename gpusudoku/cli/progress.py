@@ -1,0 +1,70 @@
+"""A line of progress on stderr, if that is a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+
+from gpusudoku.chunks import Progress
+
+DELAY_SECONDS = 0.5
+"""Nothing is shown for what ends within this time."""
+EVERY_SECONDS = 0.2
+BAR_WIDTH = 24
+
+
+class ProgressLine:
+    """``[######......]  43 %  12,345,678 solutions  3 s, about 4 s left``, rewritten in place."""
+
+    def __init__(self) -> None:
+        self._shown = False
+        self._on = sys.stderr.isatty()
+        self._next = time.perf_counter() + DELAY_SECONDS
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Make room for a result."""
+        if self._shown:
+            self._write("")
+
+    def update(self, progress: Progress) -> None:
+        """Show the progress of one job."""
+        if self._due():
+            filled = round(BAR_WIDTH * progress.done)
+            bar = "#" * filled + "." * (BAR_WIDTH - filled)
+            left = ""
+            if progress.done > 0.01:
+                seconds = progress.seconds * (1 - progress.done) / progress.done
+                left = f", about {seconds:,.0f} s left"
+            self._write(
+                f"[{bar}] {progress.done:4.0%}  {progress.count:,} solutions"
+                f"  {progress.seconds:,.0f} s{left}"
+            )
+
+    def boards(self, done: int) -> None:
+        """Show how many boards of a batch are done."""
+        if self._due():
+            self._write(f"{done:,} boards done")
+
+    def _due(self) -> bool:
+        now = time.perf_counter()
+        if not self._on or now < self._next:
+            return False
+        self._next = now + EVERY_SECONDS
+        return True
+
+    def _write(self, text: str) -> None:
+        self._shown = bool(text)
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()

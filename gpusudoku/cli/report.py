@@ -1,0 +1,66 @@
+"""What was done and by whom, for stderr."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gpusudoku.engines import driver
+
+if TYPE_CHECKING:
+    from gpusudoku.counting import Count, Stats
+    from gpusudoku.engines import Engine
+
+
+def describe_engine(engine: Engine, asked: str) -> None:
+    """Say which device ``auto`` took, where that could surprise."""
+    if asked != "auto":
+        return
+    if engine.name == "cuda":
+        names = "the simulator" if driver.simulated() else ", ".join(driver.gpu_names())
+        click.echo(f"gpusudoku: device cuda ({names})", err=True)
+    else:
+        click.echo(f"gpusudoku: device cpu, {engine.workers} threads", err=True)
+
+
+def show_stats(result: Count) -> None:
+    """The statistics of one count, a line each."""
+    click.echo(f"{'method':>18}: {result.method}", err=True)
+    unit = "GPUs" if result.device == "cuda" else "threads"
+    click.echo(f"{'device':>18}: {result.device}, {result.jobs} {unit}", err=True)
+    show_search(result.stats)
+    if result.stats.seconds > 0:
+        rate = result.count / result.stats.seconds
+        click.echo(f"{'solutions/second':>18}: {rate:,.0f}", err=True)
+
+
+def show_search(stats: Stats) -> None:
+    """The statistics of a search, a line each."""
+    cutoff = f"{stats.frontier_width} boards" if stats.cutoff is None else f"{stats.cutoff:g}"
+    if not stats.cutoff_reached:
+        cutoff += " (not reached: the frontier is as large as it may be)"
+    lines = {
+        "empty cells": f"{stats.empty_cells}",
+        "filling factor": f"{stats.filling_factor:.2%}",
+        "search space": power_of_ten(stats.search_space),
+        "strategy": stats.strategy,
+        "propagate": stats.propagate,
+        "cutoff": cutoff,
+        "frontier boards": f"{stats.frontier_boards:,}",
+        "boards explored": f"{stats.boards_explored:,}",
+        "nodes": f"{stats.nodes:,}",
+        "deepest stack": f"{stats.deepest}",
+        "seconds": f"{stats.seconds:.6f} (widening {stats.widening_seconds:.6f})",
+        "utilisation": " ".join(f"{share:.1%}" for share in stats.utilisation),
+    }
+    for label, text in lines.items():
+        click.echo(f"{label:>18}: {text}", err=True)
+
+
+def power_of_ten(number: int) -> str:
+    """``6.67e21`` for large numbers, all digits for small ones."""
+    digits = str(number)
+    if len(digits) <= 7:
+        return digits
+    return f"{digits[0]}.{digits[1:3]}e{len(digits) - 1}"

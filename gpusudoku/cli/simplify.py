@@ -1,0 +1,105 @@
+"""``gpusudoku simplify``."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import click
+
+from gpusudoku import formats
+from gpusudoku.board import Board
+from gpusudoku.cli.options import boards_argument, option, reading
+from gpusudoku.cli.output import announce_compiling
+from gpusudoku.cli.source import Source, warn_conflict
+from gpusudoku.cli.summary import Summary
+from gpusudoku.geometry import Geometry
+from gpusudoku.logic import GROUPS, TECHNIQUES, Simplified, parse_techniques, technique_names
+
+
+@click.command("simplify")
+@boards_argument
+@option(
+    "--technique",
+    "techniques",
+    default="all",
+    metavar="LIST",
+    help=f"Comma-separated: {', '.join([*TECHNIQUES, *GROUPS])}.",
+)
+@option("--json", "as_json", is_flag=True, help="One JSON object a board.")
+@reading
+def simplify(
+    boards: tuple[str, ...],
+    box: Geometry | None,
+    keep_going: bool,
+    techniques: str,
+    as_json: bool,
+) -> None:
+    """Simplify every BOARD by logic alone, without a guess.
+
+    For one board prints it before and after, and what each technique achieves by itself and all
+    of them together: cells solved and hints (candidates) left, of n for every empty cell. A
+    batch prints the simplified boards, a line each, and ends with a summary on stderr. Any
+    technique brings naked singles with it: a cell with one hint left is fixed at once.
+
+    \b
+    Examples:
+      gpusudoku simplify board.txt
+      gpusudoku simplify puzzles.txt --technique hidden-single,naked-pair
+    """
+    from gpusudoku.logic import simplify
+
+    bits = parse_techniques(techniques)
+    source = Source(boards, box, keep_going)
+    announce_compiling()
+    summary = Summary()
+    for number, board in enumerate(source, start=1):
+        start = time.perf_counter()
+        result = simplify(board, techniques)
+        seconds = time.perf_counter() - start
+        after = None if result.contradictory else result.board
+        hints = board.n * board.empty_cells if after is None else result.hints
+        summary.add(board, after, seconds, hints)
+        if result.contradictory:
+            warn_conflict(board)
+            name = "" if source.single else f"board {number}: "
+            click.echo(f"gpusudoku: {name}the techniques find a contradiction", err=True)
+        if as_json:
+            click.echo(json.dumps(_record(board, result, hints, bits)))
+        elif source.single:
+            _show(board, result, bits)
+        else:
+            click.echo(str(result.board))
+    if not source.single:
+        summary.show()
+    source.finish()
+
+
+def _record(board: Board, result: Simplified, hints: int, bits: int) -> dict[str, object]:
+    return {
+        "board": str(board),
+        "simplified": str(result.board),
+        "techniques": technique_names(bits),
+        "contradictory": result.contradictory,
+        "cells_before": board.clues,
+        "cells_after": result.board.clues,
+        "hints_before": board.n * board.empty_cells,
+        "hints_after": hints,
+    }
+
+
+def _show(board: Board, result: Simplified, bits: int) -> None:
+    from gpusudoku.logic import simplify
+
+    click.echo(formats.write(board, "pretty"))
+    click.echo(f"[status] solved={board.clues} hints={board.n * board.empty_cells}")
+    if result.contradictory:
+        return
+    click.echo(formats.write(result.board, "pretty"))
+    solved = "SOLVED" if result.board.is_full else f"solved={result.board.clues}"
+    click.echo(f"[status] {solved} hints={result.hints}")
+    click.echo(f"\n{'techniques':<55}{'cells solved':>13}{'hints left':>12}")
+    sets = [name for name, bit in TECHNIQUES.items() if bits & bit]
+    for name in dict.fromkeys(["none", *sets, technique_names(bits)]):
+        one = simplify(board, name)
+        click.echo(f"{name:<55}{one.board.clues - board.clues:>13}{one.hints:>12}")

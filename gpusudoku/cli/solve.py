@@ -1,0 +1,183 @@
+"""``gpusudoku solve`` and ``gpusudoku enumerate``."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import closing
+from typing import IO, Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku import formats
+from gpusudoku.board import Board
+from gpusudoku.chunks import Interrupted
+from gpusudoku.cli.options import boards_argument, force, option, reading, searching, statistics
+from gpusudoku.cli.output import announce_compiling, open_output
+from gpusudoku.cli.report import describe_engine, show_search
+from gpusudoku.cli.source import Source, warn_conflict
+from gpusudoku.cli.summary import Summary
+from gpusudoku.errors import InputError
+from gpusudoku.geometry import Geometry
+
+SORTED_BYTES = 1 << 30
+"""--sorted keeps all solutions in memory, one byte a cell, and refuses to keep more than this."""
+
+formats_choice = click.Choice(list(formats.FORMATS))
+
+
+@click.command()
+@boards_argument
+@searching
+@option("--first", "first_only", is_flag=True, help="Stop at the first; skip the uniqueness.")
+@option(
+    "--format",
+    "form",
+    type=formats_choice,
+    help="How to write solutions.  [default: pretty for one board, line for a batch]",
+)
+@option("--json", "as_json", is_flag=True, help="One JSON object a board.")
+@statistics
+@reading
+def solve(
+    boards: tuple[str, ...],
+    box: Geometry | None,
+    keep_going: bool,
+    first_only: bool,
+    form: str | None,
+    as_json: bool,
+    stats: bool,
+    **options: Any,
+) -> None:
+    """Find a solution of every BOARD and say on stderr whether it is the only one.
+
+    All workers stop at the second solution (at the first with --first). A batch ends with a
+    summary on stderr; a board without a solution is named there and prints nothing.
+
+    \b
+    Examples:
+      gpusudoku solve board.txt
+      gpusudoku solve puzzles.txt > solutions.txt
+      gpusudoku solve @techniques-16x16 --stats
+    """
+    from gpusudoku.counting import Options, make_engine
+    from gpusudoku.listing import solve
+
+    settings = Options(**options)
+    source = Source(boards, box, keep_going)
+    announce_compiling()
+    engine = make_engine(settings)
+    describe_engine(engine, settings.device)
+    form = form or ("pretty" if source.single else "line")
+    if not as_json and formats.header(form):
+        click.echo(formats.header(form))
+    summary = Summary()
+    for number, board in enumerate(source, start=1):
+        start = time.perf_counter()
+        found = solve(board, engine=engine, check_unique=not first_only, **options)
+        summary.add(board, found.board, time.perf_counter() - start)
+        name = "" if source.single else f"board {number}: "
+        verdict = {True: "the only solution", False: "not the only solution", None: "a solution"}
+        if found.board is None:
+            warn_conflict(board)
+        if found.board is None or source.single or found.unique is False:
+            text = verdict[found.unique] if found.board else "no solution"
+            click.echo(f"gpusudoku: {name}{text}", err=True)
+        if as_json:
+            solution = str(found.board) if found.board else None
+            record = {"board": str(board), "solution": solution, "unique": found.unique}
+            click.echo(json.dumps({**record, "seconds": found.stats.seconds}))
+        elif found.board is not None:
+            between = formats.separator(form) if number > 1 else ""
+            click.echo(f"{between}{formats.write(found.board, form)}")
+        if stats:
+            show_search(found.stats)
+    if not source.single:
+        summary.show()
+    source.finish()
+
+
+@click.command("enumerate")
+@boards_argument
+@searching
+@option("--limit", type=click.IntRange(min=1), metavar="N", help="List at most N of each board.")
+@option("-o", "--output", metavar="FILE", help="Write to FILE.  [default: stdout]")
+@force
+@option("--format", "form", type=formats_choice, default="line", help="How to write solutions.")
+@option("--sorted", "in_order", is_flag=True, help="In ascending order; needs memory (1 GiB).")
+@statistics
+@reading
+def enumerate_(
+    boards: tuple[str, ...],
+    box: Geometry | None,
+    keep_going: bool,
+    output: str | None,
+    force: bool,
+    form: str,
+    in_order: bool,
+    stats: bool,
+    **options: Any,
+) -> None:
+    """List all solutions of every BOARD, streamed in constant memory.
+
+    Solutions come as they are found: in a fixed order with -j 1, in any order with more threads.
+    Whatever stops the listing, only whole lines are written.
+
+    \b
+    Examples:
+      gpusudoku enumerate board.txt | head
+      gpusudoku enumerate board.txt -o solutions.txt --sorted
+      gpusudoku enumerate board.txt --limit 1000 --format csv
+    """
+    from gpusudoku.counting import Options, make_engine
+    from gpusudoku.listing import Listing
+
+    settings = Options(**options)
+    source = Source(boards, box, keep_going)
+    with open_output(output, force) as file:
+        announce_compiling()
+        engine = make_engine(settings)
+        describe_engine(engine, settings.device)
+        if formats.header(form):
+            print(formats.header(form), file=file)
+        written = 0
+        for board in source:
+            warn_conflict(board)
+            try:
+                with closing(Listing(board, engine=engine, **options)) as listing:
+                    for block in _sorted(listing) if in_order else listing:
+                        written += _write(block, board.geometry, form, file)
+            except KeyboardInterrupt:
+                file.flush()
+                raise Interrupted(f"interrupted: {written} solutions written", written) from None
+            if stats and listing.stats is not None:
+                show_search(listing.stats)
+    source.finish()
+
+
+def _sorted(listing: Any) -> list[NDArray[np.uint8]]:
+    blocks, size = [], 0
+    for block in listing:
+        blocks.append(block)
+        size += block.nbytes
+        if size > SORTED_BYTES:
+            raise InputError(f"--sorted: more than {size // block.shape[1]} solutions are too many")
+    if not blocks:
+        return []
+    rows = np.ascontiguousarray(np.concatenate(blocks))
+    # A row seen as one string of bytes compares as its digits do.
+    order = np.argsort(rows.view(f"S{rows.shape[1]}").ravel())
+    return [rows[order]]
+
+
+def _write(block: NDArray[np.uint8], geometry: Geometry, form: str, file: IO[str]) -> int:
+    if form == "line":
+        file.write(formats.write_lines(block))
+    else:
+        for cells in block:
+            print(
+                f"{formats.write(Board(cells, geometry), form)}{formats.separator(form)}", file=file
+            )
+    return len(block)

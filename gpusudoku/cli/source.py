@@ -1,0 +1,65 @@
+"""Where boards come from: files, standard input, and the project's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+
+import click
+
+from gpusudoku import formats, library
+from gpusudoku.board import Board
+from gpusudoku.errors import InputError
+from gpusudoku.geometry import Geometry
+
+
+class Source:
+    """The boards that a command was given, read one after the other.
+
+    A bad board ends the reading, once all boards before it have been dealt with, by an
+    ``InputError``; or, if the command is to keep going, it is reported on stderr at once and
+    ``failed`` is set.
+    """
+
+    def __init__(self, names: Iterable[str], box: Geometry | None, keep_going: bool) -> None:
+        self.failed = False
+        self._keep_going = keep_going
+        entries = chain.from_iterable(_read(name, box) for name in names)
+        head = list(islice(entries, 2))
+        self._entries = chain(head, entries)
+        self.single = len(head) == 1
+        """Whether there is one board only (or one error)."""
+
+    def __iter__(self) -> Iterator[Board]:
+        for entry in self._entries:
+            if not isinstance(entry, InputError):
+                yield entry.board
+            elif self._keep_going:
+                self.failed = True
+                click.echo(f"gpusudoku: {entry}", err=True)
+            else:
+                raise entry
+
+    def finish(self) -> None:
+        """Exit with status 2 if a bad board was reported on the way."""
+        if self.failed:
+            click.get_current_context().exit(2)
+
+
+def _read(name: str, box: Geometry | None) -> Iterator[formats.Entry | InputError]:
+    if not name.startswith("@"):
+        yield from formats.read_path(name, box)
+        return
+    try:
+        yield formats.Entry(library.load(name.removeprefix("@")), 1)
+    except InputError as error:
+        yield error
+
+
+def warn_conflict(board: Board) -> None:
+    """Say on stderr which two clues contradict each other, if any do."""
+    if board.conflicts:
+        first = board.conflicts[0].describe(board.geometry)
+        more = len(board.conflicts) - 1
+        also = f" (and {more} more)" if more else ""
+        click.echo(f"gpusudoku: {first}{also}: no solution", err=True)

@@ -1,0 +1,39 @@
+"""The search against the counts of all the project's own boards."""
+
+import pytest
+
+import gpusudoku
+from gpusudoku import library
+
+QUICK = 2_000_000
+"""Solutions that are counted in a second or so."""
+
+SEARCHABLE = [entry for entry in library.entries() if entry.searchable]
+
+
+def cases(boards):
+    return [
+        pytest.param(entry, id=entry.name, marks=[pytest.mark.slow] * (entry.count > QUICK))
+        for entry in boards
+    ]
+
+
+@pytest.mark.parametrize("entry", cases(SEARCHABLE))
+def test_count(entry):
+    result = gpusudoku.count(library.load(entry.name), device="cpu")
+    assert (result.count, result.exact) == (entry.count, True)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("strategy", ["first", "min"])
+@pytest.mark.parametrize("entry", cases(library.entry(f"{s}{b}") for s in "12" for b in "abcdef"))
+def test_benchmark_series(entry, strategy, jobs):
+    board = library.load(entry.name)
+    result = gpusudoku.count(board, device="cpu", strategy=strategy, jobs=jobs)
+    assert result.count == entry.count
+
+
+@pytest.mark.parametrize("entry", cases(e for e in library.entries() if not e.searchable))
+def test_out_of_reach_boards_have_many(entry):
+    result = gpusudoku.count(library.load(entry.name), device="cpu", limit=1000)
+    assert (result.count, result.exact) == (1000, False)

@@ -1,0 +1,66 @@
+"""What is in the checkout is in the wheel, and the wheel works from anywhere."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = {"gpusudoku": "gpusudoku", "kernels": "gpusudoku/kernels", "boards": "gpusudoku/boards"}
+
+
+def expected_files():
+    """The files that a wheel should have, by their names there."""
+    for folder, package in SOURCES.items():
+        for path in (ROOT / folder).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield f"{package}/{path.relative_to(ROOT / folder).as_posix()}"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, ROOT]
+    subprocess.run(command, check=True)
+    return next(folder.glob("*.whl"))
+
+
+@pytest.mark.slow
+def test_the_wheel_has_every_file(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert names == set(expected_files())
+
+
+@pytest.mark.slow
+def test_the_wheel_works_elsewhere(wheel, tmp_path):
+    target = tmp_path / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(target)
+    code = (
+        f"import sys; sys.path.insert(0, {str(target)!r})\n"
+        "import gpusudoku\n"
+        "from gpusudoku import library\n"
+        "from gpusudoku.kernels import layout\n"
+        f"assert gpusudoku.__file__.startswith({str(target)!r}), gpusudoku.__file__\n"
+        f"assert layout.__file__.startswith({str(target)!r}), layout.__file__\n"
+        "print(gpusudoku.count(library.load('1b'), device='cpu').count)"
+    )
+    run = [sys.executable, "-c", code]
+    assert subprocess.check_output(run, cwd=tmp_path, text=True) == "4715\n"
+
+
+def test_versions_agree():
+    import gpusudoku
+
+    assert f'version = "{gpusudoku.__version__}"' in (ROOT / "pyproject.toml").read_text()
+    assert f"## {gpusudoku.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_readme_names_every_command():
+    from gpusudoku.cli import cli
+
+    readme = (ROOT / "README.md").read_text()
+    assert [name for name in cli.commands if f"gpusudoku {name}" not in readme] == []
