@@ -106,7 +106,8 @@ def cache_folder() -> Path | None:
 
 def _compile(function: Callable[..., Any], signature: str) -> Callable[..., Any]:
     folder = cache_folder()
-    dispatcher = njit(nogil=True, error_model="numpy", _nrt=False)(function)
+    # Nothing is allocated, so nothing needs counting of references, which would cost time.
+    dispatcher: Any = njit(nogil=True, error_model="numpy", _nrt=False)(function)
     if folder is not None:
         # Numba reads its setting when caching is enabled; others' functions keep theirs.
         theirs = numba.config.CACHE_DIR
@@ -115,5 +116,25 @@ def _compile(function: Callable[..., Any], signature: str) -> Callable[..., Any]
             dispatcher.enable_caching()
         finally:
             numba.config.CACHE_DIR = theirs
+        _load_quickly(dispatcher._cache)
     dispatcher.compile(signature)
-    return dispatcher  # type: ignore[no-any-return]
+    compiled: Callable[..., Any] = dispatcher
+    return compiled
+
+
+def _load_quickly(cache: Any) -> None:
+    """Have compiled code loaded without Numba's hundreds of implementations of Python functions.
+
+    Numba imports them before it looks for compiled code, which takes longer than all else in a
+    short run. They are only needed to compile, and then Numba asks for them by itself.
+    """
+    load = cache.load_overload
+
+    def load_overload(signature: Any, context: Any) -> Any:
+        context.refresh = lambda: None
+        try:
+            return load(signature, context)
+        finally:
+            del context.refresh
+
+    cache.load_overload = load_overload

@@ -35,7 +35,8 @@ ZERO = np.uint64(0)
 
 def ones(count: int) -> np.uint64:
     """The uint64 whose ``count`` lowest bits are set, 0 <= count <= 64."""
-    return np.uint64((1 << count) - 1)
+    mask: np.uint64 = np.uint64((1 << count) - 1)
+    return mask
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ class Layout:
         """int64 (n * n): the slot of every cell."""
         row, column = np.divmod(np.arange(self.n * self.n), self.n)
         word, row_in_word = np.divmod(row, self.rows_per_word)
-        return 64 * word + row_in_word * self.n + column
+        slots: NDArray[np.int64] = 64 * word + row_in_word * self.n + column
+        return slots
 
     @cached_property
     def keep(self) -> NDArray[np.uint64]:

@@ -109,7 +109,7 @@ class _Card:
             self.xp: Any = np
             self.threads_per_block, self.blocks = 4, 2
         else:
-            import cupy  # type: ignore[import-not-found,unused-ignore]
+            import cupy
 
             self.xp = cupy
             attributes = cupy.cuda.Device(number).attributes
