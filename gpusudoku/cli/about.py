@@ -153,15 +153,16 @@ def boards(as_json: bool) -> None:
     """
     entries = library.entries()
     width = max(len(entry.name) for entry in entries) + 1
+    digits = max(len(str(entry.count)) for entry in entries)
     if not as_json:
-        click.echo(f"{'name':<{width}}  box    clues  {'solutions':>22}  what it is")
+        click.echo(f"{'name':<{width}}  box    clues  {'solutions':>{digits}}  what it is")
     for entry in entries:
         if as_json:
             record = {**vars(entry), "box": str(entry.box), "count": str(entry.count)}
             click.echo(json.dumps(record))
         else:
             click.echo(
-                f"@{entry.name:<{width}} {entry.box!s:<6} {entry.clues:>5}  {entry.count:>22}"
+                f"@{entry.name:<{width}} {entry.box!s:<6} {entry.clues:>5}  {entry.count:>{digits}}"
                 f"  {entry.note}"
             )
 

@@ -1,0 +1,51 @@
+"""The naive oracle: slow and obviously right. Every faster counter is held against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpusudoku.board import Board
+from gpusudoku.geometry import Geometry
+
+
+def count(board: Board, limit: int | None = None) -> int:
+    """The number of solutions, or ``limit`` as soon as that many are found."""
+    found = 0
+    for _ in solutions(board):
+        if found == limit:
+            break
+        found += 1
+    return found
+
+
+def solutions(board: Board) -> Iterator[tuple[int, ...]]:
+    """Every solution of a board of any geometry, as its cells row by row, in ascending order."""
+    cells = board.cells.tolist()
+    # A clue is seen three times if its row, its column and its box each hold it only once.
+    if all(_seen(cells, i, board.geometry).count(d) == 3 for i, d in enumerate(cells) if d):
+        yield from _filled(cells, board.geometry)
+
+
+def _filled(cells: list[int], geometry: Geometry) -> Iterator[tuple[int, ...]]:
+    """Fill the first empty cell with every digit it does not see, then the rest alike."""
+    if 0 not in cells:
+        yield tuple(cells)
+        return
+    cell = cells.index(0)
+    seen = _seen(cells, cell, geometry)
+    for digit in range(1, geometry.n + 1):
+        if digit not in seen:
+            cells[cell] = digit
+            yield from _filled(cells, geometry)
+    cells[cell] = 0
+
+
+def _seen(cells: list[int], cell: int, geometry: Geometry) -> list[int]:
+    """What stands in the row, in the column and in the box of a cell, the cell itself included."""
+    n, height, width = geometry.n, geometry.box_rows, geometry.box_columns
+    row, column = divmod(cell, n)
+    top, left = row - row % height, column - column % width
+    in_row = cells[row * n : (row + 1) * n]
+    in_column = cells[column::n]
+    in_box = [cells[r * n + left + k] for r in range(top, top + height) for k in range(width)]
+    return in_row + in_column + in_box
