@@ -31,7 +31,7 @@ def build_survey(layout: Layout, jit: Jit) -> Callable[..., int]:
 
     @jit
     def survey(s, scratch):  # type: ignore[no-untyped-def]
-        singles, more = ZERO, ZERO
+        missing, singles, more = ZERO, ZERO, ZERO
         for w in range(W):
             one, two, three = ZERO, ZERO, ZERO
             for d in range(n):
@@ -40,13 +40,14 @@ def build_survey(layout: Layout, jit: Jit) -> Callable[..., int]:
                 two |= one & x
                 one |= x
             cells = last if w == W - 1 else whole
-            if one != cells:
-                return DEAD
+            missing |= one ^ cells
             single = cells & ~two & ~s[fixed + w]
             scratch[w] = single
             scratch[W + w] = two & ~three
             singles |= single
             more |= two
+        if missing != ZERO:
+            return DEAD
         if singles != ZERO:
             return CHANGED
         return OPEN if more != ZERO else SOLVED
