@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from math import inf
 from typing import Any
 
 from gpusudoku.board import Board
@@ -56,8 +57,8 @@ class Options:
             raise InputError(f"jobs {self.jobs}: at least 1 is needed")
         if self.limit is not None and self.limit < 1:
             raise InputError(f"limit {self.limit}: at least 1 is needed")
-        if self.cutoff is not None and not self.cutoff >= 1:
-            raise InputError(f"cutoff {self.cutoff}: at least 1 is needed")
+        if self.cutoff is not None and not 1 <= self.cutoff < inf:
+            raise InputError(f"cutoff {self.cutoff}: a finite number from 1 up is needed")
         parse_techniques(self.propagate)
 
 
@@ -80,7 +81,7 @@ class Stats:
     """Frontier boards that the device wants, by default."""
     frontier_boards: int = 0
     boards_explored: int = 0
-    """Partial boards made: the root, and one for every guess."""
+    """Partial boards made: the root, and one more for every guess."""
     nodes: int = 0
     """Boards looked at, those of the widening included."""
     deepest: int = 0
@@ -284,8 +285,8 @@ def explore(
         cutoff_reached=not frontier.capped,
         frontier_width=engine.width,
         frontier_boards=len(frontier),
-        boards_explored=len(frontier) + tally.guesses,
-        nodes=frontier.explored + tally.nodes,
+        boards_explored=len(boards) + frontier.guesses + tally.guesses,
+        nodes=frontier.nodes + tally.nodes,
         deepest=tally.deepest,
         seconds=end - start,
         widening_seconds=widened - start,

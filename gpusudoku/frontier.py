@@ -32,14 +32,15 @@ class Frontier:
 
     ``boards`` is uint64 (B, layout.words), one board a row, packed as ``kernels.layout`` draws
     it. ``owners`` is int64 (B): the index of the root that each board descends from.
-    ``explored`` is the number of partial boards looked at to make it, and ``capped`` says that
-    a cutoff was not reached for want of memory.
+    To make it ``nodes`` boards were looked at and ``guesses`` of them split in two; ``capped``
+    says that a cutoff was not reached for want of memory.
     """
 
     layout: Layout
     boards: NDArray[np.uint64]
     owners: NDArray[np.int64]
-    explored: int = 0
+    nodes: int = 0
+    guesses: int = 0
     capped: bool = False
 
     def __len__(self) -> int:
@@ -70,7 +71,7 @@ class Frontier:
         most = FRONTIER_BYTES // (8 * self.layout.words)
         threshold = -1.0 if not cutoff else log2(cutoff)
         done: list[Frontier] = []
-        todo, ready, explored = self, 0, self.explored
+        todo, ready, nodes, guesses = self, 0, self.nodes, self.guesses
         while len(todo) and ready + 2 * len(todo) <= most:
             if cutoff is None and ready + len(todo) >= width:
                 break
@@ -84,15 +85,16 @@ class Frontier:
                     boards, threshold, children, parents, is_ready, self.layout.keep, scratch
                 )
                 children, is_ready = children[:count], is_ready[:count]
+                guesses += int(np.count_nonzero(np.diff(parents[:count]) == 0))  # two of a parent
                 child_owners = owners[parents[:count]]
                 done.append(Frontier(self.layout, children[is_ready], child_owners[is_ready]))
                 parts.append(Frontier(self.layout, children[~is_ready], child_owners[~is_ready]))
                 ready += len(done[-1])
-            explored += len(todo)
+            nodes += len(todo)
             todo = self._joined(parts)
         whole = self._joined([*done, todo])
         capped = cutoff is not None and len(todo) > 0
-        return Frontier(self.layout, whole.boards, whole.owners, explored, capped)
+        return Frontier(self.layout, whole.boards, whole.owners, nodes, guesses, capped)
 
     def _joined(self, parts: Sequence[Frontier]) -> Frontier:
         return Frontier(

@@ -54,7 +54,7 @@ class Listing:
         return self
 
     def __next__(self) -> NDArray[np.uint8]:
-        block = None if self._left == 0 else self._next_block()
+        block = None if self._left == 0 or self._closed.is_set() else self._next_block()
         if block is None:
             self.close()
             if self._error is not None:

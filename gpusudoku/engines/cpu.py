@@ -26,9 +26,6 @@ WIDTH_PER_WORKER = 128
 CALL_SECONDS = 0.02
 """A worker comes up for air about this often: stop, report, share out."""
 
-MAX_BUDGET = 1 << 40
-"""Nodes of a call at most: chunks may go on ending before their time is up."""
-
 PIECES = 8
 """A worker that shares hands over at most this many chunks."""
 
@@ -116,14 +113,15 @@ class _Thread(Worker):
         cursor = np.zeros(1, np.int64)
         self.state[search.TOP] = -1
         while not job.stopped:
-            start = time.perf_counter()
+            start, nodes = time.perf_counter(), int(self.tally[search.NODES])
             self.run(
                 boards, owners, cursor, self.stack, self.state, self.budget, self.limit,
                 self.counts, self.keep, self.scratch, self.solutions, self.used, self.tally,
             )  # fmt: skip
             seconds = time.perf_counter() - start
-            if seconds < CALL_SECONDS / 2:
-                self.budget = min(2 * self.budget, MAX_BUDGET)
+            spent = int(self.tally[search.NODES]) - nodes
+            if spent == self.budget and seconds < CALL_SECONDS / 2:
+                self.budget *= 2
             elif seconds > CALL_SECONDS * 2:
                 self.budget = max(1, self.budget // 2)
             self._flush(job)

@@ -162,7 +162,7 @@ class _Driver(Worker):
         return busy
 
     def _explore(self, chunk: Chunk, job: Job) -> Chunk | None:
-        """Launch until most threads have run dry; returns what is left, widened."""
+        """Launch until most threads have run dry, or none gets on; returns the rest, widened."""
         launch = self.launch(chunk, budget=256)
         while True:
             self._collect(launch, job)
@@ -173,7 +173,7 @@ class _Driver(Worker):
                 job.report([], chunk.weight)
                 return None
             dry = fetched == len(launch.boards) and alive < launch.threads // 2
-            if job.stopped or dry or job.hungry:
+            if job.stopped or dry or launch.stuck or job.hungry:
                 return self._gather(launch, fetched, chunk, job)
             launch.again()
 
@@ -190,6 +190,8 @@ class _Driver(Worker):
         rows = min(int(launch.used[0]), self.room)
         if rows and job.sink:
             job.sink(host(launch.solutions[:rows]))
+        # Threads stop early at a full buffer, which is empty now, or at a full stack.
+        launch.stuck = not launch.budget_spent and (rows < self.room or self.room == 0)
         launch.used[...] = 0
         counts = host(launch.counts)
         new = counts - launch.reported
@@ -224,7 +226,8 @@ class _Driver(Worker):
         frontier = Frontier(self.layout, boards, owners)
         if not job.stopped:
             frontier = frontier.widened(self.rules, BOARDS_PER_THREAD * self.card.threads)
-            self.tally.nodes += frontier.explored
+            self.tally.nodes += frontier.nodes
+            self.tally.guesses += frontier.guesses
         return Chunk((frontier.boards, frontier.owners), chunk.weight)
 
 
@@ -255,6 +258,7 @@ class _Launch:
         self.solutions = xp.empty((owner.room, layout.n**2), np.uint8)
         self.used = xp.zeros(1, np.int64)
         self.tallies = xp.zeros((search.TALLIES, self.threads), np.uint64)
+        self.budget_spent = self.stuck = False
 
     def again(self) -> None:
         """Launch the kernel and wait for it; sets the next budget by the time it took."""
@@ -269,7 +273,8 @@ class _Launch:
         if card.xp is not np:
             card.xp.cuda.get_current_stream().synchronize()
         seconds = time.perf_counter() - start
-        if seconds < LAUNCH_SECONDS / 2:
+        self.budget_spent = int(self.tallies[search.NODES].max()) == self.budget
+        if self.budget_spent and seconds < LAUNCH_SECONDS / 2:
             self.budget *= 2
         elif seconds > LAUNCH_SECONDS * 2:
             self.budget = max(1, self.budget // 2)

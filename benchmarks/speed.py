@@ -1,0 +1,107 @@
+"""Time the search on the project's boards: by board, strategy, propagation and threads.
+
+Prints a Markdown table of medians and writes every run to a JSON file beside the description of
+the machine. Settings are interleaved, so that a change of the machine's speed falls on all alike.
+
+    python benchmarks/speed.py                    a few minutes
+    python benchmarks/speed.py 1a 1b --repeats 3  some boards only
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+import click
+import numba
+import numpy
+
+import gpusudoku
+from gpusudoku import library
+from gpusudoku.counting import Options, make_engine
+from gpusudoku.engines.cores import usable_cores
+
+SERIES = ["1c", "1d", "1e", "1f", "2c", "2d", "2e", "2f"]
+RESULTS = Path(__file__).parent / "results"
+
+
+def settings() -> list[dict[str, object]]:
+    """The default search on one thread, each deviation from it, and all cores."""
+    one = {"device": "cpu", "jobs": 1, "strategy": "min", "propagate": "singles"}
+    cores = usable_cores()
+    return [
+        one,
+        {**one, "propagate": "none"},
+        {**one, "propagate": "naked-single"},
+        {**one, "strategy": "first"},
+        *([{**one, "jobs": cores}] if cores > 1 else []),
+    ]
+
+
+def machine() -> dict[str, object]:
+    """What ran this, in words."""
+    model = platform.processor()
+    if Path("/proc/cpuinfo").exists():
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        model = next((x.split(":")[1].strip() for x in lines if x.startswith("model name")), model)
+    return {
+        "processor": model,
+        "cores": usable_cores(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "numba": numba.__version__,
+        "numpy": numpy.__version__,
+        "gpusudoku": gpusudoku.__version__,
+        "date": time.strftime("%Y-%m-%d"),
+    }
+
+
+def label(setting: dict[str, object]) -> str:
+    """A column's heading."""
+    return f"{setting['strategy']}, {setting['propagate']}, -j {setting['jobs']}"
+
+
+@click.command()
+@click.argument("boards", nargs=-1)
+@click.option("--repeats", default=3, show_default=True, help="Runs of every case.")
+@click.option("--output", help="JSON file.  [default: benchmarks/results/speed.json]")
+def main(boards: tuple[str, ...], repeats: int, output: str | None) -> None:
+    """Time the search on BOARDS (names as in "gpusudoku boards")."""
+    names = list(boards) or SERIES
+    cases = settings()
+    engines = [make_engine(Options(**case)) for case in cases]
+    runs = []
+    for repeat in range(repeats + 1):  # the first is a warm-up
+        for name in names:
+            entry = library.entry(name)
+            for case, engine in zip(cases, engines, strict=True):
+                result = gpusudoku.count(library.load(name), engine=engine, **case)
+                if result.count != entry.count:
+                    sys.exit(f"{name}: {result.count} solutions counted, {entry.count} are right")
+                if repeat:
+                    runs.append({"board": name, "case": label(case), **result.as_dict()})
+                click.echo(f"\r{repeat}/{repeats} {name} {label(case):<40}", nl=False, err=True)
+    click.echo("", err=True)
+    path = Path(output) if output else RESULTS / "speed.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"machine": machine(), "runs": runs}, indent=1) + "\n")
+
+    heads = [label(case) for case in cases]
+    print(f"| board | solutions | {' | '.join(heads)} |")
+    print("|---|---:|" + "---:|" * len(heads))
+    for name in names:
+        times = [
+            median(run["seconds"] for run in runs if (run["board"], run["case"]) == (name, head))
+            for head in heads
+        ]
+        count = library.entry(name).count
+        cells = [f"{seconds:.3f} s ({count / seconds / 1e6:.2f} M/s)" for seconds in times]
+        print(f"| {name} | {count:,} | {' | '.join(cells)} |")
+
+
+if __name__ == "__main__":
+    main()

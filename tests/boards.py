@@ -1,0 +1,113 @@
+"""Random boards, and packed boards read back with plain Python.
+
+Kernels are compiled anew for every shape of box, set of techniques and strategy, which takes
+seconds; tests keep to few of each, and try other techniques with ``uncompiled`` kernels.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gpusudoku.board import Board
+from gpusudoku.geometry import Geometry
+from gpusudoku.kernels import cpu
+from gpusudoku.kernels.layout import Layout
+from gpusudoku.kernels.rules import Rules
+from gpusudoku.kernels.search import build_run
+from gpusudoku.kernels.widen import build_expand, build_load
+
+SHAPES = ["2x2", "1x4", "1x5", "2x3", "3x2", "3x3", "2x5", "4x4"]
+"""Boxes of the boards that the compiled search is tried on; the widest, 8x8, has its own tests."""
+
+CLUES = {"2x2": 3, "1x4": 3, "1x5": 6, "2x3": 9, "3x2": 9, "3x3": 33, "2x5": 48, "4x4": 158}
+"""Clues that leave so few solutions that the oracle is quick."""
+
+
+def layout_of(geometry: Geometry) -> Layout:
+    return Layout(geometry.box_rows, geometry.box_columns)
+
+
+def pattern(geometry: Geometry) -> NDArray[np.int64]:
+    """A full grid without conflicts: every row is the one above, shifted."""
+    row, column = np.divmod(np.arange(geometry.cells), geometry.n)
+    shift = row % geometry.box_rows * geometry.box_columns + row // geometry.box_rows
+    return ((shift + column) % geometry.n + 1).reshape(geometry.n, geometry.n)
+
+
+def full_grid(geometry: Geometry, seed: int) -> NDArray[np.int64]:
+    """The pattern with its digits, bands, stacks and the lines in them shuffled."""
+    rng = np.random.default_rng(seed)
+
+    def shuffled(groups: int, size: int) -> NDArray[np.int64]:
+        return np.concatenate([g * size + rng.permutation(size) for g in rng.permutation(groups)])
+
+    rows = shuffled(geometry.box_columns, geometry.box_rows)
+    columns = shuffled(geometry.box_rows, geometry.box_columns)
+    digits = np.concatenate([[0], 1 + rng.permutation(geometry.n)])
+    return digits[pattern(geometry)[rows][:, columns]]
+
+
+def puzzle(geometry: Geometry | str, clues: int, seed: int) -> Board:
+    """A board with at least one solution: a full grid of which some cells are kept."""
+    geometry = Geometry.parse(geometry) if isinstance(geometry, str) else geometry
+    cells = full_grid(geometry, seed).ravel()
+    removed = np.random.default_rng(seed + 1).permutation(geometry.cells)[clues:]
+    cells[removed] = 0
+    return Board(cells, geometry)
+
+
+def spoilt(board: Board, seed: int) -> Board:
+    """The board with one clue changed to another digit: often without any solution."""
+    if board.n == 1:
+        return board
+    rng = np.random.default_rng(seed)
+    cells = board.cells.astype(np.int64)
+    cell = rng.choice(np.flatnonzero(cells))
+    cells[cell] = (cells[cell] - 1 + rng.integers(1, board.n)) % board.n + 1
+    return Board(cells, board.geometry)
+
+
+def unpacked(layout: Layout, packed: NDArray[np.uint64]) -> list[set[int]]:
+    """The candidates of every cell of a packed board, as digits from 1."""
+    words = [int(word) for word in packed]
+    cells = []
+    for slot in layout.slot_of.tolist():
+        word, bit = divmod(slot, 64)
+        planes = [words[d * layout.plane_words + word] for d in range(layout.n)]
+        cells.append({d + 1 for d, plane in enumerate(planes) if plane >> bit & 1})
+    return cells
+
+
+def search_space(layout: Layout, packed: NDArray[np.uint64]) -> int:
+    """The product of the candidate counts of all cells of a packed board."""
+    return prod(len(candidates) for candidates in unpacked(layout, packed))
+
+
+def uncompiled(layout: Layout, rules: Rules) -> cpu.Kernels:
+    """The kernels as the plain Python functions they are written as."""
+
+    def claim(counter: NDArray[np.int64]) -> int:
+        counter[0] += 1
+        return int(counter[0]) - 1
+
+    def add(array: NDArray[np.uint64], i: int, value: np.uint64) -> None:
+        array[i] += value
+
+    return cpu.Kernels(
+        load=build_load(layout, _as_it_is),
+        expand=build_expand(layout, rules, _as_it_is),
+        run=build_run(layout, rules, _as_it_is, claim, add),
+    )
+
+
+def run_uncompiled(patch: pytest.MonkeyPatch) -> None:
+    """Let everything run on uncompiled kernels."""
+    patch.setattr(cpu, "kernels", uncompiled)
+
+
+def _as_it_is(function):  # type: ignore[no-untyped-def]
+    return function

@@ -1,0 +1,38 @@
+"""Set up before any test: the CUDA simulator where there is no GPU, and Hypothesis."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+from hypothesis import settings
+
+from gpusudoku.engines import driver
+
+# Asked before the simulator is switched on, and before anything brings in Numba, which looks at
+# the variable only once.
+NO_GPU = "the CUDA simulator is on" if driver.simulated() else driver.unusable_because()
+if NO_GPU is not None:
+    os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+    # The simulator polls its threads without a pause, and would keep them from running.
+    sys.setswitchinterval(1e-4)
+
+settings.register_profile("gpusudoku", deadline=None, derandomize=True, max_examples=25)
+settings.load_profile("gpusudoku")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="run the tests marked slow, too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    skips = {}
+    if NO_GPU is not None:
+        skips["gpu"] = pytest.mark.skip(reason=NO_GPU)
+    if not config.getoption("--slow"):
+        skips["slow"] = pytest.mark.skip(reason="slow: give --slow to run it")
+    for item in items:
+        for name, skip in skips.items():
+            if item.get_closest_marker(name):
+                item.add_marker(skip)

@@ -1,0 +1,296 @@
+"""The CUDA kernels and the host code that drives them, on tiny boards in Numba's simulator."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gpusudoku.board import Board
+from gpusudoku.chunks import Interrupted, Job, Progress
+from gpusudoku.counting import Options, count, explore
+from gpusudoku.engines import cuda as cuda_engine
+from gpusudoku.engines import driver
+from gpusudoku.engines.cuda import CudaEngine
+from gpusudoku.frontier import Frontier
+from gpusudoku.geometry import Geometry
+from gpusudoku.kernels import search
+from gpusudoku.listing import Listing, solutions, solve
+from tests import naive
+from tests.boards import full_grid, layout_of, puzzle, run_uncompiled, spoilt
+
+pytestmark = [
+    pytest.mark.skipif(not driver.simulated(), reason="a GPU is there: see test_gpu.py"),
+    pytest.mark.timeout(60),
+]
+
+CLUES = {"2x2": 4, "1x4": 4, "2x3": 14, "3x3": 40}
+SMALL = puzzle("2x2", 2, 0)
+MANY = puzzle("2x3", 9, 6)
+
+
+@pytest.fixture(autouse=True)
+def plain_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing here needs a compiled frontier."""
+    run_uncompiled(monkeypatch)
+
+
+@pytest.fixture
+def launches(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Every launch of a kernel, as (budget, threads, depth, nodes)."""
+    made = []
+    again = cuda_engine._Launch.again
+
+    def watched(self: Any) -> None:
+        before, budget = int(self.tallies[search.NODES].sum()), self.budget
+        again(self)
+        nodes = int(self.tallies[search.NODES].sum()) - before
+        made.append((budget, self.threads, self.stacks.shape[0], nodes))
+
+    monkeypatch.setattr(cuda_engine._Launch, "again", watched)
+    return made
+
+
+def counted(board: Board, **options: Any) -> int:
+    result = count(board, device="cuda", **options)
+    assert result.device == "cuda"
+    return result.count
+
+
+@pytest.mark.parametrize("shape", list(CLUES))
+def test_counts_equal_the_oracle(shape: str) -> None:
+    for seed in range(2):
+        board = puzzle(shape, CLUES[shape], seed)
+        assert counted(board) == naive.count(board)
+
+
+@pytest.mark.parametrize("strategy", ["first", "min"])
+@pytest.mark.parametrize("propagate", ["none", "singles", "all"])
+@pytest.mark.parametrize("shape", ["2x2", "2x3"])
+def test_strategies_and_techniques(shape: str, propagate: str, strategy: str) -> None:
+    board = puzzle(shape, CLUES[shape], 5)
+    assert counted(board, strategy=strategy, propagate=propagate) == naive.count(board)
+
+
+def test_published_totals() -> None:
+    assert counted(Board.empty(Geometry(1, 1))) == 1
+    assert counted(Board.empty(Geometry(2, 2))) == 288
+    assert counted(Board.empty(Geometry(1, 3))) == 12
+
+
+def test_no_solution_and_nothing_to_do() -> None:
+    full = Board(full_grid(Geometry(2, 3), 0), Geometry(2, 3))
+    assert counted(full) == 1
+    assert counted(spoilt(full, 0)) == 0
+
+
+def test_threads_without_a_frontier_board_do_no_harm() -> None:
+    assert CudaEngine().cards[0].threads == 8
+    assert counted(puzzle("2x2", 8, 1), cutoff=1e30) == naive.count(puzzle("2x2", 8, 1))
+
+
+@pytest.mark.parametrize("limit", [1, 5, 24, 25, 2**64])
+def test_limits(limit: int) -> None:
+    total = naive.count(SMALL)
+    result = count(SMALL, device="cuda", limit=limit)
+    assert result.count == min(limit, total)
+    assert result.exact == (total < limit)
+
+
+def test_statistics() -> None:
+    stats = count(MANY, device="cuda", cutoff=1000).stats
+    total = naive.count(MANY)
+    assert total <= stats.boards_explored <= stats.nodes <= 50 * total
+    plain = count(MANY, device="cpu", jobs=1, cutoff=1000).stats
+    assert stats.boards_explored == plain.boards_explored
+    assert 0 <= stats.deepest <= 36
+    assert stats.frontier_width == cuda_engine.BOARDS_PER_THREAD * 8
+    assert len(stats.utilisation) == 1
+    assert 0 <= stats.utilisation[0] <= 1.05
+
+
+def test_several_owners() -> None:
+    boards = [puzzle("2x3", clues, seed) for seed, clues in enumerate([11, 36, 12, 14])]
+    boards[1] = spoilt(boards[1], 0)
+    options = Options(device="cuda")
+    counts, _ = explore(boards, CudaEngine(), options)
+    assert counts == [naive.count(board) for board in boards]
+    counts, _ = explore(boards, CudaEngine(), Options(device="cuda", cutoff=1e30))
+    assert counts == [naive.count(board) for board in boards]
+
+
+def test_several_owners_with_a_limit() -> None:
+    boards = [puzzle("2x3", clues, seed) for seed, clues in enumerate([10, 36, 11])]
+    totals = [naive.count(board) for board in boards]
+    counts, _ = explore(boards, CudaEngine(), Options(device="cuda", limit=5))
+    for found, total in zip(counts, totals, strict=True):
+        assert min(total, 5) <= found <= total
+
+
+class TestListing:
+    def test_every_solution_once(self) -> None:
+        for board in [SMALL, puzzle("2x3", 12, 0), puzzle("3x3", 40, 0)]:
+            found = [tuple(each.cells.tolist()) for each in solutions(board, device="cuda")]
+            assert sorted(found) == list(naive.solutions(board))
+
+    def test_out_of_room(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Threads that find no room wait for the next launch, and lose nothing."""
+        monkeypatch.setattr(cuda_engine, "ROOM_BYTES", 3 * 36)
+        board = puzzle("2x3", 12, 0)
+        blocks = list(Listing(board, device="cuda", cutoff=1e30))
+        assert max(len(block) for block in blocks) == 3
+        found = [tuple(row) for block in blocks for row in block.tolist()]
+        assert sorted(found) == list(naive.solutions(board))
+
+    def test_limit_and_solve(self) -> None:
+        assert len(list(solutions(MANY, device="cuda", limit=3))) == 3
+        assert solve(MANY, device="cuda").unique is False
+        assert solve(puzzle("2x2", 8, 1), device="cuda").unique is True
+
+
+class TestRelaunching:
+    def test_budgets_that_run_out(self, monkeypatch: pytest.MonkeyPatch, launches: Any) -> None:
+        """A thread goes on in the next launch where the last one left it."""
+        monkeypatch.setattr(cuda_engine, "LAUNCH_SECONDS", 0.0)  # every launch is too long
+        monkeypatch.setattr(cuda_engine._Driver, "launch", _with_budget_of(4))
+        monkeypatch.setattr(search, "SLICE", 2)
+        total = naive.count(MANY)
+        assert counted(MANY, cutoff=1e30, strategy="first") == total
+        assert {budget for budget, *_ in launches} == {0, 4, 2, 1}
+        assert len(launches) > 10
+
+    def test_the_next_budget_fits_the_time(
+        self, monkeypatch: pytest.MonkeyPatch, launches: Any
+    ) -> None:
+        monkeypatch.setattr(cuda_engine, "LAUNCH_SECONDS", 1e9)
+        monkeypatch.setattr(cuda_engine._Driver, "launch", _with_budget_of(2))
+        assert counted(MANY, cutoff=1e30) == naive.count(MANY)
+        assert 4 in {budget for budget, *_ in launches}
+
+    def test_what_is_left_is_widened_anew(
+        self, monkeypatch: pytest.MonkeyPatch, launches: Any
+    ) -> None:
+        """One thread has all the work: it is gathered from its stack and dealt to all."""
+        monkeypatch.setattr(cuda_engine._Driver, "launch", _with_budget_of(3))
+        gathered = []
+        widened = Frontier.widened
+
+        def watched(self: Frontier, *arguments: Any) -> Frontier:
+            gathered.append(len(self))
+            return widened(self, *arguments)
+
+        monkeypatch.setattr(Frontier, "widened", watched)
+        board = puzzle("2x3", 8, 6)
+        result = count(board, device="cuda", cutoff=1e30)
+        assert result.count == naive.count(board)
+        assert len(gathered) > 1
+        assert max(gathered[1:]) > 1, "boards came back from a stack"
+        # The guesses of the widening in between are guesses, too.
+        plain = count(board, device="cpu", jobs=1, cutoff=1e30)
+        assert result.stats.boards_explored == plain.stats.boards_explored
+
+    @pytest.mark.parametrize("levels", [0, 16, 24, 40])
+    def test_short_stacks(
+        self, levels: int, monkeypatch: pytest.MonkeyPatch, launches: Any
+    ) -> None:
+        """A card with hardly any memory: threads stop at a full stack, and all goes on."""
+        words = layout_of(MANY.geometry).words
+        monkeypatch.setattr(cuda_engine._Card, "free_bytes", lambda self: 2 * 8 * words * levels)
+        board = puzzle("2x3", 8, 6)
+        # One that can be stopped: a search that gets nowhere would launch for ever.
+        assert counted(board, cutoff=1e30, strategy="first") == naive.count(board)
+        assert {depth for _, _, depth, _ in launches} == {max(2, levels // 8)}
+        assert {threads for _, threads, _, _ in launches} == {8 if levels else 1}
+
+    def test_short_stacks_with_a_wide_frontier(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        words = layout_of(MANY.geometry).words
+        monkeypatch.setattr(cuda_engine._Card, "free_bytes", lambda self: 2 * 8 * words * 16)
+        board = puzzle("2x3", 8, 6)
+        assert counted(board, strategy="first") == naive.count(board)
+
+    def test_quick_launches_do_not_raise_budgets_without_end(
+        self, monkeypatch: pytest.MonkeyPatch, launches: Any
+    ) -> None:
+        """A launch that ends early says nothing of how long the next may be.
+
+        It would hold the card for hours, deaf to Ctrl-C, and one day the budget overflows.
+        """
+        monkeypatch.setattr(cuda_engine, "ROOM_BYTES", 16)  # room for one solution
+        monkeypatch.setattr(cuda_engine, "LAUNCH_SECONDS", 1e9)
+        found = list(solutions(Board.empty(Geometry(2, 2)), device="cuda", limit=70))
+        assert len(found) == 70
+        assert len(launches) >= 64
+        assert max(budget for budget, *_ in launches) < 2**40
+
+
+def _with_budget_of(nodes: int) -> Any:
+    launch = cuda_engine._Driver.launch
+
+    def launched(self: Any, chunk: Any, budget: int) -> Any:
+        return launch(self, chunk, min(budget, nodes))
+
+    return launched
+
+
+class TestTwoCards:
+    @pytest.fixture
+    def engine(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[CudaEngine]:
+        """Two simulated cards. The simulator runs one kernel at a time."""
+        turn = threading.Lock()
+        again = cuda_engine._Launch.again
+
+        def in_turn(self: Any) -> None:
+            with turn:
+                again(self)
+
+        monkeypatch.setattr(cuda_engine._Launch, "again", in_turn)
+        engine = CudaEngine()
+        engine.cards = [cuda_engine._Card(0), cuda_engine._Card(1)]
+        engine.workers = 2
+        return engine
+
+    def test_each_gets_a_part(self, engine: CudaEngine) -> None:
+        result = count(MANY, engine=engine)
+        assert result.count == naive.count(MANY)
+        assert len(result.stats.utilisation) == 2
+
+    def test_work_is_shared(self, engine: CudaEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+        """All of it starts on one card; the other asks for some."""
+        monkeypatch.setattr(cuda_engine._Driver, "launch", _with_budget_of(3))
+        offered = []
+        offer = Job.offer
+
+        def watched(self: Job, chunks: Any) -> None:
+            made = list(chunks)
+            offered.extend(len(chunk.payload[0]) for chunk in made)
+            offer(self, made)
+
+        monkeypatch.setattr(Job, "offer", watched)
+        board = puzzle("2x3", 8, 6)
+        assert count(board, engine=engine, cutoff=1e30).count == naive.count(board)
+        assert offered
+        assert min(offered) >= 1
+
+    def test_fewer_boards_than_cards(self, engine: CudaEngine) -> None:
+        full = Board(full_grid(Geometry(2, 3), 0), Geometry(2, 3))
+        assert count(full, engine=engine).count == 1
+        assert count(spoilt(full, 0), engine=engine).count == 0
+
+    def test_several_owners(self, engine: CudaEngine) -> None:
+        boards = [puzzle("2x3", clues, seed) for seed, clues in enumerate([11, 36, 12])]
+        counts, _ = explore(boards, engine, Options(device="cuda"))
+        assert counts == [naive.count(board) for board in boards]
+
+
+def test_an_interrupt() -> None:
+    def progress(state: Progress) -> None:
+        if state.count:
+            raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(Interrupted) as caught:
+        count(Board.empty(Geometry(2, 3)), device="cuda", progress=progress)
+    assert caught.value.count > 0
+    assert threading.active_count() == before

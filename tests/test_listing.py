@@ -1,0 +1,202 @@
+"""Solutions listed: all of them, each once, and no thread left behind by whoever stops early."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import closing
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpusudoku import listing as listing_module
+from gpusudoku.board import Board
+from gpusudoku.counting import Stats
+from gpusudoku.engines import cpu as cpu_engine
+from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.errors import InputError
+from gpusudoku.geometry import Geometry
+from gpusudoku.listing import Listing, solutions, solve
+from tests import naive
+from tests.boards import CLUES, full_grid, puzzle, spoilt
+
+BOARD = puzzle("2x3", 8, 6)
+SOLUTIONS = list(naive.solutions(BOARD))
+FULL = Board(full_grid(Geometry(2, 3), 1), Geometry(2, 3))
+
+
+def listed(board: Board, **options: Any) -> list[tuple[int, ...]]:
+    return [tuple(found.cells.tolist()) for found in solutions(board, device="cpu", **options)]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("shape", ["2x2", "1x5", "2x3", "3x2", "3x3", "4x4"])
+def test_every_solution_once(shape: str, jobs: int) -> None:
+    for seed in range(5):
+        board = puzzle(shape, CLUES[shape], seed)
+        assert sorted(listed(board, jobs=jobs)) == list(naive.solutions(board))
+
+
+@pytest.mark.parametrize("propagate", ["none", "all"])
+def test_techniques_lose_none(propagate: str) -> None:
+    assert sorted(listed(BOARD, jobs=1, propagate=propagate)) == SOLUTIONS
+
+
+def test_solutions_are_boards_of_the_geometry() -> None:
+    board = puzzle("3x2", 9, 0)
+    found = next(solutions(board, device="cpu", jobs=1))
+    assert found.geometry == board.geometry
+    assert found.is_full
+    assert not found.conflicts
+    clues = board.cells != 0
+    assert (found.cells[clues] == board.cells[clues]).all()
+
+
+def test_sixty_four_digits() -> None:
+    grid = full_grid(Geometry(8, 8), 3)
+    board = Board(np.where(grid >= 63, 0, grid), Geometry(8, 8))
+    assert board.empty_cells == 128
+    found = set(listed(board, jobs=2, limit=64))
+    assert tuple(grid.ravel().tolist()) in found
+    for cells in found:
+        assert not Board(cells, Geometry(8, 8)).conflicts
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("limit", [1, 2, 50, len(SOLUTIONS), len(SOLUTIONS) + 1])
+def test_limits(limit: int, jobs: int) -> None:
+    found = listed(BOARD, jobs=jobs, limit=limit)
+    assert len(found) == len(set(found)) == min(limit, len(SOLUTIONS))
+    assert set(found) <= set(SOLUTIONS)
+
+
+def test_nothing_to_list() -> None:
+    assert listed(spoilt(FULL, 1), jobs=2) == []
+    assert listed(FULL, jobs=2) == [tuple(FULL.cells.tolist())]
+
+
+def test_one_thread_lists_in_a_fixed_order() -> None:
+    assert listed(BOARD, jobs=1) == listed(BOARD, jobs=1)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_many_blocks(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than may wait for the reader at once."""
+    monkeypatch.setattr(cpu_engine, "ROOM_BYTES", 5 * 36)
+    with closing(Listing(BOARD, device="cpu", jobs=jobs)) as listing:
+        blocks = list(listing)
+    assert {block.dtype for block in blocks} == {np.dtype(np.uint8)}
+    assert max(block.shape for block in blocks) == (5, 36)
+    assert len(blocks) > 4 * listing_module.WAITING_BLOCKS
+    assert sorted(tuple(row) for block in blocks for row in block.tolist()) == SOLUTIONS
+
+
+def test_statistics_are_there_at_the_end() -> None:
+    with closing(Listing(BOARD, device="cpu", jobs=1)) as listing:
+        for _ in listing:
+            pass
+    assert isinstance(listing.stats, Stats)
+    assert listing.stats.boards_explored >= len(SOLUTIONS)
+    assert listing.stats.empty_cells == BOARD.empty_cells
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("taken", [0, 1, 100])
+def test_closing_early_stops_the_workers(taken: int, jobs: int) -> None:
+    before = set(threading.enumerate())
+    found = solutions(Board.empty(Geometry(3, 3)), device="cpu", jobs=jobs)
+    assert len(list(islice(found, taken))) == taken
+    if taken:
+        assert set(threading.enumerate()) > before
+    found.close()
+    assert set(threading.enumerate()) == before
+
+
+def test_a_listing_closed_at_once() -> None:
+    before = set(threading.enumerate())
+    Listing(Board.empty(Geometry(3, 3)), device="cpu", jobs=2).close()
+    assert set(threading.enumerate()) == before
+
+
+def test_a_limit_ends_the_threads() -> None:
+    before = set(threading.enumerate())
+    assert len(listed(Board.empty(Geometry(3, 3)), jobs=2, limit=500)) == 500
+    assert set(threading.enumerate()) == before
+
+
+@pytest.mark.timeout(20)
+def test_an_ended_listing_stays_ended() -> None:
+    listing = Listing(FULL, device="cpu", jobs=1)
+    assert len(list(listing)) == 1
+    assert list(listing) == []
+    listing.close()
+    assert list(listing) == []
+
+
+@pytest.mark.timeout(20)
+def test_a_closed_listing_gives_no_more() -> None:
+    listing = Listing(Board.empty(Geometry(3, 3)), device="cpu", jobs=1)
+    assert len(next(listing))
+    listing.close()
+    for _ in range(2 * listing_module.WAITING_BLOCKS):
+        next(listing, None)
+    with pytest.raises(StopIteration):
+        next(listing)
+
+
+def test_an_error_of_the_search_reaches_the_reader() -> None:
+    class Broken(CpuEngine):
+        def prepare(self, *_: object) -> None:
+            raise MemoryError("no room")
+
+    before = set(threading.enumerate())
+    with pytest.raises(MemoryError, match="no room"):
+        list(Listing(BOARD, engine=Broken(jobs=1)))
+    assert set(threading.enumerate()) == before
+
+
+def test_wrong_options() -> None:
+    with pytest.raises(InputError):
+        Listing(BOARD, device="cpu", limit=0)
+    with pytest.raises(InputError):
+        next(solutions(BOARD, device="gpu"))
+
+
+class TestSolve:
+    def test_the_only_solution(self) -> None:
+        board = next(
+            board
+            for board in (puzzle("3x3", 40, seed) for seed in range(99))
+            if naive.count(board) == 1
+        )
+        solution = solve(board, device="cpu", jobs=2)
+        assert solution.unique is True
+        assert solution.board is not None
+        assert [tuple(solution.board.cells.tolist())] == list(naive.solutions(board))
+        assert solution.stats.empty_cells == 41
+
+    @pytest.mark.parametrize("jobs", [1, 2])
+    def test_one_of_several(self, jobs: int) -> None:
+        solution = solve(BOARD, device="cpu", jobs=jobs)
+        assert solution.unique is False
+        assert solution.board is not None
+        assert tuple(solution.board.cells.tolist()) in SOLUTIONS
+
+    def test_uniqueness_not_asked(self) -> None:
+        solution = solve(BOARD, check_unique=False, device="cpu", jobs=1)
+        assert solution.unique is None
+        assert solution.board is not None
+        assert tuple(solution.board.cells.tolist()) in SOLUTIONS
+
+    @pytest.mark.parametrize("check_unique", [True, False])
+    def test_none(self, check_unique: bool) -> None:
+        solution = solve(spoilt(FULL, 1), check_unique=check_unique, device="cpu", jobs=1)
+        assert (solution.board, solution.unique) == (None, None)
+
+    def test_a_huge_board(self) -> None:
+        solution = solve(Board.empty(Geometry(4, 4)), device="cpu", jobs=2)
+        assert solution.unique is False
+        assert solution.board is not None
+        assert solution.board.is_full
+        assert not solution.board.conflicts
