@@ -27,18 +27,20 @@ from gpusudoku.geometry import Geometry  # noqa: E402
 
 if TYPE_CHECKING:
     from gpusudoku.chunks import Interrupted
-    from gpusudoku.counting import Count, Options, Stats, count, count_many, cross_check
+    from gpusudoku.counting import count, count_many, cross_check
     from gpusudoku.listing import Listing, Solution, solutions, solve
     from gpusudoku.logic import Simplified, simplify
+    from gpusudoku.options import Options
+    from gpusudoku.results import Count, Stats
 
 __version__ = "0.1.0"
 
 # Loaded at first use: most of these bring in Numba, which takes longer than reading a board.
 _LAZY = {
     "Interrupted": "chunks",
-    "Count": "counting",
-    "Options": "counting",
-    "Stats": "counting",
+    "Count": "results",
+    "Options": "options",
+    "Stats": "results",
     "count": "counting",
     "count_many": "counting",
     "cross_check": "counting",

@@ -68,10 +68,9 @@ class Board:
                 f"{geometry.cell_name(cell)} holds {values[cell]}:"
                 f" digits run from 1 to {geometry.n}"
             )
-        self.geometry = geometry
-        self.cells: NDArray[np.uint8] = values.astype(np.uint8)
-        """uint8 (n * n), read-only: 0 for an empty cell, else the digit."""
-        self.cells.setflags(write=False)
+        self._geometry = geometry
+        self._cells: NDArray[np.uint8] = values.astype(np.uint8)
+        self._cells.setflags(write=False)
 
     @classmethod
     def parse(cls, text: str, box: Geometry | str | None = None) -> Board:
@@ -110,6 +109,16 @@ class Board:
 
     def __repr__(self) -> str:
         return f"Board.parse({str(self)!r}, box={str(self.geometry)!r})"
+
+    @property
+    def geometry(self) -> Geometry:
+        """The box shape."""
+        return self._geometry
+
+    @property
+    def cells(self) -> NDArray[np.uint8]:
+        """uint8 (n * n), read-only: 0 for an empty cell, else the digit."""
+        return self._cells
 
     @property
     def n(self) -> int:

@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board import Board
+from gpusudoku.chunks import Job
 from gpusudoku.kernels import cpu
-from gpusudoku.kernels.layout import Layout
+from gpusudoku.kernels.layout import Layout, layout_of
 from gpusudoku.kernels.rules import Rules
 
-FRONTIER_BYTES = 1 << 30
-"""A frontier is not widened past this many bytes of packed boards."""
+FRONTIER_BYTES = 1 << 28
+"""A frontier is not widened past this many bytes of packed boards. Making it takes four times as
+much for a moment: parents, children, and the lists of both."""
 
 
 SLICE = 1 << 15
@@ -53,18 +55,21 @@ class Frontier:
         A root whose clues contradict each other has no candidates left and counts 0.
         """
         geometry = roots[0].geometry
-        layout = Layout(geometry.box_rows, geometry.box_columns)
+        layout = layout_of(geometry.box_rows, geometry.box_columns)
         boards = np.empty((len(roots), layout.words), np.uint64)
         cells = np.stack([root.cells for root in roots])
         cpu.kernels(layout, rules).load(cells, layout.slot_of, layout.keep, boards)
         return cls(layout, boards, np.arange(len(roots)))
 
-    def widened(self, rules: Rules, width: int, cutoff: float | None = None) -> Frontier:
+    def widened(
+        self, rules: Rules, width: int, cutoff: float | None = None, job: Job | None = None
+    ) -> Frontier:
         """Split boards breadth first, dropping dead ones.
 
         Without a cutoff until there are ``width`` boards or none can be split; with a cutoff
         until the search space of every board is at most that. Logarithms are compared, so that
-        any size will do. Stops in any case before FRONTIER_BYTES would be passed.
+        any size will do. Stops in any case before FRONTIER_BYTES would be passed, and once the
+        job is stopped.
         """
         expand = cpu.kernels(self.layout, rules).expand
         scratch = np.empty(self.layout.scratch_words, np.uint64)
@@ -77,6 +82,8 @@ class Frontier:
                 break
             parts: list[Frontier] = []
             for start in range(0, len(todo), SLICE):
+                if job is not None and job.stopped:
+                    return self
                 boards, owners = todo.boards[start : start + SLICE], todo.owners[start:]
                 children = np.empty((2 * len(boards), self.layout.words), np.uint64)
                 parents = np.empty(2 * len(boards), np.int64)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board import Board
-from gpusudoku.chunks import Job
-from gpusudoku.counting import Options, Stats, explore, make_engine
+from gpusudoku.chunks import Progress
+from gpusudoku.counting import make_engine
 from gpusudoku.engines import Engine
+from gpusudoku.exploring import Exploration
+from gpusudoku.options import OptionFields, Options
+from gpusudoku.results import Stats
 
 WAITING_BLOCKS = 4
 """Blocks of solutions that may wait for the reader before the workers wait for it too."""
@@ -34,20 +37,30 @@ class Listing:
         Any board.
     engine
         Made by ``counting.make_engine`` before; by default made for this listing.
+    progress
+        Called about twenty times a second, in another thread.
     **options
-        The fields of ``counting.Options``.
+        The fields of ``Options``.
     """
 
-    def __init__(self, board: Board, *, engine: Engine | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        board: Board,
+        *,
+        engine: Engine | None = None,
+        progress: Callable[[Progress], None] | None = None,
+        **options: Unpack[OptionFields],
+    ) -> None:
+        settings = Options(**options)
         self.stats: Stats | None = None
-        self._options = Options(**options)
-        self._engine = engine or make_engine(self._options)
-        self._left = self._options.limit
+        self._board, self._progress, self._left = board, progress, settings.limit
         self._blocks: queue.Queue[NDArray[np.uint8] | None] = queue.Queue(WAITING_BLOCKS)
         self._closed = threading.Event()
-        self._job: Job | None = None
         self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._search, args=(board,), daemon=True)
+        # Compiled here, not in the thread, so that Ctrl-C can interrupt that.
+        engine = engine or make_engine(settings)
+        self._exploration = Exploration([board], engine, settings, self._put)
+        self._thread = threading.Thread(target=self._search, daemon=True)
         self._thread.start()
 
     def __iter__(self) -> Iterator[NDArray[np.uint8]]:
@@ -75,24 +88,16 @@ class Listing:
     def close(self) -> None:
         """Stop the workers and wait for them."""
         self._closed.set()
-        if self._job is not None:
-            self._job.stop()
+        self._exploration.job.stop()
         self._thread.join()
 
-    def _search(self, board: Board) -> None:
+    def _search(self) -> None:
         try:
-            _, self.stats = explore(
-                [board], self._engine, self._options, sink=self._put, on_start=self._started
-            )
-            self.stats.describe(board)
+            self.stats = self._exploration.run(self._progress)
+            self.stats.describe(self._board)
         except BaseException as error:  # handed to the thread that reads
             self._error = error
         self._put(None)
-
-    def _started(self, job: Job) -> None:
-        self._job = job
-        if self._closed.is_set():
-            job.stop()
 
     def _put(self, block: NDArray[np.uint8] | None) -> None:
         while not self._closed.is_set():
@@ -103,10 +108,10 @@ class Listing:
             return
 
 
-def solutions(board: Board, **options: Any) -> Iterator[Board]:
+def solutions(board: Board, **options: Unpack[OptionFields]) -> Iterator[Board]:
     """All solutions of a board, one after the other, in constant memory.
 
-    Options are the fields of ``counting.Options``. Closing the iterator stops the search.
+    Options are the fields of ``Options``. Closing the iterator stops the search.
 
     Raises
     ------
@@ -130,18 +135,26 @@ class Solution:
     stats: Stats
 
 
-def solve(board: Board, *, check_unique: bool = True, **options: Any) -> Solution:
+def solve(
+    board: Board,
+    *,
+    check_unique: bool = True,
+    engine: Engine | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    **options: Unpack[OptionFields],
+) -> Solution:
     """Find a solution and, unless told not to, say whether it is the only one.
 
     All workers stop at the second solution, or at the first if uniqueness is not asked.
-    Options are the fields of ``counting.Options`` but the limit.
+    Options are the fields of ``Options`` but the limit, and the others as for ``Listing``.
 
     Raises
     ------
     InputError, DeviceError
         As ``count`` does.
     """
-    with closing(Listing(board, limit=2 if check_unique else 1, **options)) as listing:
+    options["limit"] = 2 if check_unique else 1
+    with closing(Listing(board, engine=engine, progress=progress, **options)) as listing:
         found = [cells for block in listing for cells in block]
     stats = listing.stats or Stats()
     if not found:

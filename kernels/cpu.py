@@ -10,9 +10,9 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 from llvmlite.binding import get_host_cpu_name
@@ -36,14 +36,6 @@ RUN = (
 )
 
 
-class Kernels(NamedTuple):
-    """Compiled functions; see the ``build_`` function of the same name for what each does."""
-
-    load: Callable[..., None]
-    expand: Callable[..., int]
-    run: Callable[..., None]
-
-
 def _claim(counter):  # type: ignore[no-untyped-def]
     value = counter[0]
     counter[0] = value + 1
@@ -54,16 +46,37 @@ def _add(array, i, value):  # type: ignore[no-untyped-def]
     array[i] += value
 
 
+class Kernels:
+    """The compiled functions for one geometry and rules, each compiled (or loaded) at first use.
+
+    See the ``build_`` function of the same name for what each does.
+    """
+
+    def __init__(self, layout: Layout, rules: Rules) -> None:
+        self._layout, self._rules = layout, rules
+        self._jit = register_jitable(_nrt=False, forceinline=True)
+
+    @cached_property
+    def load(self) -> Callable[..., None]:
+        """Pack boards."""
+        return _compile(build_load(self._layout, self._jit), LOAD)
+
+    @cached_property
+    def expand(self) -> Callable[..., int]:
+        """Split boards in two."""
+        return _compile(build_expand(self._layout, self._rules, self._jit), EXPAND)
+
+    @cached_property
+    def run(self) -> Callable[..., None]:
+        """Search boards."""
+        claim, add = self._jit(_claim), self._jit(_add)
+        return _compile(build_run(self._layout, self._rules, self._jit, claim, add), RUN)
+
+
 @cache
 def kernels(layout: Layout, rules: Rules) -> Kernels:
-    """Compile the kernels, or load them from disk where they were compiled before."""
-    jit = register_jitable(_nrt=False, forceinline=True)
-    claim, add = jit(_claim), jit(_add)
-    return Kernels(
-        load=_compile(build_load(layout, jit), LOAD),
-        expand=_compile(build_expand(layout, rules, jit), EXPAND),
-        run=_compile(build_run(layout, rules, jit, claim, add), RUN),
-    )
+    """The compiled functions for boards of a layout."""
+    return Kernels(layout, rules)
 
 
 def on_compile(tell: Callable[[], None]) -> None:
@@ -93,14 +106,14 @@ def cache_folder() -> Path | None:
     digest = hashlib.sha256(f"{numba.__version__} {get_host_cpu_name()}".encode())
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
-    user_cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    base = os.environ.get("GPUSUDOKU_CACHE_DIR") or Path(user_cache) / "gpusudoku"
-    folder = Path(base) / digest.hexdigest()[:16]
     try:
+        user_cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        base = os.environ.get("GPUSUDOKU_CACHE_DIR") or Path(user_cache) / "gpusudoku"
+        folder = Path(base) / digest.hexdigest()[:16]
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return folder
-    except OSError:
+    except (OSError, RuntimeError):  # RuntimeError: this user has no home
         return None
 
 

@@ -28,6 +28,8 @@ SIGNATURE = (
 
 if not config.ENABLE_CUDASIM:
     bits.register_cuda()
+    # Small cards, and cards short of memory, are launched with few blocks on purpose.
+    config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 
 
 def _claim(counter):  # type: ignore[no-untyped-def]

@@ -24,7 +24,7 @@ then n + C words that the techniques use as they like.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,3 +121,9 @@ class Layout:
         table[self.slot_of] = plane & ~peers
         table[self.slot_of, word] |= cell_bit
         return table
+
+
+@cache
+def layout_of(box_rows: int, box_columns: int) -> Layout:
+    """The layout of a geometry, made once: its tables take longer to make than an easy search."""
+    return Layout(box_rows, box_columns)

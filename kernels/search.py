@@ -37,6 +37,13 @@ SLICE = 4096
 """Nodes after which a thread looks whether others have reached the limit."""
 
 
+def limit_of(limit: int | None) -> np.uint64:
+    """The limit as the kernels take it: no count reaches 2^64 - 1, see ``build_run``."""
+    most = 2**64 - 1
+    value: np.uint64 = np.uint64(most if limit is None else min(limit, most))
+    return value
+
+
 def build_run(
     layout: Layout, rules: Rules, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
 ) -> Callable[..., None]:

@@ -37,16 +37,16 @@ def build_load(layout: Layout, jit: Jit) -> Callable[..., None]:
             for d in range(n):
                 s[pending] |= ONE << np.uint64(d)
             for cell in range(n * n):
-                d = np.int64(cells[b, cell]) - 1
-                if d < 0:
+                digit = np.int64(cells[b, cell]) - 1
+                if digit < 0:
                     continue
                 slot = slot_of[cell]
                 bit = ONE << np.uint64(slot % 64)
-                if s[d * W + slot // 64] & bit == ZERO:
+                if s[digit * W + slot // 64] & bit == ZERO:
                     for i in range(n * W):
                         s[i] = ZERO
                     break
-                place(s, keep, d, slot)
+                place(s, keep, digit, slot)
 
     return load
 

@@ -7,6 +7,7 @@ seconds; tests keep to few of each, and try other techniques with ``uncompiled``
 from __future__ import annotations
 
 from math import prod
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -87,7 +88,7 @@ def search_space(layout: Layout, packed: NDArray[np.uint64]) -> int:
     return prod(len(candidates) for candidates in unpacked(layout, packed))
 
 
-def uncompiled(layout: Layout, rules: Rules) -> cpu.Kernels:
+def uncompiled(layout: Layout, rules: Rules) -> SimpleNamespace:
     """The kernels as the plain Python functions they are written as."""
 
     def claim(counter: NDArray[np.int64]) -> int:
@@ -97,7 +98,7 @@ def uncompiled(layout: Layout, rules: Rules) -> cpu.Kernels:
     def add(array: NDArray[np.uint64], i: int, value: np.uint64) -> None:
         array[i] += value
 
-    return cpu.Kernels(
+    return SimpleNamespace(
         load=build_load(layout, _as_it_is),
         expand=build_expand(layout, rules, _as_it_is),
         run=build_run(layout, rules, _as_it_is, claim, add),

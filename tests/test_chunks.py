@@ -290,7 +290,7 @@ def test_a_count_can_be_interrupted(jobs: int) -> None:
 def test_an_interrupt_while_widening_is_one_too(monkeypatch: pytest.MonkeyPatch) -> None:
     from gpusudoku.frontier import Frontier
 
-    def widened(*_: object) -> Frontier:
+    def widened(*_: object, **__: object) -> Frontier:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Frontier, "widened", widened)

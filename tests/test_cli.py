@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -152,14 +153,13 @@ class TestCount:
     def test_cross_check_fails_loudly(self, run, file, monkeypatch):
         from gpusudoku import counting
 
-        real = counting.count
+        real = counting._count
 
-        def wrong(board, **options):
-            result = real(board, **options)
-            options.pop("engine", None) or object.__setattr__(result, "count", result.count + 1)
-            return result
+        def wrong(board, settings, engine, progress=None):
+            result = real(board, settings, engine, progress)
+            return result if settings.strategy == "min" else replace(result, count=0)
 
-        monkeypatch.setattr(counting, "count", wrong)
+        monkeypatch.setattr(counting, "_count", wrong)
         status, _, err = run("count", file(LINE_4X4), "--cross-check")
         assert status == 1
         assert "cross-check failed" in err

@@ -177,9 +177,9 @@ class TestRelaunching:
         gathered = []
         widened = Frontier.widened
 
-        def watched(self: Frontier, *arguments: Any) -> Frontier:
+        def watched(self: Frontier, *arguments: Any, **options: Any) -> Frontier:
             gathered.append(len(self))
-            return widened(self, *arguments)
+            return widened(self, *arguments, **options)
 
         monkeypatch.setattr(Frontier, "widened", watched)
         board = puzzle("2x3", 8, 6)
@@ -196,6 +196,7 @@ class TestRelaunching:
         self, levels: int, monkeypatch: pytest.MonkeyPatch, launches: Any
     ) -> None:
         """A card with hardly any memory: threads stop at a full stack, and all goes on."""
+        monkeypatch.setattr(cuda_engine, "LEAST_DEPTH", 2)
         words = layout_of(MANY.geometry).words
         monkeypatch.setattr(cuda_engine._Card, "free_bytes", lambda self: 2 * 8 * words * levels)
         board = puzzle("2x3", 8, 6)
@@ -205,6 +206,7 @@ class TestRelaunching:
         assert {threads for _, threads, _, _ in launches} == {8 if levels else 1}
 
     def test_short_stacks_with_a_wide_frontier(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(cuda_engine, "LEAST_DEPTH", 2)
         words = layout_of(MANY.geometry).words
         monkeypatch.setattr(cuda_engine._Card, "free_bytes", lambda self: 2 * 8 * words * 16)
         board = puzzle("2x3", 8, 6)

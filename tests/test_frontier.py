@@ -123,7 +123,7 @@ def test_the_width_is_reached(width: int) -> None:
     frontier = Frontier.of([board], RULES).widened(RULES, width)
     assert width <= len(frontier) < 2 * width
     assert not frontier.capped
-    assert frontier.explored >= width - 1
+    assert frontier.nodes >= width - 1
 
 
 def test_the_width_cannot_be_reached_by_a_small_tree() -> None:
@@ -157,7 +157,7 @@ def test_boards_are_split_slice_by_slice(monkeypatch: pytest.MonkeyPatch) -> Non
     whole = Frontier.of(boards, RULES).widened(RULES, 200)
     monkeypatch.setattr(frontier_module, "SLICE", 3)
     parts = Frontier.of(boards, RULES).widened(RULES, 200)
-    assert parts.explored == whole.explored
+    assert parts.nodes == whole.nodes
 
     def as_set(frontier: Frontier) -> set[tuple[int, ...]]:
         columns = np.column_stack([frontier.owners.astype(np.uint64), frontier.boards])
@@ -195,4 +195,4 @@ def test_compiled_and_plain_code_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = Frontier.of(boards, RULES).widened(RULES, 30, cutoff=20)
     assert (plain.boards == compiled.boards).all()
     assert (plain.owners == compiled.owners).all()
-    assert plain.explored == compiled.explored
+    assert plain.nodes == compiled.nodes

@@ -81,7 +81,7 @@ def test_an_interrupted_listing_has_whole_lines_only(hard, tmp_path):
     assert process.returncode == 1
     assert lines
     assert {len(line) for line in lines} == {82}
-    assert f"{len(lines)} solutions written" in err
+    assert f"{len(lines)} lines written" in err
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes are POSIX")

@@ -295,12 +295,21 @@ class TestContradictions:
         assert simplify(Board.parse("12.3.......4...."), "none").contradictory is False
         assert simplify(Board.parse("12.3..4........."), "none").contradictory
 
-    def test_a_digit_without_a_place(self) -> None:
-        # Both free cells of row 1 see a 1 below them, and its box has no other row for it.
-        board = Board.parse("..23 .... 1... .1..".replace(" ", ""))
-        with pytest.raises(Contradiction):
-            reference(given_clues(board), board.geometry, "naked-single,hidden-single")
+    @pytest.mark.parametrize(
+        ("kind", "text"),
+        [
+            ("boxes", "........1 456...... 789......"),
+            ("rows", "456789... ......1.. ........."),
+            ("columns", "4........ 5........ 6........ 7........ 8........ 9........ .1......."),
+        ],
+    )
+    def test_a_digit_without_a_place(self, kind: str, text: str) -> None:
+        """The 1 has none in the first unit of a kind; nothing else shows that."""
+        board = Board.parse(text.replace(" ", "").ljust(81, "."))
+        assert outcome(board, "naked-single,hidden-single") is None
+        assert outcome(board, "naked-single,hidden-single", blind=kind) is not None
         assert simplify(board, "hidden-single").contradictory
+        assert not simplify(board, "naked-single").contradictory
 
     def test_two_equal_naked_singles_in_one_unit(self) -> None:
         # r1c1 and r1c2 both can only be 4.

@@ -54,7 +54,8 @@ def main() -> NoReturn:
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         status = cli.main(standalone_mode=False) or 0
-        sys.stdout.flush()
+        if sys.stdout is not None:  # None: it was closed before we started
+            sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         status = 2

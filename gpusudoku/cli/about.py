@@ -12,12 +12,13 @@ import numpy as np
 from gpusudoku import formats, library
 from gpusudoku.board import Board
 from gpusudoku.cli.options import boards_argument, force, option, reading
-from gpusudoku.cli.output import open_output
+from gpusudoku.cli.output import Output
 from gpusudoku.cli.report import power_of_ten
 from gpusudoku.cli.source import Source
 from gpusudoku.engines import driver
 from gpusudoku.engines.cores import usable_cores
 from gpusudoku.geometry import Geometry
+from gpusudoku.results import decimal_digits
 
 
 @click.command()
@@ -53,9 +54,11 @@ def info(
         for label, value in facts.items():
             if isinstance(value, list):
                 value = "; ".join(value) or "none"
+            elif isinstance(value, float):
+                value = f"{value:.2%}"
             click.echo(f"{label.replace('_', ' '):>16}: {value}")
         if candidates:
-            _show_matrix([["".join(cell) for cell in row] for row in _as_text(board)])
+            _show_matrix(_as_text(board))
             counts = board.candidate_counts.reshape(board.n, board.n)
             _show_matrix([[str(count) if count else "." for count in row] for row in counts])
     source.finish()
@@ -67,8 +70,8 @@ def _facts(board: Board) -> dict[str, Any]:
         "cells": board.geometry.cells,
         "clues": board.clues,
         "empty_cells": board.empty_cells,
-        "filling_factor": f"{board.filling_factor:.2%}",
-        "search_space": str(board.search_space),
+        "filling_factor": board.filling_factor,
+        "search_space": decimal_digits(board.search_space),
         "power_of_ten": power_of_ten(board.search_space),
         "conflicts": [conflict.describe(board.geometry) for conflict in board.conflicts],
     }
@@ -80,12 +83,12 @@ def _candidate_lists(board: Board) -> list[list[int]]:
     return [(np.flatnonzero(row) + 1).tolist() for row in possible]
 
 
-def _as_text(board: Board) -> list[list[list[str]]]:
+def _as_text(board: Board) -> list[list[str]]:
     """Per row and cell the candidates as texts; a filled cell is shown as ``.``."""
     comma = "," if board.n > 9 else ""
     lists = _candidate_lists(board)
     texts = [
-        ["."] if board.cells[cell] else [comma.join(map(str, digits)) or "-"]
+        "." if board.cells[cell] else comma.join(map(str, digits)) or "-"
         for cell, digits in enumerate(lists)
     ]
     return [texts[start : start + board.n] for start in range(0, len(texts), board.n)]
@@ -124,12 +127,12 @@ def convert(
     Forms are
     """
     source = Source(boards, box, keep_going)
-    with open_output(output, force) as file:
+    with Output(output, force, boards) as out:
         if formats.header(form):
-            print(formats.header(form), file=file)
+            out.write(formats.header(form) + "\n")
         for number, board in enumerate(source):
             between = formats.separator(form) if number else ""
-            print(f"{between}{formats.write(board, form)}", file=file)
+            out.write(f"{between}{formats.write(board, form)}\n")
     source.finish()
 
 

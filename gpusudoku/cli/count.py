@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpusudoku.board import Board
+from gpusudoku.chunks import Interrupted
 from gpusudoku.cli.options import boards_argument, option, reading, searching, statistics
 from gpusudoku.cli.output import announce_compiling, open_log
 from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.report import describe_engine, show_stats
+from gpusudoku.cli.report import describe_engine, show_stats, warn_fallback
 from gpusudoku.cli.source import Source, warn_conflict
 from gpusudoku.errors import InputError
 from gpusudoku.geometry import Geometry
+from gpusudoku.options import Options
+from gpusudoku.results import Count
 
 if TYPE_CHECKING:
-    from gpusudoku.counting import Count
     from gpusudoku.engines import Engine
 
 WANTED = {
@@ -63,7 +65,7 @@ def count(
       gpusudoku count puzzles.txt --only unique > proper.txt
       gpusudoku count @2f --json
     """
-    from gpusudoku.counting import Options, make_engine
+    from gpusudoku.counting import make_engine
 
     if only is not None:
         options["limit"] = options["limit"] or 2
@@ -72,23 +74,29 @@ def count(
     settings = Options(**options)
     source = Source(boards, box, keep_going)
     announce_compiling()
-    engine = make_engine(settings)
+    engine = make_engine(settings, warn_fallback)
     describe_engine(engine, settings.device)
     alone = stats or as_json or log is not None or cross_check or source.single
+    done = 0
     with open_log(log) as log_file, ProgressLine() as line:
-        counts = _one_by_one if alone else _in_blocks
-        for done, result in enumerate(counts(source, engine, options, line), start=1):
-            line.clear()
-            if result.count == 0:
-                warn_conflict(result.board)
-            if cross_check:
-                _cross_check(result, options)
-            if log_file is not None:
-                print(json.dumps(result.as_dict()), file=log_file, flush=True)
-            _print(result, only, as_json, source.single)
-            if stats:
-                show_stats(result)
-            line.boards(done)
+        try:
+            for result in (_one_by_one if alone else _in_blocks)(source, engine, options, line):
+                line.clear()
+                if result.count == 0:
+                    warn_conflict(result.board)
+                if cross_check:
+                    _cross_check(result, options)
+                if log_file is not None:
+                    print(json.dumps(result.as_dict()), file=log_file, flush=True)
+                _print(result, only, as_json, source.single)
+                if stats:
+                    show_stats(result)
+                done += 1
+                line.boards(done)
+        except (KeyboardInterrupt, Interrupted) as error:
+            if source.single and isinstance(error, Interrupted):
+                raise
+            raise Interrupted(f"interrupted: {done} boards counted", done) from None
     source.finish()
 
 

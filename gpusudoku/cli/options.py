@@ -10,6 +10,7 @@ import click
 from gpusudoku.errors import InputError
 from gpusudoku.geometry import Geometry
 from gpusudoku.logic import DEFAULT, GROUPS, TECHNIQUES
+from gpusudoku.options import MOST_JOBS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -71,7 +72,7 @@ searching = compose(
     option(
         "-j",
         "--jobs",
-        type=click.IntRange(min=1),
+        type=click.IntRange(1, MOST_JOBS),
         help="CPU threads.  [default: all usable cores]",
     ),
     option(

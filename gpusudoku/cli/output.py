@@ -2,37 +2,142 @@
 
 from __future__ import annotations
 
+import os
+import select
+import signal
+import stat
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import TracebackType
 from typing import IO
 
 import click
 
 from gpusudoku.errors import InputError
 
+PIPE_PIECE = 4096
+"""Bytes that a pipe which is ready takes at once (PIPE_BUF on Linux; POSIX grants 512)."""
+WHOLE_PIECE = 1 << 20
+"""Bytes written to a file between two looks for an interrupt."""
 
-@contextmanager
-def open_output(path: str | None, force: bool) -> Iterator[IO[str]]:
-    """Give stdout for None or ``-``, else a new file.
+
+class Output:
+    """Where results go: stdout for None or ``-``, else a new file. A context manager.
+
+    Parameters
+    ----------
+    path
+        The file.
+    force
+        Whether it may exist.
+    inputs
+        Files that are still being read: none of them is overwritten.
 
     Raises
     ------
     InputError
-        If the file exists and ``force`` is not set, or it cannot be written.
+        If the file exists and ``force`` is not set, is an input, or cannot be written.
     """
-    if path is None or path == "-":
-        yield sys.stdout
-        return
+
+    def __init__(self, path: str | None, force: bool, inputs: Sequence[str]) -> None:
+        self.lines = 0
+        """Lines written."""
+        self._path = None if path == "-" else path
+        self._file = self._open(self._path, force, inputs) if self._path else sys.stdout
+        self._descriptor: int | None = None
+        self._is_file = False
+        with suppress(OSError):  # io.UnsupportedOperation is one
+            self._file.flush()
+            self._descriptor = self._file.fileno()
+            self._is_file = stat.S_ISREG(os.fstat(self._descriptor).st_mode)
+
+    def _open(self, path: str, force: bool, inputs: Sequence[str]) -> IO[str]:
+        for other in inputs:
+            if Path(path).exists() and Path(other).exists() and Path(path).samefile(other):
+                raise InputError(f"{path}: is read, and cannot be written at the same time")
+        try:
+            return Path(path).open("w" if force else "x", encoding="ascii", newline="\n")
+        except FileExistsError:
+            raise InputError(f"{path}: exists already; --force overwrites it") from None
+        except OSError as error:
+            raise self._failure(error) from None
+
+    def __enter__(self) -> Output:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._path is not None:
+            try:
+                self._file.close()
+            except OSError as failure:
+                raise self._failure(failure) from None
+
+    def write(self, text: str) -> None:
+        """Write whole lines: an interrupt is let in between two lines, never within one."""
+        data = text.encode("ascii")
+        try:
+            with _held_interrupts() as interrupted:
+                for piece in self._pieces(data):
+                    while not self._ready():
+                        if interrupted():
+                            return
+                    self._write_all(piece)
+                    self.lines += piece.count(b"\n")
+                    if interrupted():
+                        return
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise self._failure(error) from None
+
+    def _pieces(self, data: bytes) -> Iterator[bytes]:
+        """Whole lines, as many as a pipe that is ready takes without blocking, at least one."""
+        most = WHOLE_PIECE if self._is_file else PIPE_PIECE
+        start = 0
+        while start < len(data):
+            end = data.rfind(b"\n", start, start + most) + 1 or data.find(b"\n", start) + 1
+            yield data[start:end]
+            start = end
+
+    def _ready(self) -> bool:
+        """Whether a piece can be written; waits a little if not."""
+        if self._is_file or self._descriptor is None or os.name == "nt":
+            return True
+        return bool(select.select([], [self._descriptor], [], 0.1)[1])
+
+    def _write_all(self, piece: bytes) -> None:
+        if self._descriptor is None:  # a stand-in for stdout, in memory
+            self._file.write(piece.decode("ascii"))
+            return
+        while piece:
+            piece = piece[os.write(self._descriptor, piece) :]
+
+    def _failure(self, error: OSError) -> InputError:
+        return InputError(f"{self._path or 'stdout'}: cannot be written: {error.strerror}")
+
+
+@contextmanager
+def _held_interrupts() -> Iterator[Callable[[], bool]]:
+    """Hold Ctrl-C and SIGTERM back; what is given tells whether there was one."""
+    held: list[int] = []
+    old = {
+        number: signal.signal(number, lambda got, frame: held.append(got))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
-        file = Path(path).open("w" if force else "x", encoding="ascii", newline="\n")  # noqa: SIM115
-    except FileExistsError:
-        raise InputError(f"{path}: exists already; --force overwrites it") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
-    with file:
-        yield file
+        yield lambda: bool(held)
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+    if held:
+        raise KeyboardInterrupt
 
 
 @contextmanager

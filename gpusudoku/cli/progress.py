@@ -17,9 +17,10 @@ BAR_WIDTH = 24
 class ProgressLine:
     """``[######......]  43 %  12,345,678 solutions  3 s, about 4 s left``, rewritten in place."""
 
-    def __init__(self) -> None:
+    def __init__(self, quiet: bool = False) -> None:
+        """Show nothing if quiet and stdout is a terminal, too: what is listed there moves on."""
         self._shown = False
-        self._on = sys.stderr.isatty()
+        self._on = sys.stderr.isatty() and not (quiet and sys.stdout.isatty())
         self._next = time.perf_counter() + DELAY_SECONDS
 
     def __enter__(self) -> ProgressLine:

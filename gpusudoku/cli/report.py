@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from gpusudoku.engines import driver
+from gpusudoku.errors import DeviceError
+from gpusudoku.results import Count, Stats, decimal_digits
 
 if TYPE_CHECKING:
-    from gpusudoku.counting import Count, Stats
     from gpusudoku.engines import Engine
 
 
@@ -24,13 +25,18 @@ def describe_engine(engine: Engine, asked: str) -> None:
         click.echo(f"gpusudoku: device cpu, {engine.workers} threads", err=True)
 
 
+def warn_fallback(error: DeviceError) -> None:
+    """Say why ``auto`` did not take the GPU that is there."""
+    click.echo(f"gpusudoku: {error}", err=True)
+
+
 def show_stats(result: Count) -> None:
     """The statistics of one count, a line each."""
     click.echo(f"{'method':>18}: {result.method}", err=True)
     unit = "GPUs" if result.device == "cuda" else "threads"
     click.echo(f"{'device':>18}: {result.device}, {result.jobs} {unit}", err=True)
     show_search(result.stats)
-    if result.stats.seconds > 0:
+    if result.exact and result.stats.seconds > 0:
         rate = result.count / result.stats.seconds
         click.echo(f"{'solutions/second':>18}: {rate:,.0f}", err=True)
 
@@ -60,7 +66,7 @@ def show_search(stats: Stats) -> None:
 
 def power_of_ten(number: int) -> str:
     """``6.67e21`` for large numbers, all digits for small ones."""
-    digits = str(number)
+    digits = decimal_digits(number)
     if len(digits) <= 7:
         return digits
     return f"{digits[0]}.{digits[1:3]}e{len(digits) - 1}"

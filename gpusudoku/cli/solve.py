@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 from contextlib import closing
-from typing import IO, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -15,12 +14,17 @@ from gpusudoku import formats
 from gpusudoku.board import Board
 from gpusudoku.chunks import Interrupted
 from gpusudoku.cli.options import boards_argument, force, option, reading, searching, statistics
-from gpusudoku.cli.output import announce_compiling, open_output
-from gpusudoku.cli.report import describe_engine, show_search
+from gpusudoku.cli.output import Output, announce_compiling
+from gpusudoku.cli.progress import ProgressLine
+from gpusudoku.cli.report import describe_engine, show_search, warn_fallback
 from gpusudoku.cli.source import Source, warn_conflict
 from gpusudoku.cli.summary import Summary
 from gpusudoku.errors import InputError
 from gpusudoku.geometry import Geometry
+from gpusudoku.options import Options
+
+if TYPE_CHECKING:
+    from gpusudoku.listing import Solution
 
 SORTED_BYTES = 1 << 30
 """--sorted keeps all solutions in memory, one byte a cell, and refuses to keep more than this."""
@@ -62,41 +66,66 @@ def solve(
       gpusudoku solve puzzles.txt > solutions.txt
       gpusudoku solve @techniques-16x16 --stats
     """
-    from gpusudoku.counting import Options, make_engine
+    from gpusudoku.counting import make_engine
     from gpusudoku.listing import solve
 
     settings = Options(**options)
     source = Source(boards, box, keep_going)
     announce_compiling()
-    engine = make_engine(settings)
+    engine = make_engine(settings, warn_fallback)
     describe_engine(engine, settings.device)
     form = form or ("pretty" if source.single else "line")
     if not as_json and formats.header(form):
         click.echo(formats.header(form))
     summary = Summary()
-    for number, board in enumerate(source, start=1):
-        start = time.perf_counter()
-        found = solve(board, engine=engine, check_unique=not first_only, **options)
-        summary.add(board, found.board, time.perf_counter() - start)
-        name = "" if source.single else f"board {number}: "
-        verdict = {True: "the only solution", False: "not the only solution", None: "a solution"}
-        if found.board is None:
-            warn_conflict(board)
-        if found.board is None or source.single or found.unique is False:
-            text = verdict[found.unique] if found.board else "no solution"
-            click.echo(f"gpusudoku: {name}{text}", err=True)
-        if as_json:
-            solution = str(found.board) if found.board else None
-            record = {"board": str(board), "solution": solution, "unique": found.unique}
-            click.echo(json.dumps({**record, "seconds": found.stats.seconds}))
-        elif found.board is not None:
-            between = formats.separator(form) if number > 1 else ""
-            click.echo(f"{between}{formats.write(found.board, form)}")
-        if stats:
-            show_search(found.stats)
+    try:
+        with ProgressLine() as line:
+            for number, board in enumerate(source, start=1):
+                found = solve(
+                    board,
+                    engine=engine,
+                    check_unique=not first_only,
+                    progress=line.update if source.single else None,
+                    **options,
+                )
+                line.clear()
+                summary.add(board, found.board, found.stats.seconds)
+                _tell(found, board, "" if source.single else f"board {number}: ")
+                if as_json:
+                    click.echo(json.dumps(_record(found, board)))
+                elif found.board is not None:
+                    between = formats.separator(form) if number > 1 else ""
+                    click.echo(f"{between}{formats.write(found.board, form)}")
+                if stats:
+                    show_search(found.stats)
+                line.boards(number)
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted: {summary.boards} boards solved", 0) from None
     if not source.single:
         summary.show()
     source.finish()
+
+
+def _tell(found: Solution, board: Board, name: str) -> None:
+    """Say on stderr what the solution does not show."""
+    if found.board is None:
+        warn_conflict(board)
+        verdict = "no solution"
+    elif found.unique is None:
+        verdict = "a solution"
+    else:
+        verdict = "the only solution" if found.unique else "not the only solution"
+    if not name or found.board is None or found.unique is False:
+        click.echo(f"gpusudoku: {name}{verdict}", err=True)
+
+
+def _record(found: Solution, board: Board) -> dict[str, object]:
+    return {
+        "board": str(board),
+        "solution": str(found.board) if found.board else None,
+        "unique": found.unique,
+        "seconds": found.stats.seconds,
+    }
 
 
 @click.command("enumerate")
@@ -131,29 +160,28 @@ def enumerate_(
       gpusudoku enumerate board.txt -o solutions.txt --sorted
       gpusudoku enumerate board.txt --limit 1000 --format csv
     """
-    from gpusudoku.counting import Options, make_engine
+    from gpusudoku.counting import make_engine
     from gpusudoku.listing import Listing
 
     settings = Options(**options)
     source = Source(boards, box, keep_going)
-    with open_output(output, force) as file:
+    with Output(output, force, boards) as out, ProgressLine(quiet=output is None) as line:
         announce_compiling()
-        engine = make_engine(settings)
+        engine = make_engine(settings, warn_fallback)
         describe_engine(engine, settings.device)
         if formats.header(form):
-            print(formats.header(form), file=file)
-        written = 0
-        for board in source:
-            warn_conflict(board)
-            try:
-                with closing(Listing(board, engine=engine, **options)) as listing:
+            out.write(formats.header(form) + "\n")
+        try:
+            for board in source:
+                warn_conflict(board)
+                listing = Listing(board, engine=engine, progress=line.update, **options)
+                with closing(listing):
                     for block in _sorted(listing) if in_order else listing:
-                        written += _write(block, board.geometry, form, file)
-            except KeyboardInterrupt:
-                file.flush()
-                raise Interrupted(f"interrupted: {written} solutions written", written) from None
-            if stats and listing.stats is not None:
-                show_search(listing.stats)
+                        out.write(_as_text(block, board.geometry, form))
+                if stats and listing.stats is not None:
+                    show_search(listing.stats)
+        except KeyboardInterrupt:
+            raise Interrupted(f"interrupted: {out.lines} lines written", out.lines) from None
     source.finish()
 
 
@@ -172,12 +200,8 @@ def _sorted(listing: Any) -> list[NDArray[np.uint8]]:
     return [rows[order]]
 
 
-def _write(block: NDArray[np.uint8], geometry: Geometry, form: str, file: IO[str]) -> int:
+def _as_text(block: NDArray[np.uint8], geometry: Geometry, form: str) -> str:
     if form == "line":
-        file.write(formats.write_lines(block))
-    else:
-        for cells in block:
-            print(
-                f"{formats.write(Board(cells, geometry), form)}{formats.separator(form)}", file=file
-            )
-    return len(block)
+        return formats.write_lines(block)
+    end = "\n" + formats.separator(form)
+    return "".join(formats.write(Board(cells, geometry), form) + end for cells in block)

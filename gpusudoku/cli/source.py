@@ -26,6 +26,8 @@ class Source:
         self._keep_going = keep_going
         entries = chain.from_iterable(_read(name, box) for name in names)
         head = list(islice(entries, 2))
+        if isinstance(head[0], InputError) and not keep_going:
+            raise head[0]  # before anything is written
         self._entries = chain(head, entries)
         self.single = len(head) == 1
         """Whether there is one board only (or one error)."""

@@ -19,14 +19,34 @@ def usable_cores() -> int:
 
 
 def _cgroup_cores() -> float:
-    """CPU quota of the control group in cores (version 2, then 1), infinite if there is none."""
+    """CPU quota of the process's control groups in cores, infinite if there is none.
+
+    Version 2 where it is in use: the tightest quota from the process's own group up to the root.
+    Version 1: that of the root, which in a container is the container's.
+    """
+    root = Path("/sys/fs/cgroup")
     try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return inf
+    own = next((line[3:].lstrip("/") for line in lines if line.startswith("0::")), "")
+    quotas = []
+    for folder in (root / own, *(root / own).parents):
+        quotas.append(_cores(folder / "cpu.max"))
+        if folder == root:
+            break
+    try:
+        period = (root / "cpu" / "cpu.cfs_period_us").read_text().strip()
+        quota = (root / "cpu" / "cpu.cfs_quota_us").read_text().strip()
+        quotas.append(inf if quota == "-1" else int(quota) / int(period))
     except (OSError, ValueError):
-        folder = Path("/sys/fs/cgroup/cpu")
-        try:
-            quota = (folder / "cpu.cfs_quota_us").read_text().strip()
-            period = (folder / "cpu.cfs_period_us").read_text().strip()
-        except OSError:
-            return inf
-    return int(quota) / int(period) if quota not in ("max", "-1") else inf
+        pass
+    return min(quotas)
+
+
+def _cores(file: Path) -> float:
+    try:
+        quota, period = file.read_text().split()
+        return inf if quota == "max" else int(quota) / int(period)
+    except (OSError, ValueError):
+        return inf

@@ -35,8 +35,6 @@ ROOM_BYTES = 1 << 20
 Boards = NDArray[np.uint64]
 Owners = NDArray[np.int64]
 
-NO_LIMIT = np.uint64(2**64 - 1)
-
 
 class CpuEngine:
     """``jobs`` threads of this process."""
@@ -48,8 +46,8 @@ class CpuEngine:
         self.width = WIDTH_PER_WORKER * self.workers
 
     def prepare(self, frontier: Frontier, rules: Rules) -> None:
-        """Compile the kernels for the geometry of the frontier, or load them from disk."""
-        cpu.kernels(frontier.layout, rules)
+        """Compile the search for the geometry of the frontier, or load it from disk."""
+        _ = cpu.kernels(frontier.layout, rules).run
 
     def explore(
         self,
@@ -85,8 +83,8 @@ class _Thread(Worker):
         layout = frontier.layout
         self.run = cpu.kernels(layout, rules).run
         self.keep = layout.keep
-        # Every board on the stack has a cell fixed that the board below it has not. Memory that
-        # is never touched is never taken, so the bound costs nothing.
+        # Board k of a stack has at least k cells fixed, by the guesses that led to it. Memory
+        # that is never touched is never taken, so this bound costs nothing.
         cells = layout.n * layout.n
         self.stack = np.empty((cells + 1, layout.words), np.uint64)
         self.state = np.full(search.STATES, -1, np.int64)
@@ -97,7 +95,7 @@ class _Thread(Worker):
         room = max(1, ROOM_BYTES // cells) if job.sink else 0
         self.solutions = np.empty((room, cells), np.uint8)
         self.used = np.zeros(1, np.int64)
-        self.limit = NO_LIMIT if job.limit is None else np.uint64(min(job.limit, int(NO_LIMIT)))
+        self.limit = search.limit_of(job.limit)
         self.budget = 1000
 
     def __call__(self, job: Job) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -31,13 +31,17 @@ BOARDS_PER_THREAD = 8
 LAUNCH_SECONDS = 0.2
 """Budgets are set so that a launch takes about this long: Ctrl-C waits for no more."""
 
+GATHER_BOARDS = 1 << 20
+"""Boards brought back from a card at a time."""
+
+LEAST_DEPTH = 64
+"""Where memory is short there are fewer threads, before stacks become shallower than this."""
+
 MEMORY_SHARE = 0.5
 """Share of a card's free memory that stacks may take."""
 
 ROOM_BYTES = 64 << 20
 """Size of a card's buffer for solutions."""
-
-NO_LIMIT = np.uint64(2**64 - 1)
 
 
 class CudaEngine:
@@ -61,7 +65,9 @@ class CudaEngine:
         for gpu in gpus or ():
             if not 0 <= gpu < count:
                 raise InputError(f"no GPU {gpu}: GPUs are numbered from 0 to {count - 1}")
-        self.cards = [_Card(gpu) for gpu in (range(count) if gpus is None else sorted(set(gpus)))]
+        numbers = range(count) if gpus is None else sorted(set(gpus))
+        with _one_line_errors():
+            self.cards = [_Card(number) for number in numbers]
         self.workers = len(self.cards)
         self.width = BOARDS_PER_THREAD * sum(card.threads for card in self.cards)
 
@@ -70,8 +76,8 @@ class CudaEngine:
         for card in self.cards:
             nothing = Job(1)
             nothing.stop()
-            with card.current():
-                chunk = Chunk((frontier.boards[:0], frontier.owners[:0]), 0.0)
+            with _one_line_errors(), card.current():
+                chunk = Chunk((frontier.boards[:1], frontier.owners[:1]), 0.0)
                 _Driver(card, frontier, rules, nothing).launch(chunk, budget=0)
 
     def explore(
@@ -100,6 +106,15 @@ def _pieces(frontier: Frontier, cards: int) -> Iterator[Chunk]:
         yield Chunk((boards, owners), len(boards) / max(1, len(frontier)))
 
 
+@contextmanager
+def _one_line_errors() -> Iterator[None]:
+    """What CuPy, Numba and the driver raise in many classes: the device cannot be used."""
+    try:
+        yield
+    except Exception as error:
+        raise DeviceError(f"CUDA cannot be used: {' '.join(str(error).split())}") from error
+
+
 class _Card:
     """One GPU: its array module, its size, and how to make it the current device."""
 
@@ -112,7 +127,9 @@ class _Card:
             import cupy
 
             self.xp = cupy
-            attributes = cupy.cuda.Device(number).attributes
+            with cupy.cuda.Device(number) as device:
+                cupy.zeros(1)  # fails here and now where the card is not to be had
+            attributes = device.attributes
             self.threads_per_block = THREADS_PER_BLOCK
             self.blocks = BLOCKS_PER_MULTIPROCESSOR * attributes["MultiProcessorCount"]
 
@@ -148,7 +165,7 @@ class _Driver(Worker):
         self.card, self.rules, self.layout = card, rules, frontier.layout
         self.owners = len(job.counts)
         self.room = ROOM_BYTES // self.layout.n**2 if job.sink else 0
-        self.limit = NO_LIMIT if job.limit is None else np.uint64(min(job.limit, int(NO_LIMIT)))
+        self.limit = search.limit_of(job.limit)
         self.tally = Tally()
 
     def __call__(self, job: Job) -> float:
@@ -162,7 +179,7 @@ class _Driver(Worker):
         return busy
 
     def _explore(self, chunk: Chunk, job: Job) -> Chunk | None:
-        """Launch until most threads have run dry, or none gets on; returns the rest, widened."""
+        """Launch until most threads have run dry; returns what is left, widened."""
         launch = self.launch(chunk, budget=256)
         while True:
             self._collect(launch, job)
@@ -172,8 +189,13 @@ class _Driver(Worker):
             if alive == 0 and fetched == len(launch.boards):
                 job.report([], chunk.weight)
                 return None
-            dry = fetched == len(launch.boards) and alive < launch.threads // 2
-            if job.stopped or dry or launch.stuck or job.hungry:
+            # A thread with a full stack waits; one without a board may fetch one.
+            full = int((tops == launch.stacks.shape[0] - 1).sum())
+            fetching = min(launch.threads - alive, len(launch.boards) - fetched)
+            dry = alive - full + fetching < max(1, launch.threads // 2)
+            if job.stopped:
+                return None
+            if dry or job.hungry:
                 return self._gather(launch, fetched, chunk, job)
             launch.again()
 
@@ -190,8 +212,6 @@ class _Driver(Worker):
         rows = min(int(launch.used[0]), self.room)
         if rows and job.sink:
             job.sink(host(launch.solutions[:rows]))
-        # Threads stop early at a full buffer, which is empty now, or at a full stack.
-        launch.stuck = not launch.budget_spent and (rows < self.room or self.room == 0)
         launch.used[...] = 0
         counts = host(launch.counts)
         new = counts - launch.reported
@@ -207,27 +227,27 @@ class _Driver(Worker):
     def _gather(self, launch: _Launch, fetched: int, chunk: Chunk, job: Job) -> Chunk:
         """Take what is left from the card, share it if others wait, and widen the rest."""
         xp, host = self.card.xp, self.card.host
-        tops = launch.states[search.TOP]
-        waiting = xp.arange(launch.stacks.shape[0])[:, None] <= tops[None, :]
-        owner_of = launch.owners[xp.minimum(launch.states[search.BOARD], len(launch.boards) - 1)]
-        owners = xp.broadcast_to(owner_of, waiting.shape)[waiting]
-        boards = np.concatenate(
-            [
-                host(launch.boards[fetched:]),
-                host(launch.stacks.transpose(0, 2, 1)[waiting]),
-            ]
-        )
-        owners = np.concatenate([host(launch.owners[fetched:]), host(owners)])
+        counts = host(launch.states[search.TOP]) + 1
+        thread = np.repeat(np.arange(launch.threads), counts)
+        level = np.arange(len(thread)) - np.repeat(np.cumsum(counts) - counts, counts)
+        parts = [host(launch.boards[fetched:])]
+        for start in range(0, len(thread), GATHER_BOARDS):  # the card may have little memory left
+            part = slice(start, start + GATHER_BOARDS)
+            index = xp.asarray(level[part]), slice(None), xp.asarray(thread[part])
+            parts.append(host(launch.stacks[index]))
+        boards = np.concatenate(parts)
+        owners = host(launch.owners)
+        at_hand = owners[host(launch.states[search.BOARD])[thread]]
+        owners = np.concatenate([owners[fetched:], at_hand])
         if job.hungry and len(boards) > 1:
             half = len(boards) // 2
             chunk.weight /= 2
             job.offer([Chunk((boards[:half], owners[:half]), chunk.weight)])
             boards, owners = boards[half:], owners[half:]
         frontier = Frontier(self.layout, boards, owners)
-        if not job.stopped:
-            frontier = frontier.widened(self.rules, BOARDS_PER_THREAD * self.card.threads)
-            self.tally.nodes += frontier.nodes
-            self.tally.guesses += frontier.guesses
+        frontier = frontier.widened(self.rules, launch.threads, job=job)
+        self.tally.nodes += frontier.nodes
+        self.tally.guesses += frontier.guesses
         return Chunk((frontier.boards, frontier.owners), chunk.weight)
 
 
@@ -241,13 +261,11 @@ class _Launch:
 
         xp, card, layout = owner.card.xp, owner.card, owner.layout
         self.kernel, self.owner, self.budget = kernel(layout, owner.rules), owner, budget
-        # Every board on a stack has a cell fixed that the board below it has not. A stack that
-        # is too short for that only makes its thread stop early: the host widens and relaunches.
-        self.threads = card.threads
-        level_bytes = 8 * layout.words
-        levels = int(card.free_bytes() * MEMORY_SHARE) // level_bytes
-        depth = min(layout.n**2 + 1, max(2, levels // self.threads))
-        self.threads = max(1, min(self.threads, levels // depth))
+        # Board k of a stack has at least k cells fixed, so no stack outgrows the number of cells.
+        # One that is too short only makes its thread stop early: the host widens and relaunches.
+        levels = max(2, int(card.free_bytes() * MEMORY_SHARE) // (8 * layout.words))
+        depth = min(layout.n**2 + 1, max(LEAST_DEPTH, levels // card.threads), levels)
+        self.threads = min(card.threads, levels // depth)
         self.boards, self.owners = xp.asarray(boards), xp.asarray(owners)
         self.cursor = xp.zeros(1, np.int64)
         self.stacks = xp.empty((depth, layout.words, self.threads), np.uint64)
@@ -258,7 +276,6 @@ class _Launch:
         self.solutions = xp.empty((owner.room, layout.n**2), np.uint8)
         self.used = xp.zeros(1, np.int64)
         self.tallies = xp.zeros((search.TALLIES, self.threads), np.uint64)
-        self.budget_spent = self.stuck = False
 
     def again(self) -> None:
         """Launch the kernel and wait for it; sets the next budget by the time it took."""
@@ -273,8 +290,8 @@ class _Launch:
         if card.xp is not np:
             card.xp.cuda.get_current_stream().synchronize()
         seconds = time.perf_counter() - start
-        self.budget_spent = int(self.tallies[search.NODES].max()) == self.budget
-        if self.budget_spent and seconds < LAUNCH_SECONDS / 2:
+        spent = int(self.tallies[search.NODES].max()) == self.budget
+        if spent and seconds < LAUNCH_SECONDS / 2:
             self.budget *= 2
         elif seconds > LAUNCH_SECONDS * 2:
             self.budget = max(1, self.budget // 2)

@@ -1,0 +1,67 @@
+"""How to search, as the user says it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TypedDict
+
+from gpusudoku.errors import InputError
+from gpusudoku.logic import DEFAULT, parse_techniques
+
+DEVICES = ("auto", "cpu", "cuda")
+STRATEGIES = ("first", "min")
+MOST_JOBS = 1024
+
+
+class OptionFields(TypedDict, total=False):
+    """The fields of ``Options`` as keyword arguments, for those who check types."""
+
+    device: str
+    jobs: int | None
+    gpus: tuple[int, ...] | None
+    limit: int | None
+    cutoff: float | None
+    strategy: str
+    propagate: str
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to search.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range.
+    """
+
+    device: str = "auto"
+    """``auto`` (CUDA if it can be used), ``cpu`` or ``cuda``."""
+    jobs: int | None = None
+    """CPU threads; None for all usable cores."""
+    gpus: tuple[int, ...] | None = None
+    """Numbers of the GPUs to use; None for all."""
+    limit: int | None = None
+    """Stop once this many solutions are found; None for never."""
+    cutoff: float | None = None
+    """Widen the frontier until no board's search space is larger; None: until it is wide enough."""
+    strategy: str = "min"
+    """Which cell to guess: the ``first`` empty one or one with the fewest candidates, ``min``."""
+    propagate: str = DEFAULT
+    """Techniques applied at every node, as for ``logic.parse_techniques``."""
+
+    def __post_init__(self) -> None:
+        if self.device not in DEVICES:
+            raise InputError(f"device {self.device!r}: expected {', '.join(DEVICES)}")
+        if self.strategy not in STRATEGIES:
+            raise InputError(f"strategy {self.strategy!r}: expected {', '.join(STRATEGIES)}")
+        if self.jobs is not None and not 1 <= self.jobs <= MOST_JOBS:
+            raise InputError(f"jobs {self.jobs}: expected from 1 to {MOST_JOBS}")
+        if self.gpus is not None and self.device == "cpu":
+            raise InputError("GPUs are chosen, but the device is cpu")
+        if self.limit is not None and self.limit < 1:
+            raise InputError(f"limit {self.limit}: at least 1 is needed")
+        if self.cutoff is not None and not 1 <= self.cutoff < inf:
+            raise InputError(f"cutoff {self.cutoff}: a finite number from 1 up is needed")
+        parse_techniques(self.propagate)

@@ -1,0 +1,85 @@
+"""What a count says: the number, how it was found, and what that took."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from gpusudoku.board import Board
+
+
+def decimal_digits(number: int) -> str:
+    """All digits of an integer; ``str`` refuses those of more than 4300, which boards can have."""
+    return str(Decimal(number))
+
+
+@dataclass
+class Stats:
+    """What a search did. Times are in seconds, without start-up and compiling."""
+
+    empty_cells: int = 0
+    filling_factor: float = 0.0
+    """Filled cells as a share of all cells."""
+    search_space: int = 0
+    """Product of the candidate counts of all empty cells."""
+    strategy: str = ""
+    propagate: str = ""
+    cutoff: float | None = None
+    """Search space that frontier boards may have; None if only their number mattered."""
+    cutoff_reached: bool = True
+    """False if the frontier reached its memory cap before."""
+    frontier_width: int = 0
+    """Frontier boards that the device wants, by default."""
+    frontier_boards: int = 0
+    boards_explored: int = 0
+    """Partial boards made: the root, and one more for every guess."""
+    nodes: int = 0
+    """Boards looked at, those of the widening included."""
+    deepest: int = 0
+    """Boards waiting on one stack, at most."""
+    seconds: float = 0.0
+    widening_seconds: float = 0.0
+    utilisation: list[float] = field(default_factory=list)
+    """Share of the exploring time that every worker was at work."""
+
+    def describe(self, board: Board) -> None:
+        """Fill in the size of the board that was searched."""
+        self.empty_cells = board.empty_cells
+        self.filling_factor = board.filling_factor
+        self.search_space = board.search_space
+
+
+@dataclass(frozen=True)
+class Count:
+    """The number of solutions of a board.
+
+    ``count`` is exact if ``exact``; if not, a limit was given and the count is that or more.
+    """
+
+    board: Board
+    count: int
+    exact: bool
+    method: str
+    device: str
+    jobs: int
+    """Workers: CPU threads or GPUs."""
+    stats: Stats
+
+    def __str__(self) -> str:
+        return f"{self.count}" if self.exact else f"{self.count}+"
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as JSON types; integers that may exceed 2^53 are strings."""
+        stats = asdict(self.stats)
+        stats["search_space"] = decimal_digits(self.stats.search_space)
+        return {
+            "board": str(self.board),
+            "box": str(self.board.geometry),
+            "count": str(self.count),
+            "exact": self.exact,
+            "method": self.method,
+            "device": self.device,
+            "jobs": self.jobs,
+            **stats,
+        }
