@@ -4,7 +4,8 @@ Prints a Markdown table of medians and writes every run to a JSON file beside th
 the machine. Settings are interleaved, so that a change of the machine's speed falls on all alike.
 
     python benchmarks/speed.py                    a few minutes
-    python benchmarks/speed.py 1a 1b --repeats 3  some boards only
+    python benchmarks/speed.py 1a 1b --repeats 5  some boards only
+    python benchmarks/speed.py --show             the table of what was recorded before
 """
 
 from __future__ import annotations
@@ -68,9 +69,14 @@ def label(setting: dict[str, object]) -> str:
 @click.command()
 @click.argument("boards", nargs=-1)
 @click.option("--repeats", default=3, show_default=True, help="Runs of every case.")
-@click.option("--output", help="JSON file.  [default: benchmarks/results/speed.json]")
-def main(boards: tuple[str, ...], repeats: int, output: str | None) -> None:
+@click.option("--output", default=str(RESULTS / "speed.json"), help="JSON file.")
+@click.option("--show", "only_show", is_flag=True, help="Print that file's table; run nothing.")
+def main(boards: tuple[str, ...], repeats: int, output: str, only_show: bool) -> None:
     """Time the search on BOARDS (names as in "gpusudoku boards")."""
+    path = Path(output)
+    if only_show:
+        show(path)
+        return
     names = list(boards) or SERIES
     cases = settings()
     engines = [make_engine(Options(**case)) for case in cases]
@@ -83,23 +89,31 @@ def main(boards: tuple[str, ...], repeats: int, output: str | None) -> None:
                 if result.count != entry.count:
                     sys.exit(f"{name}: {result.count} solutions counted, {entry.count} are right")
                 if repeat:
-                    runs.append({"board": name, "case": label(case), **result.as_dict()})
+                    runs.append({**result.as_dict(), "board": name, "case": label(case)})
                 click.echo(f"\r{repeat}/{repeats} {name} {label(case):<40}", nl=False, err=True)
     click.echo("", err=True)
-    path = Path(output) if output else RESULTS / "speed.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps({"machine": machine(), "runs": runs}, indent=1) + "\n")
 
-    heads = [label(case) for case in cases]
+    show(path)
+
+
+def show(path: Path) -> None:
+    """Print the table of a recorded file."""
+    recorded = json.loads(path.read_text())
+    runs = recorded["runs"]
+    heads = list(dict.fromkeys(run["case"] for run in runs))
+    described = recorded["machine"]
+    print(f"{described['processor']}, {described['cores']} cores, {described['date']}\n")
     print(f"| board | solutions | {' | '.join(heads)} |")
     print("|---|---:|" + "---:|" * len(heads))
-    for name in names:
-        times = [
-            median(run["seconds"] for run in runs if (run["board"], run["case"]) == (name, head))
-            for head in heads
-        ]
+    for name in dict.fromkeys(run["board"] for run in runs):
         count = library.entry(name).count
-        cells = [f"{seconds:.3f} s ({count / seconds / 1e6:.2f} M/s)" for seconds in times]
+        cells = []
+        for head in heads:
+            case = [run for run in runs if (run["board"], run["case"]) == (name, head)]
+            seconds = median(run["seconds"] for run in case)
+            cells.append(f"{seconds:.3f} s ({count / seconds / 1e6:.2f} M/s)")
         print(f"| {name} | {count:,} | {' | '.join(cells)} |")
 
 
