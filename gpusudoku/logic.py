@@ -81,6 +81,9 @@ class Simplified:
 def simplify(board: Board, techniques: str | Iterable[str] = "all") -> Simplified:
     """Apply techniques to a board until none of them finds anything.
 
+    The outcome does not depend on the order in which finds are made, but for hidden pairs without
+    hidden singles: two digits stop being a pair when one of them loses one of its two places.
+
     Raises
     ------
     InputError

@@ -19,7 +19,7 @@ from gpusudoku.errors import InputError
 
 PIPE_PIECE = 4096
 """Bytes that a pipe which is ready takes at once (PIPE_BUF on Linux; POSIX grants 512)."""
-WHOLE_PIECE = 1 << 20
+FILE_PIECE = 1 << 20
 """Bytes written to a file between two looks for an interrupt."""
 
 
@@ -99,7 +99,7 @@ class Output:
 
     def _pieces(self, data: bytes) -> Iterator[bytes]:
         """Whole lines, as many as a pipe that is ready takes without blocking, at least one."""
-        most = WHOLE_PIECE if self._is_file else PIPE_PIECE
+        most = FILE_PIECE if self._is_file else PIPE_PIECE
         start = 0
         while start < len(data):
             end = data.rfind(b"\n", start, start + most) + 1 or data.find(b"\n", start) + 1

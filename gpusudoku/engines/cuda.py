@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.chunks import Chunk, Job, Progress, Worker
 from gpusudoku.engines import Tally, driver
-from gpusudoku.errors import DeviceError, InputError
+from gpusudoku.errors import DeviceError, GpusudokuError, InputError
 from gpusudoku.frontier import Frontier
 from gpusudoku.kernels import search
 from gpusudoku.kernels.rules import Rules
@@ -111,6 +111,8 @@ def _one_line_errors() -> Iterator[None]:
     """What CuPy, Numba and the driver raise in many classes: the device cannot be used."""
     try:
         yield
+    except GpusudokuError:
+        raise
     except Exception as error:
         raise DeviceError(f"CUDA cannot be used: {' '.join(str(error).split())}") from error
 
@@ -170,7 +172,7 @@ class _Driver(Worker):
 
     def __call__(self, job: Job) -> float:
         busy = 0.0
-        with self.card.current():
+        with _one_line_errors(), self.card.current():
             while (chunk := job.take()) is not None:
                 start = time.perf_counter()
                 while chunk is not None and not job.stopped:
