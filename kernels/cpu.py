@@ -20,6 +20,7 @@ from numba import njit
 from numba.core import event
 from numba.extending import register_jitable
 
+from gpusudoku.interrupts import held_interrupts
 from gpusudoku.kernels.layout import Layout
 from gpusudoku.kernels.rules import Rules
 from gpusudoku.kernels.search import build_run
@@ -130,7 +131,9 @@ def _compile(function: Callable[..., Any], signature: str) -> Callable[..., Any]
         finally:
             numba.config.CACHE_DIR = theirs
         _load_quickly(dispatcher._cache)
-    dispatcher.compile(signature)
+    # An exception in the middle of LLVM's callbacks would be lost, or leave half a function.
+    with held_interrupts():
+        dispatcher.compile(signature)
     compiled: Callable[..., Any] = dispatcher
     return compiled
 

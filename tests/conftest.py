@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 import pytest
@@ -17,6 +18,9 @@ if NO_GPU is not None:
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
     # The simulator polls its threads without a pause, and would keep them from running.
     sys.setswitchinterval(1e-4)
+
+# A shell that runs the tests in the background has Ctrl-C ignored, by them and all they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("gpusudoku", deadline=None, derandomize=True, max_examples=25)
 settings.load_profile("gpusudoku")

@@ -127,12 +127,15 @@ def convert(
     Forms are
     """
     source = Source(boards, box, keep_going)
+    texts = (formats.write(board, form) for board in source)
+    first = next(texts, None)  # before anything is opened: the form may not suit the board
     with Output(output, force, boards) as out:
         if formats.header(form):
             out.write(formats.header(form) + "\n")
-        for number, board in enumerate(source):
-            between = formats.separator(form) if number else ""
-            out.write(f"{between}{formats.write(board, form)}\n")
+        if first is not None:
+            out.write(first + "\n")
+        for text in texts:
+            out.write(f"{formats.separator(form)}{text}\n")
     source.finish()
 
 

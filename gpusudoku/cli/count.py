@@ -78,7 +78,7 @@ def count(
     describe_engine(engine, settings.device)
     alone = stats or as_json or log is not None or cross_check or source.single
     done = 0
-    with open_log(log) as log_file, ProgressLine() as line:
+    with open_log(log, boards) as log_file, ProgressLine() as line:
         try:
             for result in (_one_by_one if alone else _in_blocks)(source, engine, options, line):
                 line.clear()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +15,7 @@ from typing import IO
 import click
 
 from gpusudoku.errors import InputError
+from gpusudoku.interrupts import held_interrupts
 
 PIPE_PIECE = 4096
 """Bytes that a pipe which is ready takes at once (PIPE_BUF on Linux; POSIX grants 512)."""
@@ -45,7 +45,7 @@ class Output:
         self.lines = 0
         """Lines written."""
         self._path = None if path == "-" else path
-        self._file = self._open(self._path, force, inputs) if self._path else sys.stdout
+        self._file = sys.stdout if self._path is None else self._open(self._path, force, inputs)
         self._descriptor: int | None = None
         self._is_file = False
         with suppress(OSError):  # io.UnsupportedOperation is one
@@ -54,9 +54,7 @@ class Output:
             self._is_file = stat.S_ISREG(os.fstat(self._descriptor).st_mode)
 
     def _open(self, path: str, force: bool, inputs: Sequence[str]) -> IO[str]:
-        for other in inputs:
-            if Path(path).exists() and Path(other).exists() and Path(path).samefile(other):
-                raise InputError(f"{path}: is read, and cannot be written at the same time")
+        _refuse(path, inputs)
         try:
             return Path(path).open("w" if force else "x", encoding="ascii", newline="\n")
         except FileExistsError:
@@ -83,7 +81,7 @@ class Output:
         """Write whole lines: an interrupt is let in between two lines, never within one."""
         data = text.encode("ascii")
         try:
-            with _held_interrupts() as interrupted:
+            with held_interrupts() as interrupted:
                 for piece in self._pieces(data):
                     while not self._ready():
                         if interrupted():
@@ -123,25 +121,19 @@ class Output:
         return InputError(f"{self._path or 'stdout'}: cannot be written: {error.strerror}")
 
 
-@contextmanager
-def _held_interrupts() -> Iterator[Callable[[], bool]]:
-    """Hold Ctrl-C and SIGTERM back; what is given tells whether there was one."""
-    held: list[int] = []
-    old = {
-        number: signal.signal(number, lambda got, frame: held.append(got))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield lambda: bool(held)
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)
-    if held:
-        raise KeyboardInterrupt
+def _refuse(path: str, inputs: Sequence[str]) -> None:
+    """Raise an InputError for a file that must not be written, or cannot be."""
+    if not path:
+        raise InputError("a file without a name cannot be written")
+    if Path(path).is_dir():
+        raise InputError(f"{path}: is a folder, and cannot be written")
+    for other in inputs:
+        if Path(path).exists() and Path(other).exists() and Path(path).samefile(other):
+            raise InputError(f"{path}: is read, and cannot be written at the same time")
 
 
 @contextmanager
-def open_log(path: str | None) -> Iterator[IO[str] | None]:
+def open_log(path: str | None, inputs: Sequence[str]) -> Iterator[IO[str] | None]:
     """A file to append to, None for None.
 
     Raises
@@ -152,6 +144,7 @@ def open_log(path: str | None) -> Iterator[IO[str] | None]:
     if path is None:
         yield None
         return
+    _refuse(path, inputs)
     try:
         file = Path(path).open("a", encoding="utf-8")  # noqa: SIM115
     except OSError as error:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import click
 
 from gpusudoku.engines import driver
 from gpusudoku.errors import DeviceError
-from gpusudoku.results import Count, Stats, decimal_digits
+from gpusudoku.results import Count, Stats
 
 if TYPE_CHECKING:
     from gpusudoku.engines import Engine
@@ -22,7 +23,8 @@ def describe_engine(engine: Engine, asked: str) -> None:
         names = "the simulator" if driver.simulated() else ", ".join(driver.gpu_names())
         click.echo(f"gpusudoku: device cuda ({names})", err=True)
     else:
-        click.echo(f"gpusudoku: device cpu, {engine.workers} threads", err=True)
+        threads = "1 thread" if engine.workers == 1 else f"{engine.workers} threads"
+        click.echo(f"gpusudoku: device cpu, {threads}", err=True)
 
 
 def warn_fallback(error: DeviceError) -> None:
@@ -66,7 +68,6 @@ def show_search(stats: Stats) -> None:
 
 def power_of_ten(number: int) -> str:
     """``6.67e21`` for large numbers, all digits for small ones."""
-    digits = decimal_digits(number)
-    if len(digits) <= 7:
-        return digits
-    return f"{digits[0]}.{digits[1:3]}e{len(digits) - 1}"
+    if number < 10**7:
+        return str(number)
+    return f"{Decimal(number):.2e}".replace("e+", "e")

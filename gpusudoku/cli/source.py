@@ -53,9 +53,14 @@ def _read(name: str, box: Geometry | None) -> Iterator[formats.Entry | InputErro
         yield from formats.read_path(name, box)
         return
     try:
-        yield formats.Entry(library.load(name.removeprefix("@")), 1)
+        board = library.load(name.removeprefix("@"))
     except InputError as error:
         yield error
+        return
+    if box not in (None, board.geometry):
+        yield InputError(f"{name}: has boxes of {board.geometry}, not of {box}")
+        return
+    yield formats.Entry(board, 1)
 
 
 def warn_conflict(board: Board) -> None:
