@@ -11,9 +11,9 @@ import click
 from gpusudoku.board import Board
 from gpusudoku.chunks import Interrupted
 from gpusudoku.cli.options import boards_argument, option, reading, searching, statistics
-from gpusudoku.cli.output import announce_compiling, open_log
+from gpusudoku.cli.output import open_log
 from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.report import describe_engine, show_stats, warn_fallback
+from gpusudoku.cli.report import show_stats, start_engine
 from gpusudoku.cli.source import Source, warn_conflict
 from gpusudoku.errors import InputError
 from gpusudoku.geometry import Geometry
@@ -65,17 +65,13 @@ def count(
       gpusudoku count puzzles.txt --only unique > proper.txt
       gpusudoku count @2f --json
     """
-    from gpusudoku.counting import make_engine
-
     if only is not None:
         options["limit"] = options["limit"] or 2
         if options["limit"] < 2:
             raise InputError("--only needs a limit of at least 2")
     settings = Options(**options)
     source = Source(boards, box, keep_going)
-    announce_compiling()
-    engine = make_engine(settings, warn_fallback)
-    describe_engine(engine, settings.device)
+    engine = start_engine(settings)
     alone = stats or as_json or log is not None or cross_check or source.single
     done = 0
     with open_log(log, boards) as log_file, ProgressLine() as line:

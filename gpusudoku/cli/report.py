@@ -7,15 +7,27 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpusudoku.cli.output import announce_compiling
 from gpusudoku.engines import driver
 from gpusudoku.errors import DeviceError
+from gpusudoku.options import Options
 from gpusudoku.results import Count, Stats
 
 if TYPE_CHECKING:
     from gpusudoku.engines import Engine
 
 
-def describe_engine(engine: Engine, asked: str) -> None:
+def start_engine(settings: Options) -> Engine:
+    """Make the engine, and say what could surprise: that it compiles, and which device it is."""
+    from gpusudoku.counting import make_engine
+
+    announce_compiling()
+    engine = make_engine(settings, _warn_fallback)
+    _describe_engine(engine, settings.device)
+    return engine
+
+
+def _describe_engine(engine: Engine, asked: str) -> None:
     """Say which device ``auto`` took, where that could surprise."""
     if asked != "auto":
         return
@@ -27,7 +39,7 @@ def describe_engine(engine: Engine, asked: str) -> None:
         click.echo(f"gpusudoku: device cpu, {threads}", err=True)
 
 
-def warn_fallback(error: DeviceError) -> None:
+def _warn_fallback(error: DeviceError) -> None:
     """Say why ``auto`` did not take the GPU that is there."""
     click.echo(f"gpusudoku: {error}", err=True)
 

@@ -14,9 +14,9 @@ from gpusudoku import formats
 from gpusudoku.board import Board
 from gpusudoku.chunks import Interrupted
 from gpusudoku.cli.options import boards_argument, force, option, reading, searching, statistics
-from gpusudoku.cli.output import Output, announce_compiling
+from gpusudoku.cli.output import Output
 from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.report import describe_engine, show_search, warn_fallback
+from gpusudoku.cli.report import show_search, start_engine
 from gpusudoku.cli.source import Source, warn_conflict
 from gpusudoku.cli.summary import Summary
 from gpusudoku.errors import InputError
@@ -66,14 +66,11 @@ def solve(
       gpusudoku solve puzzles.txt > solutions.txt
       gpusudoku solve @techniques-16x16 --stats
     """
-    from gpusudoku.counting import make_engine
     from gpusudoku.listing import solve
 
     settings = Options(**options)
     source = Source(boards, box, keep_going)
-    announce_compiling()
-    engine = make_engine(settings, warn_fallback)
-    describe_engine(engine, settings.device)
+    engine = start_engine(settings)
     form = form or ("pretty" if source.single else "line")
     if not as_json and formats.header(form):
         click.echo(formats.header(form))
@@ -160,15 +157,12 @@ def enumerate_(
       gpusudoku enumerate board.txt -o solutions.txt --sorted
       gpusudoku enumerate board.txt --limit 1000 --format csv
     """
-    from gpusudoku.counting import make_engine
     from gpusudoku.listing import Listing
 
     settings = Options(**options)
     source = Source(boards, box, keep_going)
     with Output(output, force, boards) as out, ProgressLine(quiet=output is None) as line:
-        announce_compiling()
-        engine = make_engine(settings, warn_fallback)
-        describe_engine(engine, settings.device)
+        engine = start_engine(settings)
         if formats.header(form):
             out.write(formats.header(form) + "\n")
         try:
