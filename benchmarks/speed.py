@@ -11,15 +11,12 @@ the machine. Settings are interleaved, so that a change of the machine's speed f
 from __future__ import annotations
 
 import json
-import platform
 import sys
-import time
 from pathlib import Path
 from statistics import median
 
 import click
-import numba
-import numpy
+from machine import RESULTS, machine
 
 import gpusudoku
 from gpusudoku import library
@@ -27,12 +24,17 @@ from gpusudoku.counting import Options, make_engine
 from gpusudoku.engines.cores import usable_cores
 
 SERIES = ["1c", "1d", "1e", "1f", "2c", "2d", "2e", "2f"]
-RESULTS = Path(__file__).parent / "results"
 
 
 def settings() -> list[dict[str, object]]:
     """The default search on one thread, each deviation from it, and all cores."""
-    one = {"device": "cpu", "jobs": 1, "strategy": "min", "propagate": "singles"}
+    one = {
+        "device": "cpu",
+        "method": "search",
+        "jobs": 1,
+        "strategy": "min",
+        "propagate": "singles",
+    }
     cores = usable_cores()
     return [
         one,
@@ -41,24 +43,6 @@ def settings() -> list[dict[str, object]]:
         {**one, "strategy": "first"},
         *([{**one, "jobs": cores}] if cores > 1 else []),
     ]
-
-
-def machine() -> dict[str, object]:
-    """What ran this, in words."""
-    model = platform.processor()
-    if Path("/proc/cpuinfo").exists():
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        model = next((x.split(":")[1].strip() for x in lines if x.startswith("model name")), model)
-    return {
-        "processor": model,
-        "cores": usable_cores(),
-        "system": platform.system(),
-        "python": platform.python_version(),
-        "numba": numba.__version__,
-        "numpy": numpy.__version__,
-        "gpusudoku": gpusudoku.__version__,
-        "date": time.strftime("%Y-%m-%d"),
-    }
 
 
 def label(setting: dict[str, object]) -> str:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from gpusudoku.errors import GpusudokuError
 
 POLL_SECONDS = 0.05
@@ -81,6 +83,8 @@ class Job:
         self._change = threading.Condition()
         self._workers = 0
         self._stop = threading.Event()
+        self.flag = np.zeros(1, np.int64)
+        """Not 0 once the job is stopped: for compiled loops to look at."""
         self._error: BaseException | None = None
 
     @property
@@ -96,8 +100,7 @@ class Job:
     def stop(self) -> None:
         """Ask all workers to put down what they are doing."""
         with self._change:
-            self._stop.set()
-            self._change.notify_all()
+            self._halt()
 
     def take(self) -> Chunk | None:
         """The next chunk; None once no worker has any left, or after a stop."""
@@ -105,8 +108,7 @@ class Job:
             self._waiting += 1
             while not self._queue and not self.stopped:
                 if self._waiting == self._workers:  # nobody is left who could offer one
-                    self._stop.set()
-                    self._change.notify_all()
+                    self._halt()
                 else:
                     self._change.wait()
             if self.stopped:
@@ -130,8 +132,7 @@ class Job:
                 if self.limit is not None and before < self.limit <= before + number:
                     self._below_limit -= 1
             if self._below_limit == 0:
-                self._stop.set()
-                self._change.notify_all()
+                self._halt()
 
     def run(
         self,
@@ -176,6 +177,12 @@ class Job:
             raise self._error
         if interrupted:
             raise Interrupted("interrupted", sum(self.counts))
+
+    def _halt(self) -> None:
+        """Stop; for those who hold the lock."""
+        self._stop.set()
+        self.flag[0] = 1
+        self._change.notify_all()
 
     def _guard(self, index: int, worker: Worker) -> None:
         try:

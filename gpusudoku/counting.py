@@ -1,16 +1,23 @@
-"""From a board to an exact count: choose the engine, search, check."""
+"""From a board to an exact count: choose engine and method, count, check."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Unpack
 
 from gpusudoku.board import Board
+from gpusudoku.choosing import choose
 from gpusudoku.chunks import Interrupted, Progress
+from gpusudoku.contraction.batch import contract_cheap
+from gpusudoku.contraction.contracting import NINE, contract, contraction_of
 from gpusudoku.engines import Engine, driver
-from gpusudoku.errors import DeviceError, MismatchError
-from gpusudoku.exploring import explore
+from gpusudoku.engines.cores import usable_cores
+from gpusudoku.errors import DeviceError, MismatchError, TooDear
+from gpusudoku.estimating import estimate_search
+from gpusudoku.exploring import explore, rules_of
+from gpusudoku.frontier import Frontier
 from gpusudoku.options import OptionFields, Options
 from gpusudoku.results import Count, Stats
 
@@ -18,6 +25,12 @@ BLOCK_SECONDS = 0.25
 """Boards of a batch are counted in blocks that grow until one takes about this long."""
 BLOCK_BOARDS = 1 << 14
 """Boards in a block at most."""
+AUTO_SOLUTIONS = 500
+"""Boards of a batch with fewer solutions are not worth contracting."""
+CHECK_SECONDS = 20.0
+"""A cross-check by the other method may take this long,"""
+CHECK_RATIO = 10.0
+"""or so many times as long as the first count."""
 
 
 def make_engine(
@@ -85,8 +98,10 @@ def count_many(
 ) -> Iterator[Count]:
     """Count the solutions of many boards, in their order; options as for ``count``.
 
-    Boards are counted in blocks, as one frontier, and the ``stats`` of a result are those of its
-    block. Memory is bounded by a block, however many boards there are.
+    Boards are counted in blocks, and the ``stats`` of a result are those of its block. Memory is
+    bounded by a block, however many boards there are. With method ``auto`` a block is searched
+    as one frontier, and boards with AUTO_SOLUTIONS or more are then counted each by whatever
+    takes less.
     """
     settings = Options(**options)
     engine = engine or make_engine(settings)
@@ -95,12 +110,12 @@ def count_many(
 
     def flush() -> Iterator[Count]:
         nonlocal size
-        counts, stats = explore(block, engine, settings)
-        for board, found in zip(block, counts, strict=True):
-            yield _result(board, found, engine, settings, stats)
-        if stats.seconds < BLOCK_SECONDS:
+        start = time.perf_counter()
+        yield from _count_block(block, settings, engine)
+        seconds = time.perf_counter() - start
+        if seconds < BLOCK_SECONDS:
             size = min(2 * size, BLOCK_BOARDS)
-        elif stats.seconds > 4 * BLOCK_SECONDS:
+        elif seconds > 4 * BLOCK_SECONDS:
             size = max(1, size // 2)
         block.clear()
 
@@ -112,27 +127,92 @@ def count_many(
         yield from flush()
 
 
-def cross_check(result: Count, **options: Unpack[OptionFields]) -> str:
-    """Count again another way, on the other device or else by the other strategy; say which.
+def _count_block(block: list[Board], settings: Options, engine: Engine) -> list[Count]:
+    """Count boards of one geometry."""
+    few = settings.limit is not None and settings.limit <= AUTO_SOLUTIONS
+    if settings.method == "contraction":
+        return _contract_block(block, settings, engine)
+    if settings.method == "search" or few:
+        counts, stats = explore(block, engine, settings)
+        return [
+            _result(board, found, engine, settings, stats, "search")
+            for board, found in zip(block, counts, strict=True)
+        ]
+    limited = replace(settings, limit=AUTO_SOLUTIONS)
+    counts, stats = explore(block, engine, limited)
+    many = [board for board, found in zip(block, counts, strict=True) if found >= AUTO_SOLUTIONS]
+    if many and many[0].geometry == NINE:
+        others = iter(_contract_block(many, settings, engine))
+    else:
+        others = (_count(board, settings, engine) for board in many)
+    return [
+        _result(board, found, engine, settings, stats, "search")
+        if found < AUTO_SOLUTIONS
+        else next(others)
+        for board, found in zip(block, counts, strict=True)
+    ]
+
+
+def _contract_block(block: list[Board], settings: Options, engine: Engine) -> list[Count]:
+    """Contract every board; cheap 9x9 boards each on one thread, others on all."""
+    stats = Stats()
+    counts, left = [0] * len(block), list(range(len(block)))
+    if block[0].geometry == NINE:
+        start = time.perf_counter()
+        threads = engine.workers if engine.name == "cpu" else usable_cores()
+        counts, left = contract_cheap(block, threads, settings.memory)
+        stats.seconds = time.perf_counter() - start
+    dear = set(left)
+    alone = replace(settings, method="contraction")
+    return [
+        _count(board, alone, engine)
+        if index in dear
+        else _result(board, counts[index], engine, settings, stats, "contraction")
+        for index, board in enumerate(block)
+    ]
+
+
+def cross_check(result: Count, **options: Unpack[OptionFields]) -> str | None:
+    """Count again another way; say which, or None if none is affordable.
+
+    The other method, if by its estimate it does not take much longer; else the same method on the
+    other device; else, of a search, the other strategy.
 
     Raises
     ------
     MismatchError
         If the two counts differ.
     """
-    settings = Options(**options)
+    settings = replace(Options(**options), method=result.method)
+    patience = max(CHECK_SECONDS, CHECK_RATIO * result.stats.seconds)
     other = "cpu" if result.device == "cuda" else "cuda"
-    if other == "cpu" or driver.unusable_because() is None:
-        settings = replace(settings, device=other)
-        way = f"device {other}"
-    else:
+    if _affordable(result, settings, patience):
+        method = "search" if result.method == "contraction" else "contraction"
+        settings, way = replace(settings, method=method), f"method {method}"
+    elif other == "cpu" or driver.unusable_because() is None:
+        settings, way = replace(settings, device=other), f"device {other}"
+    elif result.method == "search":
         strategy = "first" if settings.strategy == "min" else "min"
-        settings = replace(settings, strategy=strategy)
-        way = f"strategy {strategy}"
+        settings, way = replace(settings, strategy=strategy), f"strategy {strategy}"
+    else:
+        return None
     again = _count(result.board, settings, make_engine(settings))
     if (again.count, again.exact) != (result.count, result.exact):
         raise MismatchError(f"cross-check failed: {result} solutions, but {again} by {way}")
     return way
+
+
+def _affordable(result: Count, settings: Options, patience: float) -> bool:
+    """Whether the method that did not give the result can be waited for, by its estimate."""
+    if result.method == "contraction":
+        rules = rules_of(settings)
+        search = estimate_search(Frontier.of([result.board], rules), rules)
+        return search.seconds(settings.limit) / result.jobs <= patience
+    try:
+        contraction = contraction_of(result.board, settings.memory, worth=patience)
+    except TooDear:
+        return False
+    return contraction is None or contraction.seconds / result.jobs <= patience
 
 
 def _count(
@@ -141,16 +221,28 @@ def _count(
     engine: Engine,
     progress: Callable[[Progress], None] | None = None,
 ) -> Count:
+    choice = choose(board, settings)
     try:
-        counts, stats = explore([board], engine, settings, progress=progress)
+        if choice.method == "search":
+            counts, stats = explore([board], engine, settings, progress=progress)
+            found = counts[0]
+            stats.describe(board)
+        else:
+            found, stats = contract(board, choice.contraction, engine, settings.memory, progress)
     except Interrupted as error:
         bound = f"interrupted: at least {error.count} solutions"
         raise Interrupted(bound, error.count) from None
-    stats.describe(board)
-    return _result(board, counts[0], engine, settings, stats)
+    if choice.search is not None:
+        stats.search_estimate = choice.search.seconds(settings.limit)
+    if choice.contraction is not None:
+        stats.contraction_estimate = choice.contraction.seconds
+    stats.no_contraction = choice.note
+    return _result(board, found, engine, settings, stats, choice.method)
 
 
-def _result(board: Board, found: int, engine: Engine, options: Options, stats: Stats) -> Count:
+def _result(
+    board: Board, found: int, engine: Engine, options: Options, stats: Stats, method: str
+) -> Count:
     exact = options.limit is None or found < options.limit
     shown = found if exact or options.limit is None else options.limit
-    return Count(board, shown, exact, "search", engine.name, engine.workers, stats)
+    return Count(board, shown, exact, method, engine.name, engine.workers, stats)

@@ -19,3 +19,7 @@ class DeviceError(GpusudokuError, RuntimeError):
 
 class MismatchError(GpusudokuError, RuntimeError):
     """Two independent counts of the same board differ: one of them is wrong."""
+
+
+class TooDear(GpusudokuError):  # noqa: N818 - the board is not wrong
+    """The board would take more time or memory than allowed to count in this way."""

@@ -17,6 +17,12 @@ from gpusudoku.options import Options
 from gpusudoku.results import Stats
 
 
+def rules_of(options: Options) -> Rules:
+    """What a search does at every node."""
+    techniques = parse_techniques(options.propagate)
+    return Rules(techniques, FIRST if options.strategy == "first" else MIN)
+
+
 class Exploration:
     """A search that is ready to run: all is compiled, nothing is searched.
 
@@ -39,8 +45,7 @@ class Exploration:
         options: Options,
         sink: Callable[[Any], None] | None = None,
     ) -> None:
-        techniques = parse_techniques(options.propagate)
-        self.rules = Rules(techniques, FIRST if options.strategy == "first" else MIN)
+        self.rules = rules_of(options)
         self.job = Job(len(boards), options.limit, sink)
         self._engine, self._options = engine, options
         self._roots = Frontier.of(boards, self.rules)

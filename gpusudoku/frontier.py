@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log2
+from math import inf, log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gpusudoku.board import Board
 from gpusudoku.chunks import Job
 from gpusudoku.kernels import cpu
-from gpusudoku.kernels.layout import Layout, layout_of
+from gpusudoku.kernels.layout import ONE, Layout, layout_of
 from gpusudoku.kernels.rules import Rules
 
 FRONTIER_BYTES = 1 << 28
@@ -71,8 +71,6 @@ class Frontier:
         any size will do. Stops in any case before FRONTIER_BYTES would be passed, and once the
         job is stopped.
         """
-        expand = cpu.kernels(self.layout, rules).expand
-        scratch = np.empty(self.layout.scratch_words, np.uint64)
         most = FRONTIER_BYTES // (8 * self.layout.words)
         threshold = -1.0 if not cutoff else log2(cutoff)
         done: list[Frontier] = []
@@ -84,24 +82,53 @@ class Frontier:
             for start in range(0, len(todo), SLICE):
                 if job is not None and job.stopped:
                     return self
-                boards, owners = todo.boards[start : start + SLICE], todo.owners[start:]
-                children = np.empty((2 * len(boards), self.layout.words), np.uint64)
-                parents = np.empty(2 * len(boards), np.int64)
-                is_ready = np.empty(2 * len(boards), np.bool_)
-                count = expand(
-                    boards, threshold, children, parents, is_ready, self.layout.keep, scratch
-                )
-                children, is_ready = children[:count], is_ready[:count]
-                guesses += int(np.count_nonzero(np.diff(parents[:count]) == 0))  # two of a parent
-                child_owners = owners[parents[:count]]
-                done.append(Frontier(self.layout, children[is_ready], child_owners[is_ready]))
-                parts.append(Frontier(self.layout, children[~is_ready], child_owners[~is_ready]))
-                ready += len(done[-1])
+                finished, split = todo.part(start, start + SLICE).split(rules, threshold)
+                guesses += split.guesses
+                done.append(finished)
+                parts.append(split)
+                ready += len(finished)
             nodes += len(todo)
             todo = self._joined(parts)
         whole = self._joined([*done, todo])
         capped = cutoff is not None and len(todo) > 0
         return Frontier(self.layout, whole.boards, whole.owners, nodes, guesses, capped)
+
+    def part(self, start: int, end: int) -> Frontier:
+        """The boards from start to before end."""
+        return Frontier(self.layout, self.boards[start:end], self.owners[start:end])
+
+    def split(self, rules: Rules, threshold: float) -> tuple[Frontier, Frontier]:
+        """Simplify every board once, and split it in two.
+
+        Returns the boards that need no splitting, solved or of a search space of at most
+        2^threshold, and the others, halved. Dead boards are in neither.
+        """
+        expand = cpu.kernels(self.layout, rules).expand
+        scratch = np.empty(self.layout.scratch_words, np.uint64)
+        children = np.empty((2 * len(self), self.layout.words), np.uint64)
+        parents = np.empty(2 * len(self), np.int64)
+        ready = np.empty(2 * len(self), np.bool_)
+        count = expand(self.boards, threshold, children, parents, ready, self.layout.keep, scratch)
+        children, ready, owners = children[:count], ready[:count], self.owners[parents[:count]]
+        guesses = int(np.count_nonzero(np.diff(parents[:count]) == 0))  # two of a parent
+        return (
+            Frontier(self.layout, children[ready], owners[ready]),
+            Frontier(self.layout, children[~ready], owners[~ready], guesses=guesses),
+        )
+
+    def simplified(self, rules: Rules) -> Frontier:
+        """The boards that are not seen to be dead, simplified, not split."""
+        return self.split(rules, inf)[0]
+
+    @property
+    def candidates(self) -> NDArray[np.uint64]:
+        """uint64 (B, cells): the digits possible in every cell, digit d as bit d - 1."""
+        word, bit = np.divmod(self.layout.slot_of, 64)
+        masks = np.zeros((len(self), len(word)), np.uint64)
+        for digit in range(self.layout.n):
+            plane = self.boards[:, digit * self.layout.plane_words + word]
+            masks |= (plane >> bit.astype(np.uint64) & ONE) << np.uint64(digit)
+        return masks
 
     def _joined(self, parts: Sequence[Frontier]) -> Frontier:
         return Frontier(

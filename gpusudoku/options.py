@@ -1,4 +1,4 @@
-"""How to search, as the user says it."""
+"""How to count, as the user says it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,20 @@ from gpusudoku.logic import DEFAULT, parse_techniques
 
 DEVICES = ("auto", "cpu", "cuda")
 STRATEGIES = ("first", "min")
+METHODS = ("auto", "search", "contraction")
 MOST_JOBS = 1024
+MEMORY = 2 << 30
+"""Bytes that a contraction may take, by default."""
+LEAST_MEMORY = 256 << 20
+"""A 9x9 board takes no more than this on one thread."""
 
 
 class OptionFields(TypedDict, total=False):
     """The fields of ``Options`` as keyword arguments, for those who check types."""
 
     device: str
+    method: str
+    memory: int
     jobs: int | None
     gpus: tuple[int, ...] | None
     limit: int | None
@@ -28,7 +35,7 @@ class OptionFields(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Options:
-    """How to search.
+    """How to count: which method, on what, and how a search goes about it.
 
     Raises
     ------
@@ -38,6 +45,10 @@ class Options:
 
     device: str = "auto"
     """``auto`` (CUDA if it can be used), ``cpu`` or ``cuda``."""
+    method: str = "auto"
+    """``search`` visits solutions, ``contraction`` sums without; ``auto``: what takes less time."""
+    memory: int = MEMORY
+    """Bytes that a contraction may take, whatever the board."""
     jobs: int | None = None
     """CPU threads; None for all usable cores."""
     gpus: tuple[int, ...] | None = None
@@ -54,6 +65,10 @@ class Options:
     def __post_init__(self) -> None:
         if self.device not in DEVICES:
             raise InputError(f"device {self.device!r}: expected {', '.join(DEVICES)}")
+        if self.method not in METHODS:
+            raise InputError(f"method {self.method!r}: expected {', '.join(METHODS)}")
+        if self.memory < LEAST_MEMORY:
+            raise InputError(f"memory {self.memory}: at least {LEAST_MEMORY} bytes are needed")
         if self.strategy not in STRATEGIES:
             raise InputError(f"strategy {self.strategy!r}: expected {', '.join(STRATEGIES)}")
         if self.jobs is not None and not 1 <= self.jobs <= MOST_JOBS:

@@ -16,7 +16,7 @@ def decimal_digits(number: int) -> str:
 
 @dataclass
 class Stats:
-    """What a search did. Times are in seconds, without start-up and compiling."""
+    """What a count did. Times are in seconds, without start-up and compiling."""
 
     empty_cells: int = 0
     filling_factor: float = 0.0
@@ -38,6 +38,14 @@ class Stats:
     """Boards looked at, those of the widening included."""
     deepest: int = 0
     """Boards waiting on one stack, at most."""
+    products: int = 0
+    """Products that a contraction added up."""
+    search_estimate: float | None = None
+    """What a search was estimated to take on one core, in seconds of a machine of 2024."""
+    contraction_estimate: float | None = None
+    """The same of a contraction."""
+    no_contraction: str = ""
+    """Why there could be no contraction."""
     seconds: float = 0.0
     widening_seconds: float = 0.0
     utilisation: list[float] = field(default_factory=list)

@@ -60,18 +60,18 @@ class Kernels:
     @cached_property
     def load(self) -> Callable[..., None]:
         """Pack boards."""
-        return _compile(build_load(self._layout, self._jit), LOAD)
+        return compiled(build_load(self._layout, self._jit), LOAD)
 
     @cached_property
     def expand(self) -> Callable[..., int]:
         """Split boards in two."""
-        return _compile(build_expand(self._layout, self._rules, self._jit), EXPAND)
+        return compiled(build_expand(self._layout, self._rules, self._jit), EXPAND)
 
     @cached_property
     def run(self) -> Callable[..., None]:
         """Search boards."""
         claim, add = self._jit(_claim), self._jit(_add)
-        return _compile(build_run(self._layout, self._rules, self._jit, claim, add), RUN)
+        return compiled(build_run(self._layout, self._rules, self._jit, claim, add), RUN)
 
 
 @cache
@@ -118,7 +118,8 @@ def cache_folder() -> Path | None:
         return None
 
 
-def _compile(function: Callable[..., Any], signature: str) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any], signature: str | tuple[Any, ...]) -> Callable[..., Any]:
+    """The function compiled for one signature (in words, or Numba types), or loaded from disk."""
     folder = cache_folder()
     # Nothing is allocated, so nothing needs counting of references, which would cost time.
     dispatcher: Any = njit(nogil=True, error_model="numpy", _nrt=False)(function)
@@ -134,8 +135,7 @@ def _compile(function: Callable[..., Any], signature: str) -> Callable[..., Any]
     # An exception in the middle of LLVM's callbacks would be lost, or leave half a function.
     with held_interrupts():
         dispatcher.compile(signature)
-    compiled: Callable[..., Any] = dispatcher
-    return compiled
+    return dispatcher  # type: ignore[no-any-return]
 
 
 def _load_quickly(cache: Any) -> None:

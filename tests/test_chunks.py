@@ -295,5 +295,5 @@ def test_an_interrupt_while_widening_is_one_too(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(Frontier, "widened", widened)
     with pytest.raises(Interrupted) as caught:
-        count(Board.empty(Geometry(2, 3)), device="cpu", jobs=1)
+        count(Board.empty(Geometry(2, 3)), device="cpu", method="search", jobs=1)
     assert caught.value.count == 0

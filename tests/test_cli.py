@@ -157,7 +157,7 @@ class TestCount:
 
         def wrong(board, settings, engine, progress=None):
             result = real(board, settings, engine, progress)
-            first = engine.name == "cpu" and settings.strategy == "min"
+            first = engine.name == "cpu" and settings.method == "auto"
             return result if first else replace(result, count=0)
 
         monkeypatch.setattr(counting, "_count", wrong)

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from gpusudoku import counting, library
 from gpusudoku.board import Board
 from gpusudoku.chunks import Progress
 from gpusudoku.counting import Options, count, count_many, cross_check, make_engine
 from gpusudoku.engines import driver
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.cuda import CudaEngine
-from gpusudoku.errors import DeviceError, InputError, MismatchError
+from gpusudoku.errors import DeviceError, InputError, MismatchError, TooDear
 from gpusudoku.geometry import Geometry
 from tests import naive
 from tests.boards import CLUES, full_grid, puzzle, spoilt
@@ -29,12 +30,22 @@ def without_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "unusable_because", lambda: "there is none")
 
 
+@pytest.fixture
+def without_contraction(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise TooDear("too dear")
+
+    monkeypatch.setattr(counting, "contraction_of", refuse)
+
+
 class TestOptions:
     @pytest.mark.parametrize(
         ("name", "value", "message"),
         [
             ("device", "gpu", "device 'gpu': expected auto, cpu, cuda"),
             ("device", "", "device ''"),
+            ("method", "guess", "method 'guess': expected auto, search, contraction"),
+            ("memory", 1 << 20, "memory 1048576: at least 268435456 bytes"),
             ("strategy", "max", "strategy 'max': expected first, min"),
             ("jobs", 0, "jobs 0: expected from 1 to 1024"),
             ("jobs", -1, "jobs -1"),
@@ -95,12 +106,13 @@ class TestEngines:
 
 class TestResult:
     def test_types_as_json(self) -> None:
-        result = count(BOARD, device="cpu", jobs=2, cutoff=100, limit=10**30)
+        result = count(BOARD, device="cpu", method="search", jobs=2, cutoff=100, limit=10**30)
         found = json.loads(json.dumps(result.as_dict(), allow_nan=False))
         assert found == result.as_dict()
         texts = {"board", "box", "count", "method", "device", "search_space", "strategy"}
+        texts |= {"no_contraction"}
         numbers = {"empty_cells", "frontier_width", "frontier_boards", "boards_explored", "nodes"}
-        numbers |= {"deepest", "jobs"}
+        numbers |= {"deepest", "jobs", "products"}
         times = {"seconds", "widening_seconds", "filling_factor", "cutoff"}
         assert {name for name, value in found.items() if isinstance(value, str)} == texts | {
             "propagate"
@@ -140,7 +152,7 @@ class TestResult:
         assert all(0 <= share <= 1.05 for share in stats.utilisation)
 
     def test_a_long_job_keeps_its_workers_busy(self) -> None:
-        stats = count(Board.empty(Geometry(2, 3)), device="cpu", jobs=2).stats
+        stats = count(Board.empty(Geometry(2, 3)), device="cpu", method="search", jobs=2).stats
         assert all(0.5 <= share <= 1.05 for share in stats.utilisation)
         # One board for each solution, and those that came to nothing.
         assert 28200960 <= stats.boards_explored <= stats.nodes
@@ -239,14 +251,85 @@ class TestManyBoards:
             list(count_many([BOARD], device="cpu", limit=0))
 
 
+class TestMethods:
+    def test_what_takes_less(self) -> None:
+        short = count(puzzle("3x3", 40, 1), device="cpu")
+        assert short.method == "search"
+        assert short.stats.search_estimate is not None
+        assert short.stats.contraction_estimate is None
+        long = count(puzzle("3x3", 20, 1), device="cpu")
+        assert long.method == "contraction"
+        assert long.stats.contraction_estimate < long.stats.search_estimate
+        assert long.stats.products > 0
+        assert long.count == count(long.board, device="cpu", method="search").count
+
+    def test_few_clues_on_a_large_board_are_for_the_search(self) -> None:
+        result = count(puzzle("4x4", 20, 1), device="cpu", limit=1000)
+        assert (str(result), result.method) == ("1000+", "search")
+
+    def test_too_dear_in_one_line_with_figures(self) -> None:
+        for shape in ("4x4", "5x5", "1x9"):
+            with pytest.raises(TooDear, match=r"too dear to contract.*\d") as caught:
+                count(Board.empty(Geometry.parse(shape)), device="cpu", method="contraction")
+            assert "\n" not in str(caught.value)
+
+    @pytest.mark.parametrize("method", ["search", "contraction"])
+    def test_limits_mean_the_same(self, method: str) -> None:
+        options: dict[str, Any] = {"device": "cpu", "method": method}
+        for board in (BOARD, puzzle("3x3", 24, 1)):
+            total = count(board, **options).count
+            for limit in (1, total - 1, total, total + 1):
+                result = count(board, limit=limit, **options)
+                assert (result.count, result.exact) == (min(total, limit), total < limit)
+                assert str(next(iter(count_many([board], limit=limit, **options)))) == str(result)
+
+    @pytest.mark.parametrize("method", ["search", "contraction", "auto"])
+    def test_boards_without_solutions(self, method: str) -> None:
+        boards = [spoilt(puzzle(shape, CLUES[shape], 3), 4) for shape in CLUES]
+        boards += [spoilt(puzzle("3x3", 60, 5), 1), Board([1, 1] + [0] * 14)]
+        for board in boards:
+            assert count(board, device="cpu", method=method).count == naive.count(board)
+
+    @pytest.mark.parametrize("method", ["search", "contraction", "auto"])
+    def test_batches_of_all_shapes(self, method: str) -> None:
+        boards = [puzzle(shape, CLUES[shape], seed) for seed in (1, 2) for shape in CLUES]
+        results = count_many(boards, device="cpu", method=method)
+        assert [result.count for result in results] == [naive.count(board) for board in boards]
+
+    def test_a_hybrid(self) -> None:
+        """A board whose lists are too long is taken apart by clues, and its parts contracted."""
+        from gpusudoku.contraction.contracting import contract
+        from gpusudoku.contraction.hybrid import Hybrid
+
+        board = puzzle("4x4", 150, 1)
+        for shape, clues in (("4x4", 145), ("3x3", 26), ("2x3", 6)):
+            board = puzzle(shape, clues, 2)
+            hybrid = Hybrid(board, 1 << 28, TooDear("too dear"))
+            found, _ = contract(board, hybrid, CpuEngine(2), 1 << 30)
+            assert found == count(board, device="cpu", method="search").count
+
+
 class TestCrossCheck:
+    def test_by_the_other_method(self) -> None:
+        for board in (BOARD, puzzle("3x3", 22, 1)):
+            for method, other in (("search", "contraction"), ("contraction", "search")):
+                result = count(board, device="cpu", method=method)
+                assert cross_check(result, device="cpu") == f"method {other}"
+
     @pytest.mark.usefixtures("without_cuda")
+    def test_none_is_affordable(self) -> None:
+        result = count(library.load("top-band-cyclic"), device="cpu")
+        assert result.method == "contraction"
+        assert cross_check(result, device="cpu") is None
+
+    @pytest.mark.usefixtures("without_cuda", "without_contraction")
     @pytest.mark.parametrize(("strategy", "other"), [("min", "first"), ("first", "min")])
     def test_by_the_other_strategy(self, strategy: str, other: str) -> None:
         options = {"device": "cpu", "jobs": 1, "strategy": strategy}
         result = count(BOARD, **options)
         assert cross_check(result, **options) == f"strategy {other}"
 
+    @pytest.mark.usefixtures("without_contraction")
     @pytest.mark.skipif(not driver.simulated(), reason="test_gpu.py does it on hardware")
     def test_by_the_other_device(self) -> None:
         board = Board.parse("1...  ..2. .3.. ...4".replace(" ", ""))
@@ -255,7 +338,7 @@ class TestCrossCheck:
         result = count(board, device="cuda")
         assert cross_check(result, device="cuda", jobs=1) == "device cpu"
 
-    @pytest.mark.usefixtures("without_cuda")
+    @pytest.mark.usefixtures("without_cuda", "without_contraction")
     @pytest.mark.parametrize("limit", [None, 10])
     def test_a_mismatch(self, limit: int | None) -> None:
         options: dict[str, Any] = {"device": "cpu", "jobs": 1, "limit": limit}
@@ -273,7 +356,8 @@ class TestCrossCheck:
 class TestProgress:
     def test_is_told(self) -> None:
         told: list[Progress] = []
-        result = count(Board.empty(Geometry(2, 3)), device="cpu", jobs=2, progress=told.append)
+        board, options = Board.empty(Geometry(2, 3)), {"device": "cpu", "method": "search"}
+        result = count(board, jobs=2, progress=told.append, **options)
         assert len(told) > 3
         assert [state.done for state in told] == sorted(state.done for state in told)
         assert [state.count for state in told] == sorted(state.count for state in told)

@@ -63,7 +63,7 @@ def test_what_needs_no_numba_does_not_import_it(arguments):
 def test_a_signal_stops_a_count_soon(start, hard, tmp_path, name):
     # The log is opened once all is imported; then give the compiled code time to be loaded.
     log = tmp_path / "log"
-    process = start("count", str(hard), "--log", str(log))
+    process = start("count", str(hard), "--log", str(log), "--method", "search")
     deadline = time.monotonic() + 60
     while not log.exists() and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -38,14 +38,20 @@ class Device:
 # Compiling a device function asks for the current device, that is, for a driver.
 dispatcher.get_current_device = lambda: Device
 
+from gpusudoku.kernels import nine_cuda
 from gpusudoku.kernels.cuda import SIGNATURE, build_kernel
 from gpusudoku.kernels.layout import Layout
 from gpusudoku.kernels.rules import Rules
 
-arguments, _ = sigutils.normalize_signature(SIGNATURE)
-for rows, columns, techniques, strategy, major, minor in json.load(sys.stdin):
+for *what, major, minor in json.load(sys.stdin):
     Device.compute_capability = (major, minor)
-    kernel = build_kernel(Layout(rows, columns), Rules(techniques, strategy))
+    if what:
+        rows, columns, techniques, strategy = what
+        kernel = build_kernel(Layout(rows, columns), Rules(techniques, strategy))
+        signature = SIGNATURE
+    else:
+        kernel, signature = nine_cuda.build_kernel(), nine_cuda.SIGNATURE
+    arguments, _ = sigutils.normalize_signature(signature)
     ptx, result = cuda.compile_ptx(kernel, arguments, cc=(major, minor))
     print(json.dumps({"ptx": ptx, "result": str(result)}))
 """
@@ -70,7 +76,7 @@ def compiled() -> dict[tuple[int, ...], dict[str, Any]]:
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
         [sys.executable, "-c", COMPILE],
-        input=json.dumps(CASES),
+        input=json.dumps([*CASES, *CAPABILITIES]),
         env=environment,
         capture_output=True,
         text=True,
@@ -81,7 +87,7 @@ def compiled() -> dict[tuple[int, ...], dict[str, Any]]:
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     if "missing" in lines[0]:
         pytest.skip(f"NVIDIA's compiler is not installed: {lines[0]['missing']}")
-    return dict(zip(CASES, lines, strict=True))
+    return dict(zip([*CASES, *CAPABILITIES], lines, strict=True))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
@@ -103,13 +109,32 @@ def test_kernel(case: tuple[int, ...], compiled: dict[tuple[int, ...], dict[str,
     assert ".f64" not in ptx
 
 
-def test_the_signature_names_every_argument() -> None:
+@pytest.mark.parametrize("case", CAPABILITIES, ids=lambda case: "-".join(map(str, case)))
+def test_contraction(case: tuple[int, int], compiled: dict[tuple[int, ...], Any]) -> None:
+    ptx = compiled[case]["ptx"]
+    assert compiled[case]["result"] == "none"
+    assert re.search(r"^\.target sm_(\d+)", ptx, re.MULTILINE)[1] == f"{case[0]}{case[1]}"
+    assert re.search(r"(atom|red)\S*add\S*64", ptx)
+    assert "bar.sync" in ptx
+    assert "ld.shared" in ptx
+    # Static shared memory that every card grants a block.
+    shared = re.findall(r"\.shared .*\[(\d+)\]", ptx)
+    assert 0 < sum(map(int, shared)) <= 48 << 10
+    assert ".extern .func" not in ptx
+    assert ".f64" not in ptx
+
+
+def test_the_signatures_name_every_argument() -> None:
     from inspect import signature
 
+    from gpusudoku.kernels import nine_cuda
     from gpusudoku.kernels.cuda import SIGNATURE, build_kernel
     from gpusudoku.kernels.layout import Layout
     from gpusudoku.kernels.rules import Rules
 
-    kernel = build_kernel(Layout(2, 2), Rules())
-    arguments = re.sub(r"\[[^\]]*\]", "", SIGNATURE).split("(")[1].split(",")
-    assert len(arguments) == len(signature(kernel).parameters)
+    for kernel, types in (
+        (build_kernel(Layout(2, 2), Rules()), SIGNATURE),
+        (nine_cuda.build_kernel(), nine_cuda.SIGNATURE),
+    ):
+        arguments = re.sub(r"\[[^\]]*\]", "", types).split("(")[1].split(",")
+        assert len(arguments) == len(signature(kernel).parameters)

@@ -10,7 +10,14 @@ import click
 
 from gpusudoku.board import Board
 from gpusudoku.chunks import Interrupted
-from gpusudoku.cli.options import boards_argument, option, reading, searching, statistics
+from gpusudoku.cli.options import (
+    boards_argument,
+    counting,
+    option,
+    reading,
+    searching,
+    statistics,
+)
 from gpusudoku.cli.output import open_log
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import show_stats, start_engine
@@ -32,6 +39,7 @@ WANTED = {
 
 @click.command()
 @boards_argument
+@counting
 @searching
 @option("--limit", type=click.IntRange(min=1), metavar="N", help="Stop at N solutions; shows N+.")
 @option("--only", type=click.Choice(list(WANTED)), help="Print just the boards with so many.")
@@ -62,6 +70,7 @@ def count(
       gpusudoku count board.txt
       gpusudoku count board.txt --device cuda --stats
       gpusudoku count board.txt --device cpu -j 16 --cross-check
+      gpusudoku count @empty --method contraction
       gpusudoku count puzzles.txt --only unique > proper.txt
       gpusudoku count @2f --json
     """
@@ -139,4 +148,5 @@ def _cross_check(result: Count, options: dict[str, Any]) -> None:
     from gpusudoku.counting import cross_check
 
     way = cross_check(result, **options)
-    click.echo(f"gpusudoku: cross-check by {way}: the same count, {result}", err=True)
+    said = f"by {way}: the same count, {result}" if way else "is affordable in no other way"
+    click.echo(f"gpusudoku: cross-check {said}", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -10,7 +11,7 @@ import click
 from gpusudoku.errors import InputError
 from gpusudoku.geometry import Geometry
 from gpusudoku.logic import DEFAULT, GROUPS, TECHNIQUES
-from gpusudoku.options import MOST_JOBS
+from gpusudoku.options import MEMORY, METHODS, MOST_JOBS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -100,6 +101,38 @@ searching = compose(
         metavar="X",
         help="Split boards until no search space is larger than X, before the workers start."
         "  [default: until there are enough for the device]",
+    ),
+)
+
+
+class _Bytes(click.ParamType):
+    """A number of bytes: plain, or with K, M, G or T for powers of 1024."""
+
+    name = "bytes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.IGNORECASE)
+        if match is None:
+            self.fail(f"{value!r}: expected bytes, such as 2G", param, ctx)
+        return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+
+
+counting = compose(
+    option(
+        "--method",
+        type=click.Choice(METHODS),
+        default="auto",
+        help="search visits solutions, contraction sums without; auto takes the quicker one.",
+    ),
+    option(
+        "--memory",
+        type=_Bytes(),
+        default=MEMORY,
+        show_default="2G",
+        metavar="BYTES",
+        help="What a contraction may take.",
     ),
 )
 

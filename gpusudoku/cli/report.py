@@ -46,13 +46,52 @@ def _warn_fallback(error: DeviceError) -> None:
 
 def show_stats(result: Count) -> None:
     """The statistics of one count, a line each."""
-    click.echo(f"{'method':>18}: {result.method}", err=True)
+    stats, lines = result.stats, {"method": result.method}
+    if stats.search_estimate is not None:
+        lines["search"] = _estimate(stats.search_estimate)
+    if stats.contraction_estimate is not None:
+        lines["contraction"] = _estimate(stats.contraction_estimate)
+    elif stats.no_contraction:
+        lines["contraction"] = stats.no_contraction
+    elif stats.search_estimate is not None:
+        lines["contraction"] = "not looked at: the search is short"
     unit = "GPUs" if result.device == "cuda" else "threads"
-    click.echo(f"{'device':>18}: {result.device}, {result.jobs} {unit}", err=True)
-    show_search(result.stats)
-    if result.exact and result.stats.seconds > 0:
-        rate = result.count / result.stats.seconds
-        click.echo(f"{'solutions/second':>18}: {rate:,.0f}", err=True)
+    lines["device"] = f"{result.device}, {result.jobs} {unit}"
+    _show(lines)
+    if result.method == "search":
+        show_search(stats)
+    else:
+        _show(_size(stats))
+        _show(
+            {
+                "products": f"{stats.products:,}",
+                "seconds": f"{stats.seconds:.6f}",
+                "utilisation": _utilisation(stats),
+            }
+        )
+    if result.exact and stats.seconds > 0:
+        _show({"solutions/second": power_of_ten(round(result.count / stats.seconds))})
+
+
+def _estimate(seconds: float) -> str:
+    return f"about {seconds:.2g} s on one core, estimated"
+
+
+def _size(stats: Stats) -> dict[str, str]:
+    return {
+        "empty cells": f"{stats.empty_cells}",
+        "filling factor": f"{stats.filling_factor:.2%}",
+        "search space": power_of_ten(stats.search_space),
+    }
+
+
+def _utilisation(stats: Stats) -> str:
+    return " ".join(f"{share:.1%}" for share in stats.utilisation)
+
+
+def _show(lines: dict[str, str]) -> None:
+    for label, text in lines.items():
+        click.echo(f"{label:>18}: {text}", err=True)
 
 
 def show_search(stats: Stats) -> None:
@@ -60,22 +99,20 @@ def show_search(stats: Stats) -> None:
     cutoff = f"{stats.frontier_width} boards" if stats.cutoff is None else f"{stats.cutoff:g}"
     if not stats.cutoff_reached:
         cutoff += " (not reached: the frontier is as large as it may be)"
-    lines = {
-        "empty cells": f"{stats.empty_cells}",
-        "filling factor": f"{stats.filling_factor:.2%}",
-        "search space": power_of_ten(stats.search_space),
-        "strategy": stats.strategy,
-        "propagate": stats.propagate,
-        "cutoff": cutoff,
-        "frontier boards": f"{stats.frontier_boards:,}",
-        "boards explored": f"{stats.boards_explored:,}",
-        "nodes": f"{stats.nodes:,}",
-        "deepest stack": f"{stats.deepest}",
-        "seconds": f"{stats.seconds:.6f} (widening {stats.widening_seconds:.6f})",
-        "utilisation": " ".join(f"{share:.1%}" for share in stats.utilisation),
-    }
-    for label, text in lines.items():
-        click.echo(f"{label:>18}: {text}", err=True)
+    _show(
+        {
+            **_size(stats),
+            "strategy": stats.strategy,
+            "propagate": stats.propagate,
+            "cutoff": cutoff,
+            "frontier boards": f"{stats.frontier_boards:,}",
+            "boards explored": f"{stats.boards_explored:,}",
+            "nodes": f"{stats.nodes:,}",
+            "deepest stack": f"{stats.deepest}",
+            "seconds": f"{stats.seconds:.6f} (widening {stats.widening_seconds:.6f})",
+            "utilisation": _utilisation(stats),
+        }
+    )
 
 
 def power_of_ten(number: int) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from gpusudoku.chunks import Job, Progress
+    from gpusudoku.contraction import Contraction
     from gpusudoku.frontier import Frontier
     from gpusudoku.kernels.rules import Rules
 
@@ -45,3 +46,15 @@ class Engine(Protocol):
         progress: Callable[[Progress], None] | None = None,
     ) -> Tally:
         """Run the job: count, or list, the solutions of all boards of the frontier."""
+
+    def contract(
+        self,
+        contraction: Contraction,
+        job: Job,
+        memory: int,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> int:
+        """Run the job: the sum of a contraction, in so many bytes.
+
+        Returns how many products were added up.
+        """

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.chunks import Chunk, Job, Progress, Worker
+from gpusudoku.contraction import Contraction
 from gpusudoku.engines import Tally
 from gpusudoku.engines.cores import usable_cores
+from gpusudoku.engines.summing import contract_on_threads
 from gpusudoku.frontier import Frontier
 from gpusudoku.kernels import cpu, search
 from gpusudoku.kernels.rules import Rules
@@ -64,6 +66,17 @@ class CpuEngine:
             tallies = np.stack([worker.tally for worker in workers])
         nodes, guesses = tallies[:, [search.NODES, search.GUESSES]].sum(axis=0).tolist()
         return Tally(nodes, guesses, int(tallies[:, search.DEEPEST].max()))
+
+    def contract(
+        self,
+        contraction: Contraction,
+        job: Job,
+        memory: int,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> int:
+        """Run the job on all threads that the memory allows; see ``Engine``."""
+        threads = min(self.workers, contraction.most_threads(memory))
+        return contract_on_threads(contraction, job, threads, progress)
 
 
 def _pieces(frontier: Frontier, workers: int) -> Iterator[Chunk]:

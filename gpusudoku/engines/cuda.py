@@ -10,21 +10,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.chunks import Chunk, Job, Progress, Worker
+from gpusudoku.contraction import Contraction
+from gpusudoku.contraction.nine import Nine
 from gpusudoku.engines import Tally, driver
-from gpusudoku.errors import DeviceError, GpusudokuError, InputError
+from gpusudoku.engines.cards import Card, one_line_errors
+from gpusudoku.engines.cores import usable_cores
+from gpusudoku.engines.cuda_sum import contract_on_cards
+from gpusudoku.engines.summing import contract_on_threads
+from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.frontier import Frontier
 from gpusudoku.kernels import search
 from gpusudoku.kernels.rules import Rules
 
-THREADS_PER_BLOCK = 128
-BLOCKS_PER_MULTIPROCESSOR = 8
 BOARDS_PER_THREAD = 8
 """Frontier boards for every thread: enough that most threads end together."""
 
@@ -66,8 +68,8 @@ class CudaEngine:
             if not 0 <= gpu < count:
                 raise InputError(f"no GPU {gpu}: GPUs are numbered from 0 to {count - 1}")
         numbers = range(count) if gpus is None else sorted(set(gpus))
-        with _one_line_errors():
-            self.cards = [_Card(number) for number in numbers]
+        with one_line_errors():
+            self.cards = [Card(number) for number in numbers]
         self.workers = len(self.cards)
         self.width = BOARDS_PER_THREAD * sum(card.threads for card in self.cards)
 
@@ -76,7 +78,7 @@ class CudaEngine:
         for card in self.cards:
             nothing = Job(1)
             nothing.stop()
-            with _one_line_errors(), card.current():
+            with one_line_errors(), card.current():
                 chunk = Chunk((frontier.boards[:1], frontier.owners[:1]), 0.0)
                 _Driver(card, frontier, rules, nothing).launch(chunk, budget=0)
 
@@ -97,6 +99,19 @@ class CudaEngine:
             total.deepest = max(total.deepest, tally.deepest)
         return total
 
+    def contract(
+        self,
+        contraction: Contraction,
+        job: Job,
+        memory: int,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> int:
+        """Run the job, of a 9x9 board on the cards, of any other on CPU threads; see ``Engine``."""
+        if isinstance(contraction, Nine):
+            return contract_on_cards(contraction, self.cards, job, progress)
+        threads = min(usable_cores(), contraction.most_threads(memory))
+        return contract_on_threads(contraction, job, threads, progress)
+
 
 def _pieces(frontier: Frontier, cards: int) -> Iterator[Chunk]:
     """One piece of the frontier per card; later differences are evened out by sharing."""
@@ -106,64 +121,10 @@ def _pieces(frontier: Frontier, cards: int) -> Iterator[Chunk]:
         yield Chunk((boards, owners), len(boards) / max(1, len(frontier)))
 
 
-@contextmanager
-def _one_line_errors() -> Iterator[None]:
-    """What CuPy, Numba and the driver raise in many classes: the device cannot be used."""
-    try:
-        yield
-    except GpusudokuError:
-        raise
-    except Exception as error:
-        raise DeviceError(f"CUDA cannot be used: {' '.join(str(error).split())}") from error
-
-
-class _Card:
-    """One GPU: its array module, its size, and how to make it the current device."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        if driver.simulated():
-            self.xp: Any = np
-            self.threads_per_block, self.blocks = 4, 2
-        else:
-            import cupy
-
-            self.xp = cupy
-            with cupy.cuda.Device(number) as device:
-                cupy.zeros(1)  # fails here and now where the card is not to be had
-            attributes = device.attributes
-            self.threads_per_block = THREADS_PER_BLOCK
-            self.blocks = BLOCKS_PER_MULTIPROCESSOR * attributes["MultiProcessorCount"]
-
-    @property
-    def threads(self) -> int:
-        return self.threads_per_block * self.blocks
-
-    def current(self) -> AbstractContextManager[Any]:
-        """Make this the device of the calling thread, for CuPy and for Numba."""
-        if driver.simulated():
-            return nullcontext()
-        from numba import cuda
-
-        self.xp.cuda.Device(self.number).use()
-        return cuda.gpus[self.number]  # type: ignore[no-any-return]
-
-    def free_bytes(self) -> int:
-        """Memory to be had on the card."""
-        if driver.simulated():
-            return 1 << 28
-        unused = self.xp.get_default_memory_pool().free_bytes()
-        return int(self.xp.cuda.runtime.memGetInfo()[0] + unused)
-
-    def host(self, array: Any) -> NDArray[Any]:
-        """Copy an array from the card."""
-        return np.array(array) if self.xp is np else self.xp.asnumpy(array)
-
-
 class _Driver(Worker):
     """The thread that drives one card: its memory there, and the chunk it is at."""
 
-    def __init__(self, card: _Card, frontier: Frontier, rules: Rules, job: Job) -> None:
+    def __init__(self, card: Card, frontier: Frontier, rules: Rules, job: Job) -> None:
         self.card, self.rules, self.layout = card, rules, frontier.layout
         self.owners = len(job.counts)
         self.room = ROOM_BYTES // self.layout.n**2 if job.sink else 0
@@ -172,7 +133,7 @@ class _Driver(Worker):
 
     def __call__(self, job: Job) -> float:
         busy = 0.0
-        with _one_line_errors(), self.card.current():
+        with one_line_errors(), self.card.current():
             while (chunk := job.take()) is not None:
                 start = time.perf_counter()
                 while chunk is not None and not job.stopped:

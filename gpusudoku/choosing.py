@@ -1,0 +1,55 @@
+"""Search or contraction: what either would take, and which takes less."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpusudoku.board import Board
+from gpusudoku.contraction import Contraction
+from gpusudoku.contraction.contracting import contraction_of
+from gpusudoku.errors import TooDear
+from gpusudoku.estimating import SearchEstimate, estimate_search
+from gpusudoku.exploring import rules_of
+from gpusudoku.frontier import Frontier
+from gpusudoku.options import Options
+
+SHORT_SECONDS = 0.005
+"""A search that is estimated to take no longer is begun without a look at the contraction."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A method, and what was found out on the way to it."""
+
+    method: str
+    """``search`` or ``contraction``."""
+    contraction: Contraction | None = None
+    """Ready to run; None also if the board is known to have no solution."""
+    search: SearchEstimate | None = None
+    note: str = ""
+    """Why there is no contraction, if one was looked for."""
+
+
+def choose(board: Board, options: Options) -> Choice:
+    """Choose as the options ask; ``auto`` compares estimates.
+
+    Raises
+    ------
+    TooDear
+        If a contraction is asked for and the board is too dear for it.
+    """
+    if options.method == "search":
+        return Choice("search")
+    if options.method == "contraction":
+        return Choice("contraction", contraction_of(board, options.memory))
+    rules = rules_of(options)
+    estimate = estimate_search(Frontier.of([board], rules), rules)
+    seconds = estimate.seconds(options.limit)
+    if estimate.exact or seconds < SHORT_SECONDS:
+        return Choice("search", search=estimate)
+    try:
+        contraction = contraction_of(board, options.memory, worth=seconds)
+    except TooDear as error:
+        return Choice("search", search=estimate, note=str(error))
+    cheaper = contraction is None or contraction.seconds < seconds
+    return Choice("contraction" if cheaper else "search", contraction, estimate)

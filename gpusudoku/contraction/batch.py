@@ -1,0 +1,73 @@
+"""Many 9x9 boards, each contracted by one thread. Special to 3x3 boxes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from gpusudoku.board import Board
+from gpusudoku.chunks import Chunk, Job, Worker
+from gpusudoku.contraction.nine import SLAB_BYTES, SPACE_BYTES, kernels
+from gpusudoku.contraction.nine_tables import tables
+from gpusudoku.frontier import Frontier
+from gpusudoku.kernels.nine import COUNTED, FACTOR, RESULTS, STATUS
+from gpusudoku.kernels.nine_space import HIGH, LOW, make_slabs, make_space
+from gpusudoku.kernels.rules import Rules
+
+CHUNK_BOARDS = 8
+DEAR_SECONDS = 0.05
+"""A board that costs more than this is left out, so that Ctrl-C waits for no more than
+CHUNK_BOARDS of these."""
+
+
+def contract_cheap(
+    boards: Sequence[Board], threads: int, memory: int
+) -> tuple[list[int], list[int]]:
+    """Count those of many 9x9 boards that cost little.
+
+    Returns the counts, in the order of the boards, and the indices of those that were left out.
+
+    Raises
+    ------
+    Interrupted
+        After Ctrl-C.
+    """
+    live = Frontier.of(boards, Rules()).simplified(Rules())
+    candidates = live.candidates
+    threads = max(1, min(threads, memory // (SPACE_BYTES + SLAB_BYTES)))
+    workers = [_Thread() for _ in range(threads)]
+    job = Job(len(boards))
+    chunks = [
+        Chunk((candidates[i : i + CHUNK_BOARDS], live.owners[i : i + CHUNK_BOARDS]), 0.0)
+        for i in range(0, len(live), CHUNK_BOARDS)
+    ]
+    job.run(chunks, workers)
+    return job.counts, sorted(index for worker in workers for index in worker.left)
+
+
+class _Thread(Worker):
+    """One thread and the memory it counts in."""
+
+    def __init__(self) -> None:
+        self.space, self.slabs = make_space(), make_slabs(wide=False)
+        self.left: list[int] = []
+
+    def __call__(self, job: Job) -> float:
+        busy = 0.0
+        count_boards = kernels().count_boards
+        while (chunk := job.take()) is not None:
+            start = time.perf_counter()
+            candidates, owners = chunk.payload
+            results = np.empty((len(owners), RESULTS), np.int64)
+            count_boards(candidates, DEAR_SECONDS * 1e9, tables(), self.space, self.slabs, results)
+            found = []
+            for owner, row in zip(owners.tolist(), results.tolist(), strict=True):
+                if row[STATUS] == COUNTED:
+                    found.append((owner, ((row[HIGH] << 32) + row[LOW]) * row[FACTOR]))
+                else:
+                    self.left.append(owner)
+            job.report(found)
+            busy += time.perf_counter() - start
+        return busy

@@ -1,0 +1,158 @@
+"""Boards that are too dear to contract as a whole: taken apart by clues, their parts contracted.
+
+A part must differ from the others by clues. The search also splits a board by striking a candidate
+out, which a contraction would not notice: its lists know which rows and which columns a digit may
+take, not which cells. So a cell is chosen, and every candidate becomes the clue of one part.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.board import Board
+from gpusudoku.chunks import Chunk
+from gpusudoku.contraction.join import Join
+from gpusudoku.errors import TooDear
+from gpusudoku.frontier import Frontier
+from gpusudoku.kernels.rules import Rules
+
+PART_SECONDS = 1.0
+"""A part is cheap if its contraction takes no longer than this."""
+PART_MAPS = 1 << 16
+"""Maps of a stack or band of a part; more are not worth listing."""
+PART_BYTES = 128 << 20
+"""Bytes that the contraction of a part may take."""
+WALKERS = 4
+"""Parts that the estimate follows at a time."""
+MOST_SECONDS = 1e5
+"""What takes longer than this on one core, by the estimate, is not begun."""
+LEAST_SECONDS = 0.02
+"""No part takes much less than this."""
+PARTS_PER_THREAD = 16
+SEED = 1
+
+
+class Hybrid:
+    """The sum over the parts of a board; see ``Contraction``.
+
+    The price is estimated as that of a search is (``estimating``): a few parts are taken apart
+    at random until they are cheap.
+
+    Raises
+    ------
+    TooDear
+        If the estimate exceeds MOST_SECONDS; ``whole`` is why the board was not contracted as it
+        is, for the message.
+    """
+
+    factor = 1
+
+    def __init__(self, board: Board, memory: int, whole: TooDear) -> None:
+        self._board, self._memory = board, min(memory, PART_BYTES)
+        self._parts: list[Board] = [board]
+        start = time.perf_counter()
+        rng = np.random.default_rng(SEED)
+        todo, weight, self.seconds, parts = [board], 1.0, 0.0, 0.0
+        while todo:
+            children: list[Board] = []
+            for part in todo:
+                candidates = _candidates(part)
+                if candidates is None:
+                    continue
+                join = self._contracted(part, candidates)
+                if join is None:
+                    children += _split(part, candidates)
+                else:
+                    self.seconds += weight * join.seconds
+                    parts += weight
+            if len(children) > WALKERS:
+                weight *= len(children) / WALKERS
+                chosen = rng.choice(len(children), WALKERS, replace=False)
+                children = [children[i] for i in chosen]
+            todo = children
+            least = self.seconds + weight * len(todo) * LEAST_SECONDS
+            if least > MOST_SECONDS:
+                raise TooDear(
+                    f"{whole}; in parts it would take more than {least:.1e} s on one core"
+                    f" ({parts + weight * len(todo):.1e} parts or more)"
+                )
+
+        self.listing_seconds = time.perf_counter() - start
+
+    def most_threads(self, memory: int) -> int:
+        """Every thread contracts a part of its own."""
+        return max(1, memory // self._memory)
+
+    def prepare(self, threads: int) -> None:
+        """Take the board apart, breadth first, until there are parts for all threads."""
+        parts = [self._board]
+        while len(parts) < PARTS_PER_THREAD * threads:
+            longer = []
+            for part in parts:
+                candidates = _candidates(part)
+                if candidates is not None:
+                    longer += _split(part, candidates)
+            if longer == parts:  # all are solved
+                break
+            parts = longer
+        self._parts = parts
+
+    def chunks(self, threads: int) -> list[Chunk]:
+        """One for each of the parts."""
+        return [Chunk(part, 1 / len(self._parts)) for part in self._parts]
+
+    def scratch(self) -> None:
+        """None is needed."""
+
+    def sum(self, payload: Board, scratch: Any, flag: NDArray[np.int64]) -> tuple[int, int]:
+        """The solutions of a part, taken apart further where it is not cheap."""
+        todo, total, products = [payload], 0, 0
+        while todo and not flag[0]:
+            part = todo.pop()
+            candidates = _candidates(part)
+            if candidates is None:
+                continue
+            join = self._contracted(part, candidates)
+            if join is None:
+                todo += _split(part, candidates)
+                continue
+            for chunk in join.chunks(1):
+                value, done = join.sum(chunk.payload, join.scratch(), flag)
+                total += join.factor * value
+                products += done
+        return total, products
+
+    def _contracted(self, part: Board, candidates: NDArray[np.uint64]) -> Join | None:
+        """The contraction of a part; None if it is not cheap."""
+        try:
+            join = Join(candidates, part.geometry, most_maps=PART_MAPS, memory=self._memory)
+        except TooDear:
+            return None
+        return join if join.seconds <= PART_SECONDS else None
+
+
+def _candidates(board: Board) -> NDArray[np.uint64] | None:
+    """uint64 (cells): candidates after singles; None if these show that there is no solution."""
+    simplified = Frontier.of([board], Rules()).simplified(Rules())
+    return simplified.candidates[0] if len(simplified) else None
+
+
+def _split(board: Board, candidates: NDArray[np.uint64]) -> list[Board]:
+    """One board for each candidate of a cell that has the fewest, all singles being clues."""
+    counts = np.bitwise_count(candidates)
+    single = counts == 1
+    digits = np.where(single, np.log2(np.where(single, candidates, 1).astype(float)) + 1, 0)
+    cells = digits.astype(np.uint8)
+    if single.all():
+        return [Board(cells, board.geometry)]
+    cell = int(np.argmin(np.where(single, 99, counts)))
+    parts = []
+    for digit in range(board.n):
+        if int(candidates[cell]) >> digit & 1:
+            cells[cell] = digit + 1
+            parts.append(Board(cells, board.geometry))
+    return parts

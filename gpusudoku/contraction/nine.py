@@ -1,0 +1,148 @@
+"""The contraction of one 9x9 board by many threads, stage by stage. Special to 3x3 boxes."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.chunks import Chunk
+from gpusudoku.contraction.nine_tables import tables
+from gpusudoku.kernels.nine import Kernels
+from gpusudoku.kernels.nine_space import (
+    DOTTED,
+    HIGH,
+    LOW,
+    PAIRS,
+    A,
+    B,
+    C,
+    P,
+    Slabs,
+    make_slabs,
+    make_space,
+)
+
+SPACE_BYTES = 180 << 20
+"""What a board takes at most (``make_space``)."""
+SLAB_BYTES = 46 << 20
+"""What a thread takes at most (wide ``make_slabs``)."""
+
+PIECES = 8
+"""Pieces of every stage for each thread, so that all end together."""
+CHUNK_SECONDS = 0.05
+"""A chunk is not longer than about this: a thread looks for an interrupt between two."""
+
+
+@cache
+def kernels() -> Kernels:
+    """The compiled stages."""
+    return Kernels(tables())
+
+
+class Nine:
+    """One board: surveyed when made, then prepared, then summed by the chunk.
+
+    Parameters
+    ----------
+    candidates
+        uint64 (81): the digits still possible in every cell as masks, bit d - 1 for digit d. A
+        cell with one candidate has none of its peers hold it.
+    symmetric
+        Whether pairs that count alike are summed once; if not, all are (to check that).
+    wide
+        Whether slabs take 32 bits even where 16 would do (to check that).
+    """
+
+    def __init__(
+        self, candidates: NDArray[np.uint64], *, symmetric: bool = True, wide: bool = False
+    ) -> None:
+        kernels().load()
+        start = time.perf_counter()
+        self.space = make_space()
+        self.wide = wide
+        self._symmetric = symmetric
+        cost = kernels().survey(candidates, tables(), self.space)
+        self._solvable = cost >= 0
+        self.seconds = max(cost, 0.0) / 1e9
+        self.listing_seconds = time.perf_counter() - start
+
+    @property
+    def factor(self) -> int:
+        """What the sum is to be multiplied by: the divisors taken out of the lists."""
+        return prod(self.space.divisor.tolist())
+
+    @property
+    def pairs(self) -> int:
+        """Pairs to be summed, once prepared; 0 if there is no solution."""
+        return int(self.space.plan[PAIRS]) if self._solvable else 0
+
+    @property
+    def products(self) -> int:
+        """Products that the sum of all pairs adds up, at most; once prepared."""
+        space, plan = self.space, self.space.plan
+        b, a = space.pairs[: self.pairs, :2].T
+        lengths = np.diff(space.start[:2], axis=1)
+        return int((lengths[0, a] * lengths[1, b]).sum() * space.size[plan[C]])
+
+    def most_threads(self, memory: int) -> int:
+        """See ``Contraction``."""
+        return max(1, (memory - SPACE_BYTES) // SLAB_BYTES)
+
+    def prepare(self, threads: int) -> None:
+        """Make the tensors and the pairs."""
+        if not self._solvable:
+            return
+        stages, space = kernels(), self.space
+        with ThreadPoolExecutor(threads) as pool:
+            pairing = pool.submit(stages.pair, tables(), self._symmetric, space)
+            for role in range(3):
+                if stages.relate(role, tables(), space):
+                    self._make_tensor(role, pool, PIECES * threads)
+            pairing.result()
+        self.wide = self.wide or not stages.narrow_enough(space)
+
+    def _make_tensor(self, role: int, pool: ThreadPoolExecutor, pieces: int) -> None:
+        stages, space, plan = kernels(), self.space, self.space.plan
+        line = int(plan[P + role])
+        rows = int(space.occurring[line, plan[C] % 3])
+        length = int(np.prod(space.occurring[plan[[A, B]], line % 3]))
+        halved = [pool.submit(stages.halve, role, *ends, space) for ends in ranges(rows, pieces)]
+        for piece in halved:
+            piece.result()
+        completed = [
+            pool.submit(stages.complete, role, *ends, space) for ends in ranges(length, pieces)
+        ]
+        space.largest[role] = max(piece.result() for piece in completed)
+
+    def chunks(self, threads: int) -> list[Chunk]:
+        """The pairs in pieces, sorted by their first partition: (first, last)."""
+        pieces = max(PIECES * threads, int(self.seconds / CHUNK_SECONDS))
+        return [
+            Chunk(ends, (ends[1] - ends[0]) / self.pairs) for ends in ranges(self.pairs, pieces)
+        ]
+
+    def scratch(self) -> Slabs:
+        """See ``Contraction``."""
+        return make_slabs(self.wide)
+
+    def sum(self, ends: tuple[int, int], slabs: Slabs, flag: NDArray[np.int64]) -> tuple[int, int]:
+        """The sum over the pairs from first to before last; see ``Contraction``."""
+        slabs.sums[:] = 0
+        add = kernels().sum_wide if self.wide else kernels().sum_narrow
+        add(*ends, self.space, slabs)
+        return (int(slabs.sums[HIGH]) << 32) + int(slabs.sums[LOW]), int(slabs.sums[DOTTED])
+
+
+def ranges(count: int, pieces: int) -> list[tuple[int, int]]:
+    """0 to count in at most so many pieces of nearly the same size, none for 0."""
+    if count == 0:
+        return []
+    pieces = max(1, min(count, pieces))
+    ends = np.linspace(0, count, pieces + 1, dtype=np.int64).tolist()
+    return list(pairwise(ends))
