@@ -29,7 +29,7 @@ MOST_PER_PARTITION = 55
 """Distinct maps of a line that have a given partition at a given place, at most."""
 STRIDE = 56
 """Entries kept apart for the maps of one partition: MOST_PER_PARTITION, filled up."""
-TILE = 560
+TILE = 840
 """Longest dot product: two slabs of 280 rows of it are about what a second-level cache holds, and
 rows do not start at multiples of a page's size, which would have them contend for its ways."""
 
@@ -123,7 +123,7 @@ class Slabs(NamedTuple):
     """What a thread sums in. The integers are wide enough for the products at hand."""
 
     rows_q: NDArray[np.int16] | NDArray[np.int32]
-    """(280, 280, STRIDE): Q's tensor at [c][a], over the maps of one b."""
+    """(280, 280, STRIDE): Q's tensor at [a][c], over the maps of one b."""
     rows_r: NDArray[np.int16] | NDArray[np.int32]
     """(280, 280, STRIDE): R's, times the multiplicities of those maps."""
     left: NDArray[np.int16] | NDArray[np.int32]

@@ -12,7 +12,7 @@ the map's multiplicity times the dot product of a row of ``left`` and a row of `
 Exactness. A dot product of at most TILE terms is checked beforehand to stay below 2^31, and entries
 below 2^15, from the actual maxima (``narrow_enough``); if not, the wide kernel takes 32-bit entries
 and 64-bit sums: a multiplicity is at most 12, a tensor's entry at most 1728, so an entry of
-``right`` is at most 248,832 and TILE products stay below 2^38. The sum over a pair counts solutions
+``right`` is at most 248,832 and TILE products stay below 2^39. The sum over a pair counts solutions
 (up to divisors); without clues no pair has more than 97,034,115,530,096,640 < 2^57, and clues only
 remove some. It is multiplied by the size of its orbit in two halves of 32 bits; sizes add up to at
 most 280^2 < 2^17, so neither half passes 2^49.
@@ -78,20 +78,19 @@ def build_sum_pairs(jit: Jit, entry: Any, total: Any) -> Callable[..., None]:
                 base = (i * height + x) * width
                 line = tensor[base : base + width]
                 for l in range(count):  # noqa: E741
-                    rows[i, to, l] = entry(line[slabs.column[l]] * slabs.factors[l])
+                    rows[to, i, l] = entry(line[slabs.column[l]] * slabs.factors[l])
                 for l in range(count, length):  # noqa: E741
-                    rows[i, to, l] = 0
+                    rows[to, i, l] = 0
 
     @jit
     def fill(which, count, words, first, runs, length, slab, space, slabs):  # type: ignore[no-untyped-def]
         """Rows of a slab, one run after the other; words and length count words of 64 bits."""
         for k in range(runs):
-            slabs.source[k] = slabs.place[which, space.maps[0, first + k, 1 + which]]
-        for c in range(count):
-            for k in range(runs):
-                source, to = slabs.source[k], k * length
+            source = slabs.place[which, space.maps[0, first + k, 1 + which]]
+            to = k * length
+            for c in range(count):
                 for l in range(length):  # noqa: E741
-                    slab[c, to + l] = words[c, source, l]
+                    slab[c, to + l] = words[source, c, l]
 
     @jit
     def scale(count, first, runs, length, slab, space):  # type: ignore[no-untyped-def]

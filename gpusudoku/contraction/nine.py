@@ -35,6 +35,8 @@ SLAB_BYTES = 46 << 20
 
 PIECES = 8
 """Pieces of every stage for each thread, so that all end together."""
+PIECE_ENTRIES = 1 << 18
+"""Entries of a tensor that are worth handing to another thread."""
 CHUNK_SECONDS = 0.05
 """A chunk is not longer than about this: a thread looks for an interrupt between two."""
 
@@ -112,6 +114,11 @@ class Nine:
         line = int(plan[P + role])
         rows = int(space.occurring[line, plan[C] % 3])
         length = int(np.prod(space.occurring[plan[[A, B]], line % 3]))
+        pieces = min(pieces, rows * length // PIECE_ENTRIES)
+        if pieces < 2:
+            stages.halve(role, 0, rows, space)
+            space.largest[role] = stages.complete(role, 0, length, space)
+            return
         halved = [pool.submit(stages.halve, role, *ends, space) for ends in ranges(rows, pieces)]
         for piece in halved:
             piece.result()
