@@ -3,7 +3,7 @@
 Prints Markdown tables and writes every figure, and the random boards, to a JSON file beside the
 description of the machine. Every count is checked where another is known.
 
-    python benchmarks/contraction.py            everything; a quarter of an hour on two cores
+    python benchmarks/contraction.py            everything; six minutes on two cores
     python benchmarks/contraction.py --quick    ten boards where otherwise there are a hundred
     python benchmarks/contraction.py --show     the tables of what was recorded before
     python benchmarks/contraction.py --code     which vector instructions the sum was compiled to
@@ -37,6 +37,8 @@ DEAR = [6, 7, 8]
 """Clues of the dearest boards known, each of another digit."""
 BATCHES = [20, 24]
 REPEATS = 5
+ROW = 11
+"""Columns of a table."""
 MOST_A_CYCLE = 64
 """16-bit multiply-adds that a core with two 512-bit units begins in a cycle."""
 
@@ -169,17 +171,23 @@ def show(path: Path) -> None:
         print(f"| {name} | {total:,} | {median(times):.4f} | {max(times):.4f} |")
     twelve = sum(median(run["seconds"] for run in groups[name]) for name in SERIES)
     print(f"| 1a to 2f together | | {twelve:.4f} | |\n")
-    print("| clues | median s | worst s | worst products |\n|---:|---:|---:|---:|")
-    for group in [*map(str, CLUES), "dear"]:
-        times = [run["seconds"] for run in groups[group]]
-        most = max(run["products"] for run in groups[group])
-        name = "6 to 8, digits all different" if group == "dear" else group
-        print(f"| {name} | {median(times):.4f} | {max(times):.4f} | {most:.1e} |")
-    print()
+    for start in range(0, len(CLUES), ROW):
+        shown = [str(clues) for clues in CLUES[start : start + ROW]]
+        print(f"| clues | {' | '.join(shown)} |\n|---|{'---:|' * len(shown)}")
+        for label, choose in (("median s", median), ("worst s", max)):
+            figures = [choose(run["seconds"] for run in groups[clues]) for clues in shown]
+            print(f"| {label} | {' | '.join(f'{figure:.3g}' for figure in figures)} |")
+        print()
+    dear = [run["seconds"] for run in groups["dear"]]
+    most = max(run.get("products", 0) for run in runs)
+    print(
+        f"{len(dear)} boards of 6 to 8 clues, each of another digit: median {median(dear):.2f} s,"
+    )
+    print(f"worst {max(dear):.2f} s. The dearest board of all took {most:.1e} multiply-adds.\n")
     for clues in BATCHES:
         run = groups[f"batch {clues}"][0]
         rate = run["boards"] / run["seconds"]
-        print(f"Batch of {run['boards']} boards of {clues} clues: {rate:,.0f} boards a second.")
+        print(f"Batch of {run['boards']} boards of {clues} clues: {rate:,.0f} boards a second.\n")
     long = [run for run in runs if run.get("products", 0) > 1e10]
     rates = [run["products"] / run["seconds"] for run in long]
     peak = MOST_A_CYCLE * described["cores"] * median(described["gigahertz"]) * 1e9

@@ -22,6 +22,7 @@ from gpusudoku.errors import (  # noqa: E402
     GpusudokuError,
     InputError,
     MismatchError,
+    TooDear,
 )
 from gpusudoku.geometry import Geometry  # noqa: E402
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from gpusudoku.options import Options
     from gpusudoku.results import Count, Stats
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Loaded at first use: most of these bring in Numba, which takes longer than reading a board.
 _LAZY = {
@@ -67,6 +68,7 @@ __all__ = [
     "Simplified",
     "Solution",
     "Stats",
+    "TooDear",
     "__version__",
     "count",
     "count_many",

@@ -13,6 +13,8 @@ from gpusudoku.exploring import rules_of
 from gpusudoku.frontier import Frontier
 from gpusudoku.options import Options
 
+FEW_SOLUTIONS = 10_000
+"""A search for no more than so many is not worth an estimate."""
 SHORT_SECONDS = 0.005
 """A search that is estimated to take no longer is begun without a look at the contraction."""
 
@@ -42,10 +44,12 @@ def choose(board: Board, options: Options) -> Choice:
         return Choice("search")
     if options.method == "contraction":
         return Choice("contraction", contraction_of(board, options.memory))
+    if options.limit is not None and options.limit <= FEW_SOLUTIONS:
+        return Choice("search")
     rules = rules_of(options)
     estimate = estimate_search(Frontier.of([board], rules), rules)
     seconds = estimate.seconds(options.limit)
-    if estimate.exact or seconds < SHORT_SECONDS:
+    if seconds < SHORT_SECONDS:
         return Choice("search", search=estimate)
     try:
         contraction = contraction_of(board, options.memory, worth=seconds)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Unpack
 
 from gpusudoku.board import Board
-from gpusudoku.choosing import choose
+from gpusudoku.choosing import FEW_SOLUTIONS, choose
 from gpusudoku.chunks import Interrupted, Progress
 from gpusudoku.contraction.batch import contract_cheap
 from gpusudoku.contraction.contracting import NINE, contract, contraction_of
@@ -25,7 +25,7 @@ BLOCK_SECONDS = 0.25
 """Boards of a batch are counted in blocks that grow until one takes about this long."""
 BLOCK_BOARDS = 1 << 14
 """Boards in a block at most."""
-AUTO_SOLUTIONS = 500
+AUTO_SOLUTIONS = 64
 """Boards of a batch with fewer solutions are not worth contracting."""
 CHECK_SECONDS = 20.0
 """A cross-check by the other method may take this long,"""
@@ -129,7 +129,7 @@ def count_many(
 
 def _count_block(block: list[Board], settings: Options, engine: Engine) -> list[Count]:
     """Count boards of one geometry."""
-    few = settings.limit is not None and settings.limit <= AUTO_SOLUTIONS
+    few = settings.limit is not None and settings.limit <= FEW_SOLUTIONS
     if settings.method == "contraction":
         return _contract_block(block, settings, engine)
     if settings.method == "search" or few:

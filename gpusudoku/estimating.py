@@ -17,6 +17,12 @@ from gpusudoku.frontier import Frontier
 from gpusudoku.kernels.rules import Rules
 
 WALKERS = 256
+WALKED_WORDS = 256 * 21
+"""Words of packed boards at a time, at most: boards larger than 9x9 have fewer walkers,"""
+LEAST_WALKERS = 4
+"""but no fewer than these."""
+HOPELESS = 1e18
+"""Nodes from which on nothing more is to be learnt: thousands of years."""
 SEED = 1
 NODE_SECONDS_PER_WORD = 5e-9
 """A search looks at a node in about this time for every word of a packed board, on one core."""
@@ -27,6 +33,7 @@ class SearchEstimate:
     """What a search would take."""
 
     nodes: float
+    """Boards looked at; HOPELESS or more if it is that many, however many."""
     solutions: float
     exact: bool
     """Whether the whole tree was seen."""
@@ -40,15 +47,19 @@ class SearchEstimate:
 
 
 def estimate_search(roots: Frontier, rules: Rules) -> SearchEstimate:
-    """Estimate the search below some boards; the same for the same boards, always."""
+    """Estimate the search below some boards; the same for the same boards, always.
+
+    What is HOPELESS is not looked into any further: nodes and solutions are then lower.
+    """
     rng = np.random.default_rng(SEED)
     todo, weight, nodes, solutions = roots, 1.0, 0.0, 0.0
-    while len(todo):
+    walkers = max(LEAST_WALKERS, min(WALKERS, WALKED_WORDS // roots.layout.words))
+    while len(todo) and nodes < HOPELESS:
         nodes += weight * len(todo)
         solved, todo = todo.split(rules, -1.0)
         solutions += weight * len(solved)
-        if len(todo) > WALKERS:
-            weight *= len(todo) / WALKERS
-            chosen = rng.choice(len(todo), WALKERS, replace=False)
+        if len(todo) > walkers:
+            weight *= len(todo) / walkers
+            chosen = rng.choice(len(todo), walkers, replace=False)
             todo = Frontier(todo.layout, todo.boards[chosen], todo.owners[chosen])
     return SearchEstimate(nodes, solutions, weight == 1.0, roots.layout.words)

@@ -1,6 +1,7 @@
 """The command line, run in this process: results on stdout, all else on stderr, exit statuses."""
 
 import json
+import re
 import sys
 from dataclasses import replace
 
@@ -61,7 +62,7 @@ def test_every_option_has_help_and_a_variable():
 
 
 def test_version(run):
-    assert run("--version")[:2] == (0, "gpusudoku 0.1.0\n")
+    assert run("--version")[:2] == (0, "gpusudoku 0.2.0\n")
 
 
 def test_no_command_shows_help(run):
@@ -144,6 +145,25 @@ class TestCount:
             run("count", file(LINE_4X4), "--log", log)
         records = [json.loads(line) for line in log.read_text().splitlines()]
         assert [record["board"] for record in records] == [LINE_4X4] * 2
+
+    def test_method(self, run):
+        for method in ("auto", "search", "contraction"):
+            status, out, err = run("count", "@2c", "--method", method, "--stats", "--memory", "1G")
+            assert (status, out) == (0, "32128\n")
+            wanted = method if method != "auto" else "contraction|search"
+            assert re.search(rf"method: ({wanted})\n", err)
+
+    def test_stats_show_both_estimates(self, run):
+        _, _, err = run("count", "@2d", "--stats")
+        assert re.search(r"search: about \S+ s on one core, estimated", err)
+        assert re.search(r"contraction: about \S+ s on one core, estimated", err)
+        assert re.search(r"products: [\d,]+\n", err)
+
+    def test_too_dear(self, run, file):
+        empty = file("\n".join(["." * 16] * 16))
+        status, out, err = run("count", empty, "--box", "4x4", "--method", "contraction")
+        assert (status, out) == (1, "")
+        assert re.search(r"^gpusudoku: .*too dear to contract: .*\d", err.splitlines()[-1])
 
     def test_cross_check_says_how(self, run, file):
         status, _, err = run("count", file(LINE_4X4), "--cross-check")
@@ -355,6 +375,9 @@ class TestBadInput:
             ["--cutoff", "0"],
             ["--cutoff", "nan"],
             ["--device", "tpu"],
+            ["--method", "guess"],
+            ["--memory", "1K"],
+            ["--memory", "much"],
             ["--strategy", "max"],
             ["--propagate", "x-wing"],
             ["--propagate", "none,singles"],

@@ -1,4 +1,4 @@
-"""The search against the counts of all the project's own boards."""
+"""Search and contraction against the counts of all the project's own boards."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def cases(boards):
 
 @pytest.mark.parametrize("entry", cases(SEARCHABLE))
 def test_count(entry):
-    result = gpusudoku.count(library.load(entry.name), device="cpu")
+    result = gpusudoku.count(library.load(entry.name), device="cpu", method="search")
     assert (result.count, result.exact) == (entry.count, True)
 
 
@@ -29,11 +29,27 @@ def test_count(entry):
 @pytest.mark.parametrize("entry", cases(library.entry(f"{s}{b}") for s in "12" for b in "abcdef"))
 def test_benchmark_series(entry, strategy, jobs):
     board = library.load(entry.name)
-    result = gpusudoku.count(board, device="cpu", strategy=strategy, jobs=jobs)
+    how = {"method": "search", "strategy": strategy, "jobs": jobs}
+    result = gpusudoku.count(board, device="cpu", **how)
     assert result.count == entry.count
 
 
 @pytest.mark.parametrize("entry", cases(e for e in library.entries() if not e.searchable))
 def test_out_of_reach_boards_have_many(entry):
-    result = gpusudoku.count(library.load(entry.name), device="cpu", limit=1000)
+    result = gpusudoku.count(library.load(entry.name), device="cpu", method="search", limit=1000)
     assert (result.count, result.exact) == (1000, False)
+
+
+REFUSED = {"box2x5-empty"}
+"""Too dear to contract, even in parts."""
+
+
+@pytest.mark.parametrize("entry", library.entries(), ids=lambda entry: entry.name)
+def test_contraction(entry):
+    board = library.load(entry.name)
+    if entry.name in REFUSED:
+        with pytest.raises(gpusudoku.TooDear):
+            gpusudoku.count(board, device="cpu", method="contraction")
+    else:
+        result = gpusudoku.count(board, device="cpu", method="contraction")
+        assert (result.count, result.method) == (entry.count, "contraction")

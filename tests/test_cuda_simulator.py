@@ -198,7 +198,7 @@ class TestRelaunching:
         """A card with hardly any memory: threads stop at a full stack, and all goes on."""
         monkeypatch.setattr(cuda_engine, "LEAST_DEPTH", 2)
         words = layout_of(MANY.geometry).words
-        monkeypatch.setattr(cuda_engine._Card, "free_bytes", lambda self: 2 * 8 * words * levels)
+        monkeypatch.setattr(cuda_engine.Card, "free_bytes", lambda self: 2 * 8 * words * levels)
         board = puzzle("2x3", 8, 6)
         # One that can be stopped: a search that gets nowhere would launch for ever.
         assert counted(board, cutoff=1e30, strategy="first") == naive.count(board)
@@ -208,7 +208,7 @@ class TestRelaunching:
     def test_short_stacks_with_a_wide_frontier(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(cuda_engine, "LEAST_DEPTH", 2)
         words = layout_of(MANY.geometry).words
-        monkeypatch.setattr(cuda_engine._Card, "free_bytes", lambda self: 2 * 8 * words * 16)
+        monkeypatch.setattr(cuda_engine.Card, "free_bytes", lambda self: 2 * 8 * words * 16)
         board = puzzle("2x3", 8, 6)
         assert counted(board, strategy="first") == naive.count(board)
 
@@ -249,7 +249,7 @@ class TestTwoCards:
 
         monkeypatch.setattr(cuda_engine._Launch, "again", in_turn)
         engine = CudaEngine()
-        engine.cards = [cuda_engine._Card(0), cuda_engine._Card(1)]
+        engine.cards = [cuda_engine.Card(0), cuda_engine._Card(1)]
         engine.workers = 2
         return engine
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gpusudoku import library
 from gpusudoku.board import Board
 from gpusudoku.chunks import Interrupted, Progress
 from gpusudoku.counting import Options, count, count_many, cross_check, explore
@@ -107,7 +108,7 @@ def test_listing_out_of_room(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_hardly_any_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     from gpusudoku.engines import cuda as cuda_engine
 
-    monkeypatch.setattr(cuda_engine._Card, "free_bytes", lambda self: 1 << 20)
+    monkeypatch.setattr(cuda_engine.Card, "free_bytes", lambda self: 1 << 20)
     assert count(Board.parse(LINE_2C), device="cuda", cutoff=1e300).count == 32128
 
 
@@ -153,3 +154,27 @@ def test_an_interrupt(engine: Any) -> None:
         count(Board.empty(Geometry(3, 3)), engine=engine, progress=progress)
     assert caught.value.count > 0
     assert threading.active_count() == before
+
+
+class TestContraction:
+    """The sum of 9x9 boards by the CUDA kernel; the CPU makes the tensors."""
+
+    def test_totals(self, engine: Any) -> None:
+        for board, total in (
+            (Board.empty(Geometry(3, 3)), 6670903752021072936960),
+            (library.load("top-band-cyclic"), 7802998272),
+            (library.load("2f"), 48794239),
+        ):
+            result = count(board, engine=engine, method="contraction")
+            assert (result.count, result.device, result.method) == (total, "cuda", "contraction")
+
+    @pytest.mark.parametrize("clues", [3, 6, 8, 10, 14, 20, 30])
+    def test_random_boards(self, clues: int, engine: Any) -> None:
+        board = puzzle("3x3", clues, clues)
+        found = count(board, engine=engine, method="contraction").count
+        assert found == count(board, device="cpu", method="contraction").count
+
+    def test_dear_boards_of_a_batch(self, engine: Any) -> None:
+        boards = [puzzle("3x3", clues, clues) for clues in (24, 7, 30)]
+        found = [x.count for x in count_many(boards, engine=engine, method="contraction")]
+        assert found == [count(x, device="cpu", method="contraction").count for x in boards]

@@ -210,7 +210,7 @@ def test_swaps():
 
 def test_orbits_are_those_of_the_partitions():
     geometry = Geometry(2, 2)
-    maps = Graph(allowed(clues_only(Board.empty(geometry)), geometry)[0], "it").listed()
+    maps = Graph(allowed(clues_only(Board.empty(geometry)), geometry)[0], "it", 1 << 22).listed()
     assert (len(maps.many), maps.factor * maps.total) == (3, 6)
     pair_swaps = [images(maps, (0, 1)), images(maps, (0, 2))]
     labels = orbits(pair_swaps, pair_swaps)
@@ -220,7 +220,7 @@ def test_orbits_are_those_of_the_partitions():
 
 def test_clue_free_maps_are_as_many_as_known():
     geometry = Geometry(3, 3)
-    graph = Graph(allowed(clues_only(Board.empty(geometry)), geometry)[0], "it")
+    graph = Graph(allowed(clues_only(Board.empty(geometry)), geometry)[0], "it", 1 << 22)
     maps = graph.listed()
     assert graph.maps * graph.symmetry == 94080 == maps.total * maps.factor
     assert len(maps.many) == 15400
@@ -233,7 +233,7 @@ def test_columns_alike_are_listed_once():
     cells = np.zeros(81, np.uint8)
     cells[0] = 1
     board = Board(cells, geometry)
-    graph = Graph(allowed(fixed(clues_only(board), geometry), geometry)[0], "it")
+    graph = Graph(allowed(fixed(clues_only(board), geometry), geometry)[0], "it", 1 << 22)
     assert graph.symmetry == 2
     assert graph.maps * graph.symmetry == 94080 // 3
 

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from gpusudoku.engines import Engine
 
 
+DECADES = 1e9
+"""Seconds from which on an estimate says no more than that."""
+
+
 def start_engine(settings: Options) -> Engine:
     """Make the engine, and say what could surprise: that it compiles, and which device it is."""
     from gpusudoku.counting import make_engine
@@ -74,7 +78,8 @@ def show_stats(result: Count) -> None:
 
 
 def _estimate(seconds: float) -> str:
-    return f"about {seconds:.2g} s on one core, estimated"
+    amount = "decades" if seconds > DECADES else f"about {seconds:.2g} s"
+    return f"{amount} on one core, estimated"
 
 
 def _size(stats: Stats) -> dict[str, str]:

@@ -54,7 +54,7 @@ def all_maps(
         for k, one in enumerate(side):
             key = one.tobytes()
             if key not in graphs:
-                graph = graphs[key] = Graph(one, f"{name} {k + 1}")
+                graph = graphs[key] = Graph(one, f"{name} {k + 1}", most)
                 if graph.maps == 0:
                     return None
                 memory = graph.within(memory)

@@ -19,8 +19,11 @@ from numpy.typing import NDArray
 from gpusudoku.contraction.maps import Bools, Ints, Maps, Words, grouped, kernel
 from gpusudoku.errors import TooDear
 
+WORDS_PER_MAP = 8
+"""For every map that may be listed, words of the states that one level may give rise to, before
+those alike are one: a list that is too long is not looked for long."""
+LEAST_WORDS = 1 << 19
 MOST_WORDS = 1 << 25
-"""Words of the states that one level may give rise to, before those alike are one."""
 MOST_EDGES = 1 << 22
 """Edges of a graph."""
 BLOCK_WORDS = 1 << 18
@@ -38,6 +41,8 @@ class Graph:
         bool (n, bands, columns): where every digit may stand; as many columns as bands.
     name
         What the stack is called in messages.
+    most
+        Maps that may be listed.
 
     Raises
     ------
@@ -45,8 +50,9 @@ class Graph:
         If the graph would be too large.
     """
 
-    def __init__(self, allowed: Bools, name: str) -> None:
+    def __init__(self, allowed: Bools, name: str, most: int) -> None:
         self._name = name
+        self._most_words = min(MOST_WORDS, max(LEAST_WORDS, WORDS_PER_MAP * most))
         self.n, self.columns = allowed.shape[:2]
         self.rows = self.n // self.columns
         slices = [allowed[:, :, c].tobytes() for c in range(self.columns)]
@@ -105,7 +111,7 @@ class Graph:
         self.edges: list[tuple[Ints, Ints, Ints]] = []
         self.sizes = [1]
         for level, ways in enumerate(self._ways):
-            if states.size * len(ways) > MOST_WORDS:
+            if states.size * len(ways) > self._most_words:
                 raise self._too_dear(
                     f"has {len(states):,} ways to fill its columns with {level} of {self.n} digits"
                 )

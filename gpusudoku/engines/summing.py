@@ -23,17 +23,17 @@ def contract_on_threads(
 
 
 class _Summer(Worker):
-    """One thread, and what it sums in."""
+    """One thread."""
 
     def __init__(self, contraction: Contraction) -> None:
-        self.contraction, self.scratch = contraction, contraction.scratch()
-        self.products = 0
+        self.contraction, self.products = contraction, 0
 
     def __call__(self, job: Job) -> float:
-        busy = 0.0
+        busy, scratch = 0.0, None
         while (chunk := job.take()) is not None:
             start = time.perf_counter()
-            value, products = self.contraction.sum(chunk.payload, self.scratch, job.flag)
+            scratch = scratch or self.contraction.scratch()
+            value, products = self.contraction.sum(chunk.payload, scratch, job.flag)
             if not job.stopped:
                 job.report([(0, value * self.contraction.factor)], chunk.weight)
                 self.products += products

@@ -1,0 +1,98 @@
+"""Time the contraction of 9x9 boards on this machine's GPUs beside all of its CPU cores.
+
+Prints a Markdown table and writes every run to a JSON file beside the description of the machine.
+Both devices count every board, and must agree. Without a usable GPU it says why and ends.
+
+    python benchmarks/gpu.py             some minutes
+    python benchmarks/gpu.py --show      the table of what was recorded before
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+import click
+from contraction import KNOWN, dear_boards, random_boards
+from machine import RESULTS, machine
+
+import gpusudoku
+from gpusudoku import library
+from gpusudoku.counting import Options, make_engine
+from gpusudoku.engines import driver
+
+CLUES = range(0, 21, 2)
+BOARDS = 10
+BATCHES = [20, 24]
+DEVICES = ["cuda", "cpu"]
+
+
+@click.command()
+@click.option("--output", default=str(RESULTS / "gpu.json"), help="JSON file.")
+@click.option("--show", "only_show", is_flag=True, help="Print that file's table; run nothing.")
+def main(output: str, only_show: bool) -> None:
+    """Time the contraction on GPUs and on CPU cores."""
+    path = Path(output)
+    if not only_show:
+        reason = "only the simulator is there" if driver.simulated() else driver.unusable_because()
+        if reason is not None:
+            sys.exit(f"gpu.py: nothing is measured: {reason}")
+        measure(path)
+    show(path)
+
+
+def measure(path: Path) -> None:
+    """Count every board on both devices and write the file."""
+    engines = {device: make_engine(Options(device=device)) for device in DEVICES}
+    cases = [(name, library.load(name)) for name in KNOWN]
+    cases += [("dear", board) for board in dear_boards(BOARDS)]
+    for clues in CLUES:
+        cases += [(f"{clues} clues", board) for board in random_boards(clues, BOARDS)]
+    runs = []
+    for repeat in range(2):  # the first compiles
+        for name, board in cases[:1] if repeat == 0 else cases:
+            counts = set()
+            for device, engine in engines.items():
+                result = gpusudoku.count(board, engine=engine, device=device, method="contraction")
+                counts.add(result.count)
+                run = {"case": name, "board": str(board), "device": device}
+                runs += [{**run, "seconds": result.stats.seconds}] if repeat else []
+            if len(counts) > 1:
+                sys.exit(f"{board}: the devices count differently, {sorted(counts)}")
+            click.echo(f"{name}: {result.count}", err=True)
+    for clues in BATCHES:
+        boards = random_boards(clues, 20_000)
+        for device, engine in engines.items():
+            start = time.perf_counter()
+            options = {"engine": engine, "device": device, "method": "contraction"}
+            for _ in gpusudoku.count_many(boards, **options):
+                pass
+            seconds = (time.perf_counter() - start) / len(boards)
+            case = f"batch of {clues} clues, a board"
+            runs.append({"case": case, "device": device, "seconds": seconds})
+    described = {**machine(), "gpus": list(driver.gpu_names())}
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"machine": described, "runs": runs}, indent=0) + "\n")
+
+
+def show(path: Path) -> None:
+    """Print the table of a recorded file."""
+    recorded = json.loads(path.read_text())
+    described, runs = recorded["machine"], recorded["runs"]
+    print(f"{', '.join(described['gpus'])}; {described['processor']}, {described['cores']} cores\n")
+    print("| board | GPU, median s | GPU, worst s | CPU, median s | CPU, worst s |")
+    print("|---|---:|---:|---:|---:|")
+    for name in dict.fromkeys(run["case"] for run in runs):
+        cells = []
+        for device in DEVICES:
+            case = [run for run in runs if (run["case"], run["device"]) == (name, device)]
+            times = [run["seconds"] for run in case]
+            cells += [f"{median(times):.6f}", f"{max(times):.6f}"]
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
+if __name__ == "__main__":
+    main()
