@@ -124,10 +124,16 @@ class Kernels:
 
     def load(self) -> None:
         """Compile what one board needs; the wide sum only once a board does."""
-        for kernel in (self.survey, self.relate, self.halve, self.complete, self.pair):
-            assert kernel
-        assert self.narrow_enough
-        assert self.sum_narrow
+        for name in (
+            "survey",
+            "relate",
+            "halve",
+            "complete",
+            "pair",
+            "narrow_enough",
+            "sum_narrow",
+        ):
+            getattr(self, name)
 
     @cached_property
     def survey(self) -> Kernel:

@@ -94,9 +94,9 @@ def build_words(jit: Jit) -> Callable[..., int]:
                 counts[depth], word[depth], left[depth] = count, grown, masks[order[depth]]
                 continue
             # Nine digits, three sets, none above three: every word is balanced.
-            first = np.int32(tables.index[grown & 0xFFFF])
-            second = np.int32(tables.index[(grown >> 16) & 0xFFFF])
-            keys[found] = (first << 18) | (second << 9) | np.int32(tables.index[grown >> 32])
+            first = np.int32(tables.partition_of[grown & 0xFFFF])
+            second = np.int32(tables.partition_of[(grown >> 16) & 0xFFFF])
+            keys[found] = (first << 18) | (second << 9) | np.int32(tables.partition_of[grown >> 32])
             found += 1
         return found
 
@@ -202,7 +202,7 @@ def build_prune(jit: Jit) -> Callable[..., bool]:
 
     @jit
     def divide(space, line):  # type: ignore[no-untyped-def]
-        divisor = 0
+        divisor = np.int64(0)
         for e in range(space.size[line]):
             a, b = divisor, np.int64(space.multiplicity[line, e])
             while b:

@@ -45,7 +45,7 @@ LOW, HIGH, DOTTED = range(3)
 class Tables(NamedTuple):
     """What holds for every board; see ``gpusudoku.contraction.nine_tables``."""
 
-    index: NDArray[np.int16]
+    partition_of: NDArray[np.int16]
     """int16 (3^9): the partition of a word that gives digit d set number word // 3^d % 3; or -1."""
     orthogonal: NDArray[np.int16]
     """int16 (280, 36): the partitions orthogonal to each, ascending."""

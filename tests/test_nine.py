@@ -110,7 +110,7 @@ class TestClassesOfTopBands:
         relabelling. The first may be any fixed one of 280; those of the other two are united
         under the exchanges of two digits that leave the first as it is.
         """
-        orthogonal, index = tables().orthogonal, tables().index
+        orthogonal = tables().orthogonal
         swaps = [tables().swaps[i, j] for i in range(9) for j in range(i)]
         # Columns of three blocks 123 456 789; and the blocks exchanged.
         fixing = [s.astype(np.int64) for s in swaps if s[0] == 0]
@@ -141,7 +141,6 @@ class TestClassesOfTopBands:
             boards.append(self.board(rows, [self.sets(x) for x in (0, second, third)]))
             # Orders of the columns in three boxes, and of the partition of the first.
             bands.append(len(ways) * 6**3 * 280 * int((least == pair).sum()))
-        assert (index[index >= 0] < 280).all()
         return boards, bands
 
     @staticmethod
@@ -166,12 +165,12 @@ class TestClassesOfTopBands:
     def band_maps(cls) -> NDArray[np.int16]:
         """int16 (94080, 3): their row partitions."""
         words = (cls.word_maps() * 3 ** np.arange(9)[None, :, None]).sum(axis=1)
-        return tables().index[words]
+        return tables().partition_of[words]
 
     @staticmethod
     def sets(partition: int) -> NDArray[np.int64]:
         """int64 (9): the number of every digit's set."""
-        word = int(np.flatnonzero(tables().index == partition)[0])
+        word = int(np.flatnonzero(tables().partition_of == partition)[0])
         return word // 3 ** np.arange(9) % 3
 
     @staticmethod

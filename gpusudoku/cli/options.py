@@ -11,7 +11,7 @@ import click
 from gpusudoku.errors import InputError
 from gpusudoku.geometry import Geometry
 from gpusudoku.logic import DEFAULT, GROUPS, TECHNIQUES
-from gpusudoku.options import MEMORY, METHODS, MOST_JOBS
+from gpusudoku.options import METHODS, MOST_JOBS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -105,18 +105,11 @@ searching = compose(
 )
 
 
-class _Bytes(click.ParamType):
-    """A number of bytes: plain, or with K, M, G or T for powers of 1024."""
-
-    name = "bytes"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.IGNORECASE)
-        if match is None:
-            self.fail(f"{value!r}: expected bytes, such as 2G", param, ctx)
-        return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+def _bytes(ctx: click.Context, param: click.Parameter, value: str) -> int:
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.I)
+    if match is None:
+        raise click.BadParameter(f"{value!r}: expected bytes, such as 2G")
+    return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
 
 
 counting = compose(
@@ -128,9 +121,8 @@ counting = compose(
     ),
     option(
         "--memory",
-        type=_Bytes(),
-        default=MEMORY,
-        show_default="2G",
+        callback=_bytes,
+        default="2G",
         metavar="BYTES",
         help="What a contraction may take.",
     ),
