@@ -68,7 +68,7 @@ searching = compose(
         "--device",
         type=click.Choice(["auto", "cpu", "cuda"]),
         default="auto",
-        help="Where to search; auto takes CUDA if it can be used.",
+        help="Where to count; auto takes CUDA if it can be used.",
     ),
     option(
         "-j",
@@ -106,7 +106,7 @@ searching = compose(
 
 
 def _bytes(ctx: click.Context, param: click.Parameter, value: str) -> int:
-    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.I)
+    match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.I)
     if match is None:
         raise click.BadParameter(f"{value!r}: expected bytes, such as 2G")
     return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
