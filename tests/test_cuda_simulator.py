@@ -249,7 +249,7 @@ class TestTwoCards:
 
         monkeypatch.setattr(cuda_engine._Launch, "again", in_turn)
         engine = CudaEngine()
-        engine.cards = [cuda_engine.Card(0), cuda_engine._Card(1)]
+        engine.cards = [cuda_engine.Card(0), cuda_engine.Card(1)]
         engine.workers = 2
         return engine
 
