@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from gpusudoku.counting import count
+from tests.boards import puzzle
+
 ROOT = Path(__file__).resolve().parents[1]
 HARD = "." * 81  # not to be counted by a search in our lifetime
 
@@ -58,16 +61,29 @@ def test_what_needs_no_numba_does_not_import_it(arguments):
     subprocess.run(run, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
+@pytest.fixture
+def long(tmp_path, hard):
+    """Per method a board that takes it minutes."""
+    board = puzzle("3x4", 40, 7)
+    path = tmp_path / "long.txt"
+    path.write_text("\n".join(" ".join(map(str, row)) for row in board.grid.tolist()))
+    # Compiled before, so that what is interrupted is the count.
+    count(puzzle("3x3", 60, 1), device="cpu", method="search")
+    count(puzzle("3x4", 70, 1), device="cpu", method="contraction")
+    return {"search": hard, "contraction": path}
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+@pytest.mark.parametrize("method", ["search", "contraction"])
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_a_signal_stops_a_count_soon(start, hard, tmp_path, name):
+def test_a_signal_stops_a_count_soon(start, long, tmp_path, name, method):
     # The log is opened once all is imported; then give the compiled code time to be loaded.
     log = tmp_path / "log"
-    process = start("count", str(hard), "--log", str(log), "--method", "search")
+    process = start("count", str(long[method]), "--log", str(log), "--method", method)
     deadline = time.monotonic() + 60
     while not log.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
-    time.sleep(2)
+    time.sleep(3)
     sent = time.monotonic()
     process.send_signal(getattr(signal, name))
     out, err = process.communicate(timeout=30)
