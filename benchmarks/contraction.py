@@ -116,7 +116,7 @@ class Bench:
         )
 
 
-@click.command()
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--quick", is_flag=True, help="Ten random boards instead of a hundred.")
 @click.option("--output", default=str(RESULTS / "contraction.json"), help="JSON file.")
 @click.option("--show", "only_show", is_flag=True, help="Print that file's tables; run nothing.")

@@ -30,7 +30,7 @@ BATCHES = [20, 24]
 DEVICES = ["cuda", "cpu"]
 
 
-@click.command()
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--output", default=str(RESULTS / "gpu.json"), help="JSON file.")
 @click.option("--show", "only_show", is_flag=True, help="Print that file's table; run nothing.")
 def main(output: str, only_show: bool) -> None:

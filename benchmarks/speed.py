@@ -50,7 +50,7 @@ def label(setting: dict[str, object]) -> str:
     return f"{setting['strategy']}, {setting['propagate']}, -j {setting['jobs']}"
 
 
-@click.command()
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("boards", nargs=-1)
 @click.option("--repeats", default=3, show_default=True, help="Runs of every case.")
 @click.option("--output", default=str(RESULTS / "speed.json"), help="JSON file.")

@@ -8,7 +8,7 @@ from gpusudoku.board import Board
 from gpusudoku.contraction import Contraction
 from gpusudoku.contraction.contracting import contraction_of
 from gpusudoku.errors import TooDear
-from gpusudoku.estimating import SearchEstimate, estimate_search
+from gpusudoku.estimating import estimate_search
 from gpusudoku.exploring import rules_of
 from gpusudoku.frontier import Frontier
 from gpusudoku.options import Options
@@ -27,9 +27,15 @@ class Choice:
     """``search`` or ``contraction``."""
     contraction: Contraction | None = None
     """Ready to run; None also if the board is known to have no solution."""
-    search: SearchEstimate | None = None
+    search_seconds: float | None = None
+    """What a search is estimated to take on one core, if that was looked at."""
     note: str = ""
     """Why there is no contraction, if one was looked for."""
+
+    @property
+    def contraction_seconds(self) -> float | None:
+        """What the contraction is estimated to take on one core, if there is one."""
+        return None if self.contraction is None else self.contraction.seconds
 
 
 def choose(board: Board, options: Options) -> Choice:
@@ -47,13 +53,12 @@ def choose(board: Board, options: Options) -> Choice:
     if options.limit is not None and options.limit <= FEW_SOLUTIONS:
         return Choice("search")
     rules = rules_of(options)
-    estimate = estimate_search(Frontier.of([board], rules), rules)
-    seconds = estimate.seconds(options.limit)
+    seconds = estimate_search(Frontier.of([board], rules), rules).seconds(options.limit)
     if seconds < SHORT_SECONDS:
-        return Choice("search", search=estimate)
+        return Choice("search", search_seconds=seconds)
     try:
         contraction = contraction_of(board, options.memory, worth=seconds)
     except TooDear as error:
-        return Choice("search", search=estimate, note=str(error))
+        return Choice("search", search_seconds=seconds, note=str(error))
     cheaper = contraction is None or contraction.seconds < seconds
-    return Choice("contraction" if cheaper else "search", contraction, estimate)
+    return Choice("contraction" if cheaper else "search", contraction, seconds)

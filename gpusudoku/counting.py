@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Unpack
 
 from gpusudoku.board import Board
-from gpusudoku.choosing import FEW_SOLUTIONS, choose
+from gpusudoku.choosing import FEW_SOLUTIONS, Choice, choose
 from gpusudoku.chunks import Interrupted, Progress
 from gpusudoku.contraction.batch import contract_cheap
 from gpusudoku.contraction.contracting import NINE, contract, contraction_of
@@ -64,6 +64,7 @@ def count(
     board: Board,
     *,
     engine: Engine | None = None,
+    chosen: Callable[[Choice], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[OptionFields],
 ) -> Count:
@@ -75,6 +76,8 @@ def count(
         Any board; one with contradicting clues has 0 solutions.
     engine
         Made by ``make_engine`` before, to count several boards; by default made for this call.
+    chosen
+        Told the method, and what was estimated, before anything is counted.
     progress
         Called about twenty times a second.
     **options
@@ -86,11 +89,13 @@ def count(
         If an option's value is out of range.
     DeviceError
         If CUDA is asked for and cannot be used.
+    TooDear
+        If a contraction is asked for and the board is too dear for it.
     Interrupted
         After Ctrl-C; its ``count`` is a lower bound.
     """
     settings = Options(**options)
-    return _count(board, settings, engine or make_engine(settings), progress)
+    return _count(board, settings, engine or make_engine(settings), progress, chosen)
 
 
 def count_many(
@@ -220,22 +225,23 @@ def _count(
     settings: Options,
     engine: Engine,
     progress: Callable[[Progress], None] | None = None,
+    chosen: Callable[[Choice], None] | None = None,
 ) -> Count:
-    choice = choose(board, settings)
     try:
+        choice = choose(board, settings)
+        if chosen is not None:
+            chosen(choice)
         if choice.method == "search":
             counts, stats = explore([board], engine, settings, progress=progress)
             found = counts[0]
             stats.describe(board)
         else:
             found, stats = contract(board, choice.contraction, engine, settings.memory, progress)
-    except Interrupted as error:
-        bound = f"interrupted: at least {error.count} solutions"
-        raise Interrupted(bound, error.count) from None
-    if choice.search is not None:
-        stats.search_estimate = choice.search.seconds(settings.limit)
-    if choice.contraction is not None:
-        stats.contraction_estimate = choice.contraction.seconds
+    except (Interrupted, KeyboardInterrupt) as error:
+        least = error.count if isinstance(error, Interrupted) else 0
+        raise Interrupted(f"interrupted: at least {least} solutions", least) from None
+    stats.search_estimate = choice.search_seconds
+    stats.contraction_estimate = choice.contraction_seconds
     stats.no_contraction = choice.note
     return _result(board, found, engine, settings, stats, choice.method)
 
@@ -245,4 +251,5 @@ def _result(
 ) -> Count:
     exact = options.limit is None or found < options.limit
     shown = found if exact or options.limit is None else options.limit
-    return Count(board, shown, exact, method, engine.name, engine.workers, stats)
+    workers = len(stats.utilisation) or engine.workers
+    return Count(board, shown, exact, method, engine.name, workers, stats)

@@ -68,7 +68,8 @@ class Options:
         if self.method not in METHODS:
             raise InputError(f"method {self.method!r}: expected {', '.join(METHODS)}")
         if self.memory < LEAST_MEMORY:
-            raise InputError(f"memory {self.memory}: at least {LEAST_MEMORY} bytes are needed")
+            least = f"{LEAST_MEMORY >> 20} MiB"
+            raise InputError(f"memory {self.memory} bytes: at least {least} are needed")
         if self.strategy not in STRATEGIES:
             raise InputError(f"strategy {self.strategy!r}: expected {', '.join(STRATEGIES)}")
         if self.jobs is not None and not 1 <= self.jobs <= MOST_JOBS:

@@ -45,7 +45,7 @@ class TestOptions:
             ("device", "gpu", "device 'gpu': expected auto, cpu, cuda"),
             ("device", "", "device ''"),
             ("method", "guess", "method 'guess': expected auto, search, contraction"),
-            ("memory", 1 << 20, "memory 1048576: at least 268435456 bytes"),
+            ("memory", 1 << 20, "memory 1048576 bytes: at least 256 MiB are needed"),
             ("strategy", "max", "strategy 'max': expected first, min"),
             ("jobs", 0, "jobs 0: expected from 1 to 1024"),
             ("jobs", -1, "jobs -1"),

@@ -14,9 +14,12 @@ from gpusudoku.options import Options
 from gpusudoku.results import Count, Stats
 
 if TYPE_CHECKING:
+    from gpusudoku.choosing import Choice
     from gpusudoku.engines import Engine
 
 
+LONG_SECONDS = 600
+"""A count that is estimated to take longer is announced."""
 DECADES = 1e9
 """Seconds from which on an estimate says no more than that."""
 
@@ -48,20 +51,28 @@ def _warn_fallback(error: DeviceError) -> None:
     click.echo(f"gpusudoku: {error}", err=True)
 
 
+def show_choice(choice: Choice, stats: bool) -> None:
+    """Before the count: the estimates, if statistics are asked for; else, if it will take long."""
+    if stats:
+        lines = {"method": choice.method}
+        if choice.search_seconds is not None:
+            lines["search estimate"] = _duration(choice.search_seconds)
+            lines["contraction est."] = choice.note or "not looked at: the search is short"
+        if choice.contraction_seconds is not None:
+            lines["contraction est."] = _duration(choice.contraction_seconds)
+        _show(lines)
+        return
+    of = choice.search_seconds if choice.method == "search" else choice.contraction_seconds
+    if of is not None and of > LONG_SECONDS:
+        why = f"{choice.note}; " if choice.note else ""
+        click.echo(f"gpusudoku: {why}the {choice.method} may take {_duration(of)}", err=True)
+
+
 def show_stats(result: Count) -> None:
-    """The statistics of one count, a line each."""
-    stats, lines = result.stats, {"method": result.method}
-    if stats.search_estimate is not None:
-        lines["search"] = _estimate(stats.search_estimate)
-    if stats.contraction_estimate is not None:
-        lines["contraction"] = _estimate(stats.contraction_estimate)
-    elif stats.no_contraction:
-        lines["contraction"] = stats.no_contraction
-    elif stats.search_estimate is not None:
-        lines["contraction"] = "not looked at: the search is short"
+    """The statistics of one count, a line each; its method stands in those of the choice."""
+    stats = result.stats
     unit = "GPUs" if result.device == "cuda" else "threads"
-    lines["device"] = f"{result.device}, {result.jobs} {unit}"
-    _show(lines)
+    _show({"device": f"{result.device}, {result.jobs} {unit}"})
     if result.method == "search":
         show_search(stats)
     else:
@@ -77,9 +88,14 @@ def show_stats(result: Count) -> None:
         _show({"solutions/second": power_of_ten(round(result.count / stats.seconds))})
 
 
-def _estimate(seconds: float) -> str:
-    amount = "decades" if seconds > DECADES else f"about {seconds:.2g} s"
-    return f"{amount} on one core, estimated"
+def _duration(seconds: float) -> str:
+    """An estimate of one core's time, in words."""
+    if seconds > DECADES:
+        return "decades on one core"
+    for unit, length in (("days", 86400), ("hours", 3600)):
+        if seconds > 2 * length:
+            return f"about {seconds / length:,.0f} {unit} on one core"
+    return f"about {seconds:.2g} s on one core"
 
 
 def _size(stats: Stats) -> dict[str, str]:

@@ -21,7 +21,7 @@ from gpusudoku.results import Stats
 
 NINE = Geometry(3, 3)
 
-MOST_MAPS = 1 << 22
+MOST_MAPS = 1 << 20
 """Maps of a stack or band that are listed at most."""
 LEAST_MAPS = 1 << 14
 """Always worth listing."""
