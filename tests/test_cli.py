@@ -9,6 +9,7 @@ import pytest
 
 from gpusudoku import Board, formats
 from gpusudoku.cli import cli, main
+from gpusudoku.engines import driver
 from tests import naive
 
 LINE_4X4 = "1....2....3....."  # six solutions
@@ -155,9 +156,26 @@ class TestCount:
 
     def test_stats_show_both_estimates(self, run):
         _, _, err = run("count", "@2d", "--stats")
-        assert re.search(r"search: about \S+ s on one core, estimated", err)
-        assert re.search(r"contraction: about \S+ s on one core, estimated", err)
+        assert re.search(r"search estimate: about \S+ s on one core\n", err)
+        assert re.search(r"contraction est.: about \S+ s on one core\n", err)
         assert re.search(r"products: [\d,]+\n", err)
+
+    def test_a_long_count_is_announced(self, run, monkeypatch):
+        from gpusudoku.cli import report
+
+        monkeypatch.setattr(report, "LONG_SECONDS", 1e-6)
+        _, out, err = run("count", "@2d")
+        assert out == "1014785\n"
+        assert re.search(
+            r"^gpusudoku: the contraction may take about \S+ s on one core$", err, re.M
+        )
+
+    def test_cross_check_of_a_batch(self, run, monkeypatch):
+        monkeypatch.setattr(driver, "unusable_because", lambda: "there is none")
+        status, _, err = run("count", "@2c", "@top-band-cyclic", "--cross-check")
+        assert status == 0
+        assert "cross-check by method search: the same count, 1 of 2 boards" in err
+        assert "cross-check not done: no other way is affordable, 1 of 2 boards" in err
 
     def test_too_dear(self, run, file):
         empty = file("\n".join(["." * 16] * 16))
@@ -175,8 +193,8 @@ class TestCount:
 
         real = counting._count
 
-        def wrong(board, settings, engine, progress=None):
-            result = real(board, settings, engine, progress)
+        def wrong(board, settings, engine, *told):
+            result = real(board, settings, engine, *told)
             first = engine.name == "cpu" and settings.method == "auto"
             return result if first else replace(result, count=0)
 
