@@ -24,7 +24,9 @@ from gpusudoku.results import Count, Stats
 BLOCK_SECONDS = 0.25
 """Boards of a batch are counted in blocks that grow until one takes about this long."""
 BLOCK_BOARDS = 1 << 14
-"""Boards in a block at most."""
+"""Boards in a block at most,"""
+CONTRACTED_BOARDS = 1 << 10
+"""where they may be contracted: the boards of a block may cost a hundred times those before."""
 AUTO_SOLUTIONS = 64
 """Boards of a batch with fewer solutions are not worth contracting."""
 CHECK_SECONDS = 20.0
@@ -110,7 +112,7 @@ def count_many(
     """
     settings = Options(**options)
     engine = engine or make_engine(settings)
-    size = 16
+    size, most = 16, BLOCK_BOARDS if settings.method == "search" else CONTRACTED_BOARDS
     block: list[Board] = []
 
     def flush() -> Iterator[Count]:
@@ -119,7 +121,7 @@ def count_many(
         yield from _count_block(block, settings, engine)
         seconds = time.perf_counter() - start
         if seconds < BLOCK_SECONDS:
-            size = min(2 * size, BLOCK_BOARDS)
+            size = min(2 * size, most)
         elif seconds > 4 * BLOCK_SECONDS:
             size = max(1, size // 2)
         block.clear()
@@ -132,33 +134,32 @@ def count_many(
         yield from flush()
 
 
-def _count_block(block: list[Board], settings: Options, engine: Engine) -> list[Count]:
-    """Count boards of one geometry."""
+def _count_block(block: list[Board], settings: Options, engine: Engine) -> Iterator[Count]:
+    """Count boards of one geometry; those that take long one by one, as they are asked for."""
     few = settings.limit is not None and settings.limit <= FEW_SOLUTIONS
     if settings.method == "contraction":
-        return _contract_block(block, settings, engine)
+        yield from _contract_block(block, settings, engine)
+        return
     if settings.method == "search" or few:
         counts, stats = explore(block, engine, settings)
-        return [
-            _result(board, found, engine, settings, stats, "search")
-            for board, found in zip(block, counts, strict=True)
-        ]
+        for board, found in zip(block, counts, strict=True):
+            yield _result(board, found, engine, settings, stats, "search")
+        return
     limited = replace(settings, limit=AUTO_SOLUTIONS)
     counts, stats = explore(block, engine, limited)
     many = [board for board, found in zip(block, counts, strict=True) if found >= AUTO_SOLUTIONS]
     if many and many[0].geometry == NINE:
-        others = iter(_contract_block(many, settings, engine))
+        others = _contract_block(many, settings, engine)
     else:
         others = (_count(board, settings, engine) for board in many)
-    return [
-        _result(board, found, engine, settings, stats, "search")
-        if found < AUTO_SOLUTIONS
-        else next(others)
-        for board, found in zip(block, counts, strict=True)
-    ]
+    for board, found in zip(block, counts, strict=True):
+        if found < AUTO_SOLUTIONS:
+            yield _result(board, found, engine, settings, stats, "search")
+        else:
+            yield next(others)
 
 
-def _contract_block(block: list[Board], settings: Options, engine: Engine) -> list[Count]:
+def _contract_block(block: list[Board], settings: Options, engine: Engine) -> Iterator[Count]:
     """Contract every board; cheap 9x9 boards each on one thread, others on all."""
     stats = Stats()
     counts, left = [0] * len(block), list(range(len(block)))
@@ -169,12 +170,11 @@ def _contract_block(block: list[Board], settings: Options, engine: Engine) -> li
         stats.seconds = time.perf_counter() - start
     dear = set(left)
     alone = replace(settings, method="contraction")
-    return [
-        _count(board, alone, engine)
-        if index in dear
-        else _result(board, counts[index], engine, settings, stats, "contraction")
-        for index, board in enumerate(block)
-    ]
+    for index, board in enumerate(block):
+        if index in dear:
+            yield _count(board, alone, engine)
+        else:
+            yield _result(board, counts[index], engine, settings, stats, "contraction")
 
 
 def cross_check(result: Count, **options: Unpack[OptionFields]) -> str | None:

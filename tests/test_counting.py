@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from math import inf, nan
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from gpusudoku import counting, library
 from gpusudoku.board import Board
 from gpusudoku.chunks import Progress
+from gpusudoku.contraction.contracting import contraction_of
 from gpusudoku.counting import Options, count, count_many, cross_check, make_engine
 from gpusudoku.engines import driver
 from gpusudoku.engines.cpu import CpuEngine
@@ -307,6 +309,13 @@ class TestMethods:
             hybrid = Hybrid(board, 1 << 28, TooDear("too dear"))
             found, _ = contract(board, hybrid, CpuEngine(2), 1 << 30)
             assert found == count(board, device="cpu", method="search").count
+
+    def test_skinny_boards_end_soon(self) -> None:
+        """Whatever the method, what could take for ever is not begun."""
+        for shape, clues in (("1x8", 12), ("1x32", 900), ("1x64", 3584), ("32x1", 900)):
+            with suppress(TooDear):
+                contraction = contraction_of(puzzle(shape, clues, 1), 1 << 28)
+                assert contraction is None or contraction.seconds > 0
 
 
 class TestCrossCheck:

@@ -273,6 +273,20 @@ class TestGuards:
         space.multiplicity[space.plan[0], 0] = 1 << 15
         assert not kernels().narrow_enough(space)
 
+    def test_a_wide_board_is_summed_wide(self) -> None:
+        """Multiplicities so large that 16 bits do not hold their products."""
+        board = puzzle(NINE, 14, 1)
+        counts = []
+        for times in (1, 200):
+            nine = Nine(Frontier.of([board], Rules()).simplified(Rules()).candidates[0])
+            for line in nine.space.plan[:2]:
+                nine.space.multiplicity[line] *= times
+            job = Job(1)
+            CpuEngine(2).contract(nine, job, 1 << 30)
+            assert nine.wide == (times > 1)
+            counts.append(job.counts[0])
+        assert counts[1] == 200**2 * counts[0] > 0
+
     def test_threads_do_not_matter(self) -> None:
         board = puzzle(NINE, 10, 3)
         counts = {count(board, method="contraction", device="cpu", jobs=j).count for j in (1, 2, 5)}

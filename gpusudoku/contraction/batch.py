@@ -43,6 +43,7 @@ def contract_cheap(
         Chunk((candidates[i : i + CHUNK_BOARDS], live.owners[i : i + CHUNK_BOARDS]), 0.0)
         for i in range(0, len(live), CHUNK_BOARDS)
     ]
+    _ = kernels().count_boards  # compiled now: in a thread Ctrl-C would wait for it
     job.run(chunks, workers)
     return job.counts, sorted(index for worker in workers for index in worker.left)
 

@@ -9,7 +9,7 @@ from math import inf
 from gpusudoku.board import Board
 from gpusudoku.chunks import Interrupted, Job, Progress
 from gpusudoku.contraction import Contraction
-from gpusudoku.contraction.hybrid import Hybrid
+from gpusudoku.contraction.hybrid import MOST_SECONDS, Hybrid
 from gpusudoku.contraction.join import Join
 from gpusudoku.contraction.nine import Nine
 from gpusudoku.engines import Engine
@@ -53,11 +53,14 @@ def contraction_of(board: Board, memory: int, worth: float = inf) -> Contraction
         return Nine(candidates)
     most_maps = int(min(MOST_MAPS, max(LEAST_MAPS, worth * MAPS_PER_SECOND)))
     try:
-        return Join(candidates, board.geometry, most_maps=most_maps, memory=memory)
+        join = Join(candidates, board.geometry, most_maps=most_maps, memory=memory)
     except TooDear as error:
         if worth < WORTH_PARTS:
             raise
         return Hybrid(board, memory, error)
+    if join.seconds <= MOST_SECONDS:
+        return join
+    return Hybrid(board, memory, TooDear(f"too dear to contract: about {join.seconds:.1e} s"))
 
 
 def contract(

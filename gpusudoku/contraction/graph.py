@@ -28,6 +28,8 @@ MOST_EDGES = 1 << 22
 """Edges of a graph."""
 BLOCK_WORDS = 1 << 18
 """Words that are made at a time."""
+MOST_CELLS = 1 << 22
+"""Boxes times columns times permutations of a digit."""
 MOST_PERMUTATIONS = 1 << 17
 """Permutations of a digit."""
 
@@ -78,7 +80,7 @@ class Graph:
         """int64 (permutations, bands): the columns a digit may take, each once."""
         found = np.zeros((1, 0), np.int64)
         for band in range(self.columns):
-            if len(found) > MOST_PERMUTATIONS:
+            if len(found) > MOST_PERMUTATIONS // (self.columns - band):
                 raise self._too_dear(
                     f"has {len(found):,} ways to place a digit in {band} of {self.columns} boxes"
                 )
@@ -86,6 +88,8 @@ class Graph:
             free[np.arange(len(found))[:, None], found] = False
             which, column = np.nonzero(free)
             found = np.column_stack([found[which], column])
+        if len(found) > MOST_PERMUTATIONS:
+            raise self._too_dear(f"has {len(found):,} ways to place a digit")
         return found
 
     def _grow(self, allowed: Bools) -> None:
@@ -111,7 +115,8 @@ class Graph:
         self.edges: list[tuple[Ints, Ints, Ints]] = []
         self.sizes = [1]
         for level, ways in enumerate(self._ways):
-            if states.size * len(ways) > self._most_words:
+            most_ways = MOST_CELLS // side**2
+            if states.size * len(ways) > self._most_words or len(ways) > most_ways:
                 raise self._too_dear(
                     f"has {len(states):,} ways to fill its columns with {level} of {self.n} digits"
                 )

@@ -26,12 +26,12 @@ PART_MAPS = 1 << 16
 """Maps of a stack or band of a part; more are not worth listing."""
 PART_BYTES = 128 << 20
 """Bytes that the contraction of a part may take."""
-WALKERS = 4
+WALKERS = 8
 """Parts that the estimate follows at a time."""
 MOST_SECONDS = 1e5
-"""What takes longer than this on one core, by the estimate, is not begun."""
-LEAST_SECONDS = 0.02
-"""No part takes much less than this."""
+"""What takes longer than this on one core, by the estimate, is not begun: a day."""
+LISTING_SECONDS = 0.02
+"""What it takes to list the maps of a part, or to find that they are too many."""
 PARTS_PER_THREAD = 16
 SEED = 1
 
@@ -56,7 +56,7 @@ class Hybrid:
         self._parts: list[Board] = [board]
         start = time.perf_counter()
         rng = np.random.default_rng(SEED)
-        todo, weight, self.seconds, parts = [board], 1.0, 0.0, 0.0
+        todo, weight, self.seconds, cheap = [board], 1.0, 0.0, 0
         while todo:
             children: list[Board] = []
             for part in todo:
@@ -64,23 +64,24 @@ class Hybrid:
                 if candidates is None:
                     continue
                 join = self._contracted(part, candidates)
+                self.seconds += weight * LISTING_SECONDS
                 if join is None:
                     children += _split(part, candidates)
                 else:
                     self.seconds += weight * join.seconds
-                    parts += weight
-            if len(children) > WALKERS:
-                weight *= len(children) / WALKERS
-                chosen = rng.choice(len(children), WALKERS, replace=False)
-                children = [children[i] for i in chosen]
-            todo = children
-            least = self.seconds + weight * len(todo) * LEAST_SECONDS
+                    cheap += 1
+            todo = [child for child in children if _candidates(child) is not None]
+            if len(todo) > WALKERS:
+                weight *= len(todo) / WALKERS
+                chosen = rng.choice(len(todo), WALKERS, replace=False)
+                todo = [todo[i] for i in chosen]
+            least = self.seconds + weight * len(todo) * LISTING_SECONDS
             if least > MOST_SECONDS:
                 raise TooDear(
                     f"{whole}; in parts it would take more than {least:.1e} s on one core"
-                    f" ({parts + weight * len(todo):.1e} parts or more)"
                 )
-
+        if weight > 1 and not cheap:
+            raise TooDear(f"{whole}; how long it would take in parts could not be estimated")
         self.listing_seconds = time.perf_counter() - start
 
     def most_threads(self, memory: int) -> int:

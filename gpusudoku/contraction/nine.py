@@ -108,6 +108,7 @@ class Nine:
                     self._make_tensor(role, pool, PIECES * threads)
             pairing.result()
         self.wide = self.wide or not stages.narrow_enough(space)
+        _ = stages.sum_wide if self.wide else None  # compiled now: in a thread Ctrl-C would wait
 
     def _make_tensor(self, role: int, pool: ThreadPoolExecutor, pieces: int) -> None:
         stages, space, plan = kernels(), self.space, self.space.plan
