@@ -45,6 +45,23 @@ def build_kernel() -> Callable[..., None]:
     sums     uint64 (blocks): the sums, zero before
     """
 
+    @cuda.jit(device=True)
+    def bring(role, begin, a, b, tensor, sizes, maps, start, slab):  # type: ignore[no-untyped-def]
+        """Columns from ``begin`` on of the slab of Q (role 1) or R (2), zeros past the last."""
+        first_k, first_l = start[0, a], start[1, b]
+        length = start[1, b + 1] - first_l
+        columns = (start[0, a + 1] - first_k) * length
+        for i in range(cuda.threadIdx.x, sizes[DEPTH, role] * COLUMNS, cuda.blockDim.x):
+            c, at = i // COLUMNS, begin + i % COLUMNS
+            value = int32(0)
+            if at < columns:
+                k, l = first_k + at // length, first_l + at % length  # noqa: E741
+                row = c * sizes[HEIGHT, role] + maps[0, k, role]
+                value = int32(tensor[row * sizes[WIDTH, role] + maps[1, l, role]])
+                if role == 2:
+                    value = int32(value * maps[0, k, 3] * maps[1, l, 3])
+            slab[c * ROW + i % COLUMNS] = value
+
     def kernel(first, pairs, p, q, r, sizes, maps, start, terms, sums):  # type: ignore[no-untyped-def]
         left = cuda.shared.array(SLAB, int32)
         right = cuda.shared.array(SLAB, int32)
@@ -53,29 +70,12 @@ def build_kernel() -> Callable[..., None]:
         b, a = pairs[first + cuda.blockIdx.x, 0], pairs[first + cuda.blockIdx.x, 1]
         for c in range(thread, sizes[DEPTH, 0], threads):
             column[c] = p[(c * sizes[HEIGHT, 0] + a) * sizes[WIDTH, 0] + b]
-        first_k, first_l = start[0, a], start[1, b]
-        length = start[1, b + 1] - first_l
-        columns = (start[0, a + 1] - first_k) * length
+        columns = (start[0, a + 1] - start[0, a]) * (start[1, b + 1] - start[1, b])
         total = int64(0)
         for begin in range(0, columns, COLUMNS):
             cuda.syncthreads()  # all are done with the slabs, and see the column
-            for i in range(thread, sizes[DEPTH, 1] * COLUMNS, threads):
-                c, at = i // COLUMNS, begin + i % COLUMNS
-                value = int32(0)
-                if at < columns:
-                    k, l = first_k + at // length, first_l + at % length  # noqa: E741
-                    row = c * sizes[HEIGHT, 1] + maps[0, k, 1]
-                    value = int32(q[row * sizes[WIDTH, 1] + maps[1, l, 1]])
-                left[c * ROW + i % COLUMNS] = value
-            for i in range(thread, sizes[DEPTH, 2] * COLUMNS, threads):
-                c, at = i // COLUMNS, begin + i % COLUMNS
-                value = int32(0)
-                if at < columns:
-                    k, l = first_k + at // length, first_l + at % length  # noqa: E741
-                    row = c * sizes[HEIGHT, 2] + maps[0, k, 2]
-                    value = int32(r[row * sizes[WIDTH, 2] + maps[1, l, 2]])
-                    value = int32(value * maps[0, k, 3] * maps[1, l, 3])
-                right[c * ROW + i % COLUMNS] = value
+            bring(1, begin, a, b, q, sizes, maps, start, left)
+            bring(2, begin, a, b, r, sizes, maps, start, right)
             cuda.syncthreads()
             for e in range(thread, terms, threads):
                 factor = int64(column[maps[2, e, 0]]) * maps[2, e, 3]
