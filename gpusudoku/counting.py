@@ -112,14 +112,16 @@ def count_many(
     """
     settings = Options(**options)
     engine = engine or make_engine(settings)
-    size, most = 16, BLOCK_BOARDS if settings.method == "search" else CONTRACTED_BOARDS
+    size, most = 16, BLOCK_BOARDS if _only_searches(settings) else CONTRACTED_BOARDS
     block: list[Board] = []
 
     def flush() -> Iterator[Count]:
         nonlocal size
-        start = time.perf_counter()
-        yield from _count_block(block, settings, engine)
-        seconds = time.perf_counter() - start
+        seconds, start = 0.0, time.perf_counter()
+        for result in _count_block(block, settings, engine):
+            seconds += time.perf_counter() - start
+            yield result  # what is done with it does not count
+            start = time.perf_counter()
         if seconds < BLOCK_SECONDS:
             size = min(2 * size, most)
         elif seconds > 4 * BLOCK_SECONDS:
@@ -134,13 +136,18 @@ def count_many(
         yield from flush()
 
 
+def _only_searches(settings: Options) -> bool:
+    """Whether no board of a batch is contracted."""
+    few = settings.limit is not None and settings.limit <= FEW_SOLUTIONS
+    return settings.method == "search" or (settings.method == "auto" and few)
+
+
 def _count_block(block: list[Board], settings: Options, engine: Engine) -> Iterator[Count]:
     """Count boards of one geometry; those that take long one by one, as they are asked for."""
-    few = settings.limit is not None and settings.limit <= FEW_SOLUTIONS
     if settings.method == "contraction":
         yield from _contract_block(block, settings, engine)
         return
-    if settings.method == "search" or few:
+    if _only_searches(settings):
         counts, stats = explore(block, engine, settings)
         for board, found in zip(block, counts, strict=True):
             yield _result(board, found, engine, settings, stats, "search")

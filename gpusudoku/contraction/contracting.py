@@ -58,7 +58,7 @@ def contraction_of(board: Board, memory: int, worth: float = inf) -> Contraction
         if worth < WORTH_PARTS:
             raise
         return Hybrid(board, memory, error)
-    if join.seconds <= MOST_SECONDS:
+    if join.seconds <= MOST_SECONDS or worth < WORTH_PARTS:
         return join
     return Hybrid(board, memory, TooDear(f"too dear to contract: about {join.seconds:.1e} s"))
 

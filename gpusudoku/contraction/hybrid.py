@@ -31,7 +31,9 @@ WALKERS = 8
 MOST_SECONDS = 1e5
 """What takes longer than this on one core, by the estimate, is not begun: a day."""
 LISTING_SECONDS = 0.02
-"""What it takes to list the maps of a part, or to find that they are too many."""
+"""What it takes to list the maps of a part, or to find that they are too many, up to
+LISTING_DIGITS digits; with more it grows as their cube."""
+LISTING_DIGITS = 25
 PARTS_PER_THREAD = 16
 SEED = 1
 
@@ -56,6 +58,7 @@ class Hybrid:
         self._parts: list[Board] = [board]
         start = time.perf_counter()
         rng = np.random.default_rng(SEED)
+        listing = LISTING_SECONDS * max(1.0, board.n / LISTING_DIGITS) ** 3
         todo, weight, self.seconds, cheap = [board], 1.0, 0.0, 0
         while todo:
             children: list[Board] = []
@@ -64,7 +67,7 @@ class Hybrid:
                 if candidates is None:
                     continue
                 join = self._contracted(part, candidates)
-                self.seconds += weight * LISTING_SECONDS
+                self.seconds += weight * listing
                 if join is None:
                     children += _split(part, candidates)
                 else:
@@ -75,7 +78,7 @@ class Hybrid:
                 weight *= len(todo) / WALKERS
                 chosen = rng.choice(len(todo), WALKERS, replace=False)
                 todo = [todo[i] for i in chosen]
-            least = self.seconds + weight * len(todo) * LISTING_SECONDS
+            least = self.seconds + weight * len(todo) * listing
             if least > MOST_SECONDS:
                 raise TooDear(
                     f"{whole}; in parts it would take more than {least:.1e} s on one core"
