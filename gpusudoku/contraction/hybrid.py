@@ -59,13 +59,10 @@ class Hybrid:
         start = time.perf_counter()
         rng = np.random.default_rng(SEED)
         listing = LISTING_SECONDS * max(1.0, board.n / LISTING_DIGITS) ** 3
-        todo, weight, self.seconds, cheap = [board], 1.0, 0.0, 0
+        todo, weight, self.seconds, cheap = _live([board]), 1.0, 0.0, 0
         while todo:
             children: list[Board] = []
-            for part in todo:
-                candidates = _candidates(part)
-                if candidates is None:
-                    continue
+            for part, candidates in todo:
                 join = self._contracted(part, candidates)
                 self.seconds += weight * listing
                 if join is None:
@@ -73,7 +70,7 @@ class Hybrid:
                 else:
                     self.seconds += weight * join.seconds
                     cheap += 1
-            todo = [child for child in children if _candidates(child) is not None]
+            todo = _live(children)
             if len(todo) > WALKERS:
                 weight *= len(todo) / WALKERS
                 chosen = rng.choice(len(todo), WALKERS, replace=False)
@@ -95,11 +92,7 @@ class Hybrid:
         """Take the board apart, breadth first, until there are parts for all threads."""
         parts = [self._board]
         while len(parts) < PARTS_PER_THREAD * threads:
-            longer = []
-            for part in parts:
-                candidates = _candidates(part)
-                if candidates is not None:
-                    longer += _split(part, candidates)
+            longer = [child for live in _live(parts) for child in _split(*live)]
             if longer == parts:  # all are solved
                 break
             parts = longer
@@ -114,15 +107,12 @@ class Hybrid:
 
     def sum(self, payload: Board, scratch: Any, flag: NDArray[np.int64]) -> tuple[int, int]:
         """The solutions of a part, taken apart further where it is not cheap."""
-        todo, total, products = [payload], 0, 0
+        todo, total, products = _live([payload]), 0, 0
         while todo and not flag[0]:
-            part = todo.pop()
-            candidates = _candidates(part)
-            if candidates is None:
-                continue
+            part, candidates = todo.pop()
             join = self._contracted(part, candidates)
             if join is None:
-                todo += _split(part, candidates)
+                todo += _live(_split(part, candidates))
                 continue
             for chunk in join.chunks(1):
                 value, done = join.sum(chunk.payload, join.scratch(), flag)
@@ -139,10 +129,15 @@ class Hybrid:
         return join if join.seconds <= PART_SECONDS else None
 
 
-def _candidates(board: Board) -> NDArray[np.uint64] | None:
-    """uint64 (cells): candidates after singles; None if these show that there is no solution."""
-    simplified = Frontier.of([board], Rules()).simplified(Rules())
-    return simplified.candidates[0] if len(simplified) else None
+def _live(parts: list[Board]) -> list[tuple[Board, NDArray[np.uint64]]]:
+    """The parts in which singles find no contradiction, each with its uint64 (cells) candidates."""
+    if not parts:
+        return []
+    simplified = Frontier.of(parts, Rules()).simplified(Rules())
+    return [
+        (parts[owner], candidates)
+        for owner, candidates in zip(simplified.owners.tolist(), simplified.candidates, strict=True)
+    ]
 
 
 def _split(board: Board, candidates: NDArray[np.uint64]) -> list[Board]:
