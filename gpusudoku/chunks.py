@@ -64,11 +64,14 @@ class Job:
     limit
         The job stops early once every owner has reached this; None for never.
     sink
-        Called with each batch of whatever the workers list; may block.
+        Called with each batch of whatever the workers list, and with whose it is; may block.
     """
 
     def __init__(
-        self, owners: int, limit: int | None = None, sink: Callable[[Any], None] | None = None
+        self,
+        owners: int,
+        limit: int | None = None,
+        sink: Callable[[Any, Any], None] | None = None,
     ) -> None:
         self.counts = [0] * owners
         self.limit = limit

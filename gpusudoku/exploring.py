@@ -35,7 +35,8 @@ class Exploration:
     options
         How. The device and its workers are the engine's.
     sink
-        Given the solutions as uint8 (k, cells) arrays, as they are found; may block.
+        Given the solutions as they are found, uint8 (k, cells), and the indices of the boards
+        they belong to, int64 (k); may block.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class Exploration:
         boards: Sequence[Board],
         engine: Engine,
         options: Options,
-        sink: Callable[[Any], None] | None = None,
+        sink: Callable[[Any, Any], None] | None = None,
     ) -> None:
         self.rules = rules_of(options)
         self.job = Job(len(boards), options.limit, sink)
@@ -89,7 +90,7 @@ def explore(
     engine: Engine,
     options: Options,
     *,
-    sink: Callable[[Any], None] | None = None,
+    sink: Callable[[Any, Any], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> tuple[list[int], Stats]:
     """Make an ``Exploration`` and run it; returns the counts and the statistics."""

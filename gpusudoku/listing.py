@@ -99,7 +99,9 @@ class Listing:
             self._error = error
         self._put(None)
 
-    def _put(self, block: NDArray[np.uint8] | None) -> None:
+    def _put(
+        self, block: NDArray[np.uint8] | None, owners: NDArray[np.int64] | None = None
+    ) -> None:
         while not self._closed.is_set():
             try:
                 self._blocks.put(block, timeout=0.1)

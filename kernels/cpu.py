@@ -21,9 +21,10 @@ from numba.core import event
 from numba.extending import register_jitable
 
 from gpusudoku.interrupts import held_interrupts
+from gpusudoku.kernels.lanes import LANES
 from gpusudoku.kernels.layout import Layout
 from gpusudoku.kernels.rules import Rules
-from gpusudoku.kernels.search import build_run
+from gpusudoku.kernels.searches import search_for
 from gpusudoku.kernels.widen import build_expand, build_load
 
 LOAD = "void(uint8[:,::1], int64[::1], uint64[:,::1], uint64[:,::1])"
@@ -32,8 +33,8 @@ EXPAND = (
     " uint64[::1])"
 )
 RUN = (
-    "void(uint64[:,::1], int64[::1], int64[::1], uint64[:,::1], int64[::1], int64, uint64,"
-    " uint64[::1], uint64[:,::1], uint64[::1], uint8[:,::1], int64[::1], uint64[::1])"
+    "void(uint64[:,::1], int64[::1], int64[::1], {word}[:,::1], int64[::1], int64[::1], int64,"
+    " uint64, uint64[::1], uint8[:,::1], int64[::1], int64[::1], uint64[::1], {workspace})"
 )
 
 
@@ -70,8 +71,12 @@ class Kernels:
     @cached_property
     def run(self) -> Callable[..., None]:
         """Search boards."""
-        claim, add = self._jit(_claim), self._jit(_add)
-        return compiled(build_run(self._layout, self._rules, self._jit, claim, add), RUN)
+        search = search_for(self._layout, self._rules)
+        run = search.build_run(LANES, self._jit, self._jit(_claim), self._jit(_add))
+        workspace = ", ".join(
+            f"{array.dtype}[{':,' * (array.ndim - 1)}::1]" for array in search.workspace(LANES)
+        )
+        return compiled(run, RUN.format(word=search.word.__name__, workspace=workspace))
 
 
 @cache

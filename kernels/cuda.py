@@ -15,19 +15,15 @@ from typing import Any
 import numpy as np
 from numba import config, cuda
 
-from gpusudoku.kernels import bits
+from gpusudoku.kernels import bits, lanes
 from gpusudoku.kernels.layout import Layout
+from gpusudoku.kernels.nine_planes import WORK_ROWS
 from gpusudoku.kernels.rules import Rules
-from gpusudoku.kernels.search import build_run
-
-SIGNATURE = (
-    "void(uint64[:,::1], int64[::1], int64[::1], uint64[:,:,::1], int64[:,::1], int64, uint64,"
-    " uint64[::1], uint64[:,::1], uint8[:,::1], int64[::1], uint64[:,::1])"
-)
-"""Argument types of the kernel. Not given to ``cuda.jit``, which would compile at import."""
+from gpusudoku.kernels.searches import NineSearch, search_for
 
 if not config.ENABLE_CUDASIM:
     bits.register_cuda()
+    lanes.register_cuda()
     # Small cards, and cards short of memory, are launched with few blocks on purpose.
     config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 
@@ -40,20 +36,33 @@ def _add(array, i, value):  # type: ignore[no-untyped-def]
     cuda.atomic.add(array, i, value)
 
 
+def signature(layout: Layout, rules: Rules) -> str:
+    """Argument types of the kernel. Not given to ``cuda.jit``, which would compile at import."""
+    word = search_for(layout, rules).word.__name__
+    return (
+        f"void(uint64[:,::1], int64[::1], int64[::1], {word}[:,:,::1], int64[:,::1], int64[:,::1],"
+        " int64, uint64, uint64[::1], uint8[:,::1], int64[::1], int64[::1], uint64[:,::1],"
+        " uint64[:,::1])"
+    )
+
+
 def build_kernel(layout: Layout, rules: Rules) -> Callable[..., None]:
     """Make the kernel as a plain function; see ``search.build_run`` for most of its arguments.
 
-    ``kernel(boards, owners, cursor, stacks, states, budget, limit, counts, keep, solutions, used,
-    tallies)``, where each thread has its part of
+    ``kernel(boards, owners, cursor, stacks, stack_owners, states, budget, limit, counts,
+    solutions, solution_owners, used, tallies, keep)``, where each thread has its part of
 
-    stacks    uint64 (depth, words, threads)
-    states    int64 (STATES, threads)
-    tallies   uint64 (TALLIES, threads)
+    stacks        (depth, words, threads)    words and their type as the ``Search`` has them
+    stack_owners  int64 (depth, threads)
+    states        int64 (STATES, threads)
+    tallies       uint64 (TALLIES, threads)
 
     and the number of threads launched may be larger than theirs.
     """
     jit = cuda.jit(device=True)
-    run = build_run(layout, rules, jit, jit(_claim), jit(_add))
+    search = search_for(layout, rules)
+    run = search.build_run(1, jit, jit(_claim), jit(_add))
+    nine = isinstance(search, NineSearch)
     scratch_words = layout.scratch_words
 
     def kernel(  # type: ignore[no-untyped-def]
@@ -61,33 +70,43 @@ def build_kernel(layout: Layout, rules: Rules) -> Callable[..., None]:
         owners,
         cursor,
         stacks,
+        stack_owners,
         states,
         budget,
         limit,
         counts,
-        keep,
         solutions,
+        solution_owners,
         used,
         tallies,
+        keep,
     ):
         thread = cuda.grid(1)
         if thread >= stacks.shape[2]:
             return
-        scratch = cuda.local.array(scratch_words, np.uint64)
+        # What the search of a thread needs besides: one lane's memory, or tables and scratch.
+        if nine:
+            one = cuda.local.array((WORK_ROWS, 1), np.uint32)
+            two = cuda.local.array(1, np.int64)
+        else:
+            one = keep
+            two = cuda.local.array(scratch_words, np.uint64)
         run(
             boards,
             owners,
             cursor,
             stacks[:, :, thread],
+            stack_owners[:, thread],
             states[:, thread],
             budget,
             limit,
             counts,
-            keep,
-            scratch,
             solutions,
+            solution_owners,
             used,
             tallies[:, thread],
+            one,
+            two,
         )
 
     return kernel

@@ -29,8 +29,8 @@ TALLIES = 3
 
 TOP = 0
 """Index of the board at hand in the stack, -1 if there is none."""
-BOARD = 1
-"""Index of the frontier board that the stack belongs to."""
+AT_HAND = 1
+"""Lanes whose boards the last call put on top of the stack, as bits; -1 before the first call."""
 STATES = 2
 
 SLICE = 4096
@@ -52,22 +52,24 @@ def build_run(
     ``claim(counter)`` returns counter[0] and raises it by 1; ``add(array, i, value)`` adds to
     array[i]. Both are atomic where threads share the arrays.
 
-    The function made is ``run(boards, owners, cursor, stack, state, budget, limit, counts, keep,
-    scratch, solutions, used, tally)``:
+    The function made is ``run(boards, owners, cursor, stack, stack_owners, state, budget, limit,
+    counts, solutions, solution_owners, used, tally, keep, scratch)``:
 
-    boards     uint64 (B, words)       the frontier, or a piece of it
-    owners     int64 (B)               which of the ``counts`` a board adds to
-    cursor     int64 (1)               the next board to take
-    stack      uint64 (depth, words)   this thread's, kept from call to call
-    state      int64 (STATES)          TOP and BOARD, kept from call to call; TOP starts at -1
-    budget     int                     nodes to look at; then the function returns
-    limit      uint64                  an owner with this count is not searched on
-    counts     uint64 (owners)         solutions found
-    keep       uint64                  ``Layout.keep``
-    scratch    uint64                  ``Layout.scratch_words`` words, this thread's
-    solutions  uint8 (room, n * n)     solutions are written here, if room is not 0
-    used       int64 (1)               rows of ``solutions`` claimed so far; past room: wait
-    tally      uint64 (TALLIES)        this thread's statistics
+    boards           uint64 (B, words)       the frontier, or a piece of it
+    owners           int64 (B)               which of the ``counts`` a board adds to
+    cursor           int64 (1)               the next board to take
+    stack            uint64 (depth, words)   this thread's, kept from call to call
+    stack_owners     int64 (depth)           whose boards those are
+    state            int64 (STATES)          TOP and AT_HAND, kept from call to call; -1 at first
+    budget           int                     nodes to look at; then the function returns
+    limit            uint64                  an owner with this count is not searched on
+    counts           uint64 (owners)         solutions found
+    solutions        uint8 (room, n * n)     solutions are written here, if room is not 0,
+    solution_owners  int64 (room)            and whose they are
+    used             int64 (1)               rows of ``solutions`` claimed so far; past room: wait
+    tally            uint64 (TALLIES)        this thread's statistics
+    keep             uint64                  ``Layout.keep``
+    scratch          uint64                  ``Layout.scratch_words`` words, this thread's
 
     No count can overflow: at a billion solutions a second, 2^64 take 584 years.
     """
@@ -87,9 +89,13 @@ def build_run(
                     cells[(w * K + bit // n) * n + bit % n] = d + 1
 
     @jit
-    def search(stack, state, budget, room, keep, scratch, solutions, used, tally):  # type: ignore[no-untyped-def]
+    def search(  # type: ignore[no-untyped-def]
+        stack, stack_owners, state, budget, room, solutions, solution_owners, used, tally, keep,
+        scratch,
+    ):  # fmt: skip
         """Explore the stack for a number of nodes; returns the solutions found, at most room."""
         found, guesses, nodes = ZERO, ZERO, 0
+        owner = stack_owners[0]
         top = state[TOP]
         deepest = top
         while top >= 0 and nodes < budget and found < room:
@@ -104,6 +110,7 @@ def build_run(
                     if row >= solutions.shape[0]:
                         break
                     write_solution(s, solutions[row])
+                    solution_owners[row] = owner
                 found += ONE
                 top -= 1
             else:
@@ -111,6 +118,7 @@ def build_run(
                     break
                 if branch(s, stack[top + 1], keep, choose(s, scratch)):
                     top += 1
+                    stack_owners[top] = owner
                     guesses += ONE
                     deepest = max(deepest, top)
         state[TOP] = top
@@ -125,15 +133,17 @@ def build_run(
         owners,
         cursor,
         stack,
+        stack_owners,
         state,
         budget,
         limit,
         counts,
-        keep,
-        scratch,
         solutions,
+        solution_owners,
         used,
         tally,
+        keep,
+        scratch,
     ):
         while budget > 0:
             if state[TOP] < 0:
@@ -142,9 +152,9 @@ def build_run(
                     return
                 for i in range(words):
                     stack[0, i] = boards[index, i]
+                stack_owners[0] = owners[index]
                 state[TOP] = 0
-                state[BOARD] = index
-            owner = owners[state[BOARD]]
+            owner = stack_owners[0]  # of all: a board is fetched when the stack is empty
             known = counts[owner]
             if known >= limit:
                 state[TOP] = -1
@@ -152,7 +162,10 @@ def build_run(
             before = tally[NODES]
             part = min(budget, SLICE)
             room = limit - known
-            found = search(stack, state, part, room, keep, scratch, solutions, used, tally)
+            found = search(
+                stack, stack_owners, state, part, room, solutions, solution_owners, used, tally,
+                keep, scratch,
+            )  # fmt: skip
             spent = np.int64(tally[NODES] - before)
             budget -= spent
             if found != ZERO:

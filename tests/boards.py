@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from gpusudoku.board import Board
 from gpusudoku.geometry import Geometry
 from gpusudoku.kernels import cpu
+from gpusudoku.kernels.lanes import LANES
 from gpusudoku.kernels.layout import Layout
 from gpusudoku.kernels.rules import Rules
-from gpusudoku.kernels.search import build_run
+from gpusudoku.kernels.searches import search_for
 from gpusudoku.kernels.widen import build_expand, build_load
 
 SHAPES = ["2x2", "1x4", "1x5", "2x3", "3x2", "3x3", "2x5", "4x4"]
@@ -101,7 +102,7 @@ def uncompiled(layout: Layout, rules: Rules) -> SimpleNamespace:
     return SimpleNamespace(
         load=build_load(layout, _as_it_is),
         expand=build_expand(layout, rules, _as_it_is),
-        run=build_run(layout, rules, _as_it_is, claim, add),
+        run=search_for(layout, rules).build_run(LANES, _as_it_is, claim, add),
     )
 
 

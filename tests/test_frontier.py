@@ -40,7 +40,7 @@ def counts_of(frontier: Frontier, rules: Rules = RULES) -> list[int]:
 
 def solutions_of(frontier: Frontier, rules: Rules = RULES) -> list[tuple[int, ...]]:
     found: list[tuple[int, ...]] = []
-    job = Job(len(frontier), sink=lambda block: found.extend(map(tuple, block.tolist())))
+    job = Job(len(frontier), sink=lambda block, _: found.extend(map(tuple, block.tolist())))
     apart = Frontier(frontier.layout, frontier.boards, np.arange(len(frontier)))
     CpuEngine(jobs=1).explore(apart, rules, job)
     return found

@@ -39,7 +39,7 @@ class Device:
 dispatcher.get_current_device = lambda: Device
 
 from gpusudoku.kernels import nine_cuda
-from gpusudoku.kernels.cuda import SIGNATURE, build_kernel
+from gpusudoku.kernels.cuda import build_kernel, signature
 from gpusudoku.kernels.layout import Layout
 from gpusudoku.kernels.rules import Rules
 
@@ -47,11 +47,11 @@ for *what, major, minor in json.load(sys.stdin):
     Device.compute_capability = (major, minor)
     if what:
         rows, columns, techniques, strategy = what
-        kernel = build_kernel(Layout(rows, columns), Rules(techniques, strategy))
-        signature = SIGNATURE
+        layout, rules = Layout(rows, columns), Rules(techniques, strategy)
+        kernel, types = build_kernel(layout, rules), signature(layout, rules)
     else:
-        kernel, signature = nine_cuda.build_kernel(), nine_cuda.SIGNATURE
-    arguments, _ = sigutils.normalize_signature(signature)
+        kernel, types = nine_cuda.build_kernel(), nine_cuda.SIGNATURE
+    arguments, _ = sigutils.normalize_signature(types)
     ptx, result = cuda.compile_ptx(kernel, arguments, cc=(major, minor))
     print(json.dumps({"ptx": ptx, "result": str(result)}))
 """
@@ -127,14 +127,13 @@ def test_contraction(case: tuple[int, int], compiled: dict[tuple[int, ...], Any]
 def test_the_signatures_name_every_argument() -> None:
     from inspect import signature
 
-    from gpusudoku.kernels import nine_cuda
-    from gpusudoku.kernels.cuda import SIGNATURE, build_kernel
+    from gpusudoku.kernels import cuda, nine_cuda
     from gpusudoku.kernels.layout import Layout
     from gpusudoku.kernels.rules import Rules
 
-    for kernel, types in (
-        (build_kernel(Layout(2, 2), Rules()), SIGNATURE),
-        (nine_cuda.build_kernel(), nine_cuda.SIGNATURE),
-    ):
+    kernels = [(nine_cuda.build_kernel(), nine_cuda.SIGNATURE)]
+    for layout in (Layout(2, 2), Layout(3, 3)):
+        kernels.append((cuda.build_kernel(layout, Rules()), cuda.signature(layout, Rules())))
+    for kernel, types in kernels:
         arguments = re.sub(r"\[[^\]]*\]", "", types).split("(")[1].split(",")
         assert len(arguments) == len(signature(kernel).parameters)

@@ -13,6 +13,7 @@ from gpusudoku.counting import Options as CountOptions
 from gpusudoku.counting import count, explore, make_engine
 from gpusudoku.engines import cpu as cpu_engine
 from gpusudoku.geometry import Geometry
+from gpusudoku.kernels.lanes import LANES
 from tests import naive
 from tests.boards import CLUES, SHAPES, full_grid, pattern, puzzle, run_uncompiled, spoilt
 
@@ -118,22 +119,26 @@ def test_several_boards_at_once_keep_their_counts() -> None:
         assert counts[3] == 0
 
 
-def test_a_worker_is_found_out_of_room_for_solutions(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("shape", "clues"), [("2x3", 8), ("3x3", 27)])
+def test_a_worker_is_found_out_of_room_for_solutions(
+    shape: str, clues: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It has to come back to the search exactly where it stopped."""
-    monkeypatch.setattr(cpu_engine, "ROOM_BYTES", 7 * 36)
-    board = puzzle("2x3", 8, 1)
+    board = puzzle(shape, clues, 1)
+    monkeypatch.setattr(cpu_engine, "ROOM_BYTES", 37 * board.geometry.cells)
     options = CountOptions(device="cpu", jobs=1)
     found: list[tuple[int, ...]] = []
     blocks = []
 
-    def sink(block: np.ndarray) -> None:
+    def sink(block: np.ndarray, owners: np.ndarray) -> None:
         blocks.append(len(block))
         found.extend(map(tuple, block.tolist()))
+        assert owners.tolist() == [0] * len(block)
 
     counts, _ = explore([board], make_engine(options), options, sink=sink)
-    assert max(blocks) == 7
+    assert 37 - LANES < max(blocks) <= 37
     assert counts == [len(found)]
-    assert sorted(found) == list(naive.solutions(board))
+    assert sorted(found) == sorted(naive.solutions(board))
 
 
 def test_easy_boards_do_not_make_a_worker_deaf(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,9 @@ from gpusudoku.engines.cores import usable_cores
 from gpusudoku.engines.summing import contract_on_threads
 from gpusudoku.frontier import Frontier
 from gpusudoku.kernels import cpu, search
+from gpusudoku.kernels.lanes import LANES
 from gpusudoku.kernels.rules import Rules
+from gpusudoku.kernels.searches import search_for
 
 WIDTH_PER_WORKER = 128
 """Frontier boards for each thread: enough for a meaningful progress bar, cheap to make."""
@@ -95,18 +97,22 @@ class _Thread(Worker):
     def __init__(self, frontier: Frontier, rules: Rules, job: Job) -> None:
         layout = frontier.layout
         self.run = cpu.kernels(layout, rules).run
-        self.keep = layout.keep
-        # Board k of a stack has at least k cells fixed, by the guesses that led to it. Memory
-        # that is never touched is never taken, so this bound costs nothing.
+        self.search = search_for(layout, rules)
+        self.workspace = self.search.workspace(LANES)
+        # Every lane leaves no more boards than there are cells: board k of those that it leaves
+        # on its way down has at least k cells fixed, by the guesses that led to it. Memory that
+        # is never touched is never taken, so this bound costs nothing.
         cells = layout.n * layout.n
-        self.stack = np.empty((cells + 1, layout.words), np.uint64)
+        depth = LANES * (cells + 3)
+        self.stack = np.empty((depth, self.search.words), self.search.word)
+        self.stack_owners = np.empty(depth, np.int64)
         self.state = np.full(search.STATES, -1, np.int64)
-        self.scratch = np.empty(layout.scratch_words, np.uint64)
         self.tally = np.zeros(search.TALLIES, np.uint64)
         self.counts = np.zeros(len(job.counts), np.uint64)
         self.reported = np.zeros_like(self.counts)
-        room = max(1, ROOM_BYTES // cells) if job.sink else 0
+        room = max(LANES, ROOM_BYTES // cells) if job.sink else 0
         self.solutions = np.empty((room, cells), np.uint8)
+        self.solution_owners = np.empty(room, np.int64)
         self.used = np.zeros(1, np.int64)
         self.limit = search.limit_of(job.limit)
         self.budget = 1000
@@ -122,43 +128,39 @@ class _Thread(Worker):
     def _explore(self, chunk: Chunk, job: Job) -> None:
         boards, owners = chunk.payload
         cursor = np.zeros(1, np.int64)
-        self.state[search.TOP] = -1
+        done = 0
+        self.state[:] = -1
         while not job.stopped:
             start, nodes = time.perf_counter(), int(self.tally[search.NODES])
             self.run(
-                boards, owners, cursor, self.stack, self.state, self.budget, self.limit,
-                self.counts, self.keep, self.scratch, self.solutions, self.used, self.tally,
+                boards, owners, cursor, self.stack, self.stack_owners, self.state, self.budget,
+                self.limit, self.counts, self.solutions, self.solution_owners, self.used,
+                self.tally, *self.workspace,
             )  # fmt: skip
             seconds = time.perf_counter() - start
             spent = int(self.tally[search.NODES]) - nodes
-            if spent == self.budget and seconds < CALL_SECONDS / 2:
+            if spent >= self.budget and seconds < CALL_SECONDS / 2:
                 self.budget *= 2
             elif seconds > CALL_SECONDS * 2:
                 self.budget = max(1, self.budget // 2)
             self._flush(job)
-            boards, owners = self._drop_finished(chunk, boards, owners, cursor, job)
-            if len(boards) == 0:
+            fetched, left = min(int(cursor[0]), len(boards)), int(self.state[search.TOP]) + 1
+            # A board is fetched where a lane has none and the stack is empty.
+            finished = max(done, fetched - LANES) if left else fetched
+            job.report([], chunk.weight * (finished - done) / (len(boards) - done))
+            chunk.weight *= 1 - (finished - done) / (len(boards) - done)
+            done = finished
+            if fetched == len(boards) and left == 0:
                 return
             if job.hungry:
-                boards, owners = self._share(chunk, boards, owners, cursor, job)
-
-    def _drop_finished(
-        self, chunk: Chunk, boards: Boards, owners: Owners, cursor: Owners, job: Job
-    ) -> tuple[Boards, Owners]:
-        """Report the boards that are done; the rest of the chunk starts with the one at hand."""
-        at_hand = int(self.state[search.TOP] >= 0)
-        finished = min(int(cursor[0]), len(boards)) - at_hand
-        weight = chunk.weight * finished / len(boards)
-        chunk.weight -= weight
-        job.report([], weight)
-        cursor[0], self.state[search.BOARD] = at_hand, 0
-        return boards[finished:], owners[finished:]
+                boards, owners = self._share(chunk, boards[fetched:], owners[fetched:], job)
+                cursor[0], done = 0, 0
 
     def _flush(self, job: Job) -> None:
         """Report what this call found."""
         rows = min(int(self.used[0]), len(self.solutions))
         if rows and job.sink:
-            job.sink(self.solutions[:rows].copy())
+            job.sink(self.solutions[:rows].copy(), self.solution_owners[:rows].copy())
             self.used[0] = 0
         new = self.counts - self.reported
         changed = np.flatnonzero(new)
@@ -167,13 +169,13 @@ class _Thread(Worker):
             self.reported[changed] = self.counts[changed]
 
     def _share(
-        self, chunk: Chunk, boards: Boards, owners: Owners, cursor: Owners, job: Job
+        self, chunk: Chunk, boards: Boards, owners: Owners, job: Job
     ) -> tuple[Boards, Owners]:
         """Offer half of the boards that wait, those that were split least; return the others."""
-        stack = self.stack[: int(self.state[search.TOP]) + 1]
-        boards = np.concatenate([boards[cursor[0] :], stack])
-        owners = np.concatenate([owners[cursor[0] :], np.full(len(stack), owners[0])])
-        cursor[0], self.state[search.TOP] = 0, -1
+        left = slice(int(self.state[search.TOP]) + 1)
+        boards = np.concatenate([boards, self.search.boards_of(self.stack[left])])
+        owners = np.concatenate([owners, self.stack_owners[left]])
+        self.state[:] = -1
         half = len(boards) // 2
         weight = chunk.weight / len(boards)
         ends = np.linspace(0, half, min(half, PIECES) + 1, dtype=np.int64).tolist()

@@ -26,6 +26,7 @@ from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.frontier import Frontier
 from gpusudoku.kernels import search
 from gpusudoku.kernels.rules import Rules
+from gpusudoku.kernels.searches import search_for
 
 BOARDS_PER_THREAD = 8
 """Frontier boards for every thread: enough that most threads end together."""
@@ -128,6 +129,7 @@ class _Driver(Worker):
         self.card, self.rules, self.layout = card, rules, frontier.layout
         self.owners = len(job.counts)
         self.room = ROOM_BYTES // self.layout.n**2 if job.sink else 0
+        self.search = search_for(frontier.layout, rules)
         self.limit = search.limit_of(job.limit)
         self.tally = Tally()
 
@@ -153,7 +155,7 @@ class _Driver(Worker):
                 job.report([], chunk.weight)
                 return None
             # A thread with a full stack waits; one without a board may fetch one.
-            full = int((tops == launch.stacks.shape[0] - 1).sum())
+            full = int((tops >= launch.stacks.shape[0] - 2).sum())
             fetching = min(launch.threads - alive, len(launch.boards) - fetched)
             dry = alive - full + fetching < max(1, launch.threads // 2)
             if job.stopped:
@@ -174,7 +176,7 @@ class _Driver(Worker):
         host = self.card.host
         rows = min(int(launch.used[0]), self.room)
         if rows and job.sink:
-            job.sink(host(launch.solutions[:rows]))
+            job.sink(host(launch.solutions[:rows]), host(launch.solution_owners[:rows]))
         launch.used[...] = 0
         counts = host(launch.counts)
         new = counts - launch.reported
@@ -197,11 +199,10 @@ class _Driver(Worker):
         for start in range(0, len(thread), GATHER_BOARDS):  # the card may have little memory left
             part = slice(start, start + GATHER_BOARDS)
             index = xp.asarray(level[part]), slice(None), xp.asarray(thread[part])
-            parts.append(host(launch.stacks[index]))
+            parts.append(self.search.boards_of(host(launch.stacks[index])))
         boards = np.concatenate(parts)
-        owners = host(launch.owners)
-        at_hand = owners[host(launch.states[search.BOARD])[thread]]
-        owners = np.concatenate([owners[fetched:], at_hand])
+        stack_owners = host(launch.stack_owners)[level, thread]
+        owners = np.concatenate([host(launch.owners[fetched:]), stack_owners])
         if job.hungry and len(boards) > 1:
             half = len(boards) // 2
             chunk.weight /= 2
@@ -226,19 +227,23 @@ class _Launch:
         self.kernel, self.owner, self.budget = kernel(layout, owner.rules), owner, budget
         # Board k of a stack has at least k cells fixed, so no stack outgrows the number of cells.
         # One that is too short only makes its thread stop early: the host widens and relaunches.
-        levels = max(2, int(card.free_bytes() * MEMORY_SHARE) // (8 * layout.words))
-        depth = min(layout.n**2 + 1, max(LEAST_DEPTH, levels // card.threads), levels)
+        words, word = owner.search.words, owner.search.word
+        level_bytes = words * np.dtype(word).itemsize + 8  # a board, and its owner
+        levels = max(4, int(card.free_bytes() * MEMORY_SHARE) // level_bytes)
+        depth = min(layout.n**2 + 3, max(LEAST_DEPTH, levels // card.threads), levels)
         self.threads = min(card.threads, levels // depth)
         self.boards, self.owners = xp.asarray(boards), xp.asarray(owners)
         self.cursor = xp.zeros(1, np.int64)
-        self.stacks = xp.empty((depth, layout.words, self.threads), np.uint64)
+        self.stacks = xp.empty((depth, words, self.threads), word)
+        self.stack_owners = xp.zeros((depth, self.threads), np.int64)
         self.states = xp.full((search.STATES, self.threads), -1, np.int64)
         self.counts = xp.zeros(owner.owners, np.uint64)
         self.reported = np.zeros(owner.owners, np.uint64)
-        self.keep = xp.asarray(layout.keep)
         self.solutions = xp.empty((owner.room, layout.n**2), np.uint8)
+        self.solution_owners = xp.empty(owner.room, np.int64)
         self.used = xp.zeros(1, np.int64)
         self.tallies = xp.zeros((search.TALLIES, self.threads), np.uint64)
+        self.keep = xp.asarray(layout.keep)
 
     def again(self) -> None:
         """Launch the kernel and wait for it; sets the next budget by the time it took."""
@@ -246,9 +251,9 @@ class _Launch:
         blocks = -(-self.threads // card.threads_per_block)
         start = time.perf_counter()
         self.kernel[blocks, card.threads_per_block](
-            self.boards, self.owners, self.cursor, self.stacks, self.states,
-            self.budget, self.owner.limit, self.counts, self.keep,
-            self.solutions, self.used, self.tallies,
+            self.boards, self.owners, self.cursor, self.stacks, self.stack_owners, self.states,
+            self.budget, self.owner.limit, self.counts, self.solutions, self.solution_owners,
+            self.used, self.tallies, self.keep,
         )  # fmt: skip
         if card.xp is not np:
             card.xp.cuda.get_current_stream().synchronize()

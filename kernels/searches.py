@@ -1,0 +1,92 @@
+"""The two searches: one for all geometries, and one for 9x9 boards with the usual techniques.
+
+Both keep to one interface, so that nobody who runs a search needs to know which it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.kernels import nine_planes, nine_search, search
+from gpusudoku.kernels.layout import Layout
+from gpusudoku.kernels.rules import Rules
+from gpusudoku.kernels.singles import Jit
+
+
+class Search(Protocol):
+    """What those who run a search need to know of it."""
+
+    words: int
+    """Words of a board on the stack,"""
+    word: type[np.unsignedinteger[Any]]
+    """and their type."""
+
+    def build_run(
+        self, lanes: int, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
+    ) -> Callable[..., None]:
+        """Make the loop of a thread; see ``search.build_run``. At most so many boards at once."""
+
+    def workspace(self, lanes: int) -> tuple[NDArray[Any], ...]:
+        """The last arguments of the loop of a CPU thread."""
+
+    def boards_of(self, stack: NDArray[Any]) -> NDArray[np.uint64]:
+        """Rows of a stack as boards of the layout."""
+
+
+class AnySearch:
+    """The search for all geometries and techniques; one board at a time."""
+
+    word = np.uint64
+
+    def __init__(self, layout: Layout, rules: Rules) -> None:
+        self._layout, self._rules = layout, rules
+        self.words = layout.words
+
+    def build_run(
+        self, lanes: int, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
+    ) -> Callable[..., None]:
+        """See ``Search``."""
+        return search.build_run(self._layout, self._rules, jit, claim, add)
+
+    def workspace(self, lanes: int) -> tuple[NDArray[Any], ...]:
+        """See ``Search``."""
+        return self._layout.keep, np.empty(self._layout.scratch_words, np.uint64)
+
+    def boards_of(self, stack: NDArray[Any]) -> NDArray[np.uint64]:
+        """See ``Search``."""
+        return stack
+
+
+class NineSearch:
+    """The search for 9x9 boards; as many at a time as there are lanes."""
+
+    word = np.uint32
+    words = nine_planes.WORDS
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+
+    def build_run(
+        self, lanes: int, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
+    ) -> Callable[..., None]:
+        """See ``Search``."""
+        return nine_search.build_run(self._rules, lanes, jit, claim, add)
+
+    def workspace(self, lanes: int) -> tuple[NDArray[Any], ...]:
+        """See ``Search``."""
+        return np.zeros((nine_planes.WORK_ROWS, lanes), np.uint32), np.zeros(lanes, np.int64)
+
+    def boards_of(self, stack: NDArray[Any]) -> NDArray[np.uint64]:
+        """See ``Search``."""
+        return nine_planes.boards_of(stack)
+
+
+def search_for(layout: Layout, rules: Rules) -> Search:
+    """The search for boards of a layout by some rules."""
+    if layout == nine_planes.NINE and nine_search.can_search(rules):
+        return NineSearch(rules)
+    return AnySearch(layout, rules)
