@@ -21,7 +21,6 @@ from numba.core import event
 from numba.extending import register_jitable
 
 from gpusudoku.interrupts import held_interrupts
-from gpusudoku.kernels.lanes import LANES
 from gpusudoku.kernels.layout import Layout
 from gpusudoku.kernels.rules import Rules
 from gpusudoku.kernels.searches import search_for
@@ -72,9 +71,9 @@ class Kernels:
     def run(self) -> Callable[..., None]:
         """Search boards."""
         search = search_for(self._layout, self._rules)
-        run = search.build_run(LANES, self._jit, self._jit(_claim), self._jit(_add))
+        run = search.build_run(self._jit, self._jit(_claim), self._jit(_add))
         workspace = ", ".join(
-            f"{array.dtype}[{':,' * (array.ndim - 1)}::1]" for array in search.workspace(LANES)
+            f"{array.dtype}[{':,' * (array.ndim - 1)}::1]" for array in search.workspace()
         )
         return compiled(run, RUN.format(word=search.word.__name__, workspace=workspace))
 

@@ -60,8 +60,8 @@ def build_kernel(layout: Layout, rules: Rules) -> Callable[..., None]:
     and the number of threads launched may be larger than theirs.
     """
     jit = cuda.jit(device=True)
-    search = search_for(layout, rules)
-    run = search.build_run(1, jit, jit(_claim), jit(_add))
+    search = search_for(layout, rules, lanes=1)
+    run = search.build_run(jit, jit(_claim), jit(_add))
     nine = isinstance(search, NineSearch)
     scratch_words = layout.scratch_words
 

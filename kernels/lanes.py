@@ -2,7 +2,7 @@
 
 A step of the search that has no branches does the same to every board, so it can be written once,
 on *lanes* instead of on words. Rows of uint32 (rows, lanes) arrays are loaded, combined with
-``& | ^ ~ + - << >>`` and whole numbers, and stored. What a value of lanes is depends on who runs it:
+``& | ^ ~ + - << >>`` and whole numbers, and stored. What a value of lanes is depends on who runs:
 
 * compiled for the CPU, LLVM's vector of LANES 32-bit integers: instructions of 512 bits where the
   processor has them, else as many narrower ones as it takes;

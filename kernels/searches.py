@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.kernels import nine_planes, nine_search, search
+from gpusudoku.kernels.lanes import LANES
 from gpusudoku.kernels.layout import Layout
 from gpusudoku.kernels.rules import Rules
 from gpusudoku.kernels.singles import Jit
@@ -20,17 +21,19 @@ from gpusudoku.kernels.singles import Jit
 class Search(Protocol):
     """What those who run a search need to know of it."""
 
+    lanes: int
+    """Boards that a thread has at hand at once. Each may need room for a solution at any time."""
     words: int
     """Words of a board on the stack,"""
     word: type[np.unsignedinteger[Any]]
     """and their type."""
 
     def build_run(
-        self, lanes: int, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
+        self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
     ) -> Callable[..., None]:
-        """Make the loop of a thread; see ``search.build_run``. At most so many boards at once."""
+        """Make the loop of a thread; see ``search.build_run``."""
 
-    def workspace(self, lanes: int) -> tuple[NDArray[Any], ...]:
+    def workspace(self) -> tuple[NDArray[Any], ...]:
         """The last arguments of the loop of a CPU thread."""
 
     def boards_of(self, stack: NDArray[Any]) -> NDArray[np.uint64]:
@@ -40,6 +43,7 @@ class Search(Protocol):
 class AnySearch:
     """The search for all geometries and techniques; one board at a time."""
 
+    lanes = 1
     word = np.uint64
 
     def __init__(self, layout: Layout, rules: Rules) -> None:
@@ -47,12 +51,12 @@ class AnySearch:
         self.words = layout.words
 
     def build_run(
-        self, lanes: int, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
+        self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
     ) -> Callable[..., None]:
         """See ``Search``."""
         return search.build_run(self._layout, self._rules, jit, claim, add)
 
-    def workspace(self, lanes: int) -> tuple[NDArray[Any], ...]:
+    def workspace(self) -> tuple[NDArray[Any], ...]:
         """See ``Search``."""
         return self._layout.keep, np.empty(self._layout.scratch_words, np.uint64)
 
@@ -67,26 +71,28 @@ class NineSearch:
     word = np.uint32
     words = nine_planes.WORDS
 
-    def __init__(self, rules: Rules) -> None:
-        self._rules = rules
+    def __init__(self, rules: Rules, lanes: int) -> None:
+        self._rules, self.lanes = rules, lanes
 
     def build_run(
-        self, lanes: int, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
+        self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
     ) -> Callable[..., None]:
         """See ``Search``."""
-        return nine_search.build_run(self._rules, lanes, jit, claim, add)
+        return nine_search.build_run(self._rules, self.lanes, jit, claim, add)
 
-    def workspace(self, lanes: int) -> tuple[NDArray[Any], ...]:
+    def workspace(self) -> tuple[NDArray[Any], ...]:
         """See ``Search``."""
-        return np.zeros((nine_planes.WORK_ROWS, lanes), np.uint32), np.zeros(lanes, np.int64)
+        return np.zeros((nine_planes.WORK_ROWS, self.lanes), np.uint32), np.zeros(
+            self.lanes, np.int64
+        )
 
     def boards_of(self, stack: NDArray[Any]) -> NDArray[np.uint64]:
         """See ``Search``."""
         return nine_planes.boards_of(stack)
 
 
-def search_for(layout: Layout, rules: Rules) -> Search:
-    """The search for boards of a layout by some rules."""
+def search_for(layout: Layout, rules: Rules, lanes: int = LANES) -> Search:
+    """The search for boards of a layout by some rules, in as many lanes if it can do that."""
     if layout == nine_planes.NINE and nine_search.can_search(rules):
-        return NineSearch(rules)
+        return NineSearch(rules, lanes)
     return AnySearch(layout, rules)

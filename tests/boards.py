@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from gpusudoku.board import Board
 from gpusudoku.geometry import Geometry
 from gpusudoku.kernels import cpu
-from gpusudoku.kernels.lanes import LANES
 from gpusudoku.kernels.layout import Layout
 from gpusudoku.kernels.rules import Rules
 from gpusudoku.kernels.searches import search_for
@@ -102,7 +101,7 @@ def uncompiled(layout: Layout, rules: Rules) -> SimpleNamespace:
     return SimpleNamespace(
         load=build_load(layout, _as_it_is),
         expand=build_expand(layout, rules, _as_it_is),
-        run=search_for(layout, rules).build_run(LANES, _as_it_is, claim, add),
+        run=search_for(layout, rules).build_run(_as_it_is, claim, add),
     )
 
 

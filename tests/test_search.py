@@ -136,7 +136,7 @@ def test_a_worker_is_found_out_of_room_for_solutions(
         assert owners.tolist() == [0] * len(block)
 
     counts, _ = explore([board], make_engine(options), options, sink=sink)
-    assert 37 - LANES < max(blocks) <= 37
+    assert max(blocks) <= 37 < max(blocks) + LANES
     assert counts == [len(found)]
     assert sorted(found) == sorted(naive.solutions(board))
 

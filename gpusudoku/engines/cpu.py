@@ -20,7 +20,6 @@ from gpusudoku.engines.cores import usable_cores
 from gpusudoku.engines.summing import contract_on_threads
 from gpusudoku.frontier import Frontier
 from gpusudoku.kernels import cpu, search
-from gpusudoku.kernels.lanes import LANES
 from gpusudoku.kernels.rules import Rules
 from gpusudoku.kernels.searches import search_for
 
@@ -98,19 +97,19 @@ class _Thread(Worker):
         layout = frontier.layout
         self.run = cpu.kernels(layout, rules).run
         self.search = search_for(layout, rules)
-        self.workspace = self.search.workspace(LANES)
+        self.workspace = self.search.workspace()
         # Every lane leaves no more boards than there are cells: board k of those that it leaves
         # on its way down has at least k cells fixed, by the guesses that led to it. Memory that
         # is never touched is never taken, so this bound costs nothing.
         cells = layout.n * layout.n
-        depth = LANES * (cells + 3)
+        depth = self.search.lanes * (cells + 3)
         self.stack = np.empty((depth, self.search.words), self.search.word)
         self.stack_owners = np.empty(depth, np.int64)
         self.state = np.full(search.STATES, -1, np.int64)
         self.tally = np.zeros(search.TALLIES, np.uint64)
         self.counts = np.zeros(len(job.counts), np.uint64)
         self.reported = np.zeros_like(self.counts)
-        room = max(LANES, ROOM_BYTES // cells) if job.sink else 0
+        room = max(self.search.lanes, ROOM_BYTES // cells) if job.sink else 0
         self.solutions = np.empty((room, cells), np.uint8)
         self.solution_owners = np.empty(room, np.int64)
         self.used = np.zeros(1, np.int64)
@@ -146,7 +145,7 @@ class _Thread(Worker):
             self._flush(job)
             fetched, left = min(int(cursor[0]), len(boards)), int(self.state[search.TOP]) + 1
             # A board is fetched where a lane has none and the stack is empty.
-            finished = max(done, fetched - LANES) if left else fetched
+            finished = max(done, fetched - self.search.lanes) if left else fetched
             job.report([], chunk.weight * (finished - done) / (len(boards) - done))
             chunk.weight *= 1 - (finished - done) / (len(boards) - done)
             done = finished
