@@ -14,19 +14,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, models, overload, register_model
+from numba import extending, types
+from numba.extending import models, register_model
 
 LANES = 32
 """Boards that a CPU thread advances at once: two registers of 512 bits for every word, so that
 one can be worked on while the other waits for its last result."""
 
 _I32, _I64 = ir.IntType(32), ir.IntType(64)
-_VECTOR = ir.VectorType(_I32, LANES)
 
 
 def load(rows: Any, row: int) -> Any:
@@ -45,46 +45,23 @@ def nonzero(value: Any) -> np.uint64:
 
 
 class _Lanes(types.Type):  # type: ignore[misc]
-    def __init__(self) -> None:
-        super().__init__(name="Lanes")
+    """What the compilers take a value of lanes for; one for the CPU and one for CUDA."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        super().__init__(name=f"Lanes({width})")
 
 
-_LANES = _Lanes()
-
-
-@register_model(_Lanes)
 class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _VECTOR)
+        super().__init__(manager, kind, _machine_type(kind.width))
 
 
-def _in_all_lanes(builder: Any, value: Any, kind: Any) -> Any:
-    """A value of lanes; a whole number is the same in all of them."""
-    if isinstance(kind, _Lanes):
-        return value
-    word = builder.trunc(value, _I32) if value.type.width > 32 else value
-    nothing = ir.Constant(_VECTOR, ir.Undefined)
-    first = builder.insert_element(nothing, word, ir.Constant(_I32, 0))
-    return builder.shuffle_vector(first, nothing, ir.Constant(_VECTOR, [0] * LANES))
+def _machine_type(width: int) -> Any:
+    return ir.VectorType(_I32, width) if width > 1 else _I32
 
 
-def _define(operation: Callable[..., Any], instruction: str) -> None:
-    """Let a Python operator stand for LLVM's instruction on lanes."""
-
-    @intrinsic
-    def both(typing_context, x, y):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            a, b = map(_in_all_lanes, [builder] * 2, args, signature.args)
-            return getattr(builder, instruction)(a, b)
-
-        return _LANES(x, y), generate
-
-    @overload(operation, inline="always")
-    def _operate(x, y):  # type: ignore[no-untyped-def]
-        return (lambda x, y: both(x, y)) if isinstance(x, _Lanes) else None
-
-
-for _operation, _instruction in {
+OPERATORS = {
     operator.and_: "and_",
     operator.or_: "or_",
     operator.xor: "xor",
@@ -92,84 +69,101 @@ for _operation, _instruction in {
     operator.sub: "sub",
     operator.lshift: "shl",
     operator.rshift: "lshr",
-}.items():
-    _define(_operation, _instruction)
+}
+"""LLVM's instruction for every operator."""
 
 
-@intrinsic
-def _not(typing_context, x):  # type: ignore[no-untyped-def]
-    return x(x), lambda context, builder, signature, args: builder.not_(args[0])
+def _teach(lanes: _Lanes, overload: Any, intrinsic: Any) -> None:
+    """Teach a compiler what can be done with values of lanes."""
+    kind = _machine_type(lanes.width)
+
+    def in_all_lanes(builder: Any, value: Any) -> Any:
+        """A value of lanes; a whole number is the same in all of them."""
+        if value.type == kind:
+            return value
+        word = builder.trunc(value, _I32)
+        if lanes.width == 1:
+            return word
+        nothing = ir.Constant(kind, ir.Undefined)
+        first = builder.insert_element(nothing, word, ir.Constant(_I32, 0))
+        return builder.shuffle_vector(first, nothing, ir.Constant(kind, [0] * lanes.width))
+
+    def define(operation: Callable[..., Any], instruction: str) -> None:
+        @intrinsic
+        def both(typing_context, x, y):  # type: ignore[no-untyped-def]
+            def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+                a, b = (in_all_lanes(builder, value) for value in args)
+                return getattr(builder, instruction)(a, b)
+
+            return lanes(x, y), generate
+
+        @overload(operation, inline="always")
+        def operate(x, y):  # type: ignore[no-untyped-def]
+            return (lambda x, y: both(x, y)) if isinstance(x, _Lanes) else None
+
+    for operation, instruction in OPERATORS.items():
+        define(operation, instruction)
+
+    @intrinsic
+    def invert_all(typing_context, x):  # type: ignore[no-untyped-def]
+        return x(x), lambda context, builder, signature, args: builder.not_(args[0])
+
+    @overload(operator.invert, inline="always")
+    def invert(x):  # type: ignore[no-untyped-def]
+        return (lambda x: invert_all(x)) if isinstance(x, _Lanes) else None
+
+    def address(context: Any, builder: Any, rows_type: Any, rows: Any, row: Any) -> Any:
+        data = context.make_array(rows_type)(context, builder, rows).data
+        first = builder.gep(data, [builder.mul(row, ir.Constant(_I64, lanes.width))])
+        return builder.bitcast(first, kind.as_pointer())
+
+    @intrinsic
+    def load_all(typing_context, rows, row):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            return builder.load(address(context, builder, signature.args[0], *args), align=4)
+
+        return lanes(rows, types.int64), generate
+
+    @intrinsic
+    def store_all(typing_context, rows, row, value):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            place = address(context, builder, signature.args[0], *args[:2])
+            builder.store(args[2], place, align=4)
+            return context.get_dummy_value()
+
+        return types.void(rows, types.int64, value), generate
+
+    @intrinsic
+    def nonzero_all(typing_context, value):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            bits = builder.icmp_unsigned("!=", args[0], args[0].type(None))
+            if lanes.width > 1:
+                bits = builder.bitcast(bits, ir.IntType(lanes.width))
+            return builder.zext(bits, _I64)
+
+        return types.uint64(value), generate
+
+    @overload(load, inline="always")
+    def _load(rows, row):  # type: ignore[no-untyped-def]
+        return lambda rows, row: load_all(rows, row)
+
+    @overload(store, inline="always")
+    def _store(rows, row, value):  # type: ignore[no-untyped-def]
+        return lambda rows, row, value: store_all(rows, row, value)
+
+    @overload(nonzero, inline="always")
+    def _nonzero(value):  # type: ignore[no-untyped-def]
+        return lambda value: nonzero_all(value)
 
 
-@overload(operator.invert, inline="always")
-def _invert(x):  # type: ignore[no-untyped-def]
-    return (lambda x: _not(x)) if isinstance(x, _Lanes) else None
-
-
-def _address(context: Any, builder: Any, kind: Any, rows: Any, row: Any) -> Any:
-    data = context.make_array(kind)(context, builder, rows).data
-    first = builder.gep(data, [builder.mul(row, ir.Constant(_I64, LANES))])
-    return builder.bitcast(first, _VECTOR.as_pointer())
-
-
-@intrinsic
-def _load(typing_context, rows, row):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        return builder.load(_address(context, builder, signature.args[0], *args), align=4)
-
-    return _LANES(rows, types.int64), generate
-
-
-@intrinsic
-def _store(typing_context, rows, row, value):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        address = _address(context, builder, signature.args[0], *args[:2])
-        builder.store(args[2], address, align=4)
-        return context.get_dummy_value()
-
-    return types.void(rows, types.int64, value), generate
-
-
-@intrinsic
-def _nonzero(typing_context, value):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        bits = builder.icmp_unsigned("!=", args[0], ir.Constant(_VECTOR, [0] * LANES))
-        return builder.zext(builder.bitcast(bits, ir.IntType(LANES)), _I64)
-
-    return types.uint64(value), generate
-
-
-@overload(load, target="cpu", inline="always")
-def _load_cpu(rows, row):  # type: ignore[no-untyped-def]
-    return lambda rows, row: _load(rows, row)
-
-
-@overload(store, target="cpu", inline="always")
-def _store_cpu(rows, row, value):  # type: ignore[no-untyped-def]
-    return lambda rows, row, value: _store(rows, row, value)
-
-
-@overload(nonzero, target="cpu", inline="always")
-def _nonzero_cpu(value):  # type: ignore[no-untyped-def]
-    return lambda value: _nonzero(value)
+register_model(_Lanes)(_LanesModel)
+_teach(_Lanes(LANES), partial(extending.overload, target="cpu"), extending.intrinsic)
 
 
 def register_cuda() -> None:
-    """Teach the CUDA compiler the three names. Not for the simulator."""
+    """Teach the CUDA compiler, too. Not for the simulator."""
+    from numba.cuda.extending import intrinsic
+    from numba.cuda.models import register_model
 
-    # Signed words of 64 bits, because Numba turns mixed signs into floating point; the values are
-    # below 2^32, which the compiler sees, and it computes in 32 bits.
-    @overload(load, target="cuda")
-    def _load_cuda(rows, row):  # type: ignore[no-untyped-def]
-        return lambda rows, row: np.int64(rows[row, 0])
-
-    @overload(store, target="cuda")
-    def _store_cuda(rows, row, value):  # type: ignore[no-untyped-def]
-        def store_word(rows, row, value):  # type: ignore[no-untyped-def]
-            rows[row, 0] = np.uint32(value)
-
-        return store_word
-
-    @overload(nonzero, target="cuda")
-    def _nonzero_cuda(value):  # type: ignore[no-untyped-def]
-        return lambda value: np.uint64(value & 0xFFFFFFFF != 0)
+    register_model(_Lanes)(_LanesModel)
+    _teach(_Lanes(1), partial(extending.overload, target="cuda"), intrinsic)
