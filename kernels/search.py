@@ -109,7 +109,7 @@ def build_run(
             else:
                 if top + 1 == stack.shape[0]:
                     break
-                if branch(s, stack[top + 1], keep, choose(s, scratch)):
+                if branch(s, stack[top + 1], keep, choose(s, scratch, keep)):
                     top += 1
                     guesses += ONE
                     deepest = max(deepest, top)
