@@ -1,4 +1,4 @@
-"""Singles, locked candidates and pairs against a reference written with sets, on boards of several shapes.
+"""Techniques against a reference written with sets, on boards of several shapes.
 
 Whether a hidden pair is seen may depend on the order of things where hidden singles are not looked
 for: a digit that loses one of its two places pairs with none. So for such sets of techniques only
@@ -276,6 +276,38 @@ class TestEachTechnique:
         assert simplify(board, "naked-single").board.grid[0, 3] == 0
         assert simplify(board, "hidden-single").board.grid[0, 3] == 1
 
+    @pytest.mark.parametrize(
+        ("box", "text", "digits", "left"),
+        [
+            # The first box has the digits in its first row, then in its first column.
+            ("3x3", "......... 234...... 567......", {1, 8, 9}, [3, 4, 5, 6, 7, 8]),
+            ("3x3", ".25...... .36...... .47......", {1, 8, 9}, [27, 36, 45, 54, 63, 72]),
+            ("2x3", "...... 234...", {1, 5, 6}, [3, 4, 5]),
+            ("2x3", ".23... .45...", {1, 6}, [12, 18, 24, 30]),
+            # The first row, then the first column, has them in the first box.
+            ("3x3", "...456789", {1, 2, 3}, [9, 10, 11, 18, 19, 20]),
+            (
+                "3x3",
+                "." * 27 + "".join(f"{d}........" for d in "456789"),
+                {1, 2, 3},
+                [1, 2, 10, 11, 19, 20],
+            ),
+            ("2x3", "...456", {1, 2, 3}, [6, 7, 8]),
+            ("2x3", "." * 12 + "".join(f"{d}....." for d in "3456"), {1, 2}, [1, 2, 7, 8]),
+        ],
+    )
+    def test_locked_candidates(
+        self, box: str, text: str, digits: set[int], left: list[int]
+    ) -> None:
+        geometry = Geometry.parse(box)
+        board = Board.parse(text.replace(" ", "").ljust(geometry.cells, "."), box=box)
+        before, after = simplify(board, "naked-single"), simplify(board, "locked-candidates")
+        for cell, found in enumerate(candidates(before)):
+            if cell in left:
+                assert found >= digits
+                found -= digits
+            assert candidates(after)[cell] == found
+
     def test_naked_pair(self) -> None:
         # r1c1 and r1c2 hold 8 or 9, which so leave the rest of their row and of their box.
         board = Board.parse("..1234... 567......" + "." * 63)
@@ -297,7 +329,13 @@ class TestEachTechnique:
 
     def test_any_technique_brings_naked_singles(self) -> None:
         board = Board.parse("123. .... .... ....".replace(" ", ""))
-        for technique in ["hidden-single", "naked-pair", "hidden-pair", "pairs"]:
+        for technique in [
+            "hidden-single",
+            "locked-candidates",
+            "naked-pair",
+            "hidden-pair",
+            "pairs",
+        ]:
             assert simplify(board, technique).board.grid[0, 3] == 4
 
     def test_none_solves_nothing(self) -> None:
@@ -336,6 +374,18 @@ class TestContradictions:
         assert outcome(board, "naked-single,hidden-single", blind=kind) is not None
         assert simplify(board, "hidden-single").contradictory
         assert not simplify(board, "naked-single").contradictory
+
+    def test_two_boxes_that_need_one_row(self) -> None:
+        # The 1 of the first and of the second box can only stand in row 1.
+        board = Board.parse("......... 234567... 567234...".replace(" ", "").ljust(81, "."))
+        assert not simplify(board, "singles").contradictory
+        assert simplify(board, "locked-candidates").contradictory
+
+    def test_two_rows_that_need_one_box(self) -> None:
+        # The 1 of rows 1 and 2 can only stand in the first box.
+        board = Board.parse("...234567 ...567234 .........".replace(" ", "").ljust(81, "."))
+        assert not simplify(board, "singles").contradictory
+        assert simplify(board, "locked-candidates").contradictory
 
     def test_two_equal_naked_singles_in_one_unit(self) -> None:
         # r1c1 and r1c2 both can only be 4.
