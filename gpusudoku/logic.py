@@ -11,11 +11,19 @@ from numpy.typing import NDArray
 
 from gpusudoku.board import Board
 from gpusudoku.errors import InputError
-from gpusudoku.kernels.rules import HIDDEN_PAIR, HIDDEN_SINGLE, NAKED_PAIR, NAKED_SINGLE, Rules
+from gpusudoku.kernels.rules import (
+    HIDDEN_PAIR,
+    HIDDEN_SINGLE,
+    LOCKED_CANDIDATES,
+    NAKED_PAIR,
+    NAKED_SINGLE,
+    Rules,
+)
 
 TECHNIQUES = {
     "naked-single": NAKED_SINGLE,
     "hidden-single": HIDDEN_SINGLE,
+    "locked-candidates": LOCKED_CANDIDATES,
     "naked-pair": NAKED_PAIR,
     "hidden-pair": HIDDEN_PAIR,
 }
@@ -24,6 +32,7 @@ TECHNIQUES = {
 GROUPS = {
     "none": (),
     "singles": ("naked-single", "hidden-single"),
+    "locked": ("naked-single", "hidden-single", "locked-candidates"),
     "pairs": ("naked-pair", "hidden-pair"),
     "all": tuple(TECHNIQUES),
 }

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpusudoku.kernels.bits import lowest_index
+from gpusudoku.kernels.bits import lowest_index, popcount
 from gpusudoku.kernels.layout import ONE, ZERO, Layout
 from gpusudoku.kernels.rules import FIRST
 from gpusudoku.kernels.singles import Jit
@@ -39,21 +39,38 @@ def build_place(layout: Layout, jit: Jit) -> Callable[..., None]:
 
 
 def build_choose(layout: Layout, strategy: int, jit: Jit) -> Callable[..., int]:
-    """Make ``choose(s, scratch)``: the slot of the cell to guess.
+    """Make ``choose(s, scratch, keep)``: the slot of the cell to guess.
 
     Of the unfixed cells the first in reading order, or the first of those with the fewest
-    candidates. Needs a board that is neither DEAD nor SOLVED and its last survey in scratch.
+    candidates. On boards of more than two words a plane, of those with two candidates the one with
+    the most such peers, which the guess may settle too: hard boards are searched several times
+    faster for it, while it slows down 9x9 boards of many solutions. Needs a board that is neither
+    DEAD nor SOLVED and its last survey in scratch.
     """
     n, W, fixed = layout.n, layout.plane_words, layout.fixed
     whole, last = layout.whole_word, layout.last_word
+    most_peers = W > 2
 
     @jit
-    def choose(s, scratch):  # type: ignore[no-untyped-def]
+    def choose(s, scratch, keep):  # type: ignore[no-untyped-def]
         if strategy != FIRST:
-            for w in range(2 * W):  # cells with one candidate, then cells with two
+            for w in range(W if most_peers else 2 * W):  # cells with one candidate, then two
                 if scratch[w] != ZERO:
                     return 64 * (w % W) + lowest_index(scratch[w])
-        best, fewest = -1, n + 1
+        best, fewest, most = -1, n + 1, -1
+        if strategy != FIRST and most_peers:
+            for w in range(W):
+                cells = scratch[W + w]
+                while cells != ZERO:
+                    slot = 64 * w + lowest_index(cells)
+                    cells &= cells - ONE
+                    count = 0
+                    for v in range(W):
+                        count += popcount(scratch[W + v] & ~keep[slot, v])
+                    if count > most:
+                        best, most = slot, count
+            if best >= 0:
+                return best
         for w in range(W):
             cells = (last if w == W - 1 else whole) & ~s[fixed + w]
             while cells != ZERO:

@@ -28,9 +28,10 @@ from gpusudoku.kernels.nine_planes import (
 from gpusudoku.kernels.rules import HIDDEN_SINGLE, LOCKED_CANDIDATES
 from gpusudoku.kernels.singles import Jit
 
-MIDDLES, LASTS = BOX_FIRSTS << 1, BOX_FIRSTS << 2
-"""The second and the third column of every box."""
+LASTS = BOX_FIRSTS << 2
+"""The last column of every box in every row."""
 LEFT_BOX, RIGHT_BOX = FIRSTS, FIRSTS << 6
+"""Of the first columns of boxes, those of the boxes on the left and on the right."""
 
 
 def build_step(techniques: int, jit: Jit) -> Callable[..., tuple[int, int, int]]:
@@ -149,19 +150,19 @@ def build_keep_locked(jit: Jit) -> Callable[..., tuple[int, int, int]]:
 
     @jit
     def next_box(x):  # type: ignore[no-untyped-def]
-        return ((x >> 3) & ~RIGHT_BOX) | ((x << 6) & RIGHT_BOX)
+        return ((x >> 3) & (BOX_FIRSTS ^ RIGHT_BOX)) | ((x << 6) & RIGHT_BOX)
 
     @jit
     def last_box(x):  # type: ignore[no-untyped-def]
-        return ((x << 3) & ~(LEFT_BOX | GUARDS)) | ((x >> 6) & LEFT_BOX)
+        return ((x << 3) & (BOX_FIRSTS ^ LEFT_BOX)) | ((x >> 6) & LEFT_BOX)
 
     @jit
     def next_column(x):  # type: ignore[no-untyped-def]
-        return ((x >> 1) & ~LASTS) | ((x << 2) & LASTS)
+        return ((x >> 1) & (ROWS ^ LASTS)) | ((x << 2) & LASTS)
 
     @jit
     def last_column(x):  # type: ignore[no-untyped-def]
-        return ((x << 1) & ~BOX_FIRSTS) | ((x >> 2) & BOX_FIRSTS)
+        return ((x << 1) & (ROWS ^ BOX_FIRSTS)) | ((x >> 2) & BOX_FIRSTS)
 
     @jit
     def meetings(x):  # type: ignore[no-untyped-def]

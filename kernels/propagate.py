@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpusudoku.kernels.layout import Layout
+from gpusudoku.kernels.layout import ZERO, Layout
+from gpusudoku.kernels.locked import build_locked_candidates
 from gpusudoku.kernels.pairs import build_hidden_pairs, build_naked_pairs
-from gpusudoku.kernels.rules import CHANGED, HIDDEN_PAIR, HIDDEN_SINGLE, NAKED_PAIR, OPEN
+from gpusudoku.kernels.rules import (
+    CHANGED,
+    HIDDEN_PAIR,
+    HIDDEN_SINGLE,
+    LOCKED_CANDIDATES,
+    NAKED_PAIR,
+    OPEN,
+)
 from gpusudoku.kernels.singles import Jit, build_fix_singles, build_hidden_singles, build_survey
 
 
@@ -18,14 +26,17 @@ def build_propagate(layout: Layout, techniques: int, jit: Jit) -> Callable[..., 
     one candidate are then left to the guessing. The cheapest technique that finds something goes
     first. scratch holds the last survey, which is still true of the board.
     """
+    pending = layout.pending
     survey = build_survey(layout, jit)
     fix_singles = build_fix_singles(layout, jit)
     hidden_singles = build_hidden_singles(layout, jit)
+    locked_candidates = build_locked_candidates(layout, jit)
     naked_pairs = build_naked_pairs(layout, jit)
     hidden_pairs = build_hidden_pairs(layout, jit)
 
     @jit
     def propagate(s, scratch, keep):  # type: ignore[no-untyped-def]
+        unlocked = ZERO  # digits whose plane changed since locked candidates were looked for
         while True:
             status = survey(s, scratch)
             if techniques == 0:
@@ -33,8 +44,12 @@ def build_propagate(layout: Layout, techniques: int, jit: Jit) -> Callable[..., 
             if status == CHANGED:
                 fix_singles(s, scratch, keep)
                 continue
+            unlocked |= s[pending]
             if status == OPEN and techniques & HIDDEN_SINGLE:
                 status = hidden_singles(s, scratch)
+            if status == OPEN and techniques & LOCKED_CANDIDATES:
+                status = locked_candidates(s, scratch, unlocked)
+                unlocked = ZERO
             if status == OPEN and techniques & NAKED_PAIR:
                 status = naked_pairs(s, scratch, keep)
             if status == OPEN and techniques & HIDDEN_PAIR:

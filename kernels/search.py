@@ -116,7 +116,7 @@ def build_run(
             else:
                 if top + 1 == stack.shape[0]:
                     break
-                if branch(s, stack[top + 1], keep, choose(s, scratch)):
+                if branch(s, stack[top + 1], keep, choose(s, scratch, keep)):
                     top += 1
                     stack_owners[top] = owner
                     guesses += ONE

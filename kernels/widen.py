@@ -106,7 +106,7 @@ def build_expand(layout: Layout, rules: Rules, jit: Jit) -> Callable[..., int]:
             count += 1
             if ready[count - 1]:
                 continue
-            if branch(s, children[count], keep, choose(s, scratch)):
+            if branch(s, children[count], keep, choose(s, scratch, keep)):
                 parents[count] = b
                 ready[count] = False
                 count += 1

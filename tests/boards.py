@@ -99,9 +99,9 @@ def uncompiled(layout: Layout, rules: Rules) -> SimpleNamespace:
         array[i] += value
 
     return SimpleNamespace(
-        load=build_load(layout, _as_it_is),
-        expand=build_expand(layout, rules, _as_it_is),
-        run=search_for(layout, rules).build_run(_as_it_is, claim, add),
+        load=build_load(layout, as_it_is),
+        expand=build_expand(layout, rules, as_it_is),
+        run=search_for(layout, rules).build_run(as_it_is, claim, add),
     )
 
 
@@ -110,5 +110,6 @@ def run_uncompiled(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(cpu, "kernels", uncompiled)
 
 
-def _as_it_is(function):  # type: ignore[no-untyped-def]
+def as_it_is(function):  # type: ignore[no-untyped-def]
+    """Take the place of the compiler."""
     return function

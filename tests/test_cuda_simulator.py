@@ -67,7 +67,7 @@ def test_counts_equal_the_oracle(shape: str) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["first", "min"])
-@pytest.mark.parametrize("propagate", ["none", "singles", "all"])
+@pytest.mark.parametrize("propagate", ["none", "singles", "locked", "all"])
 @pytest.mark.parametrize("shape", ["2x2", "2x3"])
 def test_strategies_and_techniques(shape: str, propagate: str, strategy: str) -> None:
     board = puzzle(shape, CLUES[shape], 5)

@@ -47,7 +47,7 @@ def test_counts_equal_the_oracle(shape: str, engine: Any) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["first", "min"])
-@pytest.mark.parametrize("propagate", ["none", "singles", "all"])
+@pytest.mark.parametrize("propagate", ["none", "singles", "locked", "all"])
 def test_strategies_and_techniques(propagate: str, strategy: str, engine: Any) -> None:
     board = puzzle("2x3", 8, 1)
     result = count(board, engine=engine, propagate=propagate, strategy=strategy)

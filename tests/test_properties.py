@@ -92,6 +92,11 @@ def test_stacks_swapped(board: Board, data: st.DataObject) -> None:
     assert counted(rearranged(board, lambda grid: grid[:, columns])) == counted(board)
 
 
+@given(boards(["2x2", "2x3"]))
+def test_more_techniques(board: Board) -> None:
+    assert count(board, engine=ENGINE, propagate="all").count == counted(board)
+
+
 @given(boards(["2x2", "2x3", "3x2"]), st.data())
 def test_one_cell_tried_with_every_digit(board: Board, data: st.DataObject) -> None:
     """The counts of a board with a cell filled in every way add up to that of the board."""

@@ -56,13 +56,13 @@ for *what, major, minor in json.load(sys.stdin):
     print(json.dumps({"ptx": ptx, "result": str(result)}))
 """
 
-DEFAULT, ALL = (3, 1), (15, 1)
+DEFAULT, LOCKED, ALL = (3, 1), (19, 1), (31, 1)
 """Techniques and strategy, as in ``Rules``."""
 
 CAPABILITIES = [(7, 5), (8, 0), (9, 0), (10, 0)]
 CASES = [(3, 3, *DEFAULT, *capability) for capability in CAPABILITIES]
 CASES += [(3, 3, *ALL, *capability) for capability in CAPABILITIES]
-CASES += [(3, 3, 0, 0, 9, 0)]
+CASES += [(3, 3, 0, 0, 9, 0), (5, 5, *LOCKED, 9, 0)]
 CASES += [(*shape, *DEFAULT, 9, 0) for shape in [(2, 2), (4, 4), (5, 5), (8, 8)]]
 
 

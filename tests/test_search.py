@@ -12,10 +12,26 @@ from gpusudoku.board import Board
 from gpusudoku.counting import Options as CountOptions
 from gpusudoku.counting import count, explore, make_engine
 from gpusudoku.engines import cpu as cpu_engine
+from gpusudoku.frontier import Frontier
 from gpusudoku.geometry import Geometry
+from gpusudoku.kernels.branch import build_choose
 from gpusudoku.kernels.lanes import LANES
+from gpusudoku.kernels.rules import MIN, OPEN, Rules
+from gpusudoku.kernels.singles import build_survey
+from gpusudoku.logic import simplify
 from tests import naive
-from tests.boards import CLUES, SHAPES, full_grid, pattern, puzzle, run_uncompiled, spoilt
+from tests.boards import (
+    CLUES,
+    SHAPES,
+    as_it_is,
+    full_grid,
+    layout_of,
+    pattern,
+    puzzle,
+    run_uncompiled,
+    spoilt,
+    unpacked,
+)
 
 RULES = [("min", "none"), ("min", "all"), ("first", "singles"), ("first", "none")]
 """Strategies and techniques, besides the default ones."""
@@ -52,7 +68,9 @@ def test_strategies_and_techniques(shape: str, strategy: str, propagate: str) ->
 
 @pytest.mark.parametrize("shape", ["1x1", "2x1", "1x3", "2x2", "3x2", "3x3"])
 @pytest.mark.parametrize("strategy", ["first", "min"])
-@pytest.mark.parametrize("propagate", ["none", "singles", "naked-pair", "hidden-pair", "all"])
+@pytest.mark.parametrize(
+    "propagate", ["none", "singles", "locked", "naked-pair", "hidden-pair", "all"]
+)
 def test_uncompiled(
     shape: str, strategy: str, propagate: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,6 +179,28 @@ def test_easy_boards_do_not_make_a_worker_deaf(monkeypatch: pytest.MonkeyPatch) 
     assert counts == [1] * 2000 + [28200960]
     longest = int(np.diff(seen).max())
     assert longest < stats.nodes / 4, "one call did most of the search"
+
+
+@pytest.mark.parametrize(("shape", "clues"), [("3x3", 27), ("4x4", 110), ("5x5", 330)])
+def test_the_cell_to_guess(shape: str, clues: int) -> None:
+    """The first with two candidates on small boards, the one with most such peers on large ones."""
+    looked_at = 0
+    for seed in range(30):
+        board = simplify(puzzle(shape, clues, seed), "singles").board
+        layout = layout_of(board.geometry)
+        packed = Frontier.of([board], Rules()).boards[0]
+        scratch = np.empty(layout.scratch_words, np.uint64)
+        twos = [len(left) == 2 for left in unpacked(layout, packed)]
+        if build_survey(layout, as_it_is)(packed, scratch) != OPEN or sum(twos) < 2:
+            continue
+        slot = build_choose(layout, MIN, as_it_is)(packed, scratch, layout.keep)
+        cells = [cell for cell, two in enumerate(twos) if two]
+        if shape != "3x3":
+            peers = board.geometry.peers
+            cells.sort(key=lambda cell: -sum(twos[peer] for peer in peers[cell].tolist()))
+        assert slot == layout.slot_of[cells[0]]
+        looked_at += 1
+    assert looked_at > 3
 
 
 class TestSixtyFourDigits:

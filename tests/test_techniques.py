@@ -1,4 +1,4 @@
-"""Singles and pairs against a reference written with sets, on boards of several shapes.
+"""Techniques against a reference written with sets, on boards of several shapes.
 
 Whether a hidden pair is seen may depend on the order of things where hidden singles are not looked
 for: a digit that loses one of its two places pairs with none. So for such sets of techniques only
@@ -22,10 +22,12 @@ SETS = [
     ("none", "none"),
     ("naked-single", "naked-single"),
     ("hidden-single", "naked-single,hidden-single"),
+    ("locked-candidates", "naked-single,locked-candidates"),
+    ("locked", "naked-single,hidden-single,locked-candidates"),
     ("naked-pair", "naked-single,naked-pair"),
     ("hidden-single,naked-pair", "naked-single,hidden-single,naked-pair"),
     ("hidden-single,hidden-pair", "naked-single,hidden-single,hidden-pair"),
-    ("all", "naked-single,hidden-single,naked-pair,hidden-pair"),
+    ("all", "naked-single,hidden-single,locked-candidates,naked-pair,hidden-pair"),
 ]
 """Sets of techniques whose result does not depend on any order, and what they bring with them."""
 
@@ -33,10 +35,13 @@ UNORDERED = [("hidden-pair", "naked-single,hidden-pair")]
 UNORDERED += [("pairs", "naked-single,naked-pair,hidden-pair")]
 
 COMPILED = [("2x2", "all"), ("2x3", "naked-pair"), ("2x3", "all"), ("3x2", "all")]
-COMPILED += [("3x3", "singles"), ("3x3", "all")]
+COMPILED += [("3x3", "singles"), ("3x3", "locked"), ("3x3", "all")]
 
 BOARDS = {"1x1": 2, "1x4": 40, "2x2": 60, "2x3": 80, "3x2": 80, "3x3": 150}
 """How many boards of each shape the uncompiled techniques are tried on."""
+
+LOCKED = {"1x4": 20, "4x1": 20, "2x4": 12, "4x2": 12, "3x4": 6, "4x3": 6, "4x4": 4, "5x5": 3}
+"""The same for locked candidates on shapes that give them more to do."""
 
 Candidates = list[set[int]]
 
@@ -96,6 +101,16 @@ def reference(
                         raise Contradiction
                     if len(found) == 1:
                         cells[found.pop()] &= {digit}
+            if "locked-candidates" in tried:
+                for other, other_kind in zip(units, kinds, strict=True):
+                    if kind == other_kind or "boxes" not in (kind, other_kind):
+                        continue
+                    for digit in range(1, geometry.n + 1):
+                        found = {c for c in unit if digit in cells[c]}
+                        if not found:
+                            raise Contradiction
+                        if found <= other:
+                            remove({digit}, other - unit)
             if "naked-pair" in tried:
                 for p, q in combinations(unit, 2):
                     if len(cells[p]) == 2 and cells[p] == cells[q]:
@@ -170,9 +185,12 @@ def outcome(board: Board, techniques: str, blind: str = "") -> Candidates | None
 
 
 @pytest.mark.parametrize("kind", ["rows", "columns", "boxes"])
-@pytest.mark.parametrize("number", range(2, len(SETS)))
+@pytest.mark.parametrize("number", range(2, len(SETS) - 1))
 def test_the_boards_need_every_kind_of_unit(number: int, kind: str) -> None:
-    """Else the tests below would not notice if one of them was left out."""
+    """Else the tests below would not notice if one of them was left out.
+
+    All techniques together make up for one another, so they are not tried.
+    """
     techniques = SETS[number][1]
     needing = 0
     for board in boards("3x3", BOARDS["3x3"]):
@@ -195,6 +213,14 @@ def test_the_boards_need_every_technique(number: int) -> None:
 @pytest.mark.usefixtures("plain_python")
 def test_uncompiled_techniques(shape: str, given: str, techniques: str) -> None:
     for board in boards(shape, BOARDS[shape]):
+        check(board, given, techniques)
+
+
+@pytest.mark.parametrize("shape", list(LOCKED))
+@pytest.mark.parametrize(("given", "techniques"), [each for each in SETS if "locked" in each[0]])
+@pytest.mark.usefixtures("plain_python")
+def test_locked_candidates_in_boxes_of_any_shape(shape: str, given: str, techniques: str) -> None:
+    for board in boards(shape, LOCKED[shape]):
         check(board, given, techniques)
 
 
@@ -250,6 +276,38 @@ class TestEachTechnique:
         assert simplify(board, "naked-single").board.grid[0, 3] == 0
         assert simplify(board, "hidden-single").board.grid[0, 3] == 1
 
+    @pytest.mark.parametrize(
+        ("box", "text", "digits", "left"),
+        [
+            # The first box has the digits in its first row, then in its first column.
+            ("3x3", "......... 234...... 567......", {1, 8, 9}, [3, 4, 5, 6, 7, 8]),
+            ("3x3", ".25...... .36...... .47......", {1, 8, 9}, [27, 36, 45, 54, 63, 72]),
+            ("2x3", "...... 234...", {1, 5, 6}, [3, 4, 5]),
+            ("2x3", ".23... .45...", {1, 6}, [12, 18, 24, 30]),
+            # The first row, then the first column, has them in the first box.
+            ("3x3", "...456789", {1, 2, 3}, [9, 10, 11, 18, 19, 20]),
+            (
+                "3x3",
+                "." * 27 + "".join(f"{d}........" for d in "456789"),
+                {1, 2, 3},
+                [1, 2, 10, 11, 19, 20],
+            ),
+            ("2x3", "...456", {1, 2, 3}, [6, 7, 8]),
+            ("2x3", "." * 12 + "".join(f"{d}....." for d in "3456"), {1, 2}, [1, 2, 7, 8]),
+        ],
+    )
+    def test_locked_candidates(
+        self, box: str, text: str, digits: set[int], left: list[int]
+    ) -> None:
+        geometry = Geometry.parse(box)
+        board = Board.parse(text.replace(" ", "").ljust(geometry.cells, "."), box=box)
+        before, after = simplify(board, "naked-single"), simplify(board, "locked-candidates")
+        for cell, found in enumerate(candidates(before)):
+            if cell in left:
+                assert found >= digits
+                found -= digits
+            assert candidates(after)[cell] == found
+
     def test_naked_pair(self) -> None:
         # r1c1 and r1c2 hold 8 or 9, which so leave the rest of their row and of their box.
         board = Board.parse("..1234... 567......" + "." * 63)
@@ -271,7 +329,13 @@ class TestEachTechnique:
 
     def test_any_technique_brings_naked_singles(self) -> None:
         board = Board.parse("123. .... .... ....".replace(" ", ""))
-        for technique in ["hidden-single", "naked-pair", "hidden-pair", "pairs"]:
+        for technique in [
+            "hidden-single",
+            "locked-candidates",
+            "naked-pair",
+            "hidden-pair",
+            "pairs",
+        ]:
             assert simplify(board, technique).board.grid[0, 3] == 4
 
     def test_none_solves_nothing(self) -> None:
@@ -310,6 +374,18 @@ class TestContradictions:
         assert outcome(board, "naked-single,hidden-single", blind=kind) is not None
         assert simplify(board, "hidden-single").contradictory
         assert not simplify(board, "naked-single").contradictory
+
+    def test_two_boxes_that_need_one_row(self) -> None:
+        # The 1 of the first and of the second box can only stand in row 1.
+        board = Board.parse("......... 234567... 567234...".replace(" ", "").ljust(81, "."))
+        assert not simplify(board, "singles").contradictory
+        assert simplify(board, "locked-candidates").contradictory
+
+    def test_two_rows_that_need_one_box(self) -> None:
+        # The 1 of rows 1 and 2 can only stand in the first box.
+        board = Board.parse("...234567 ...567234 .........".replace(" ", "").ljust(81, "."))
+        assert not simplify(board, "singles").contradictory
+        assert simplify(board, "locked-candidates").contradictory
 
     def test_two_equal_naked_singles_in_one_unit(self) -> None:
         # r1c1 and r1c2 both can only be 4.

@@ -98,8 +98,8 @@ def _show(board: Board, result: Simplified, bits: int) -> None:
     click.echo(formats.write(result.board, "pretty"))
     solved = "SOLVED" if result.board.is_full else f"solved={result.board.clues}"
     click.echo(f"[status] {solved} hints={result.hints}")
-    click.echo(f"\n{'techniques':<55}{'cells solved':>13}{'hints left':>12}")
+    click.echo(f"\n{'techniques':<70}{'cells solved':>13}{'hints left':>12}")
     sets = [name for name, bit in TECHNIQUES.items() if bits & bit]
     for name in dict.fromkeys(["none", *sets, technique_names(bits)]):
         one = simplify(board, name)
-        click.echo(f"{name:<55}{one.board.clues - board.clues:>13}{one.hints:>12}")
+        click.echo(f"{name:<70}{one.board.clues - board.clues:>13}{one.hints:>12}")
