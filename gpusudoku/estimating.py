@@ -15,6 +15,7 @@ import numpy as np
 
 from gpusudoku.frontier import Frontier
 from gpusudoku.kernels.rules import Rules
+from gpusudoku.kernels.searches import search_for
 
 WALKERS = 256
 WALKED_WORDS = 256 * 21
@@ -24,9 +25,6 @@ LEAST_WALKERS = 4
 HOPELESS = 1e18
 """Nodes from which on nothing more is to be learnt: thousands of years."""
 SEED = 1
-NODE_SECONDS_PER_WORD = 5e-9
-"""A search looks at a node in about this time for every word of a packed board, on one core."""
-
 
 @dataclass(frozen=True)
 class SearchEstimate:
@@ -37,13 +35,13 @@ class SearchEstimate:
     solutions: float
     exact: bool
     """Whether the whole tree was seen."""
-    words: int
-    """Words of a packed board."""
+    node_seconds: float
+    """What one takes."""
 
     def seconds(self, limit: int | None = None) -> float:
         """Time on one core, in seconds of a machine of 2024; stopping at a limit of solutions."""
         share = 1.0 if limit is None or self.solutions <= limit else limit / self.solutions
-        return self.nodes * share * self.words * NODE_SECONDS_PER_WORD
+        return self.nodes * share * self.node_seconds
 
 
 def estimate_search(roots: Frontier, rules: Rules) -> SearchEstimate:
@@ -62,4 +60,5 @@ def estimate_search(roots: Frontier, rules: Rules) -> SearchEstimate:
             weight *= len(todo) / walkers
             chosen = rng.choice(len(todo), walkers, replace=False)
             todo = Frontier(todo.layout, todo.boards[chosen], todo.owners[chosen])
-    return SearchEstimate(nodes, solutions, weight == 1.0, roots.layout.words)
+    node_seconds = search_for(roots.layout, rules).node_seconds
+    return SearchEstimate(nodes, solutions, weight == 1.0, node_seconds)

@@ -27,6 +27,8 @@ class Search(Protocol):
     """Words of a board on the stack,"""
     word: type[np.unsignedinteger[Any]]
     """and their type."""
+    node_seconds: float
+    """About how long a core of 2024 takes for a node, for estimates."""
 
     def build_run(
         self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
@@ -49,6 +51,7 @@ class AnySearch:
     def __init__(self, layout: Layout, rules: Rules) -> None:
         self._layout, self._rules = layout, rules
         self.words = layout.words
+        self.node_seconds = 5e-9 * layout.words
 
     def build_run(
         self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
@@ -70,6 +73,7 @@ class NineSearch:
 
     word = np.uint32
     words = nine_planes.WORDS
+    node_seconds = 25e-9
 
     def __init__(self, rules: Rules, lanes: int) -> None:
         self._rules, self.lanes = rules, lanes
