@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import platform
+import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -31,8 +33,29 @@ def machine() -> dict[str, object]:
         "numba": numba.__version__,
         "numpy": numpy.__version__,
         "gpusudoku": gpusudoku.__version__,
+        "commit": commit(),
         "date": time.strftime("%Y-%m-%d"),
     }
+
+
+def commit() -> str | None:
+    """The state of the sources, None if they are in no repository."""
+    try:
+        command = ["git", "-C", str(RESULTS), "describe", "--always", "--dirty", "--abbrev=12"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def heading(described: dict[str, object]) -> str:
+    """The line above a table: which machine, when."""
+    return f"{described['processor']}, {described['cores']} cores, {described['date']}"
+
+
+def record(path: Path, runs: list[dict[str, object]], **more: object) -> None:
+    """Write runs to a file, beside the description of the machine."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"machine": {**machine(), **more}, "runs": runs}, indent=1) + "\n")
 
 
 @numba.njit(nogil=True)

@@ -1,4 +1,4 @@
-"""Time the search on the project's boards: by board, strategy, propagation and threads.
+"""Time the search on the project's boards: by board, strategy and propagation, on one thread.
 
 Prints a Markdown table of medians and writes every run to a JSON file beside the description of
 the machine. Settings are interleaved, so that a change of the machine's speed falls on all alike.
@@ -16,38 +16,27 @@ from pathlib import Path
 from statistics import median
 
 import click
-from machine import RESULTS, machine
+from machine import RESULTS, gigahertz, heading, record
 
 import gpusudoku
 from gpusudoku import library
 from gpusudoku.counting import Options, make_engine
-from gpusudoku.engines.cores import usable_cores
 
 SERIES = ["1c", "1d", "1e", "1f", "2c", "2d", "2e", "2f"]
+LARGE = ["decomposition-16x16", "16x16-unique", "16x16-solutions", "25x25-newspaper"]
+LARGE += ["36x36-unique", "64x64-unique"]
+
+SETTINGS = [("min", "singles"), ("min", "locked"), ("min", "naked-single"), ("first", "singles")]
+SETTINGS += [("min", "none")]
+LIMIT_SECONDS = 60.0
+"""A setting that takes longer on a board is not tried on it again, and says so."""
 
 
-def settings() -> list[dict[str, object]]:
-    """The default search on one thread, each deviation from it, and all cores."""
-    one = {
-        "device": "cpu",
-        "method": "search",
-        "jobs": 1,
-        "strategy": "min",
-        "propagate": "singles",
-    }
-    cores = usable_cores()
-    return [
-        one,
-        {**one, "propagate": "none"},
-        {**one, "propagate": "naked-single"},
-        {**one, "strategy": "first"},
-        *([{**one, "jobs": cores}] if cores > 1 else []),
-    ]
-
-
-def label(setting: dict[str, object]) -> str:
-    """A column's heading."""
-    return f"{setting['strategy']}, {setting['propagate']}, -j {setting['jobs']}"
+def options(setting: tuple[str, str]) -> dict[str, object]:
+    """A setting as the options of a count."""
+    strategy, propagate = setting
+    return {"device": "cpu", "method": "search", "jobs": 1, "strategy": strategy,
+            "propagate": propagate}  # fmt: skip
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -58,47 +47,66 @@ def label(setting: dict[str, object]) -> str:
 def main(boards: tuple[str, ...], repeats: int, output: str, only_show: bool) -> None:
     """Time the search on BOARDS (names as in "gpusudoku boards")."""
     path = Path(output)
-    if only_show:
-        show(path)
-        return
-    names = list(boards) or SERIES
-    cases = settings()
-    engines = [make_engine(Options(**case)) for case in cases]
-    runs = []
-    for repeat in range(repeats + 1):  # the first is a warm-up
-        for name in names:
-            entry = library.entry(name)
-            for case, engine in zip(cases, engines, strict=True):
-                result = gpusudoku.count(library.load(name), engine=engine, **case)
-                if result.count != entry.count:
-                    sys.exit(f"{name}: {result.count} solutions counted, {entry.count} are right")
-                if repeat:
-                    runs.append({**result.as_dict(), "board": name, "case": label(case)})
-                click.echo(f"\r{repeat}/{repeats} {name} {label(case):<40}", nl=False, err=True)
-    click.echo("", err=True)
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps({"machine": machine(), "runs": runs}, indent=1) + "\n")
-
+    if not only_show:
+        before = gigahertz(1)
+        runs = measure(list(boards) or SERIES + LARGE, repeats)
+        record(path, runs, gigahertz=[before, gigahertz(1)])
     show(path)
 
 
+def measure(names: list[str], repeats: int) -> list[dict[str, object]]:
+    """Every run of every case, and every count checked."""
+    engine = make_engine(Options(device="cpu", jobs=1))
+    runs, skipped = [], set()
+    for repeat in range(repeats + 1):  # the first is a warm-up
+        for name in names:
+            entry = library.entry(name)
+            for setting in SETTINGS:
+                if (name, setting) in skipped or (setting[1] == "none" and str(entry.box) != "3x3"):
+                    continue
+                case = ", ".join(setting)
+                click.echo(f"\r{repeat}/{repeats} {name} {case:<40}", nl=False, err=True)
+                result = gpusudoku.count(library.load(name), engine=engine, **options(setting))
+                if result.count != entry.count:
+                    sys.exit(f"{name}: {result.count} solutions counted, {entry.count} are right")
+                if result.stats.seconds > LIMIT_SECONDS:
+                    skipped.add((name, setting))
+                if repeat:
+                    stats = result.stats
+                    runs.append({"board": name, "case": case, "count": str(result.count),
+                                 "nodes": stats.nodes, "seconds": stats.seconds})  # fmt: skip
+    click.echo("", err=True)
+    return runs
+
+
 def show(path: Path) -> None:
-    """Print the table of a recorded file."""
+    """Print the tables of a recorded file."""
     recorded = json.loads(path.read_text())
-    runs = recorded["runs"]
-    heads = list(dict.fromkeys(run["case"] for run in runs))
-    described = recorded["machine"]
-    print(f"{described['processor']}, {described['cores']} cores, {described['date']}\n")
-    print(f"| board | solutions | {' | '.join(heads)} |")
-    print("|---|---:|" + "---:|" * len(heads))
-    for name in dict.fromkeys(run["board"] for run in runs):
-        count = library.entry(name).count
-        cells = []
-        for head in heads:
-            case = [run for run in runs if (run["board"], run["case"]) == (name, head)]
-            seconds = median(run["seconds"] for run in case)
-            cells.append(f"{seconds:.3f} s ({count / seconds / 1e6:.2f} M/s)")
-        print(f"| {name} | {count:,} | {' | '.join(cells)} |")
+    runs, described = recorded["runs"], recorded["machine"]
+    cycles = " and ".join(f"{value:.2f}" for value in described["gigahertz"])
+    print(heading(described), end="")
+    print(f"; cycles the core got before and after, in 1e9 a second: {cycles}\n")
+    names = list(dict.fromkeys(run["board"] for run in runs))
+    for rows in ([n for n in names if n not in LARGE], [n for n in names if n in LARGE]):
+        heads = list(dict.fromkeys(run["case"] for run in runs if run["board"] in rows))
+        if not rows:
+            continue
+        print(f"| board | solutions | {' | '.join(heads)} |")
+        print("|---|---:|" + "---:|" * len(heads))
+        for name in rows:
+            cells = [cell([r for r in runs if (r["board"], r["case"]) == (name, h)]) for h in heads]
+            print(f"| {name} | {library.entry(name).count:,} | {' | '.join(cells)} |")
+        print()
+
+
+def cell(case: list[dict[str, object]]) -> str:
+    """Seconds, and of boards with many solutions the rate."""
+    if not case:
+        return ""
+    seconds = median(float(str(run["seconds"])) for run in case)
+    count = int(str(case[0]["count"]))
+    rate = f" ({count / seconds / 1e6:.2f} M/s)" if count >= 10_000 else ""
+    return f"{seconds:.3g} s{rate}"
 
 
 if __name__ == "__main__":

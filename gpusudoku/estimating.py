@@ -26,6 +26,7 @@ HOPELESS = 1e18
 """Nodes from which on nothing more is to be learnt: thousands of years."""
 SEED = 1
 
+
 @dataclass(frozen=True)
 class SearchEstimate:
     """What a search would take."""
