@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
+import numpy as np
 
 from gpusudoku.board import Board
+
+if TYPE_CHECKING:
+    from gpusudoku.solving import Solved
 
 
 class Summary:
@@ -27,6 +33,19 @@ class Summary:
         self.hints_before += before.n * before.empty_cells
         self.hints_after += hints
         self.seconds += seconds
+
+    def add_solved(self, solved: Solved) -> None:
+        """Take in what was solved together."""
+        before = solved.boards
+        unsolved = before.chosen(solved.counts == 0)
+        cells, clues = before.geometry.cells * len(before), np.count_nonzero(before.cells)
+        self.boards += len(before)
+        self.solved += len(before) - len(unsolved)
+        self.cells += cells
+        self.cells_before += clues
+        self.cells_after += np.count_nonzero(solved.solutions) + np.count_nonzero(unsolved.cells)
+        self.hints_before += before.geometry.n * (cells - clues)
+        self.seconds += solved.stats.seconds
 
     def show(self) -> None:
         """Print the lines on stderr."""

@@ -70,6 +70,7 @@ class NumberedLines:
         self._again: deque[NumberedLine] = deque()
         self._number = 0
         self._ended = False
+        """A terminal whose input was ended once goes on if it is asked again."""
 
     def __iter__(self) -> Iterator[NumberedLine]:
         return self
@@ -79,6 +80,7 @@ class NumberedLines:
             return self._again.popleft()
         line = b"" if self._ended else self._stream.readline(LONGEST_LINE)
         if not line:
+            self._ended = True
             raise StopIteration
         self._number += 1
         if self._number == 1:
@@ -102,10 +104,10 @@ class NumberedLines:
 
         Nothing, if the stream cannot tell (one that is not buffered), or if lines were put back.
         """
-        if self._again or self._peek is None:
+        if self._again or self._ended or self._peek is None:
             return b""
         data: bytes = self._peek()
-        self._ended = not data  # a terminal would have to be told once more
+        self._ended = not data
         return data
 
     def skip(self, lines: int, size: int) -> int:
