@@ -57,6 +57,11 @@ class Batch:
     def __iter__(self) -> Iterator[Board]:
         return (Board(cells, self.geometry) for cells in self.cells)
 
+    @property
+    def clues(self) -> int:
+        """Number of filled cells of all boards."""
+        return int(np.count_nonzero(self.cells))
+
     def part(self, start: int, end: int) -> Batch:
         """The boards from start to before end."""
         return Batch(self.geometry, self.cells[start:end])

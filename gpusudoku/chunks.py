@@ -98,7 +98,8 @@ class Job:
     @property
     def counts(self) -> list[int]:
         """What was found of every owner."""
-        return self._counts.tolist()  # type: ignore[no-any-return]
+        counts: list[int] = self._counts.tolist()
+        return counts
 
     @property
     def total(self) -> int:
@@ -200,7 +201,7 @@ class Job:
             after = before + numbers
             if self.limit is not None:
                 reached = (before < self.limit) & (after >= self.limit)
-                self._below_limit -= np.count_nonzero(reached)
+                self._below_limit -= int(np.count_nonzero(reached))
             self._counts[owners] = after
             if self._below_limit == 0:
                 self._halt()

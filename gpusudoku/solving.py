@@ -6,7 +6,7 @@ Only boards with many solutions are searched alone, one after the other.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Unpack
@@ -82,8 +82,8 @@ def solve_batches(
     Options are as for ``listing.solve``. An InputError that reading the batches raises is raised
     once all boards before it are solved.
     """
-    limit = 2 if check_unique else 1
-    settings = Options(**{**options, "limit": limit})
+    options["limit"] = limit = 2 if check_unique else 1
+    settings = Options(**options)
     engine = engine or make_engine(settings)
     blocks = Blocks(batches)
     for block in blocks:
@@ -101,7 +101,7 @@ def list_batches(
     engine: Engine | None = None,
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[OptionFields],
-) -> Iterator[Listed]:
+) -> Generator[Listed, None, None]:
     """List the solutions of every board, no more than the limit, in constant memory.
 
     Those of a board with fewer than FEW come in ascending order, those of others as a ``Listing``

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +89,8 @@ def solve(
                 line.clear()
                 before = summary.boards
                 summary.add_solved(solved)
-                for index in range(1) if source.single else np.flatnonzero(solved.counts != 1):
+                special = np.flatnonzero(solved.counts != 1).tolist()
+                for index in [0] if source.single else special:
                     name = "" if source.single else f"board {before + index + 1}: "
                     _tell(solved.boards[index], name, solved.counts[index], first_only)
                 if as_json:
@@ -173,6 +174,7 @@ def enumerate_(
     """List all solutions of every BOARD, streamed in constant memory.
 
     Solutions come as they are found: in a fixed order with -j 1, in any order with more threads.
+    Those of a batch come board by board, in input order, and in ascending order where they are few.
     Whatever stops the listing, only whole lines are written.
 
     \b
@@ -198,6 +200,7 @@ def enumerate_(
         try:
             with closing(found):
                 for listed in found:
+                    line.clear()
                     warn_conflicts(listed.doubtful)
                     # Where there are several boards, each has its solutions in order.
                     sort = in_order and len(listed.boards) == 1
@@ -211,7 +214,9 @@ def enumerate_(
     source.finish()
 
 
-def _listed_alone(source: Source, stats: bool, options: dict[str, Any]) -> Iterator[Listed]:
+def _listed_alone(
+    source: Source, stats: bool, options: dict[str, Any]
+) -> Generator[Listed, None, None]:
     from gpusudoku.listing import Listing
     from gpusudoku.solving import Listed
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 
 from gpusudoku.board import Board
 
@@ -38,12 +37,12 @@ class Summary:
         """Take in what was solved together."""
         before = solved.boards
         unsolved = before.chosen(solved.counts == 0)
-        cells, clues = before.geometry.cells * len(before), np.count_nonzero(before.cells)
+        cells, clues = before.geometry.cells * len(before), before.clues
         self.boards += len(before)
         self.solved += len(before) - len(unsolved)
         self.cells += cells
         self.cells_before += clues
-        self.cells_after += np.count_nonzero(solved.solutions) + np.count_nonzero(unsolved.cells)
+        self.cells_after += before.geometry.cells * (len(before) - len(unsolved)) + unsolved.clues
         self.hints_before += before.geometry.n * (cells - clues)
         self.seconds += solved.stats.seconds
 
