@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from gpusudoku.errors import GpusudokuError
 
@@ -65,6 +66,9 @@ class Job:
         The job stops early once every owner has reached this; None for never.
     sink
         Called with each batch of whatever the workers list, and with whose it is; may block.
+    dtype
+        How the counts are kept: as integers of any size, or as uint64, which is quick for many
+        owners and will do wherever what is counted is visited.
     """
 
     def __init__(
@@ -72,8 +76,9 @@ class Job:
         owners: int,
         limit: int | None = None,
         sink: Callable[[Any, Any], None] | None = None,
+        dtype: DTypeLike = object,
     ) -> None:
-        self.counts = [0] * owners
+        self._counts = np.zeros(owners, dtype)
         self.limit = limit
         self.sink = sink
         self.busy: list[float] = []
@@ -89,6 +94,17 @@ class Job:
         self.flag = np.zeros(1, np.int64)
         """Not 0 once the job is stopped: for compiled loops to look at."""
         self._error: BaseException | None = None
+
+    @property
+    def counts(self) -> list[int]:
+        """What was found of every owner."""
+        counts: list[int] = self._counts.tolist()
+        return counts
+
+    @property
+    def total(self) -> int:
+        """What was found of all owners."""
+        return int(self._counts.sum())
 
     @property
     def stopped(self) -> bool:
@@ -126,16 +142,13 @@ class Job:
             self._change.notify_all()
 
     def report(self, found: Iterable[tuple[int, int]], weight: float = 0.0) -> None:
-        """Add (owner, number) pairs to the counts and weight to the work done."""
-        with self._change:
-            self._done += weight
-            for owner, number in found:
-                before = self.counts[owner]
-                self.counts[owner] = before + number
-                if self.limit is not None and before < self.limit <= before + number:
-                    self._below_limit -= 1
-            if self._below_limit == 0:
-                self._halt()
+        """Add (owner, number) pairs to the counts, no owner twice, and weight to the work done."""
+        pairs = np.array(list(found), self._counts.dtype).reshape(-1, 2)
+        self._add(pairs[:, 1], pairs[:, 0].astype(np.intp), weight)
+
+    def report_all(self, numbers: NDArray[np.uint64]) -> None:
+        """Add a number to the count of every owner."""
+        self._add(numbers, slice(None), 0.0)
 
     def run(
         self,
@@ -167,7 +180,7 @@ class Job:
                     thread.join(POLL_SECONDS)
                     if progress is not None:
                         seconds = time.perf_counter() - start
-                        progress(Progress(min(self._done, 1.0), sum(self.counts), seconds))
+                        progress(Progress(min(self._done, 1.0), self.total, seconds))
         except KeyboardInterrupt:
             interrupted = True
         finally:
@@ -179,7 +192,19 @@ class Job:
         if self._error is not None:
             raise self._error
         if interrupted:
-            raise Interrupted("interrupted", sum(self.counts))
+            raise Interrupted("interrupted", self.total)
+
+    def _add(self, numbers: NDArray[Any], owners: Any, weight: float) -> None:
+        with self._change:
+            self._done += weight
+            before = self._counts[owners]
+            after = before + numbers
+            if self.limit is not None:
+                reached = (before < self.limit) & (after >= self.limit)
+                self._below_limit -= int(np.count_nonzero(reached))
+            self._counts[owners] = after
+            if self._below_limit == 0:
+                self._halt()
 
     def _halt(self) -> None:
         """Stop; for those who hold the lock."""

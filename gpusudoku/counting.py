@@ -5,8 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import islice, pairwise
 from typing import Unpack
 
+import numpy as np
+
+from gpusudoku.batch import BLOCK_BOARDS, Batch, Blocks
 from gpusudoku.board import Board
 from gpusudoku.choosing import FEW_SOLUTIONS, Choice, choose
 from gpusudoku.chunks import Interrupted, Progress
@@ -19,14 +23,11 @@ from gpusudoku.estimating import estimate_search
 from gpusudoku.exploring import explore, rules_of
 from gpusudoku.frontier import Frontier
 from gpusudoku.options import OptionFields, Options
-from gpusudoku.results import Count, Stats
+from gpusudoku.results import Count, Counts, Stats
 
-BLOCK_SECONDS = 0.25
-"""Boards of a batch are counted in blocks that grow until one takes about this long."""
-BLOCK_BOARDS = 1 << 14
-"""Boards in a block at most,"""
 CONTRACTED_BOARDS = 1 << 10
-"""where they may be contracted: the boards of a block may cost a hundred times those before."""
+"""Boards in a block, at most, where they may be contracted: those of a block may cost a hundred
+times those before."""
 AUTO_SOLUTIONS = 64
 """Boards of a batch with fewer solutions are not worth contracting."""
 CHECK_SECONDS = 20.0
@@ -110,30 +111,27 @@ def count_many(
     as one frontier, and boards with AUTO_SOLUTIONS or more are then counted each by whatever
     takes less.
     """
+    for counts in count_batches((Batch.of([board]) for board in boards), engine=engine, **options):
+        yield from counts
+
+
+def count_batches(
+    batches: Iterable[Batch], *, engine: Engine | None = None, **options: Unpack[OptionFields]
+) -> Iterator[Counts]:
+    """Count as ``count_many`` does; the counts come together of boards that are counted together.
+
+    An InputError that reading the batches raises is raised once all before it are counted.
+    """
     settings = Options(**options)
     engine = engine or make_engine(settings)
-    size, most = 16, BLOCK_BOARDS if _only_searches(settings) else CONTRACTED_BOARDS
-    block: list[Board] = []
-
-    def flush() -> Iterator[Count]:
-        nonlocal size
+    blocks = Blocks(batches, BLOCK_BOARDS if _only_searches(settings) else CONTRACTED_BOARDS)
+    for block in blocks:
         seconds, start = 0.0, time.perf_counter()
-        for result in _count_block(block, settings, engine):
+        for counts in _count_block(block, settings, engine):
             seconds += time.perf_counter() - start
-            yield result  # what is done with it does not count
+            yield counts  # what is done with it does not count
             start = time.perf_counter()
-        if seconds < BLOCK_SECONDS:
-            size = min(2 * size, most)
-        elif seconds > 4 * BLOCK_SECONDS:
-            size = max(1, size // 2)
-        block.clear()
-
-    for board in boards:
-        if block and (board.geometry != block[0].geometry or len(block) >= size):
-            yield from flush()
-        block.append(board)
-    if block:
-        yield from flush()
+        blocks.took(seconds)
 
 
 def _only_searches(settings: Options) -> bool:
@@ -142,46 +140,46 @@ def _only_searches(settings: Options) -> bool:
     return settings.method == "search" or (settings.method == "auto" and few)
 
 
-def _count_block(block: list[Board], settings: Options, engine: Engine) -> Iterator[Count]:
+def _count_block(block: Batch, settings: Options, engine: Engine) -> Iterator[Counts]:
     """Count boards of one geometry; those that take long one by one, as they are asked for."""
     if settings.method == "contraction":
-        yield from _contract_block(block, settings, engine)
+        for result in _contract_block(block, settings, engine):
+            yield Counts.of(result, settings.limit)
         return
     if _only_searches(settings):
         counts, stats = explore(block, engine, settings)
-        for board, found in zip(block, counts, strict=True):
-            yield _result(board, found, engine, settings, stats, "search")
+        yield _results(block, counts, engine, settings, stats, "search")
         return
-    limited = replace(settings, limit=AUTO_SOLUTIONS)
-    counts, stats = explore(block, engine, limited)
-    many = [board for board, found in zip(block, counts, strict=True) if found >= AUTO_SOLUTIONS]
-    if many and many[0].geometry == NINE:
-        others = _contract_block(many, settings, engine)
+    counts, stats = explore(block, engine, replace(settings, limit=AUTO_SOLUTIONS))
+    many = np.array(counts) >= AUTO_SOLUTIONS
+    if block.geometry == NINE and many.any():
+        others = _contract_block(block.chosen(many), settings, engine)
     else:
-        others = (_count(board, settings, engine) for board in many)
-    for board, found in zip(block, counts, strict=True):
-        if found < AUTO_SOLUTIONS:
-            yield _result(board, found, engine, settings, stats, "search")
+        others = (_count(board, settings, engine) for board in block.chosen(many))
+    changes = np.flatnonzero(many[1:] != many[:-1]) + 1
+    for start, end in pairwise([0, *changes.tolist(), len(block)]):
+        if many[start]:
+            for result in islice(others, end - start):
+                yield Counts.of(result, settings.limit)
         else:
-            yield next(others)
+            few = block.part(start, end)
+            yield _results(few, counts[start:end], engine, settings, stats, "search")
 
 
-def _contract_block(block: list[Board], settings: Options, engine: Engine) -> Iterator[Count]:
+def _contract_block(block: Batch, settings: Options, engine: Engine) -> Iterator[Count]:
     """Contract every board; cheap 9x9 boards each on one thread, others on all."""
     stats = Stats()
     counts, left = [0] * len(block), list(range(len(block)))
-    if block[0].geometry == NINE:
+    if block.geometry == NINE:
         start = time.perf_counter()
         threads = engine.workers if engine.name == "cpu" else usable_cores()
         counts, left = contract_cheap(block, threads, settings.memory)
         stats.seconds = time.perf_counter() - start
     dear = set(left)
+    cheap = iter(_results(block, counts, engine, settings, stats, "contraction"))
     alone = replace(settings, method="contraction")
-    for index, board in enumerate(block):
-        if index in dear:
-            yield _count(board, alone, engine)
-        else:
-            yield _result(board, counts[index], engine, settings, stats, "contraction")
+    for index, result in enumerate(cheap):
+        yield _count(result.board, alone, engine) if index in dear else result
 
 
 def cross_check(result: Count, **options: Unpack[OptionFields]) -> str | None:
@@ -254,9 +252,18 @@ def _count(
 
 
 def _result(
-    board: Board, found: int, engine: Engine, options: Options, stats: Stats, method: str
+    board: Board, found: int, engine: Engine, settings: Options, stats: Stats, method: str
 ) -> Count:
-    exact = options.limit is None or found < options.limit
-    shown = found if exact or options.limit is None else options.limit
+    exact = settings.limit is None or found < settings.limit
+    shown = found if exact or settings.limit is None else settings.limit
     workers = len(stats.utilisation) or engine.workers
     return Count(board, shown, exact, method, engine.name, workers, stats)
+
+
+def _results(
+    boards: Batch, found: list[int], engine: Engine, settings: Options, stats: Stats, method: str
+) -> Counts:
+    limit = settings.limit
+    counts = found if limit is None else [min(number, limit) for number in found]
+    workers = len(stats.utilisation) or engine.workers
+    return Counts(boards, counts, limit, method, engine.name, workers, stats)

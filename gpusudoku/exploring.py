@@ -6,6 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from gpusudoku.batch import Batch
 from gpusudoku.board import Board
 from gpusudoku.chunks import Interrupted, Job, Progress
 from gpusudoku.engines import Engine
@@ -41,13 +44,13 @@ class Exploration:
 
     def __init__(
         self,
-        boards: Sequence[Board],
+        boards: Batch | Sequence[Board],
         engine: Engine,
         options: Options,
         sink: Callable[[Any, Any], None] | None = None,
     ) -> None:
         self.rules = rules_of(options)
-        self.job = Job(len(boards), options.limit, sink)
+        self.job = Job(len(boards), options.limit, sink, np.uint64)
         self._engine, self._options = engine, options
         self._roots = Frontier.of(boards, self.rules)
         _ = cpu.kernels(self._roots.layout, self.rules).expand  # compiled now, not in the run
@@ -68,7 +71,7 @@ class Exploration:
             widened = time.perf_counter()
             tally = engine.explore(frontier, self.rules, job, progress)
         except (Interrupted, KeyboardInterrupt):
-            raise Interrupted("interrupted", sum(job.counts)) from None
+            raise Interrupted("interrupted", job.total) from None
         return Stats(
             strategy=options.strategy,
             propagate=technique_names(self.rules.techniques),
@@ -86,7 +89,7 @@ class Exploration:
 
 
 def explore(
-    boards: Sequence[Board],
+    boards: Batch | Sequence[Board],
     engine: Engine,
     options: Options,
     *,

@@ -13,6 +13,7 @@ from math import inf, log2
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.batch import Batch
 from gpusudoku.board import Board
 from gpusudoku.chunks import Job
 from gpusudoku.kernels import cpu
@@ -49,17 +50,16 @@ class Frontier:
         return len(self.boards)
 
     @classmethod
-    def of(cls, roots: Sequence[Board], rules: Rules) -> Frontier:
+    def of(cls, roots: Batch | Sequence[Board], rules: Rules) -> Frontier:
         """The roots themselves, in order; all of one geometry.
 
         A root whose clues contradict each other has no candidates left and counts 0.
         """
-        geometry = roots[0].geometry
-        layout = layout_of(geometry.box_rows, geometry.box_columns)
-        boards = np.empty((len(roots), layout.words), np.uint64)
-        cells = np.stack([root.cells for root in roots])
-        cpu.kernels(layout, rules).load(cells, layout.slot_of, layout.keep, boards)
-        return cls(layout, boards, np.arange(len(roots)))
+        batch = Batch.of(roots)
+        layout = layout_of(batch.geometry.box_rows, batch.geometry.box_columns)
+        boards = np.empty((len(batch), layout.words), np.uint64)
+        cpu.kernels(layout, rules).load(batch.cells, layout.slot_of, layout.keep, boards)
+        return cls(layout, boards, np.arange(len(batch)))
 
     def widened(
         self, rules: Rules, width: int, cutoff: float | None = None, job: Job | None = None
@@ -131,6 +131,8 @@ class Frontier:
         return masks
 
     def _joined(self, parts: Sequence[Frontier]) -> Frontier:
+        if len(parts) == 1:
+            return parts[0]
         return Frontier(
             self.layout,
             np.concatenate([part.boards for part in parts]),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from gpusudoku.batch import Batch
 from gpusudoku.board import Board
 
 
@@ -91,3 +93,39 @@ class Count:
             "jobs": self.jobs,
             **stats,
         }
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What came of boards that were counted together; iterating gives a ``Count`` for each."""
+
+    boards: Batch
+    counts: list[int]
+    """At most the limit."""
+    limit: int | None
+    """Counts that reach it are not exact."""
+    method: str
+    device: str
+    jobs: int
+    stats: Stats
+    """What was done for all of them."""
+
+    @classmethod
+    def of(cls, count: Count, limit: int | None) -> Counts:
+        """The count of a single board."""
+        return cls(
+            Batch.of([count.board]), [count.count], limit, count.method, count.device, count.jobs,
+            count.stats,
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __iter__(self) -> Iterator[Count]:
+        for board, count in zip(self.boards, self.counts, strict=True):
+            exact = self.is_exact(count)
+            yield Count(board, count, exact, self.method, self.device, self.jobs, self.stats)
+
+    def is_exact(self, count: int) -> bool:
+        """Whether one of the counts is exact."""
+        return self.limit is None or count < self.limit

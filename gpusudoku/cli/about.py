@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -127,16 +128,26 @@ def convert(
     Forms are
     """
     source = Source(boards, box, keep_going)
-    texts = (formats.write(board, form) for board in source)
+    texts = _written(source, form)
     first = next(texts, None)  # before anything is opened: the form may not suit the board
     with Output(output, force, boards) as out:
         if formats.header(form):
             out.write(formats.header(form) + "\n")
         if first is not None:
-            out.write(first + "\n")
+            out.write(first)
         for text in texts:
-            out.write(f"{formats.separator(form)}{text}\n")
+            out.write(formats.separator(form) + text)
     source.finish()
+
+
+def _written(source: Source, form: str) -> Iterator[str]:
+    """Every board as text, with its newline; canonical lines as many at a time as are read."""
+    for batch in source.batches():
+        if form == "line":
+            yield formats.write_lines(batch.cells)
+        else:
+            for board in batch:
+                yield formats.write(board, form) + "\n"
 
 
 convert.help = (

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
-from gpusudoku.board import Board
+from gpusudoku import formats
 from gpusudoku.chunks import Interrupted
 from gpusudoku.cli.options import (
     boards_argument,
@@ -19,14 +22,14 @@ from gpusudoku.cli.options import (
     searching,
     statistics,
 )
-from gpusudoku.cli.output import open_log
+from gpusudoku.cli.output import Output, open_log
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import show_choice, show_stats, start_engine
-from gpusudoku.cli.source import Source, warn_conflict
+from gpusudoku.cli.source import Source, warn_conflicts
 from gpusudoku.errors import InputError
 from gpusudoku.geometry import Geometry
 from gpusudoku.options import Options
-from gpusudoku.results import Count
+from gpusudoku.results import Count, Counts
 
 if TYPE_CHECKING:
     from gpusudoku.choosing import Choice
@@ -80,30 +83,41 @@ def count(
         options["limit"] = options["limit"] or 2
         if options["limit"] < 2:
             raise InputError("--only needs a limit of at least 2")
+    from gpusudoku.counting import count_batches
+
     settings = Options(**options)
     source = Source(boards, box, keep_going)
     engine = start_engine(settings)
     alone = stats or as_json or log is not None or cross_check or source.single
     done, ways = 0, Counter[str | None]()
     with open_log(log, boards) as log_file, ProgressLine() as line:
+        out = Output(None, False, boards)
         try:
-            results = (
+            for results in (
                 _one_by_one(source, engine, options, line, stats)
                 if alone
-                else _in_blocks(source, engine, options)
-            )
-            for result in results:
+                else count_batches(source.batches(), engine=engine, **options)
+            ):
                 line.clear()
-                if result.count == 0:
-                    warn_conflict(result.board)
-                if cross_check:
-                    ways[_counted_again(result, options)] += 1
-                if log_file is not None:
-                    print(json.dumps(result.as_dict()), file=log_file, flush=True)
-                _print(result, only, as_json, source.single)
-                if stats:
+                done += len(results)
+                counts = np.array(results.counts)
+                warn_conflicts(results.boards.chosen(counts == 0))
+                for result in results if alone else ():
+                    if cross_check:
+                        ways[_counted_again(result, options)] += 1
+                    if log_file is not None:
+                        print(json.dumps(result.as_dict()), file=log_file, flush=True)
+                wanted = counts >= 0 if only is None else WANTED[only](counts)
+                if as_json:
+                    out.write(_records(results, wanted))
+                elif only is not None:
+                    out.write(formats.write_lines(results.boards.cells[wanted]))
+                elif source.single:
+                    out.write("".join(f"{result}\n" for result in results))
+                else:
+                    out.write(formats.write_lines(results.boards.cells, _tails(results, counts)))
+                for result in results if stats else ():
                     show_stats(result)
-                done += 1
                 line.boards(done)
         except (KeyboardInterrupt, Interrupted) as error:
             if source.single and isinstance(error, Interrupted):
@@ -116,7 +130,7 @@ def count(
 
 def _one_by_one(
     source: Source, engine: Engine, options: dict[str, Any], line: ProgressLine, stats: bool
-) -> Iterator[Count]:
+) -> Iterator[Counts]:
     from gpusudoku.counting import count
 
     def chosen(choice: Choice) -> None:
@@ -124,35 +138,22 @@ def _one_by_one(
         show_choice(choice, stats)
 
     for board in source:
-        yield count(board, engine=engine, chosen=chosen, progress=line.update, **options)
+        result = count(board, engine=engine, chosen=chosen, progress=line.update, **options)
+        yield Counts.of(result, options["limit"])
 
 
-def _in_blocks(source: Source, engine: Engine, options: dict[str, Any]) -> Iterator[Count]:
-    """Count the boards before a bad one too, and only then let its error through."""
-    from gpusudoku.counting import count_many
-
-    errors: list[InputError] = []
-
-    def good() -> Iterator[Board]:
-        try:
-            yield from source
-        except InputError as error:
-            errors.append(error)
-
-    yield from count_many(good(), engine=engine, **options)
-    if errors:
-        raise errors[0]
+def _records(results: Counts, wanted: NDArray[np.bool_]) -> str:
+    chosen = compress(results, wanted)
+    return "".join(f"{json.dumps(result.as_dict())}\n" for result in chosen)
 
 
-def _print(result: Count, only: str | None, as_json: bool, single: bool) -> None:
-    if only is not None and not WANTED[only](result.count):
-        return
-    if as_json:
-        click.echo(json.dumps(result.as_dict()))
-    elif only is not None:
-        click.echo(str(result.board))
-    else:
-        click.echo(str(result) if single else f"{result.board}:{result}")
+def _tails(results: Counts, counts: NDArray[Any]) -> NDArray[np.bytes_]:
+    """Return ``:COUNT`` for every board; few boards of a block have a count that no other has."""
+    numbers, which = np.unique(counts, return_inverse=True)
+    texts = [
+        f":{number}" if results.is_exact(number) else f":{number}+" for number in numbers.tolist()
+    ]
+    return np.array(texts, np.bytes_)[which]
 
 
 def _tell_ways(ways: Counter[str | None]) -> None:

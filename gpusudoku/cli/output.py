@@ -45,7 +45,10 @@ class Output:
         self.lines = 0
         """Lines written."""
         self._path = None if path == "-" else path
-        self._file = sys.stdout if self._path is None else self._open(self._path, force, inputs)
+        if self._path is not None:
+            self._file = self._open(self._path, force, inputs)
+        else:  # None if it was closed before we started
+            self._file = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
         self._descriptor: int | None = None
         self._is_file = False
         with suppress(OSError):  # io.UnsupportedOperation is one

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -11,20 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku import formats
+from gpusudoku.batch import Batch
 from gpusudoku.board import Board
 from gpusudoku.chunks import Interrupted
 from gpusudoku.cli.options import boards_argument, force, option, reading, searching, statistics
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import show_search, start_engine
-from gpusudoku.cli.source import Source, warn_conflict
+from gpusudoku.cli.source import Source, warn_conflict, warn_conflicts
 from gpusudoku.cli.summary import Summary
 from gpusudoku.errors import InputError
 from gpusudoku.geometry import Geometry
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
-    from gpusudoku.listing import Solution
+    from gpusudoku.solving import Listed, Solved
 
 SORTED_BYTES = 1 << 30
 """--sorted keeps all solutions in memory, one byte a cell, and refuses to keep more than this."""
@@ -66,63 +68,86 @@ def solve(
       gpusudoku solve puzzles.txt > solutions.txt
       gpusudoku solve @techniques-16x16 --stats
     """
-    from gpusudoku.listing import solve
+    from gpusudoku.solving import solve_batches
 
     settings = Options(**options)
     source = Source(boards, box, keep_going)
     engine = start_engine(settings)
     form = form or ("pretty" if source.single else "line")
-    if not as_json and formats.header(form):
-        click.echo(formats.header(form))
+    alone = source.single or as_json or stats
+    options |= {"engine": engine, "check_unique": not first_only}
     summary = Summary()
-    try:
-        with ProgressLine() as line:
-            for number, board in enumerate(source, start=1):
-                found = solve(
-                    board,
-                    engine=engine,
-                    check_unique=not first_only,
-                    progress=line.update if source.single else None,
-                    **options,
-                )
+    with Output(None, False, boards) as out, ProgressLine() as line:
+        if not as_json and formats.header(form):
+            out.write(formats.header(form) + "\n")
+        try:
+            for solved in (
+                _one_by_one(source, line, options)
+                if alone
+                else solve_batches(source.batches(), **options)
+            ):
                 line.clear()
-                summary.add(board, found.board, found.stats.seconds)
-                _tell(found, board, "" if source.single else f"board {number}: ")
+                before = summary.boards
+                summary.add_solved(solved)
+                special = np.flatnonzero(solved.counts != 1).tolist()
+                for index in [0] if source.single else special:
+                    name = "" if source.single else f"board {before + index + 1}: "
+                    _tell(solved.boards[index], name, solved.counts[index], first_only)
                 if as_json:
-                    click.echo(json.dumps(_record(found, board)))
-                elif found.board is not None:
-                    between = formats.separator(form) if number > 1 else ""
-                    click.echo(f"{between}{formats.write(found.board, form)}")
+                    out.write(_record(solved, first_only))
+                else:
+                    out.write(_solutions(solved, form, before))
                 if stats:
-                    show_search(found.stats)
-                line.boards(number)
-    except KeyboardInterrupt:
-        raise Interrupted(f"interrupted: {summary.boards} boards solved", 0) from None
+                    show_search(solved.stats)
+                line.boards(summary.boards)
+        except (KeyboardInterrupt, Interrupted):
+            raise Interrupted(f"interrupted: {summary.boards} boards solved", 0) from None
     if not source.single:
         summary.show()
     source.finish()
 
 
-def _tell(found: Solution, board: Board, name: str) -> None:
+def _one_by_one(source: Source, line: ProgressLine, options: dict[str, Any]) -> Iterator[Solved]:
+    from gpusudoku.listing import solve
+    from gpusudoku.solving import Solved
+
+    progress = line.update if source.single else None
+    for board in source:
+        yield Solved.of(board, solve(board, progress=progress, **options))
+
+
+def _tell(board: Board, name: str, count: int, first_only: bool) -> None:
     """Say on stderr what the solution does not show."""
-    if found.board is None:
+    if count == 0:
         warn_conflict(board)
         verdict = "no solution"
-    elif found.unique is None:
+    elif first_only:
         verdict = "a solution"
     else:
-        verdict = "the only solution" if found.unique else "not the only solution"
-    if not name or found.board is None or found.unique is False:
-        click.echo(f"gpusudoku: {name}{verdict}", err=True)
+        verdict = "the only solution" if count == 1 else "not the only solution"
+    click.echo(f"gpusudoku: {name}{verdict}", err=True)
 
 
-def _record(found: Solution, board: Board) -> dict[str, object]:
-    return {
+def _record(solved: Solved, first_only: bool) -> str:
+    """Write a single board as a JSON object."""
+    [board], [count] = solved.boards, solved.counts.tolist()
+    record = {
         "board": str(board),
-        "solution": str(found.board) if found.board else None,
-        "unique": found.unique,
-        "seconds": found.stats.seconds,
+        "solution": str(Board(solved.solutions[0], board.geometry)) if count else None,
+        "unique": count == 1 if count and not first_only else None,
+        "seconds": solved.stats.seconds,
     }
+    return json.dumps(record) + "\n"
+
+
+def _solutions(solved: Solved, form: str, before: int) -> str:
+    """Write the solutions that there are; before them there were so many boards."""
+    found = solved.solutions[solved.counts > 0]
+    if form == "line":
+        return formats.write_lines(found)
+    between, geometry = formats.separator(form), solved.boards.geometry
+    text = "".join(f"{between}{formats.write(Board(cells, geometry), form)}\n" for cells in found)
+    return text.removeprefix(between) if before == 0 and solved.counts[0] > 0 else text
 
 
 @click.command("enumerate")
@@ -149,6 +174,7 @@ def enumerate_(
     """List all solutions of every BOARD, streamed in constant memory.
 
     Solutions come as they are found: in a fixed order with -j 1, in any order with more threads.
+    Those of a batch come board by board, in input order, and in ascending order where they are few.
     Whatever stops the listing, only whole lines are written.
 
     \b
@@ -157,26 +183,49 @@ def enumerate_(
       gpusudoku enumerate board.txt -o solutions.txt --sorted
       gpusudoku enumerate board.txt --limit 1000 --format csv
     """
-    from gpusudoku.listing import Listing
+    from gpusudoku.solving import list_batches
 
     settings = Options(**options)
     source = Source(boards, box, keep_going)
     with Output(output, force, boards) as out, ProgressLine(quiet=output is None) as line:
-        engine = start_engine(settings)
+        options |= {"engine": start_engine(settings), "progress": line.update}
         if formats.header(form):
             out.write(formats.header(form) + "\n")
+        found = (
+            _listed_alone(source, stats, options)
+            if source.single or stats
+            else list_batches(source.batches(), **options)
+        )
+        done = 0
         try:
-            for board in source:
-                warn_conflict(board)
-                listing = Listing(board, engine=engine, progress=line.update, **options)
-                with closing(listing):
-                    for block in _sorted(listing) if in_order else listing:
-                        out.write(_as_text(block, board.geometry, form))
-                if stats and listing.stats is not None:
-                    show_search(listing.stats)
-        except KeyboardInterrupt:
+            with closing(found):
+                for listed in found:
+                    line.clear()
+                    warn_conflicts(listed.doubtful)
+                    # Where there are several boards, each has its solutions in order.
+                    sort = in_order and len(listed.boards) == 1
+                    for block in _sorted(listed.solutions) if sort else listed.solutions:
+                        out.write(_as_text(block, listed.boards.geometry, form))
+                    done += len(listed.boards)
+                    if not source.single:
+                        line.boards(done)
+        except (KeyboardInterrupt, Interrupted):
             raise Interrupted(f"interrupted: {out.lines} lines written", out.lines) from None
     source.finish()
+
+
+def _listed_alone(
+    source: Source, stats: bool, options: dict[str, Any]
+) -> Generator[Listed, None, None]:
+    from gpusudoku.listing import Listing
+    from gpusudoku.solving import Listed
+
+    for board in source:
+        batch, listing = Batch.of([board]), Listing(board, **options)
+        with closing(listing):
+            yield Listed(batch, batch, listing)
+        if stats and listing.stats is not None:
+            show_search(listing.stats)
 
 
 def _sorted(listing: Any) -> list[NDArray[np.uint8]]:

@@ -8,39 +8,43 @@ from itertools import chain, islice
 import click
 
 from gpusudoku import formats, library
+from gpusudoku.batch import Batch
 from gpusudoku.board import Board
 from gpusudoku.errors import InputError
 from gpusudoku.geometry import Geometry
 
 
 class Source:
-    """The boards that a command was given, read one after the other.
+    """The boards that a command was given, read one after the other, or as many as are at hand.
 
-    A bad board ends the reading, once all boards before it have been dealt with, by an
-    ``InputError``; or, if the command is to keep going, it is reported on stderr at once and
-    ``failed`` is set.
+    A bad board ends the reading by an ``InputError`` after all boards before it; or, if the
+    command is to keep going, it is reported on stderr at once and ``failed`` is set.
     """
 
     def __init__(self, names: Iterable[str], box: Geometry | None, keep_going: bool) -> None:
         self.failed = False
         self._keep_going = keep_going
-        entries = chain.from_iterable(_read(name, box) for name in names)
-        head = list(islice(entries, 2))
+        found = chain.from_iterable(_read(name, box) for name in names)
+        head = list(islice(found, 2))
         if isinstance(head[0], InputError) and not keep_going:
             raise head[0]  # before anything is written
-        self._entries = chain(head, entries)
-        self.single = len(head) == 1
+        self._found = chain(head, found)
+        self.single = len(head) == 1 and (isinstance(head[0], InputError) or len(head[0]) == 1)
         """Whether there is one board only (or one error)."""
 
     def __iter__(self) -> Iterator[Board]:
-        for entry in self._entries:
-            if not isinstance(entry, InputError):
-                yield entry.board
+        return chain.from_iterable(self.batches())
+
+    def batches(self) -> Iterator[Batch]:
+        """All boards, those together that are at hand together."""
+        for found in self._found:
+            if not isinstance(found, InputError):
+                yield found
             elif self._keep_going:
                 self.failed = True
-                click.echo(f"gpusudoku: {entry}", err=True)
+                click.echo(f"gpusudoku: {found}", err=True)
             else:
-                raise entry
+                raise found
 
     def finish(self) -> None:
         """Exit with status 2 if a bad board was reported on the way."""
@@ -48,9 +52,9 @@ class Source:
             click.get_current_context().exit(2)
 
 
-def _read(name: str, box: Geometry | None) -> Iterator[formats.Entry | InputError]:
+def _read(name: str, box: Geometry | None) -> Iterator[Batch | InputError]:
     if not name.startswith("@"):
-        yield from formats.read_path(name, box)
+        yield from formats.read_batches(name, box)
         return
     try:
         board = library.load(name.removeprefix("@"))
@@ -60,7 +64,13 @@ def _read(name: str, box: Geometry | None) -> Iterator[formats.Entry | InputErro
     if box not in (None, board.geometry):
         yield InputError(f"{name}: has boxes of {board.geometry}, not of {box}")
         return
-    yield formats.Entry(board, 1)
+    yield Batch.of([board])
+
+
+def warn_conflicts(boards: Iterable[Board]) -> None:
+    """Say on stderr of every board which two clues contradict each other, if any do."""
+    for board in boards:
+        warn_conflict(board)
 
 
 def warn_conflict(board: Board) -> None:

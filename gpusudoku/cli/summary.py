@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from gpusudoku.board import Board
+
+if TYPE_CHECKING:
+    from gpusudoku.solving import Solved
 
 
 class Summary:
@@ -27,6 +32,19 @@ class Summary:
         self.hints_before += before.n * before.empty_cells
         self.hints_after += hints
         self.seconds += seconds
+
+    def add_solved(self, solved: Solved) -> None:
+        """Take in what was solved together."""
+        before = solved.boards
+        unsolved = before.chosen(solved.counts == 0)
+        cells, clues = before.geometry.cells * len(before), before.clues
+        self.boards += len(before)
+        self.solved += len(before) - len(unsolved)
+        self.cells += cells
+        self.cells_before += clues
+        self.cells_after += before.geometry.cells * (len(before) - len(unsolved)) + unsolved.clues
+        self.hints_before += before.geometry.n * (cells - clues)
+        self.seconds += solved.stats.seconds
 
     def show(self) -> None:
         """Print the lines on stderr."""

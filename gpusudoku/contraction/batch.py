@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
 import numpy as np
 
-from gpusudoku.board import Board
+from gpusudoku.batch import Batch
 from gpusudoku.chunks import Chunk, Job, Worker
 from gpusudoku.contraction.nine import SLAB_BYTES, SPACE_BYTES, kernels
 from gpusudoku.contraction.nine_tables import tables
@@ -22,9 +21,7 @@ DEAR_SECONDS = 0.05
 CHUNK_BOARDS of these."""
 
 
-def contract_cheap(
-    boards: Sequence[Board], threads: int, memory: int
-) -> tuple[list[int], list[int]]:
+def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int], list[int]]:
     """Count those of many 9x9 boards that cost little.
 
     Returns the counts, in the order of the boards, and the indices of those that were left out.

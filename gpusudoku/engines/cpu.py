@@ -162,10 +162,9 @@ class _Thread(Worker):
             job.sink(self.solutions[:rows].copy(), self.solution_owners[:rows].copy())
             self.used[0] = 0
         new = self.counts - self.reported
-        changed = np.flatnonzero(new)
-        if len(changed):
-            job.report(zip(changed.tolist(), new[changed].tolist(), strict=True))
-            self.reported[changed] = self.counts[changed]
+        if new.any():
+            job.report_all(new)
+            self.reported += new
 
     def _share(
         self, chunk: Chunk, boards: Boards, owners: Owners, job: Job

@@ -3,7 +3,7 @@
 :mod:`~gpusudoku.formats.read` describes what is read, :data:`FORMATS` what is written.
 """
 
-from gpusudoku.formats.read import read_path, read_stream, read_text
+from gpusudoku.formats.read import read_batches, read_path, read_stream, read_text
 from gpusudoku.formats.source import Entry
 from gpusudoku.formats.write import FORMATS, header, separator, write, write_line, write_lines
 
@@ -11,6 +11,7 @@ __all__ = [
     "FORMATS",
     "Entry",
     "header",
+    "read_batches",
     "read_path",
     "read_stream",
     "read_text",

@@ -11,7 +11,7 @@ from itertools import pairwise
 from gpusudoku.board import Board
 from gpusudoku.errors import InputError
 from gpusudoku.formats.rows import RULE, Row, board_of
-from gpusudoku.formats.source import Entry, FormatError, NumberedLine, UnreadableError, content
+from gpusudoku.formats.source import Entries, FormatError, NumberedLine, UnreadableError, content
 from gpusudoku.geometry import MAX_DIGITS, Geometry
 
 SECTION = re.compile(rb"\s*\[(\w+)\]\s*")
@@ -63,7 +63,7 @@ def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
 
 def read_grids(
     lines: Iterable[NumberedLine], source: str, geometry: Geometry | None
-) -> Iterator[Entry | InputError]:
+) -> Iterator[Entries | InputError]:
     """Every board of a batch, and in place of a block that is none what is wrong with it.
 
     Raises
@@ -81,7 +81,7 @@ def read_grids(
             yield error.at(source)
         else:
             last = board.geometry
-            yield Entry(board, block.line)
+            yield Entries.of(board, block.line)
 
 
 def common_width(rows: Sequence[Row], preferred: Iterable[int]) -> int:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from math import isqrt
 
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.batch import Batch
 from gpusudoku.board import Board
 from gpusudoku.errors import InputError
 from gpusudoku.formats.rows import RULE, Row, board_of
-from gpusudoku.formats.source import Entry, FormatError, NumberedLine, UnreadableError, content
-from gpusudoku.formats.symbols import DIGITS, character_values
+from gpusudoku.formats.source import (
+    Entries,
+    FormatError,
+    NumberedLines,
+    UnreadableError,
+    content,
+)
+from gpusudoku.formats.symbols import DIGITS, character_values, plain_values
 from gpusudoku.geometry import MAX_DIGITS, Geometry
 
 
@@ -24,10 +34,13 @@ def _guesses() -> Iterator[tuple[int, Geometry]]:
 GUESSED = dict(_guesses())
 """The geometry of every board whose boxes can be guessed, by its number of digits."""
 
+LEAST_LINES = 16
+"""Lines that are looked at together, at first and after one that was not like the others."""
+
 
 def read_lines(
-    lines: Iterable[NumberedLine], source: str, geometry: Geometry | None
-) -> Iterator[Entry | InputError]:
+    lines: NumberedLines, source: str, geometry: Geometry | None
+) -> Iterator[Entries | InputError]:
     """Every board of a batch, and in place of a line that is none what is wrong with it.
 
     Raises
@@ -35,7 +48,7 @@ def read_lines(
     UnreadableError
         If the batch turns into grids.
     """
-    parser = LineParser(geometry)
+    parser, copier = LineParser(geometry), LineCopier(lines)
     for number, line in lines:
         try:
             board = parser.parse(number, line)
@@ -47,7 +60,53 @@ def read_lines(
             yield error.at(source)
         else:
             if board is not None:
-                yield Entry(board, number)
+                yield Entries.of(board, number)
+                yield from copier.follow(line, board.geometry)
+
+
+class LineCopier:
+    """Reads many boards at once that stand on lines just like one that was read before.
+
+    So it needs to know of no form but the plainest; all else is left to the parser.
+    """
+
+    def __init__(self, lines: NumberedLines) -> None:
+        self._lines = lines
+        self._most = LEAST_LINES
+
+    def follow(self, line: bytes, geometry: Geometry) -> Iterator[Entries]:
+        """Read on from a board's line, for as long as nothing but boards like it is at hand."""
+        end = line[geometry.cells :]
+        if geometry.n > len(DIGITS) or end not in (b"\n", b"\r\n"):
+            return
+        while True:
+            data = self._lines.at_hand()
+            if data.find(b"\n") != len(line) - 1:
+                return
+            # Looking at many lines in vain would cost more than to read those few that are plain.
+            rows = min(self._most, len(data) // len(line))
+            cells = _plain_boards(data[: rows * len(line)], end, geometry)
+            self._most = 2 * self._most if len(cells) == rows else LEAST_LINES
+            if not len(cells):
+                return
+            number = self._lines.skip(len(cells), len(cells) * len(line))
+            yield Entries(Batch(geometry, cells), number)
+
+
+def _plain_boards(data: bytes, end: bytes, geometry: Geometry) -> NDArray[np.uint8]:
+    """The boards on lines of equal length, up to the first that is more than symbols and the end.
+
+    Returns
+    -------
+    uint8 (B, n * n)
+    """
+    count = geometry.cells
+    text = np.frombuffer(data, np.uint8).reshape(-1, count + len(end))
+    plain = (text[:, count:] == np.frombuffer(end, np.uint8)).all(axis=1)
+    values = plain_values(data, geometry.n).reshape(text.shape)[:, :count]
+    if values.max() > geometry.n:
+        plain &= (values <= geometry.n).all(axis=1)
+    return np.ascontiguousarray(values if plain.all() else values[: plain.argmin()])
 
 
 class LineParser:

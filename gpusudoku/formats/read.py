@@ -16,20 +16,42 @@ for which digit.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from io import BytesIO
-from itertools import chain
+from collections.abc import Iterable, Iterator
+from io import BufferedReader, BytesIO
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
+from gpusudoku.batch import Batch
 from gpusudoku.board import Board
 from gpusudoku.errors import InputError
 from gpusudoku.formats.detect import is_one_per_line, take_head
 from gpusudoku.formats.grids import read_grids
 from gpusudoku.formats.lines import read_lines
-from gpusudoku.formats.source import Entry, FormatError, UnreadableError, numbered_lines
+from gpusudoku.formats.source import Entries, Entry, FormatError, NumberedLines, UnreadableError
 from gpusudoku.formats.tables import find_header, read_table
 from gpusudoku.geometry import Geometry
+
+BUFFER_BYTES = 1 << 16
+"""Bytes that are read of a file at once."""
+
+
+def read_batches(path: str, geometry: Geometry | None = None) -> Iterator[Batch | InputError]:
+    """Every board of a file, ``-`` for standard input, as many at a time as are at hand.
+
+    A file that cannot be opened or read is one InputError; all else is as for
+    :func:`read_stream`.
+    """
+    for found in _read_path(path, geometry):
+        yield found if isinstance(found, InputError) else found.boards
+
+
+def read_path(path: str, geometry: Geometry | None = None) -> Iterator[Entry | InputError]:
+    """Every board of a file, ``-`` for standard input, one by one: see :func:`read_stream`.
+
+    A file that cannot be opened or read is one InputError.
+    """
+    return _single(_read_path(path, geometry))
 
 
 def read_stream(
@@ -53,29 +75,7 @@ def read_stream(
         A board, or in place of it the error. After an error in one board the others follow; after
         one that concerns the whole input, such as mixed formats, nothing does.
     """
-    try:
-        first = None
-        for first in _entries(stream, source, geometry):
-            yield first
-        if first is None:
-            raise UnreadableError("no board found")
-    except FormatError as error:
-        yield error.at(source)
-
-
-def read_path(path: str, geometry: Geometry | None = None) -> Iterator[Entry | InputError]:
-    """Every board of a file, ``-`` for standard input: see :func:`read_stream`.
-
-    A file that cannot be opened or read is one InputError.
-    """
-    if path == "-":
-        yield from read_stream(sys.stdin.buffer, "<stdin>", geometry)
-        return
-    try:
-        with Path(path).open("rb") as stream:
-            yield from read_stream(stream, path, geometry)
-    except OSError as error:
-        yield InputError(f"{path}: {error.strerror}, expected a file that can be read")
+    return _single(_read(stream, source, geometry))
 
 
 def read_text(
@@ -89,23 +89,55 @@ def read_text(
         The first that :func:`read_stream` yields.
     """
     # A lone surrogate cannot be encoded; whatever replaces it is no symbol either.
-    stream = BytesIO(text.encode(errors="replace"))
+    stream = BufferedReader(BytesIO(text.encode(errors="replace")), BUFFER_BYTES)
     for entry in read_stream(stream, source, geometry):
         if isinstance(entry, InputError):
             raise entry
         yield entry.board
 
 
+def _read_path(path: str, geometry: Geometry | None) -> Iterator[Entries | InputError]:
+    if path == "-":
+        yield from _read(sys.stdin.buffer, "<stdin>", geometry)
+        return
+    try:
+        with Path(path).open("rb", BUFFER_BYTES) as stream:
+            yield from _read(stream, path, geometry)
+    except OSError as error:
+        yield InputError(f"{path}: {error.strerror}, expected a file that can be read")
+
+
+def _read(
+    stream: BinaryIO, source: str, geometry: Geometry | None
+) -> Iterator[Entries | InputError]:
+    try:
+        first = None
+        for first in _entries(stream, source, geometry):
+            yield first
+        if first is None:
+            raise UnreadableError("no board found")
+    except FormatError as error:
+        yield error.at(source)
+
+
 def _entries(
     stream: BinaryIO, source: str, geometry: Geometry | None
-) -> Iterator[Entry | InputError]:
+) -> Iterator[Entries | InputError]:
     """Choose the reader of the form at hand."""
-    rest = numbered_lines(stream)
-    head = take_head(rest)
-    lines = chain(head.lines, rest)
+    lines = NumberedLines(stream)
+    head = take_head(lines)
+    lines.put_back(head.lines)
     header = find_header(head.comment, head.lines[0])
     if header is not None:
         return read_table(lines, source, geometry, header)
     if is_one_per_line(head, geometry):
         return read_lines(lines, source, geometry)
     return read_grids(lines, source, geometry)
+
+
+def _single(found: Iterable[Entries | InputError]) -> Iterator[Entry | InputError]:
+    for each in found:
+        if isinstance(each, InputError):
+            yield each
+        else:
+            yield from map(Entry, each.boards, count(each.line))

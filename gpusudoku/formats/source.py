@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import BinaryIO, NamedTuple
 
+from gpusudoku.batch import Batch
 from gpusudoku.board import Board
 from gpusudoku.errors import InputError
 
@@ -24,6 +25,18 @@ class Entry(NamedTuple):
 
     board: Board
     line: int
+
+
+class Entries(NamedTuple):
+    """Boards that were read, each on the line after the one before, and the line of the first."""
+
+    boards: Batch
+    line: int
+
+    @classmethod
+    def of(cls, board: Board, line: int) -> Entries:
+        """A single board."""
+        return cls(Batch(board.geometry, board.cells[None]), line)
 
 
 class FormatError(Exception):
@@ -45,24 +58,63 @@ class UnreadableError(FormatError):
     """An error after which the rest of the input means nothing."""
 
 
-def numbered_lines(stream: BinaryIO) -> Iterator[NumberedLine]:
-    """Every line with its number, without a byte-order mark.
+class NumberedLines:
+    """Every line of a stream with its number, without a byte-order mark. An iterator.
 
-    Raises
-    ------
-    UnreadableError
-        If the stream is no text.
+    It raises an UnreadableError if the stream is no text.
     """
-    for number, line in enumerate(iter(partial(stream.readline, LONGEST_LINE), b""), 1):
-        if number == 1:
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._peek = getattr(stream, "peek", None)
+        self._again: deque[NumberedLine] = deque()
+        self._number = 0
+        self._ended = False
+        """A terminal whose input was ended once goes on if it is asked again."""
+
+    def __iter__(self) -> Iterator[NumberedLine]:
+        return self
+
+    def __next__(self) -> NumberedLine:
+        if self._again:
+            return self._again.popleft()
+        line = b"" if self._ended else self._stream.readline(LONGEST_LINE)
+        if not line:
+            self._ended = True
+            raise StopIteration
+        self._number += 1
+        if self._number == 1:
             if line.startswith((b"\xff\xfe", b"\xfe\xff")):
-                raise UnreadableError("binary data (UTF-16), expected UTF-8 text", number)
+                raise UnreadableError("binary data (UTF-16), expected UTF-8 text", 1)
             line = line.removeprefix(b"\xef\xbb\xbf")
         if b"\0" in line:
-            raise UnreadableError("binary data (a NUL byte), expected text", number)
+            raise UnreadableError("binary data (a NUL byte), expected text", self._number)
         if len(line) == LONGEST_LINE:
-            raise UnreadableError(f"a line of {LONGEST_LINE} bytes or more, expected text", number)
-        yield number, line
+            raise UnreadableError(
+                f"a line of {LONGEST_LINE} bytes or more, expected text", self._number
+            )
+        return self._number, line
+
+    def put_back(self, lines: Iterable[NumberedLine]) -> None:
+        """Have lines that were taken come again, before all others."""
+        self._again.extend(lines)
+
+    def at_hand(self) -> bytes:
+        """What comes next, from the start of a line, as far as it has been read from the stream.
+
+        Nothing, if the stream cannot tell (one that is not buffered), or if lines were put back.
+        """
+        if self._again or self._ended or self._peek is None:
+            return b""
+        data: bytes = self._peek()
+        self._ended = not data
+        return data
+
+    def skip(self, lines: int, size: int) -> int:
+        """Pass over so many lines at hand, of so many bytes; returns the number of the first."""
+        self._stream.read(size)
+        self._number += lines
+        return self._number - lines + 1
 
 
 def check_text(lines: Iterable[NumberedLine]) -> None:

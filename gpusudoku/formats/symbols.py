@@ -37,6 +37,8 @@ def _table(digits: bytes, empty: bytes) -> bytes:
 
 
 CHARACTERS = _table(DIGITS, b".0*_")
+WITHOUT_ZERO = _table(DIGITS, b".*_")
+"""For boards of 16 digits: without a ``0`` none of them is hexadecimal."""
 HEXADECIMAL = _table(HEX_DIGITS, b".*_")
 _NUMBERS = {b"%d" % value: value for value in range(65)}
 _NUMBERS |= {b"%02d" % value: value for value in range(10)}
@@ -52,6 +54,16 @@ def character_values(text: bytes, n: int) -> NDArray[np.uint8]:
     """
     hexadecimal = n == 16 and _is_hexadecimal(text)
     return np.frombuffer(text.translate(HEXADECIMAL if hexadecimal else CHARACTERS), np.uint8)
+
+
+def plain_values(text: bytes, n: int) -> NDArray[np.uint8]:
+    """Values of the characters of any number of boards, ``UNKNOWN`` also where they may be others.
+
+    Returns
+    -------
+    uint8 (length of the text)
+    """
+    return np.frombuffer(text.translate(WITHOUT_ZERO if n == 16 else CHARACTERS), np.uint8)
 
 
 def number_values(tokens: Iterable[bytes]) -> NDArray[np.uint8]:

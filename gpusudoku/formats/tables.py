@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gpusudoku.board import Board
 from gpusudoku.errors import InputError
 from gpusudoku.formats.lines import LineParser
-from gpusudoku.formats.source import Entry, FormatError, NumberedLine, UnreadableError
+from gpusudoku.formats.source import Entries, FormatError, NumberedLine, UnreadableError
 from gpusudoku.geometry import Geometry
 
 NAMES = (b"puzzle", b"quizzes", b"board")
@@ -56,14 +56,14 @@ def find_header(comment: NumberedLine, first: NumberedLine) -> Header | None:
 
 def read_table(
     lines: Iterable[NumberedLine], source: str, geometry: Geometry | None, header: Header
-) -> Iterator[Entry | InputError]:
+) -> Iterator[Entries | InputError]:
     """Read the board of every line, and in place of one that is none what is wrong with it."""
     parser = LineParser(geometry)
     for number, line in lines:
         if number <= header.line or not line.strip() or line.startswith(b"#"):
             continue
         try:
-            yield Entry(_board(parser, number, line, header), number)
+            yield Entries.of(_board(parser, number, line, header), number)
         except FormatError as error:
             yield error.at(source)
 

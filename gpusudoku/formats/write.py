@@ -15,6 +15,9 @@ from gpusudoku.formats.symbols import DIGITS, HEX_DIGITS, character_values
 
 _CHARACTERS = (b"." + DIGITS).ljust(256)
 _HEXADECIMAL = (b"." + HEX_DIGITS).ljust(256)
+_TAIL = 128
+"""A tail's characters follow the digits in the table for whole lines, from here on."""
+_LINES = (b"." + DIGITS).ljust(_TAIL) + bytes(range(_TAIL))
 
 
 class _Format(NamedTuple):
@@ -35,15 +38,24 @@ def write_line(board: Board) -> str:
     return board.cells.tobytes().translate(_CHARACTERS).decode()
 
 
-def write_lines(cells: NDArray[np.uint8]) -> str:
-    """Write canonical lines, each with its newline, for uint8 (k, n * n) cells: many at a time."""
+def write_lines(cells: NDArray[np.uint8], tails: NDArray[np.bytes_] | None = None) -> str:
+    """Write canonical lines, each with its newline, for uint8 (k, n * n) cells: many at a time.
+
+    ``tails``, bytes (k), are ASCII for the ends of the lines.
+    """
     n = isqrt(cells.shape[1])
+    if tails is None:
+        tails = np.full(len(cells), b"")
     if n > len(DIGITS):
-        return "".join(",".join(map(str, row)) + "\n" for row in cells.tolist())
-    lines = np.empty((len(cells), n * n + 1), np.uint8)
-    lines[:, :-1] = cells
-    lines[:, -1] = len(_CHARACTERS) - 1
-    return lines.tobytes().translate(_CHARACTERS[:-1] + b"\n").decode()
+        rows = zip(cells.tolist(), tails.tolist(), strict=True)
+        return "".join(f"{','.join(map(str, row))}{tail.decode()}\n" for row, tail in rows)
+    width = tails.dtype.itemsize
+    lines = np.empty((len(cells), n * n + width + 1), np.uint8)
+    lines[:, : n * n] = cells
+    # Codes that no digit has: as they are, but for the padding, which is left out again.
+    lines[:, n * n : -1] = tails.view(np.uint8).reshape(len(cells), width) + _TAIL
+    lines[:, -1] = _TAIL + ord("\n")
+    return lines.tobytes().translate(_LINES, bytes([_TAIL])).decode()
 
 
 def write(board: Board, format: str) -> str:  # noqa: A002 - what the option is called
