@@ -27,6 +27,7 @@ from gpusudoku.engines.tuning import CONTIGUOUS, Tuning
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.frontier import Frontier
 from gpusudoku.kernels import search
+from gpusudoku.kernels.layout import Layout
 from gpusudoku.kernels.rules import Rules
 from gpusudoku.kernels.searches import search_for
 
@@ -72,17 +73,23 @@ class CudaEngine:
         self.workers = len(self.cards)
         self.width = self.workers
         """Set by ``prepare``: how many threads fill a card depends on what they run."""
+        self._widths: dict[tuple[Layout, Rules], int] = {}
 
     def prepare(self, frontier: Frontier, rules: Rules) -> None:
         """Compile the kernel for every card, and launch it on one board without a budget."""
-        self.width = 0
-        for card in self.cards:
-            nothing = Job(1)
-            with one_line_errors(), card.current():
-                chunk = Chunk((frontier.boards[:1], frontier.owners[:1]), 0.0)
-                worker = _Driver(card, frontier, rules, nothing)
-                worker.collect(worker.launch(chunk, budget=0), nothing)
-                self.width += card.tuning.boards_per_thread * card.threads_for(worker.kernel())
+        key = frontier.layout, rules
+        if key not in self._widths:
+            self._widths[key] = sum(self._warm_up(card, frontier, rules) for card in self.cards)
+        self.width = self._widths[key]
+
+    def _warm_up(self, card: Card, frontier: Frontier, rules: Rules) -> int:
+        """All that a card does the first time; returns how many boards keep it busy."""
+        nothing = Job(1)
+        with one_line_errors(), card.current():
+            worker = _Driver(card, frontier, rules, nothing)
+            chunk = Chunk((frontier.boards[:1], frontier.owners[:1]), 0.0)
+            worker.collect(worker.launch(chunk, budget=0), nothing)
+            return card.tuning.boards_per_thread * card.threads_for(worker.kernel())
 
     def explore(
         self,
