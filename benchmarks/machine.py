@@ -12,6 +12,7 @@ import numba
 import numpy
 
 import gpusudoku
+from gpusudoku import Board, library
 from gpusudoku.engines.cores import usable_cores
 
 RESULTS = Path(__file__).parent / "results"
@@ -33,6 +34,15 @@ def machine() -> dict[str, object]:
         "gpusudoku": gpusudoku.__version__,
         "date": time.strftime("%Y-%m-%d"),
     }
+
+
+def thinned(name: str, clues: int) -> Board:
+    """A board of the library without so many of its last clues: with more solutions, that is."""
+    board = library.load(name)
+    cells = board.cells.copy()
+    given = numpy.flatnonzero(cells)
+    cells[given[max(0, len(given) - clues) :]] = 0
+    return Board(cells, board.geometry)
 
 
 @numba.njit(nogil=True)
