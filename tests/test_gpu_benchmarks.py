@@ -12,11 +12,13 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from gpusudoku.board import Board
 from gpusudoku.engines import driver
 from gpusudoku.engines.cards import SIMULATED
 from gpusudoku.engines.cuda import CudaEngine
+from gpusudoku.engines.tuning import Tuning
 from tests.boards import puzzle, spoilt
 
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
@@ -42,19 +44,24 @@ def run(script: str, *options: str, **environment: str) -> subprocess.CompletedP
     )
 
 
-def test_tuning(tmp_path: Path) -> None:
+def test_tuning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Measured, shown, recorded and saved; the engine then takes it."""
     output, saved = tmp_path / "record.json", tmp_path / "tuning.json"
+    monkeypatch.setenv("GPUSUDOKU_CUDA_TUNING", str(saved))
+    monkeypatch.syspath_prepend(FOLDER)
+    command = import_module("tune_gpu").main
+    # In this process, where threads of the simulator get along with each other; see conftest.
     options = ["--board", "@box2x2-empty", "--quick", "--save", "--output", str(output)]
-    done = run("tune_gpu.py", *options, GPUSUDOKU_CUDA_TUNING=str(saved))
-    assert done.returncode == 0, done.stderr
+    done = CliRunner().invoke(command, options)
+    assert done.exit_code == 0, done.output
     assert "288 solutions" in done.stdout
     recorded = json.loads(output.read_text())
     assert len(recorded["runs"]) >= 4
     assert {run["tuning"]["stacks"] for run in recorded["runs"]} == {"interleaved", "contiguous"}
     assert min(run["seconds"] for run in recorded["runs"]) > 0
     assert json.loads(saved.read_text()) == {"simulator": recorded["best"]}
-    again = run("tune_gpu.py", "--show", str(output))
+    assert CudaEngine().cards[0].tuning == Tuning(**recorded["best"])
+    again = CliRunner().invoke(command, ["--show", str(output)])
     assert again.stdout in done.stdout
     assert "The best: " in again.stdout
 
