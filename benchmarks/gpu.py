@@ -1,10 +1,13 @@
-"""Time the contraction of 9x9 boards on this machine's GPUs beside all of its CPU cores.
+"""Time contraction and search of 9x9 boards on this machine's GPUs beside all of its CPU cores.
 
-Prints a Markdown table and writes every run to a JSON file beside the description of the machine.
-Both devices count every board, and must agree. Without a usable GPU it says why and ends.
+Prints Markdown tables and writes every run to a JSON file beside the description of the machine.
+Both devices count every board, and must agree; the GPU's long search has a board that would take
+the CPU hours, and is held against the contraction. Without a usable GPU it says why and ends.
 
-    python benchmarks/gpu.py             some minutes
-    python benchmarks/gpu.py --show      the table of what was recorded before
+    python benchmarks/gpu.py                        some minutes
+    python benchmarks/gpu.py --part search          this part only; of the other, what was recorded
+    python benchmarks/gpu.py --puzzles puzzles.txt  also searches many puzzles, made from these
+    python benchmarks/gpu.py --show                 the tables of what was recorded before
 """
 
 from __future__ import annotations
@@ -14,39 +17,56 @@ import sys
 import time
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import click
+import searching
 from contraction import KNOWN, dear_boards, random_boards
 from machine import RESULTS, machine
 
 import gpusudoku
 from gpusudoku import library
 from gpusudoku.counting import Options, make_engine
-from gpusudoku.engines import driver
+from gpusudoku.engines import Engine, driver
 
 CLUES = range(0, 21, 2)
 BOARDS = 10
 BATCHES = [20, 24]
 DEVICES = ["cuda", "cpu"]
+PARTS = ["contraction", "search"]
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--part", type=click.Choice(PARTS), multiple=True, help="By default both.")
+@click.option("--puzzles", type=click.Path(exists=True, dir_okay=False), help="Proper or not.")
+@click.option("--number", default=20_000_000, show_default=True, help="Puzzles made from those.")
 @click.option("--output", default=str(RESULTS / "gpu.json"), help="JSON file.")
 @click.option("--show", "only_show", is_flag=True, help="Print that file's table; run nothing.")
-def main(output: str, only_show: bool) -> None:
-    """Time the contraction on GPUs and on CPU cores."""
+def main(
+    part: tuple[str, ...], puzzles: str | None, number: int, output: str, only_show: bool
+) -> None:
+    """Time contraction and search on GPUs and on CPU cores."""
     path = Path(output)
     if not only_show:
         reason = "only the simulator is there" if driver.simulated() else driver.unusable_because()
         if reason is not None:
             sys.exit(f"gpu.py: nothing is measured: {reason}")
-        measure(path)
+        engines = {device: make_engine(Options(device=device)) for device in DEVICES}
+        recorded = json.loads(path.read_text()) if path.exists() else {}
+        if "contraction" in (part or PARTS):
+            recorded["runs"] = contractions(engines)
+        if "search" in (part or PARTS):
+            recorded["search"] = searching.long_search(engines)
+            if puzzles:
+                recorded["search"] += searching.batch(Path(puzzles), number, engines["cuda"])
+        recorded["machine"] = {**machine(), "gpus": list(driver.gpu_names())}
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(recorded, indent=0) + "\n")
     show(path)
 
 
-def measure(path: Path) -> None:
-    """Count every board on both devices and write the file."""
-    engines = {device: make_engine(Options(device=device)) for device in DEVICES}
+def contractions(engines: dict[str, Engine]) -> list[dict[str, Any]]:
+    """Count every board on both devices."""
     cases = [(name, library.load(name)) for name in KNOWN]
     cases += [("dear", board) for board in dear_boards(BOARDS)]
     for clues in CLUES:
@@ -73,15 +93,13 @@ def measure(path: Path) -> None:
             seconds = (time.perf_counter() - start) / len(boards)
             case = f"batch of {clues} clues, a board"
             runs.append({"case": case, "device": device, "seconds": seconds})
-    described = {**machine(), "gpus": list(driver.gpu_names())}
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps({"machine": described, "runs": runs}, indent=0) + "\n")
+    return runs
 
 
 def show(path: Path) -> None:
-    """Print the table of a recorded file."""
+    """Print the tables of a recorded file."""
     recorded = json.loads(path.read_text())
-    described, runs = recorded["machine"], recorded["runs"]
+    described, runs = recorded["machine"], recorded.get("runs", [])
     print(f"{', '.join(described['gpus'])}; {described['processor']}, {described['cores']} cores\n")
     print("| board | GPU, median s | GPU, worst s | CPU, median s | CPU, worst s |")
     print("|---|---:|---:|---:|---:|")
@@ -92,6 +110,7 @@ def show(path: Path) -> None:
             times = [run["seconds"] for run in case]
             cells += [f"{median(times):.6f}", f"{max(times):.6f}"]
         print(f"| {name} | {' | '.join(cells)} |")
+    searching.show(recorded.get("search", []))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import numba
 import numpy
 
 import gpusudoku
+from gpusudoku import Board, library
 from gpusudoku.engines.cores import usable_cores
 
 RESULTS = Path(__file__).parent / "results"
@@ -56,6 +57,15 @@ def record(path: Path, runs: list[dict[str, object]], **more: object) -> None:
     """Write runs to a file, beside the description of the machine."""
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps({"machine": {**machine(), **more}, "runs": runs}, indent=1) + "\n")
+
+
+def thinned(name: str, clues: int) -> Board:
+    """A board of the library without so many of its last clues: with more solutions, that is."""
+    board = library.load(name)
+    cells = board.cells.copy()
+    given = numpy.flatnonzero(cells)
+    cells[given[max(0, len(given) - clues) :]] = 0
+    return Board(cells, board.geometry)
 
 
 @numba.njit(nogil=True)

@@ -18,9 +18,7 @@ from gpusudoku.geometry import Geometry
 FIRST_BOARDS = 16
 """Boards in the first block: whoever streams boards does not wait long for the first results."""
 BLOCK_SECONDS = 0.25
-"""Blocks grow until one takes about this long,"""
-BLOCK_BOARDS = 1 << 14
-"""or has so many boards."""
+"""Blocks grow until one takes about this long."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +84,7 @@ class Blocks:
         Boards in a block, at most.
     """
 
-    def __init__(self, batches: Iterable[Batch], most: int = BLOCK_BOARDS) -> None:
+    def __init__(self, batches: Iterable[Batch], most: int) -> None:
         self._batches, self._most, self._size = batches, most, min(FIRST_BOARDS, most)
 
     def __iter__(self) -> Iterator[Batch]:

@@ -10,7 +10,7 @@ from typing import Unpack
 
 import numpy as np
 
-from gpusudoku.batch import BLOCK_BOARDS, Batch, Blocks
+from gpusudoku.batch import Batch, Blocks
 from gpusudoku.board import Board
 from gpusudoku.choosing import FEW_SOLUTIONS, Choice, choose
 from gpusudoku.chunks import Interrupted, Progress
@@ -124,7 +124,7 @@ def count_batches(
     """
     settings = Options(**options)
     engine = engine or make_engine(settings)
-    blocks = Blocks(batches, BLOCK_BOARDS if _only_searches(settings) else CONTRACTED_BOARDS)
+    blocks = Blocks(batches, engine.most_boards if _only_searches(settings) else CONTRACTED_BOARDS)
     for block in blocks:
         seconds, start = 0.0, time.perf_counter()
         for counts in _count_block(block, settings, engine):

@@ -85,7 +85,7 @@ def solve_batches(
     options["limit"] = limit = 2 if check_unique else 1
     settings = Options(**options)
     engine = engine or make_engine(settings)
-    blocks = Blocks(batches)
+    blocks = Blocks(batches, engine.most_boards)
     for block in blocks:
         rows, owners, stats = _search(block, engine, settings)
         solutions = np.zeros_like(block.cells)

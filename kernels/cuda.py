@@ -1,9 +1,10 @@
 """The kernels for CUDA: the same search as on the CPU, one thread per stack.
 
 Threads are persistent: each fetches frontier boards by an atomic add until none is left or its
-budget of nodes is spent. Stacks live in global memory with the thread as the last axis, so that
-neighbouring threads at the same depth read neighbouring words; what is on them when the kernel
-ends is what has not been explored, and a later launch goes on from there.
+budget of nodes is spent. Stacks live in global memory; what is on them when the kernel ends is what
+has not been explored, and a later launch goes on from there. They lie there in one of two ways:
+with the thread as the last axis, so that neighbouring threads at the same depth touch neighbouring
+words, or as the first, so that a board is in one place however deep the neighbours are.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ def signature(layout: Layout, rules: Rules) -> str:
     )
 
 
-def build_kernel(layout: Layout, rules: Rules) -> Callable[..., None]:
+def build_kernel(layout: Layout, rules: Rules, contiguous: bool = False) -> Callable[..., None]:
     """Make the kernel as a plain function; see ``search.build_run`` for most of its arguments.
 
     ``kernel(boards, owners, cursor, stacks, stack_owners, states, budget, limit, counts,
     solutions, solution_owners, used, tallies, keep)``, where each thread has its part of
 
     stacks        (depth, words, threads)    words and their type as the ``Search`` has them
-    stack_owners  int64 (depth, threads)
+    stack_owners  int64 (depth, threads)     of both: (threads, ...) if ``contiguous``
     states        int64 (STATES, threads)
     tallies       uint64 (TALLIES, threads)
 
@@ -82,8 +83,12 @@ def build_kernel(layout: Layout, rules: Rules) -> Callable[..., None]:
         keep,
     ):
         thread = cuda.grid(1)
-        if thread >= stacks.shape[2]:
+        if thread >= states.shape[1]:
             return
+        if contiguous:
+            stack, whose = stacks[thread], stack_owners[thread]
+        else:
+            stack, whose = stacks[:, :, thread], stack_owners[:, thread]
         # What the search of a thread needs besides: one lane's memory, or tables and scratch.
         if nine:
             one = cuda.local.array((WORK_ROWS, 1), np.uint32)
@@ -95,8 +100,8 @@ def build_kernel(layout: Layout, rules: Rules) -> Callable[..., None]:
             boards,
             owners,
             cursor,
-            stacks[:, :, thread],
-            stack_owners[:, thread],
+            stack,
+            whose,
             states[:, thread],
             budget,
             limit,
@@ -113,6 +118,13 @@ def build_kernel(layout: Layout, rules: Rules) -> Callable[..., None]:
 
 
 @cache
-def kernel(layout: Layout, rules: Rules) -> Any:
-    """The kernel, ready to be launched as ``kernel[blocks, threads_per_block](...)``."""
-    return cuda.jit(build_kernel(layout, rules))
+def kernel(
+    layout: Layout, rules: Rules, contiguous: bool = False, max_registers: int | None = None
+) -> Any:
+    """The kernel, compiled, to be launched as ``kernel[blocks, threads_per_block](...)``."""
+    function = build_kernel(layout, rules, contiguous)
+    if config.ENABLE_CUDASIM:
+        return cuda.jit(function)
+    dispatcher = cuda.jit(function, max_registers=max_registers)
+    dispatcher.compile(signature(layout, rules))  # now, so that its registers are known
+    return dispatcher

@@ -12,6 +12,7 @@ fewer, but mispredicts several jumps; and these are done for all lanes at once.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from gpusudoku.kernels.lanes import load, store
 from gpusudoku.kernels.nine_planes import (
@@ -34,7 +35,7 @@ LEFT_BOX, RIGHT_BOX = FIRSTS, FIRSTS << 6
 """Of the first columns of boxes, those of the boxes on the left and on the right."""
 
 
-def build_step(techniques: int, jit: Jit) -> Callable[..., tuple[int, int, int]]:
+def build_step(techniques: int, jit: Jit) -> Callable[..., tuple[Any, Any, Any]]:
     """Make ``step(work)``: advance every lane; returns (dead, unsolved, changed), a word a lane.
 
     dead      not 0: the board has no solution

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gpusudoku.board import Board
 from gpusudoku.chunks import Interrupted, Job, Progress
 from gpusudoku.counting import Options, count, explore
+from gpusudoku.engines import cards, driver
 from gpusudoku.engines import cuda as cuda_engine
-from gpusudoku.engines import driver
+from gpusudoku.engines.cards import SIMULATED
 from gpusudoku.engines.cuda import CudaEngine
 from gpusudoku.frontier import Frontier
 from gpusudoku.geometry import Geometry
 from gpusudoku.kernels import search
+from gpusudoku.kernels.rules import Rules
+from gpusudoku.kernels.searches import search_for
 from gpusudoku.listing import Listing, solutions, solve
 from tests import naive
 from tests.boards import full_grid, layout_of, puzzle, run_uncompiled, spoilt
@@ -41,7 +46,7 @@ def plain_host(monkeypatch: pytest.MonkeyPatch) -> None:
 def launches(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Every launch of a kernel, as (budget, threads, depth, nodes)."""
     made = []
-    again = cuda_engine._Launch.again
+    again = cuda_engine.Launch.again
 
     def watched(self: Any) -> None:
         before, budget = int(self.tallies[search.NODES].sum()), self.budget
@@ -49,8 +54,12 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         nodes = int(self.tallies[search.NODES].sum()) - before
         made.append((budget, self.threads, self.stacks.shape[0], nodes))
 
-    monkeypatch.setattr(cuda_engine._Launch, "again", watched)
+    monkeypatch.setattr(cuda_engine.Launch, "again", watched)
     return made
+
+
+def tuned(**changes: Any) -> CudaEngine:
+    return CudaEngine(tuning=replace(SIMULATED, **changes))
 
 
 def counted(board: Board, **options: Any) -> int:
@@ -74,6 +83,15 @@ def test_strategies_and_techniques(shape: str, propagate: str, strategy: str) ->
     assert counted(board, strategy=strategy, propagate=propagate) == naive.count(board)
 
 
+@pytest.mark.parametrize("shape", ["2x3", "3x3"])
+def test_contiguous_stacks(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stacks that lie in memory the other way, gathered and dealt out again."""
+    monkeypatch.setattr(cuda_engine.Driver, "launch", _with_budget_of(3))
+    board = puzzle(shape, CLUES[shape] - 4, 6)
+    engine = tuned(stacks="contiguous")
+    assert counted(board, cutoff=1e300, engine=engine) == naive.count(board)
+
+
 def test_published_totals() -> None:
     assert counted(Board.empty(Geometry(1, 1))) == 1
     assert counted(Board.empty(Geometry(2, 2))) == 288
@@ -87,7 +105,7 @@ def test_no_solution_and_nothing_to_do() -> None:
 
 
 def test_threads_without_a_frontier_board_do_no_harm() -> None:
-    assert CudaEngine().cards[0].threads == 8
+    assert CudaEngine().cards[0].threads_for(None) == 8
     assert counted(puzzle("2x2", 8, 1), cutoff=1e30) == naive.count(puzzle("2x2", 8, 1))
 
 
@@ -106,7 +124,7 @@ def test_statistics() -> None:
     plain = count(MANY, device="cpu", jobs=1, cutoff=1000).stats
     assert stats.boards_explored == plain.boards_explored
     assert 0 <= stats.deepest <= 36
-    assert stats.frontier_width == cuda_engine.BOARDS_PER_THREAD * 8
+    assert stats.frontier_width == SIMULATED.boards_per_thread * 8
     assert len(stats.utilisation) == 1
     assert 0 <= stats.utilisation[0] <= 1.05
 
@@ -153,27 +171,27 @@ class TestListing:
 class TestRelaunching:
     def test_budgets_that_run_out(self, monkeypatch: pytest.MonkeyPatch, launches: Any) -> None:
         """A thread goes on in the next launch where the last one left it."""
-        monkeypatch.setattr(cuda_engine, "LAUNCH_SECONDS", 0.0)  # every launch is too long
-        monkeypatch.setattr(cuda_engine._Driver, "launch", _with_budget_of(4))
+        engine = tuned(launch_seconds=1e-9)  # every launch is too long
+        monkeypatch.setattr(cuda_engine.Driver, "launch", _with_budget_of(4))
         monkeypatch.setattr(search, "SLICE", 2)
         total = naive.count(MANY)
-        assert counted(MANY, cutoff=1e30, strategy="first") == total
+        assert counted(MANY, cutoff=1e30, strategy="first", engine=engine) == total
         assert {budget for budget, *_ in launches} == {0, 4, 2, 1}
         assert len(launches) > 10
 
     def test_the_next_budget_fits_the_time(
         self, monkeypatch: pytest.MonkeyPatch, launches: Any
     ) -> None:
-        monkeypatch.setattr(cuda_engine, "LAUNCH_SECONDS", 1e9)
-        monkeypatch.setattr(cuda_engine._Driver, "launch", _with_budget_of(2))
-        assert counted(MANY, cutoff=1e30) == naive.count(MANY)
+        engine = tuned(launch_seconds=1e9)
+        monkeypatch.setattr(cuda_engine.Driver, "launch", _with_budget_of(2))
+        assert counted(MANY, cutoff=1e30, engine=engine) == naive.count(MANY)
         assert 4 in {budget for budget, *_ in launches}
 
     def test_what_is_left_is_widened_anew(
         self, monkeypatch: pytest.MonkeyPatch, launches: Any
     ) -> None:
         """One thread has all the work: it is gathered from its stack and dealt to all."""
-        monkeypatch.setattr(cuda_engine._Driver, "launch", _with_budget_of(3))
+        monkeypatch.setattr(cuda_engine.Driver, "launch", _with_budget_of(3))
         gathered = []
         widened = Frontier.widened
 
@@ -197,8 +215,7 @@ class TestRelaunching:
     ) -> None:
         """A card with hardly any memory: threads stop at a full stack, and all goes on."""
         monkeypatch.setattr(cuda_engine, "LEAST_DEPTH", 2)
-        words = layout_of(MANY.geometry).words
-        monkeypatch.setattr(cuda_engine.Card, "free_bytes", lambda self: 2 * 8 * words * levels)
+        _with_memory_for(levels, MANY.geometry, monkeypatch)
         board = puzzle("2x3", 8, 6)
         # One that can be stopped: a search that gets nowhere would launch for ever.
         assert counted(board, cutoff=1e30, strategy="first") == naive.count(board)
@@ -207,10 +224,23 @@ class TestRelaunching:
 
     def test_short_stacks_with_a_wide_frontier(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(cuda_engine, "LEAST_DEPTH", 2)
-        words = layout_of(MANY.geometry).words
-        monkeypatch.setattr(cuda_engine.Card, "free_bytes", lambda self: 2 * 8 * words * 16)
+        _with_memory_for(16, MANY.geometry, monkeypatch)
         board = puzzle("2x3", 8, 6)
         assert counted(board, strategy="first") == naive.count(board)
+
+    @pytest.mark.parametrize(("levels", "stacks"), [(0, "interleaved"), (16, "contiguous")])
+    def test_short_stacks_of_9x9_boards(
+        self, levels: int, stacks: str, monkeypatch: pytest.MonkeyPatch, launches: Any
+    ) -> None:
+        """The search of 9x9 boards has the board at hand elsewhere, but stops at two rows, too."""
+        monkeypatch.setattr(cuda_engine, "LEAST_DEPTH", 2)
+        _with_memory_for(levels, Geometry(3, 3), monkeypatch)
+        board = puzzle("3x3", 28, 7)
+        engine = tuned(stacks=stacks)
+        assert counted(board, cutoff=1e300, strategy="first", engine=engine) == naive.count(board)
+        assert {depth for _, _, depth, _ in launches} == {max(2, levels // 8)}
+        assert {threads for _, threads, _, _ in launches} == {8 if levels else 1}
+        assert len(launches) > 3, "threads stopped, and boards were dealt out anew"
 
     def test_quick_launches_do_not_raise_budgets_without_end(
         self, monkeypatch: pytest.MonkeyPatch, launches: Any
@@ -220,15 +250,23 @@ class TestRelaunching:
         It would hold the card for hours, deaf to Ctrl-C, and one day the budget overflows.
         """
         monkeypatch.setattr(cuda_engine, "ROOM_BYTES", 16)  # room for one solution
-        monkeypatch.setattr(cuda_engine, "LAUNCH_SECONDS", 1e9)
+        monkeypatch.setattr(cards, "SIMULATED", replace(SIMULATED, launch_seconds=1e9))
         found = list(solutions(Board.empty(Geometry(2, 2)), device="cuda", limit=70))
         assert len(found) == 70
         assert len(launches) >= 64
         assert max(budget for budget, *_ in launches) < 2**40
 
 
+def _with_memory_for(levels: int, geometry: Geometry, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let stacks have so many rows in all: boards, and whose they are."""
+    search = search_for(layout_of(geometry), Rules())
+    row = search.words * np.dtype(search.word).itemsize + 8
+    share = cuda_engine.MEMORY_SHARE
+    monkeypatch.setattr(cuda_engine.Card, "free_bytes", lambda self: int(levels * row / share))
+
+
 def _with_budget_of(nodes: int) -> Any:
-    launch = cuda_engine._Driver.launch
+    launch = cuda_engine.Driver.launch
 
     def launched(self: Any, chunk: Any, budget: int) -> Any:
         return launch(self, chunk, min(budget, nodes))
@@ -241,13 +279,13 @@ class TestTwoCards:
     def engine(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[CudaEngine]:
         """Two simulated cards. The simulator runs one kernel at a time."""
         turn = threading.Lock()
-        again = cuda_engine._Launch.again
+        again = cuda_engine.Launch.again
 
         def in_turn(self: Any) -> None:
             with turn:
                 again(self)
 
-        monkeypatch.setattr(cuda_engine._Launch, "again", in_turn)
+        monkeypatch.setattr(cuda_engine.Launch, "again", in_turn)
         engine = CudaEngine()
         engine.cards = [cuda_engine.Card(0), cuda_engine.Card(1)]
         engine.workers = 2
@@ -260,7 +298,7 @@ class TestTwoCards:
 
     def test_work_is_shared(self, engine: CudaEngine, monkeypatch: pytest.MonkeyPatch) -> None:
         """All of it starts on one card; the other asks for some."""
-        monkeypatch.setattr(cuda_engine._Driver, "launch", _with_budget_of(3))
+        monkeypatch.setattr(cuda_engine.Driver, "launch", _with_budget_of(3))
         offered = []
         offer = Job.offer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from gpusudoku.board import Board
 from gpusudoku.chunks import Job
 from gpusudoku.contraction.nine import Nine
 from gpusudoku.counting import count, count_many
-from gpusudoku.engines import cuda_sum, driver
+from gpusudoku.engines import driver
+from gpusudoku.engines.cards import SIMULATED
 from gpusudoku.engines.cuda import CudaEngine
 from gpusudoku.frontier import Frontier
 from gpusudoku.kernels.rules import Rules
@@ -38,18 +40,18 @@ def test_no_solution() -> None:
         assert simulated == compiled
 
 
-def test_pairs_of_many_launches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuda_sum, "BLOCKS_PER_MULTIPROCESSOR", 2)
+def test_pairs_of_many_launches() -> None:
     board = puzzle("3x3", 25, 3)
     nine = Nine(Frontier.of([board], Rules()).simplified(Rules()).candidates[0])
-    engine, job = CudaEngine(), Job(1)
+    engine = CudaEngine(tuning=replace(SIMULATED, pairs_per_multiprocessor=2))
+    job = Job(1)
     products = engine.contract(nine, job, 1 << 30)
     assert nine.pairs > 4
     assert products >= nine.pairs
     assert job.counts == [count(board, device="cpu", method="search").count]
 
 
-def test_entries_of_any_width(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entries_of_any_width() -> None:
     """Multiplicities too large for 16-bit slabs: the kernel's sums are 64 bits wide anyway."""
     board = puzzle("3x3", 26, 1)
     nine = Nine(Frontier.of([board], Rules()).simplified(Rules()).candidates[0])

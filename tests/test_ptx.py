@@ -46,9 +46,9 @@ from gpusudoku.kernels.rules import Rules
 for *what, major, minor in json.load(sys.stdin):
     Device.compute_capability = (major, minor)
     if what:
-        rows, columns, techniques, strategy = what
+        rows, columns, techniques, strategy, *contiguous = what
         layout, rules = Layout(rows, columns), Rules(techniques, strategy)
-        kernel, types = build_kernel(layout, rules), signature(layout, rules)
+        kernel, types = build_kernel(layout, rules, bool(contiguous)), signature(layout, rules)
     else:
         kernel, types = nine_cuda.build_kernel(), nine_cuda.SIGNATURE
     arguments, _ = sigutils.normalize_signature(types)
@@ -63,6 +63,7 @@ CAPABILITIES = [(7, 5), (8, 0), (9, 0), (10, 0)]
 CASES = [(3, 3, *DEFAULT, *capability) for capability in CAPABILITIES]
 CASES += [(3, 3, *ALL, *capability) for capability in CAPABILITIES]
 CASES += [(3, 3, 0, 0, 9, 0), (5, 5, *LOCKED, 9, 0)]
+CASES += [(3, 3, *DEFAULT, 1, 9, 0), (2, 3, *DEFAULT, 1, 9, 0)]  # contiguous stacks
 CASES += [(*shape, *DEFAULT, 9, 0) for shape in [(2, 2), (4, 4), (5, 5), (8, 8)]]
 
 

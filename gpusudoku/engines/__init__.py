@@ -34,6 +34,8 @@ class Engine(Protocol):
     """How many workers run at once."""
     width: int
     """Frontier boards that keep the device busy."""
+    most_boards: int
+    """Boards of a batch that are worth searching together, at most."""
 
     def prepare(self, frontier: Frontier, rules: Rules) -> None:
         """Compile, so that ``explore`` only measures exploring."""

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.engines import driver
+from gpusudoku.engines.occupancy import Multiprocessor
+from gpusudoku.engines.tuning import Tuning, tuning_of
 from gpusudoku.errors import DeviceError, GpusudokuError
 
-THREADS_PER_BLOCK = 128
-BLOCKS_PER_MULTIPROCESSOR = 8
+SIMULATED = Tuning(threads_per_block=4, blocks_per_multiprocessor=2, sum_threads_per_block=4)
+"""The simulator runs every thread of a kernel as one of Python's."""
 
 
 @contextmanager
@@ -28,28 +30,32 @@ def one_line_errors() -> Iterator[None]:
 
 
 class Card:
-    """One GPU: its array module, its size, and how to make it the current device."""
+    """One GPU: its array module, its size, and how to make it the current device.
 
-    def __init__(self, number: int) -> None:
+    ``tuning`` is how kernels are launched on it; None takes what the tuning file says of it.
+    """
+
+    def __init__(self, number: int, tuning: Tuning | None = None) -> None:
         self.number = number
         if driver.simulated():
+            self.name = "simulator"
             self.xp: Any = np
-            self.threads_per_block, self.blocks, self.multiprocessors = 4, 2, 1
+            self.multiprocessors, self.multiprocessor = 1, Multiprocessor(2048, 32)
         else:
             import cupy
 
+            self.name = driver.gpu_names()[number]
             self.xp = cupy
-            with cupy.cuda.Device(number) as device:
+            with cupy.cuda.Device(number):
                 cupy.zeros(1)  # fails here and now where the card is not to be had
-            attributes = device.attributes
-            self.threads_per_block = THREADS_PER_BLOCK
-            self.multiprocessors = attributes["MultiProcessorCount"]
-            self.blocks = BLOCKS_PER_MULTIPROCESSOR * self.multiprocessors
-
-    @property
-    def threads(self) -> int:
-        """Threads of a launch that fills the card."""
-        return self.threads_per_block * self.blocks
+            has = cupy.cuda.runtime.getDeviceProperties(number)
+            self.multiprocessors = has["multiProcessorCount"]
+            self.multiprocessor = Multiprocessor(
+                threads=has["maxThreadsPerMultiProcessor"],
+                blocks=has["maxBlocksPerMultiProcessor"],
+                registers=has["regsPerMultiprocessor"],
+            )
+        self.tuning = tuning or tuning_of(self.name, SIMULATED if self.xp is np else None)
 
     def current(self) -> AbstractContextManager[Any]:
         """Make this the device of the calling thread, for CuPy and for Numba."""
@@ -59,6 +65,29 @@ class Card:
 
         self.xp.cuda.Device(self.number).use()
         return cuda.gpus[self.number]  # type: ignore[no-any-return]
+
+    def threads_for(self, kernel: Any) -> int:
+        """Threads of a launch that fills the card, all of which run at once."""
+        tuning = self.tuning
+        blocks = tuning.blocks_per_multiprocessor
+        if blocks is None:
+            registers = 0 if self.xp is np else max(kernel.get_regs_per_thread().values())
+            blocks = self.multiprocessor.blocks_of(tuning.threads_per_block, registers)
+        return max(1, blocks) * self.multiprocessors * tuning.threads_per_block
+
+    def for_kernel(self, array: Any) -> Any:
+        """An array as Numba wants it, so that not every launch has to look into it anew."""
+        if self.xp is np:
+            return array
+        from numba import cuda
+
+        return cuda.as_cuda_array(array)
+
+    def finish(self) -> None:
+        """Wait for what was launched, in whatever stream."""
+        from numba import cuda
+
+        cuda.synchronize()
 
     def free_bytes(self) -> int:
         """Memory to be had on the card."""

@@ -43,6 +43,7 @@ class CpuEngine:
     """``jobs`` threads of this process."""
 
     name = "cpu"
+    most_boards = 1 << 14
 
     def __init__(self, jobs: int | None = None) -> None:
         self.workers = jobs or usable_cores()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +23,13 @@ from gpusudoku.engines.cards import Card, one_line_errors
 from gpusudoku.engines.cores import usable_cores
 from gpusudoku.engines.cuda_sum import contract_on_cards
 from gpusudoku.engines.summing import contract_on_threads
+from gpusudoku.engines.tuning import CONTIGUOUS, Tuning
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.frontier import Frontier
 from gpusudoku.kernels import search
+from gpusudoku.kernels.layout import Layout
 from gpusudoku.kernels.rules import Rules
 from gpusudoku.kernels.searches import search_for
-
-BOARDS_PER_THREAD = 8
-"""Frontier boards for every thread: enough that most threads end together."""
-
-LAUNCH_SECONDS = 0.2
-"""Budgets are set so that a launch takes about this long: Ctrl-C waits for no more."""
 
 GATHER_BOARDS = 1 << 20
 """Boards brought back from a card at a time."""
@@ -50,17 +47,20 @@ ROOM_BYTES = 64 << 20
 class CudaEngine:
     """All GPUs, or those whose numbers are given.
 
+    ``tuning`` is how kernels are launched; by default what the tuning file says of each card.
+
     Raises
     ------
     DeviceError
         If CUDA cannot be used on this machine.
     InputError
-        If there is no GPU of a given number.
+        If there is no GPU of a given number, or the tuning file is no such file.
     """
 
     name = "cuda"
+    most_boards = 1 << 20
 
-    def __init__(self, gpus: Sequence[int] | None = None) -> None:
+    def __init__(self, gpus: Sequence[int] | None = None, tuning: Tuning | None = None) -> None:
         reason = driver.unusable_because()
         if reason is not None:
             raise DeviceError(f"CUDA cannot be used: {reason}")
@@ -70,18 +70,27 @@ class CudaEngine:
                 raise InputError(f"no GPU {gpu}: GPUs are numbered from 0 to {count - 1}")
         numbers = range(count) if gpus is None else sorted(set(gpus))
         with one_line_errors():
-            self.cards = [Card(number) for number in numbers]
+            self.cards = [Card(number, tuning) for number in numbers]
         self.workers = len(self.cards)
-        self.width = BOARDS_PER_THREAD * sum(card.threads for card in self.cards)
+        self.width = self.workers
+        """Set by ``prepare``: how many threads fill a card depends on what they run."""
+        self._widths: dict[tuple[Layout, Rules], int] = {}
 
     def prepare(self, frontier: Frontier, rules: Rules) -> None:
-        """Compile the kernel for every card by launching it on no boards."""
-        for card in self.cards:
-            nothing = Job(1)
-            nothing.stop()
-            with one_line_errors(), card.current():
-                chunk = Chunk((frontier.boards[:1], frontier.owners[:1]), 0.0)
-                _Driver(card, frontier, rules, nothing).launch(chunk, budget=0)
+        """Compile the kernel for every card, and launch it on one board without a budget."""
+        key = frontier.layout, rules
+        if key not in self._widths:
+            self._widths[key] = sum(self._warm_up(card, frontier, rules) for card in self.cards)
+        self.width = self._widths[key]
+
+    def _warm_up(self, card: Card, frontier: Frontier, rules: Rules) -> int:
+        """All that a card does the first time; returns how many boards keep it busy."""
+        nothing = Job(1)
+        with one_line_errors(), card.current():
+            worker = Driver(card, frontier, rules, nothing)
+            chunk = Chunk((frontier.boards[:1], frontier.owners[:1]), 0.0)
+            worker.collect(worker.launch(chunk, budget=0), nothing)
+            return card.tuning.boards_per_thread * card.threads_for(worker.kernel())
 
     def explore(
         self,
@@ -91,7 +100,7 @@ class CudaEngine:
         progress: Callable[[Progress], None] | None = None,
     ) -> Tally:
         """Run the job on all cards; see ``Engine``."""
-        drivers = [_Driver(card, frontier, rules, job) for card in self.cards]
+        drivers = [Driver(card, frontier, rules, job) for card in self.cards]
         job.run(_pieces(frontier, len(drivers)), drivers, progress)
         total = Tally()
         for tally in (each.tally for each in drivers):
@@ -122,7 +131,7 @@ def _pieces(frontier: Frontier, cards: int) -> Iterator[Chunk]:
         yield Chunk((boards, owners), len(boards) / max(1, len(frontier)))
 
 
-class _Driver(Worker):
+class Driver(Worker):
     """The thread that drives one card: its memory there, and the chunk it is at."""
 
     def __init__(self, card: Card, frontier: Frontier, rules: Rules, job: Job) -> None:
@@ -130,8 +139,16 @@ class _Driver(Worker):
         self.owners = len(job.counts)
         self.room = ROOM_BYTES // self.layout.n**2 if job.sink else 0
         self.search = search_for(frontier.layout, rules)
+        self.contiguous = card.tuning.stacks == CONTIGUOUS
         self.limit = search.limit_of(job.limit)
         self.tally = Tally()
+
+    def kernel(self) -> Any:
+        """The kernel; for the thread whose current device is the card."""
+        # Imported here because Numba looks for the simulator only once, at its first import.
+        from gpusudoku.kernels.cuda import kernel
+
+        return kernel(self.layout, self.rules, self.contiguous, self.card.tuning.max_registers)
 
     def __call__(self, job: Job) -> float:
         busy = 0.0
@@ -147,7 +164,7 @@ class _Driver(Worker):
         """Launch until most threads have run dry; returns what is left, widened."""
         launch = self.launch(chunk, budget=256)
         while True:
-            self._collect(launch, job)
+            self.collect(launch, job)
             tops = launch.states[search.TOP]
             alive = int((tops >= 0).sum())
             fetched = min(int(launch.cursor[0]), len(launch.boards))
@@ -155,7 +172,7 @@ class _Driver(Worker):
                 job.report([], chunk.weight)
                 return None
             # A thread with a full stack waits; one without a board may fetch one.
-            full = int((tops >= launch.stacks.shape[0] - 2).sum())
+            full = int((tops == launch.stacks.shape[0] - 1).sum())
             fetching = min(launch.threads - alive, len(launch.boards) - fetched)
             dry = alive - full + fetching < max(1, launch.threads // 2)
             if job.stopped:
@@ -164,14 +181,14 @@ class _Driver(Worker):
                 return self._gather(launch, fetched, chunk, job)
             launch.again()
 
-    def launch(self, chunk: Chunk, budget: int) -> _Launch:
+    def launch(self, chunk: Chunk, budget: int) -> Launch:
         """Bring a chunk to the card and launch the kernel on it once."""
         boards, owners = chunk.payload
-        launch = _Launch(self, boards, owners, budget)
+        launch = Launch(self, boards, owners, budget)
         launch.again()
         return launch
 
-    def _collect(self, launch: _Launch, job: Job) -> None:
+    def collect(self, launch: Launch, job: Job) -> None:
         """Report what the last launch found."""
         host = self.card.host
         rows = min(int(launch.used[0]), self.room)
@@ -179,9 +196,7 @@ class _Driver(Worker):
             job.sink(host(launch.solutions[:rows]), host(launch.solution_owners[:rows]))
         launch.used[...] = 0
         counts = host(launch.counts)
-        new = counts - launch.reported
-        changed = np.flatnonzero(new)
-        job.report(zip(changed.tolist(), new[changed].tolist(), strict=True))
+        job.report_all(counts - launch.reported)
         launch.reported = counts
         tallies = host(launch.tallies)
         self.tally.nodes += int(tallies[search.NODES].sum())
@@ -189,20 +204,19 @@ class _Driver(Worker):
         self.tally.deepest = max(self.tally.deepest, int(tallies[search.DEEPEST].max()))
         launch.tallies[...] = 0
 
-    def _gather(self, launch: _Launch, fetched: int, chunk: Chunk, job: Job) -> Chunk:
+    def _gather(self, launch: Launch, fetched: int, chunk: Chunk, job: Job) -> Chunk:
         """Take what is left from the card, share it if others wait, and widen the rest."""
         xp, host = self.card.xp, self.card.host
         counts = host(launch.states[search.TOP]) + 1
         thread = np.repeat(np.arange(launch.threads), counts)
         level = np.arange(len(thread)) - np.repeat(np.cumsum(counts) - counts, counts)
-        parts = [host(launch.boards[fetched:])]
+        parts = [(host(launch.boards[fetched:]), host(launch.owners[fetched:]))]
         for start in range(0, len(thread), GATHER_BOARDS):  # the card may have little memory left
             part = slice(start, start + GATHER_BOARDS)
-            index = xp.asarray(level[part]), slice(None), xp.asarray(thread[part])
-            parts.append(self.search.boards_of(host(launch.stacks[index])))
-        boards = np.concatenate(parts)
-        stack_owners = host(launch.stack_owners)[level, thread]
-        owners = np.concatenate([host(launch.owners[fetched:]), stack_owners])
+            row, column = xp.asarray(level[part]), xp.asarray(thread[part])
+            rows = host(launch.stacks[row, :, column])
+            parts.append((self.search.boards_of(rows), host(launch.stack_owners[row, column])))
+        boards, owners = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         if job.hungry and len(boards) > 1:
             half = len(boards) // 2
             chunk.weight /= 2
@@ -215,27 +229,32 @@ class _Driver(Worker):
         return Chunk((frontier.boards, frontier.owners), chunk.weight)
 
 
-class _Launch:
+class Launch:
     """The kernel's arguments on the card, kept from launch to launch."""
 
     def __init__(
-        self, owner: _Driver, boards: NDArray[np.uint64], owners: NDArray[np.int64], budget: int
+        self, owner: Driver, boards: NDArray[np.uint64], owners: NDArray[np.int64], budget: int
     ) -> None:
-        from gpusudoku.kernels.cuda import kernel
-
         xp, card, layout = owner.card.xp, owner.card, owner.layout
-        self.kernel, self.owner, self.budget = kernel(layout, owner.rules), owner, budget
-        # Board k of a stack has at least k cells fixed, so no stack outgrows the number of cells.
-        # One that is too short only makes its thread stop early: the host widens and relaunches.
+        self.kernel, self.owner, self.budget = owner.kernel(), owner, budget
+        # Board k of a stack has at least k cells fixed, so no more than n^2 wait while one is at
+        # hand; and none is split without a row for the one at hand and a free one. Stacks that
+        # are too short only make their threads stop early: the host widens and relaunches.
         words, word = owner.search.words, owner.search.word
         level_bytes = words * np.dtype(word).itemsize + 8  # a board, and its owner
-        levels = max(4, int(card.free_bytes() * MEMORY_SHARE) // level_bytes)
-        depth = min(layout.n**2 + 3, max(LEAST_DEPTH, levels // card.threads), levels)
-        self.threads = min(card.threads, levels // depth)
+        levels = max(2, int(card.free_bytes() * MEMORY_SHARE) // level_bytes)
+        most = card.threads_for(self.kernel)
+        depth = min(layout.n**2 + 2, max(LEAST_DEPTH, levels // most), levels)
+        self.threads = min(most, levels // depth)
         self.boards, self.owners = xp.asarray(boards), xp.asarray(owners)
         self.cursor = xp.zeros(1, np.int64)
-        self.stacks = xp.empty((depth, words, self.threads), word)
-        self.stack_owners = xp.zeros((depth, self.threads), np.int64)
+        if owner.contiguous:
+            stacks = xp.empty((self.threads, depth, words), word)
+            stack_owners = xp.empty((self.threads, depth), np.int64)
+            self.stacks, self.stack_owners = stacks.transpose(1, 2, 0), stack_owners.T
+        else:
+            self.stacks = stacks = xp.empty((depth, words, self.threads), word)
+            self.stack_owners = stack_owners = xp.empty((depth, self.threads), np.int64)
         self.states = xp.full((search.STATES, self.threads), -1, np.int64)
         self.counts = xp.zeros(owner.owners, np.uint64)
         self.reported = np.zeros(owner.owners, np.uint64)
@@ -243,23 +262,26 @@ class _Launch:
         self.solution_owners = xp.empty(owner.room, np.int64)
         self.used = xp.zeros(1, np.int64)
         self.tallies = xp.zeros((search.TALLIES, self.threads), np.uint64)
-        self.keep = xp.asarray(layout.keep)
+        before = self.boards, self.owners, self.cursor, stacks, stack_owners, self.states
+        after = (
+            self.counts, self.solutions, self.solution_owners, self.used, self.tallies,
+            xp.asarray(layout.keep),
+        )  # fmt: skip
+        self._before = [card.for_kernel(array) for array in before]
+        self._after = [card.for_kernel(array) for array in after]
 
     def again(self) -> None:
         """Launch the kernel and wait for it; sets the next budget by the time it took."""
-        card = self.owner.card
-        blocks = -(-self.threads // card.threads_per_block)
+        card, tuning = self.owner.card, self.owner.card.tuning
+        blocks = -(-self.threads // tuning.threads_per_block)
         start = time.perf_counter()
-        self.kernel[blocks, card.threads_per_block](
-            self.boards, self.owners, self.cursor, self.stacks, self.stack_owners, self.states,
-            self.budget, self.owner.limit, self.counts, self.solutions, self.solution_owners,
-            self.used, self.tallies, self.keep,
-        )  # fmt: skip
-        if card.xp is not np:
-            card.xp.cuda.get_current_stream().synchronize()
+        self.kernel[blocks, tuning.threads_per_block](
+            *self._before, self.budget, self.owner.limit, *self._after
+        )
+        card.finish()
         seconds = time.perf_counter() - start
         spent = int(self.tallies[search.NODES].max()) == self.budget
-        if spent and seconds < LAUNCH_SECONDS / 2:
+        if spent and seconds < tuning.launch_seconds / 2:
             self.budget *= 2
-        elif seconds > LAUNCH_SECONDS * 2:
+        elif seconds > tuning.launch_seconds * 2:
             self.budget = max(1, self.budget // 2)

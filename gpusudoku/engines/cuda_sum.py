@@ -14,9 +14,6 @@ from gpusudoku.engines.cards import Card, one_line_errors
 from gpusudoku.engines.cores import usable_cores
 from gpusudoku.kernels.nine_space import A, C, P
 
-BLOCKS_PER_MULTIPROCESSOR = 32
-"""Pairs in a launch: enough to even out short and long ones."""
-
 
 def contract_on_cards(
     nine: Nine,
@@ -26,7 +23,7 @@ def contract_on_cards(
 ) -> int:
     """Run the job on the cards; see ``Engine.contract``."""
     nine.prepare(usable_cores())
-    blocks = BLOCKS_PER_MULTIPROCESSOR * cards[0].multiprocessors
+    blocks = cards[0].tuning.pairs_per_multiprocessor * cards[0].multiprocessors
     pieces = ranges(nine.pairs, -(-nine.pairs // blocks))
     chunks = [Chunk(ends, (ends[1] - ends[0]) / nine.pairs) for ends in pieces]
     job.run(chunks, [_Summer(nine, card) for card in cards], progress)
@@ -49,7 +46,8 @@ class _Summer(Worker):
                 arrays = arrays or self._arrays()
                 first, last = chunk.payload
                 sums = self.card.xp.zeros(last - first, np.uint64)
-                kernel()[last - first, self.card.threads_per_block](first, *arrays, sums)
+                threads = self.card.tuning.sum_threads_per_block
+                kernel()[last - first, threads](first, *arrays, sums)
                 found = self.card.host(sums).tolist()  # waits for the kernel
                 sizes = self.nine.space.pairs[first:last, 2].tolist()
                 total = sum(one * size for one, size in zip(found, sizes, strict=True))

@@ -1,0 +1,147 @@
+"""The search on a GPU beside all CPU cores: one long search, and many puzzles in its memory."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from machine import thinned
+from numpy.typing import NDArray
+
+import gpusudoku
+from gpusudoku import Board
+from gpusudoku.chunks import Job
+from gpusudoku.engines import Engine, cuda
+from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.engines.cuda import CudaEngine
+from gpusudoku.exploring import rules_of
+from gpusudoku.frontier import Frontier
+from gpusudoku.kernels import cpu, search
+from gpusudoku.kernels.layout import Layout, layout_of
+from gpusudoku.kernels.rules import Rules
+from gpusudoku.options import Options
+
+BOARD, LONG, SHORT = "2f", 3, 0
+"""The board, and how many of its last clues it lacks: 68,365,997,844 and 48,794,239 solutions."""
+LIMIT = 2
+"""Solutions after which a puzzle of a batch is known to be none."""
+CPU_SHARE = 100
+"""The CPU counts so much less of a batch."""
+BLOCK = 1 << 20
+"""Puzzles made at a time."""
+SWAPS = np.array(list(permutations(range(3))))
+
+
+def long_search(engines: dict[str, Engine]) -> list[dict[str, Any]]:
+    """Search the board on every device: on GPUs without its clues, which takes them as long."""
+    runs = []
+    for device, engine in engines.items():
+        for without in (SHORT, LONG if device == "cuda" else SHORT):  # the first warms up
+            board = thinned(BOARD, without)
+            options = {"engine": engine, "device": device}
+            result = gpusudoku.count(board, method="search", **options)
+        expected = gpusudoku.count(board, method="contraction", **options).count
+        if result.count != expected:
+            sys.exit(f"{board}: {result.count} solutions counted on {device}, {expected} are right")
+        runs.append(
+            {
+                "case": f"@{BOARD} without {without} clues, solutions",
+                "device": device,
+                "number": result.count,
+                "seconds": result.stats.seconds,
+                "widening": result.stats.widening_seconds,
+            }
+        )
+    return runs
+
+
+def puzzles(path: Path) -> NDArray[np.uint8]:
+    """The 9x9 puzzles of a file, a line each: uint8 (puzzles, 81)."""
+    lines = filter(None, map(str.strip, path.read_text().splitlines()))
+    return np.stack([Board.parse(line).cells.astype(np.uint8).ravel() for line in lines])
+
+
+def relabelled(cells: NDArray[np.uint8], number: int, seed: int = 0) -> Iterable[NDArray[np.uint8]]:
+    """So many puzzles, in blocks: those given, in turn, their digits and rows in bands shuffled."""
+    rng = np.random.default_rng(seed)
+    for start in range(0, number, BLOCK):
+        which = np.arange(start, min(number, start + BLOCK))
+        rows = SWAPS[rng.integers(len(SWAPS), size=(len(which), 3))] + 3 * np.arange(3)[:, None]
+        grids = cells[which % len(cells)].reshape(-1, 9, 9)
+        grids = np.take_along_axis(grids, rows.reshape(-1, 9, 1), axis=1)
+        digits = np.zeros((len(which), 10), np.uint8)
+        digits[:, 1:] = np.arange(1, 10)
+        rng.permuted(digits[:, 1:], axis=1, out=digits[:, 1:])
+        yield np.take_along_axis(digits, grids.reshape(-1, 81), axis=1)
+
+
+def packed(blocks: Iterable[NDArray[np.uint8]], number: int, rules: Rules) -> Frontier:
+    """A frontier of so many puzzles, none of which is split."""
+    layout: Layout = layout_of(3, 3)
+    boards = np.empty((number, layout.words), np.uint64)
+    start = 0
+    for cells in blocks:
+        end = start + len(cells)
+        cpu.kernels(layout, rules).load(cells, layout.slot_of, layout.keep, boards[start:end])
+        start = end
+    return Frontier(layout, boards, np.arange(number))
+
+
+def batch(path: Path, number: int, engine: CudaEngine) -> list[dict[str, Any]]:
+    """Count puzzles in the memory of the first GPU, and some on the CPU; both must agree."""
+    rules, given = rules_of(Options()), puzzles(path)
+    frontier = packed(relabelled(given, number), number, rules)
+    some = frontier.part(0, max(min(len(given), number), number // CPU_SHARE))
+    threads = CpuEngine()
+    threads.prepare(some, rules)
+    job = Job(len(some), LIMIT)
+    start = time.perf_counter()
+    threads.explore(some, rules, job)
+    seconds = time.perf_counter() - start
+    case = f"puzzles of {path.name}, at most {LIMIT} solutions"
+    run = {"case": case, "device": "cpu", "number": len(some), "seconds": seconds}
+    right = np.minimum(job.counts, LIMIT)
+    engine.prepare(frontier.part(0, 1), rules)
+    for _ in range(2):  # the first warms up
+        counts, times = counted_there(frontier, rules, engine)
+    wrong = np.flatnonzero(counts != right[np.arange(number) % len(given)])
+    if len(wrong) or (counts[: len(some)] != right).any():
+        sys.exit(f"{path}: {len(wrong)} of {number} puzzles are counted differently on the GPU")
+    return [{"case": case, "device": "cuda", "number": number, **times}, run]
+
+
+def counted_there(
+    frontier: Frontier, rules: Rules, engine: CudaEngine
+) -> tuple[NDArray[np.uint64], dict[str, float]]:
+    """Bring a frontier to the first card, count all there at once, and bring the counts back."""
+    card = engine.cards[0]
+    with card.current():
+        clock = [time.perf_counter()]
+        worker = cuda.Driver(card, frontier, rules, Job(len(frontier), LIMIT))
+        launch = cuda.Launch(worker, frontier.boards, frontier.owners, budget=1 << 12)
+        card.finish()
+        clock.append(time.perf_counter())
+        while int(launch.cursor[0]) < len(frontier) or int(launch.states[search.TOP].max()) >= 0:
+            launch.again()
+        clock.append(time.perf_counter())
+        counts = np.minimum(card.host(launch.counts), np.uint64(LIMIT))
+        clock.append(time.perf_counter())
+    there, seconds, back = np.diff(clock).tolist()
+    return counts, {"seconds": seconds, "transfer": there + back}
+
+
+def show(runs: list[dict[str, Any]]) -> None:
+    """Print the table of recorded runs."""
+    print("\n| search | device | number | s | 1e6 a second | widening s | transfer s |")
+    print("|---|---|---:|---:|---:|---:|---:|")
+    for run in runs:
+        rate = run["number"] / run["seconds"] / 1e6
+        cells = [run["case"], run["device"], f"{run['number']:,}", f"{run['seconds']:.3f}"]
+        cells += [f"{rate:.3f}"]
+        cells += [f"{run[name]:.3f}" if name in run else "" for name in ("widening", "transfer")]
+        print(f"| {' | '.join(cells)} |")
