@@ -187,7 +187,7 @@ class TestBlocks:
         assert sizes == [16, 32, 64, 100, 100, 100, 100, 100, 88]
 
     def test_they_shrink_where_they_are_slow(self) -> None:
-        blocks, sizes = Blocks(batches_of(100)), []
+        blocks, sizes = Blocks(batches_of(100), 1 << 14), []
         for block in blocks:
             sizes.append(len(block))
             blocks.took(BLOCK_SECONDS * 5)
@@ -196,11 +196,11 @@ class TestBlocks:
     def test_order_is_kept(self) -> None:
         boards = [puzzle("2x3", 9, seed) for seed in range(60)]
         parts = [Batch.of(boards[a:b]) for a, b in [(0, 1), (1, 17), (17, 18), (18, 60)]]
-        assert list(chain.from_iterable(Blocks(parts))) == boards
+        assert list(chain.from_iterable(Blocks(parts, 1 << 14))) == boards
 
     def test_a_block_has_one_geometry(self) -> None:
         batches = [*batches_of(3, 3), *batches_of(2, shape="2x3"), *batches_of(20)]
-        found = [(block.geometry.n, len(block)) for block in Blocks(batches)]
+        found = [(block.geometry.n, len(block)) for block in Blocks(batches, 1 << 14)]
         assert found == [(4, 6), (6, 2), (4, 16), (4, 4)]
 
     def test_an_error_comes_after_the_boards_before_it(self) -> None:
@@ -210,7 +210,7 @@ class TestBlocks:
 
         found = []
         with pytest.raises(InputError, match="no board"):
-            found.extend(map(len, Blocks(broken())))
+            found.extend(map(len, Blocks(broken(), 1 << 14)))
         assert found == [10]
 
     def test_no_more_is_read_than_a_block_needs(self) -> None:
@@ -222,7 +222,7 @@ class TestBlocks:
                 read += 1
                 yield from batches_of(1)
 
-        blocks = iter(Blocks(endless()))
+        blocks = iter(Blocks(endless(), 1 << 14))
         assert len(next(blocks)) == read == FIRST_BOARDS
 
 

@@ -174,7 +174,7 @@ class TestCount:
         monkeypatch.setattr(driver, "unusable_because", lambda: "there is none")
         status, _, err = run("count", "@2c", "@top-band-cyclic", "--cross-check")
         assert status == 0
-        assert "cross-check by method search: the same count, 1 of 2 boards" in err
+        assert "cross-check by method contraction: the same count, 1 of 2 boards" in err
         assert "cross-check not done: no other way is affordable, 1 of 2 boards" in err
 
     def test_too_dear(self, run, file):

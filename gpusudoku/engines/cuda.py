@@ -151,6 +151,7 @@ class Driver(Worker):
         return kernel(self.layout, self.rules, self.contiguous, self.card.tuning.max_registers)
 
     def __call__(self, job: Job) -> float:
+        """See ``Worker``."""
         busy = 0.0
         with one_line_errors(), self.card.current():
             while (chunk := job.take()) is not None:
