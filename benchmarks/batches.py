@@ -4,7 +4,7 @@ A batch is a file of puzzles, repeated to so many lines. Every command runs on t
 of it, and the difference is what the other nine tenths took: start-up and compiling drop out.
 
     python benchmarks/batches.py                    puzzles made from the project's own boards
-    python benchmarks/batches.py list.txt other.txt puzzles of yours, one a line
+    python benchmarks/batches.py list.txt other.txt puzzles of yours, too, one a line
     python benchmarks/batches.py --show             the table of what was recorded before
 """
 
@@ -41,8 +41,9 @@ def main(files: tuple[str, ...], lines: int, repeats: int, output: str, only_sho
     """Time the commands on the puzzles of FILES."""
     path = Path(output)
     if not only_show:
-        batches = {Path(name).stem: puzzles(Path(name)) for name in files}
-        record(path, measure(batches or {"own boards, shuffled": own_puzzles()}, lines, repeats))
+        batches = {"own boards, shuffled": own_puzzles()}
+        batches |= {Path(name).stem: puzzles(Path(name)) for name in files}
+        record(path, measure(batches, lines, repeats))
     show(path)
 
 
