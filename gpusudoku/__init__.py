@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gpusudoku.options import Options
     from gpusudoku.results import Count, Stats
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # Loaded at first use: most of these bring in Numba, which takes longer than reading a board.
 _LAZY = {

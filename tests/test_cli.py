@@ -63,7 +63,7 @@ def test_every_option_has_help_and_a_variable():
 
 
 def test_version(run):
-    assert run("--version")[:2] == (0, "gpusudoku 0.2.0\n")
+    assert run("--version")[:2] == (0, "gpusudoku 0.3.0\n")
 
 
 def test_no_command_shows_help(run):

@@ -1,0 +1,52 @@
+"""Write the README's tables from the recorded results, or check that they are current.
+
+In README.md a table stands between the lines ``<!-- NAME -->`` and ``<!-- end of NAME -->``, where
+NAME.py is the script whose recorded results it shows.
+
+    python benchmarks/readme.py           write
+    python benchmarks/readme.py --check   write nothing; exit status 1 if a table is not current
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import click
+from machine import RESULTS
+
+README = Path(__file__).parents[1] / "README.md"
+TABLE = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
+
+
+def shown(name: str) -> str:
+    """What a script prints of its recorded results."""
+    text = StringIO()
+    with redirect_stdout(text):
+        importlib.import_module(name).show(RESULTS / f"{name}.json")
+    return text.getvalue().strip() + "\n"
+
+
+def current(readme: str) -> str:
+    """The text with its tables as they should be."""
+    return TABLE.sub(lambda found: found[1] + shown(found[2]) + found[3], readme)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--check", is_flag=True, help="Write nothing; say whether all is current.")
+def main(check: bool) -> None:
+    """Write the README's tables."""
+    before = README.read_text(encoding="utf-8")
+    after = current(before)
+    if not check:
+        README.write_text(after, encoding="utf-8")
+    elif after != before:
+        sys.exit("README.md: the tables are not those of benchmarks/results: run readme.py")
+
+
+if __name__ == "__main__":
+    main()
