@@ -13,7 +13,6 @@ the search's speed: a prediction by arithmetic, of bounds. Nothing is measured h
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
@@ -129,20 +128,9 @@ def compile_all(capabilities: list[tuple[int, int]], path: Path) -> None:
                 }
             )
     click.echo("", err=True)
-    described = {**machine(), "commit": commit(), **versions()}
+    described = {**machine(), **versions()}
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps({"machine": described, "runs": runs}, indent=1) + "\n")
-
-
-def commit() -> str | None:
-    """What git says that this is; None outside a checkout."""
-    command = ["git", "describe", "--always", "--dirty"]
-    folder = Path(__file__).parent
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip()
 
 
 def versions() -> dict[str, str]:

@@ -10,6 +10,7 @@ them at once: what the machine itself loses when all its cores are at work is no
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from statistics import median
 
@@ -50,6 +51,8 @@ def measure(names: list[str], repeats: int) -> list[dict[str, object]]:
                 result = gpusudoku.count(
                     library.load(name), engine=engine, device="cpu", method="search"
                 )
+                if result.count != library.entry(name).count:
+                    sys.exit(f"{name}: {result.count} solutions counted, others are right")
                 if repeat:
                     stats = result.stats
                     runs.append({"board": name, "jobs": number, "count": str(result.count),

@@ -128,6 +128,7 @@ def counted_there(
         clock.append(time.perf_counter())
         while int(launch.cursor[0]) < len(frontier) or int(launch.states[search.TOP].max()) >= 0:
             launch.again()
+            launch.tallies[...] = 0  # by which it sees whether its budget was spent
         clock.append(time.perf_counter())
         counts = np.minimum(card.host(launch.counts), np.uint64(LIMIT))
         clock.append(time.perf_counter())

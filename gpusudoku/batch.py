@@ -5,6 +5,7 @@ A batch that is read, counted and written never has an object for each of its bo
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from gpusudoku.errors import InputError
 from gpusudoku.geometry import Geometry
 
 FIRST_BOARDS = 16
-"""Boards in the first block: whoever streams boards does not wait long for the first results."""
+"""Boards in the first block: whoever streams boards that take long sees the first results soon."""
 BLOCK_SECONDS = 0.25
 """Blocks grow until one takes about this long."""
 
@@ -86,8 +87,28 @@ class Blocks:
 
     def __init__(self, batches: Iterable[Batch], most: int) -> None:
         self._batches, self._most, self._size = batches, most, min(FIRST_BOARDS, most)
+        self._given, self._reading = 0, 0.0  # boards of the last block, seconds to read them
 
     def __iter__(self) -> Iterator[Batch]:
+        blocks = self._blocks()
+        while True:
+            start = time.perf_counter()
+            block = next(blocks, None)
+            self._reading = time.perf_counter() - start
+            if block is None:
+                return
+            self._given = len(block)
+            yield block
+
+    def took(self, seconds: float) -> None:
+        """Set the size of the next block by how long the last one took, reading included."""
+        seconds += self._reading
+        if seconds < BLOCK_SECONDS and self._given == self._size:
+            self._size = min(2 * self._size, self._most)
+        elif seconds > 4 * BLOCK_SECONDS:
+            self._size = max(1, self._size // 2)
+
+    def _blocks(self) -> Iterator[Batch]:
         held: list[Batch] = []
         boards = 0
         error = None
@@ -110,10 +131,3 @@ class Blocks:
             yield Batch.joined(held)
         if error is not None:
             raise error
-
-    def took(self, seconds: float) -> None:
-        """Set the size of the next block by how long the last one took."""
-        if seconds < BLOCK_SECONDS:
-            self._size = min(2 * self._size, self._most)
-        elif seconds > 4 * BLOCK_SECONDS:
-            self._size = max(1, self._size // 2)

@@ -27,7 +27,8 @@ from gpusudoku.results import Stats
 FEW = 64
 """Boards of a block with fewer solutions are listed with the block."""
 LISTED_BOARDS = 1 << 12
-"""Boards in a block that is listed, at most: so many times FEW solutions are kept at a time."""
+"""Boards in a block that is listed, at most: about so many times FEW solutions are kept at a time,
+more where several threads find them."""
 
 
 @dataclass(frozen=True)

@@ -95,8 +95,7 @@ def build_write_solution(jit: Jit) -> Callable[..., None]:
     return write_solution
 
 
-PLANES = 0
-"""First row of the boards' words in the working memory;"""
+# The rows of the working memory: first the boards' words, then those
 PLACED = WORDS
 """of the cells where each digit stands, packed likewise;"""
 TWINS = 2 * WORDS

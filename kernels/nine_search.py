@@ -92,7 +92,7 @@ def build_run(
     lane_owners  int64 (lanes)
 
     It returns when all is done, when the budget of nodes is spent, or for want of room: fewer than
-    2 ``lanes`` rows of the stack, or of the solutions, are free.
+    2 ``lanes`` rows of the stack are free, or fewer than ``lanes`` of the solutions.
     """
     step = build_step(rules.techniques, jit)
     choose = build_choose(rules.strategy, jit)
@@ -140,8 +140,7 @@ def build_run(
     ):
         listing = solutions.shape[0] > 0
         height = state[TOP] + 1
-        deepest = height
-        nodes, guesses = 0, 0
+        nodes, guesses, deepest = 0, 0, 0
         found, finder = ZERO, 0  # solutions not yet added to the counts, and their owner
         busy, free = ZERO, all_lanes & np.uint64(state[AT_HAND])
         while True:

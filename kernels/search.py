@@ -34,7 +34,7 @@ AT_HAND = 1
 STATES = 2
 
 SLICE = 4096
-"""Nodes after which a thread looks whether others have reached the limit."""
+"""Nodes after which the search of one board at a time looks whether the limit is reached."""
 
 
 def limit_of(limit: int | None) -> np.uint64:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -174,3 +176,18 @@ def test_nothing_at_hand() -> None:
     assert not nonzero(np.zeros(4, np.uint32))
     assert nonzero(np.array([0, 5, 0, 1], np.uint32)) == np.uint64(0b1010)
     assert nonzero(np.zeros(1, np.uint32)) == ZERO
+
+
+def test_a_stack_that_is_too_low_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    low = 3 * LANES
+    made = cpu_engine._Thread.__init__
+
+    def init(self: Any, *arguments: Any) -> None:
+        made(self, *arguments)
+        self.stack, self.stack_owners = self.stack[:low].copy(), self.stack_owners[:low].copy()
+
+    monkeypatch.setattr(cpu_engine._Thread, "__init__", init)
+    board = puzzle("3x3", 23, 3)
+    expected = count(board, device="cpu", method="contraction").count
+    found = count(board, device="cpu", jobs=1, cutoff=1e300, method="search")
+    assert found.count == expected > 1000

@@ -99,7 +99,6 @@ def count(
                 else count_batches(source.batches(), engine=engine, **options)
             ):
                 line.clear()
-                done += len(results)
                 counts = np.array(results.counts)
                 warn_conflicts(results.boards.chosen(counts == 0))
                 for result in results if alone else ():
@@ -116,6 +115,7 @@ def count(
                     out.write("".join(f"{result}\n" for result in results))
                 else:
                     out.write(formats.write_lines(results.boards.cells, _tails(results, counts)))
+                done += len(results)
                 for result in results if stats else ():
                     show_stats(result)
                 line.boards(done)

@@ -87,16 +87,15 @@ def solve(
                 else solve_batches(source.batches(), **options)
             ):
                 line.clear()
-                before = summary.boards
-                summary.add_solved(solved)
                 special = np.flatnonzero(solved.counts != 1).tolist()
                 for index in [0] if source.single else special:
-                    name = "" if source.single else f"board {before + index + 1}: "
+                    name = "" if source.single else f"board {summary.boards + index + 1}: "
                     _tell(solved.boards[index], name, solved.counts[index], first_only)
                 if as_json:
                     out.write(_record(solved, first_only))
                 else:
-                    out.write(_solutions(solved, form, before))
+                    out.write(_solutions(solved, form, summary.solved == 0))
+                summary.add_solved(solved)
                 if stats:
                     show_search(solved.stats)
                 line.boards(summary.boards)
@@ -140,14 +139,14 @@ def _record(solved: Solved, first_only: bool) -> str:
     return json.dumps(record) + "\n"
 
 
-def _solutions(solved: Solved, form: str, before: int) -> str:
-    """Write the solutions that there are; before them there were so many boards."""
+def _solutions(solved: Solved, form: str, first: bool) -> str:
+    """Write the solutions that there are; whether they are the first that are written."""
     found = solved.solutions[solved.counts > 0]
     if form == "line":
         return formats.write_lines(found)
     between, geometry = formats.separator(form), solved.boards.geometry
     text = "".join(f"{between}{formats.write(Board(cells, geometry), form)}\n" for cells in found)
-    return text.removeprefix(between) if before == 0 and solved.counts[0] > 0 else text
+    return text.removeprefix(between) if first else text
 
 
 @click.command("enumerate")

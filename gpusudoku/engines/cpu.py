@@ -99,9 +99,10 @@ class _Thread(Worker):
         self.run = cpu.kernels(layout, rules).run
         self.search = search_for(layout, rules)
         self.workspace = self.search.workspace()
-        # Every lane leaves no more boards than there are cells: board k of those that it leaves
-        # on its way down has at least k cells fixed, by the guesses that led to it. Memory that
-        # is never touched is never taken, so this bound costs nothing.
+        # One lane alone would leave no more boards than there are cells: board k of those that it
+        # leaves on its way down has at least k cells fixed, by the guesses that led to it. So many
+        # for each lane are enough in practice, and the stack grows where they are not. Memory
+        # that is never touched is never taken.
         cells = layout.n * layout.n
         depth = self.search.lanes * (cells + 3)
         self.stack = np.empty((depth, self.search.words), self.search.word)
@@ -152,9 +153,16 @@ class _Thread(Worker):
             done = finished
             if fetched == len(boards) and left == 0:
                 return
+            if left + 3 * self.search.lanes > len(self.stack):
+                self._grow()
             if job.hungry:
                 boards, owners = self._share(chunk, boards[fetched:], owners[fetched:], job)
                 cursor[0], done = 0, 0
+
+    def _grow(self) -> None:
+        """Make the stack twice as high."""
+        self.stack = np.concatenate([self.stack, np.empty_like(self.stack)])
+        self.stack_owners = np.concatenate([self.stack_owners, np.empty_like(self.stack_owners)])
 
     def _flush(self, job: Job) -> None:
         """Report what this call found."""
