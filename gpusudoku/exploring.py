@@ -67,7 +67,9 @@ class Exploration:
         engine, options, job = self._engine, self._options, self.job
         start = time.perf_counter()
         try:
-            frontier = self._roots.widened(self.rules, engine.width, options.cutoff, job)
+            frontier = self._roots.widened(
+                self.rules, engine.width, options.cutoff, job, options.cutoff_by
+            )
             widened = time.perf_counter()
             tally = engine.explore(frontier, self.rules, job, progress)
         except (Interrupted, KeyboardInterrupt):
@@ -76,6 +78,7 @@ class Exploration:
             strategy=options.strategy,
             propagate=technique_names(self.rules.techniques),
             cutoff=options.cutoff,
+            cutoff_by=options.cutoff_by,
             cutoff_reached=not frontier.capped,
             frontier_width=engine.width,
             frontier_boards=len(frontier),

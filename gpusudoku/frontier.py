@@ -62,17 +62,23 @@ class Frontier:
         return cls(layout, boards, np.arange(len(batch)))
 
     def widened(
-        self, rules: Rules, width: int, cutoff: float | None = None, job: Job | None = None
+        self,
+        rules: Rules,
+        width: int,
+        cutoff: float | None = None,
+        job: Job | None = None,
+        cutoff_by: str = "space",
     ) -> Frontier:
         """Split boards breadth first, dropping dead ones.
 
         Without a cutoff until there are ``width`` boards or none can be split; with a cutoff
-        until the search space of every board is at most that. Logarithms are compared, so that
-        any size will do. Stops in any case before FRONTIER_BYTES would be passed, and once the
-        job is stopped.
+        until the search space of every board, or the number of its empty cells, is at most that.
+        Logarithms of search spaces are compared, so that any size will do. It stops in any case
+        before FRONTIER_BYTES would be passed, and once the job is stopped.
         """
         most = FRONTIER_BYTES // (8 * self.layout.words)
-        threshold = -1.0 if not cutoff else log2(cutoff)
+        by_empty = cutoff_by == "empty"
+        threshold = -1.0 if not cutoff else cutoff if by_empty else log2(cutoff)
         done: list[Frontier] = []
         todo, ready, nodes, guesses = self, 0, self.nodes, self.guesses
         while len(todo) and ready + 2 * len(todo) <= most:
@@ -82,7 +88,7 @@ class Frontier:
             for start in range(0, len(todo), SLICE):
                 if job is not None and job.stopped:
                     return self
-                finished, split = todo.part(start, start + SLICE).split(rules, threshold)
+                finished, split = todo.part(start, start + SLICE).split(rules, threshold, by_empty)
                 guesses += split.guesses
                 done.append(finished)
                 parts.append(split)
@@ -97,18 +103,23 @@ class Frontier:
         """The boards from start to before end."""
         return Frontier(self.layout, self.boards[start:end], self.owners[start:end])
 
-    def split(self, rules: Rules, threshold: float) -> tuple[Frontier, Frontier]:
+    def split(
+        self, rules: Rules, threshold: float, by_empty: bool = False
+    ) -> tuple[Frontier, Frontier]:
         """Simplify every board once, and split it in two.
 
         Returns the boards that need no splitting, solved or of a search space of at most
-        2^threshold, and the others, halved. Dead boards are in neither.
+        2^threshold (by_empty: of as many empty cells), and the others, halved. Dead boards are in
+        neither.
         """
         expand = cpu.kernels(self.layout, rules).expand
         scratch = np.empty(self.layout.scratch_words, np.uint64)
         children = np.empty((2 * len(self), self.layout.words), np.uint64)
         parents = np.empty(2 * len(self), np.int64)
         ready = np.empty(2 * len(self), np.bool_)
-        count = expand(self.boards, threshold, children, parents, ready, self.layout.keep, scratch)
+        count = expand(
+            self.boards, threshold, by_empty, children, parents, ready, self.layout.keep, scratch
+        )
         children, ready, owners = children[:count], ready[:count], self.owners[parents[:count]]
         guesses = int(np.count_nonzero(np.diff(parents[:count]) == 0))  # two of a parent
         return (

@@ -12,6 +12,7 @@ from gpusudoku.logic import DEFAULT, parse_techniques
 DEVICES = ("auto", "cpu", "cuda")
 STRATEGIES = ("first", "min")
 METHODS = ("auto", "search", "contraction")
+CUTOFFS_BY = ("space", "empty")
 MOST_JOBS = 1024
 MEMORY = 2 << 30
 """Bytes that a contraction may take, by default."""
@@ -29,6 +30,7 @@ class OptionFields(TypedDict, total=False):
     gpus: tuple[int, ...] | None
     limit: int | None
     cutoff: float | None
+    cutoff_by: str
     strategy: str
     propagate: str
 
@@ -56,7 +58,9 @@ class Options:
     limit: int | None = None
     """Stop once this many solutions are found; None for never."""
     cutoff: float | None = None
-    """Widen the frontier until no board's search space is larger; None: until it is wide enough."""
+    """Widen the frontier until no board is larger; None: until it is wide enough."""
+    cutoff_by: str = "space"
+    """What is larger: the search ``space``, or the number of ``empty`` cells."""
     strategy: str = "min"
     """Which cell to guess: the ``first`` empty one or one with the fewest candidates, ``min``."""
     propagate: str = DEFAULT
@@ -80,4 +84,6 @@ class Options:
             raise InputError(f"limit {self.limit}: at least 1 is needed")
         if self.cutoff is not None and not 1 <= self.cutoff < inf:
             raise InputError(f"cutoff {self.cutoff}: a finite number from 1 up is needed")
+        if self.cutoff_by not in CUTOFFS_BY:
+            raise InputError(f"cutoff by {self.cutoff_by!r}: expected {', '.join(CUTOFFS_BY)}")
         parse_techniques(self.propagate)

@@ -28,7 +28,9 @@ class Stats:
     strategy: str = ""
     propagate: str = ""
     cutoff: float | None = None
-    """Search space that frontier boards may have; None if only their number mattered."""
+    """How large frontier boards may be; None if only their number mattered."""
+    cutoff_by: str = "space"
+    """Whether the cutoff is a search space or a number of empty cells."""
     cutoff_reached: bool = True
     """False if the frontier reached its memory cap before."""
     frontier_width: int = 0

@@ -28,8 +28,8 @@ from gpusudoku.kernels.widen import build_expand, build_load
 
 LOAD = "void(uint8[:,::1], int64[::1], uint64[:,::1], uint64[:,::1])"
 EXPAND = (
-    "int64(uint64[:,::1], float64, uint64[:,::1], int64[::1], boolean[::1], uint64[:,::1],"
-    " uint64[::1])"
+    "int64(uint64[:,::1], float64, boolean, uint64[:,::1], int64[::1], boolean[::1],"
+    " uint64[:,::1], uint64[::1])"
 )
 RUN = (
     "void(uint64[:,::1], int64[::1], int64[::1], {word}[:,::1], int64[::1], int64[::1], int64,"

@@ -7,6 +7,7 @@ from math import log2
 
 import numpy as np
 
+from gpusudoku.kernels.bits import popcount
 from gpusudoku.kernels.branch import build_branch, build_choose, build_place
 from gpusudoku.kernels.layout import ONE, ZERO, Layout
 from gpusudoku.kernels.propagate import build_propagate
@@ -51,16 +52,22 @@ def build_load(layout: Layout, jit: Jit) -> Callable[..., None]:
     return load
 
 
-def build_log_space(layout: Layout, jit: Jit) -> Callable[..., float]:
-    """Make ``log_space(s)``: log2 of the product of the candidate counts of the unfixed cells."""
+def build_size(layout: Layout, jit: Jit) -> Callable[..., float]:
+    """Make ``size(s, by_empty)``: how large a board still is.
+
+    The number of its unfixed cells, or log2 of the product of their candidate counts.
+    """
     n, W, fixed = layout.n, layout.plane_words, layout.fixed
     whole, last = layout.whole_word, layout.last_word
 
     @jit
-    def log_space(s):  # type: ignore[no-untyped-def]
+    def size(s, by_empty):  # type: ignore[no-untyped-def]
         total = 0.0
         for w in range(W):
             cells = (last if w == W - 1 else whole) & ~s[fixed + w]
+            if by_empty:
+                total += popcount(cells)
+                continue
             while cells != ZERO:
                 bit = cells & (~cells + ONE)
                 cells ^= bit
@@ -71,14 +78,14 @@ def build_log_space(layout: Layout, jit: Jit) -> Callable[..., float]:
                 total += log2(count)
         return total
 
-    return log_space
+    return size
 
 
 def build_expand(layout: Layout, rules: Rules, jit: Jit) -> Callable[..., int]:
-    """Make ``expand(boards, cutoff, children, parents, ready, keep, scratch)``: one round.
+    """Make ``expand(boards, cutoff, by_empty, children, parents, ready, keep, scratch)``: a round.
 
     Every board of uint64 (B, words) is simplified. Dead ones vanish; one that is solved, or whose
-    search space is at most 2^cutoff, is copied to ``children``; any other is split in two.
+    ``size`` is at most the cutoff, is copied to ``children``; any other is split in two.
 
     children   uint64 (2 B, words)   written from the front, in the order of their parents
     parents    int64 (2 B)           index of each child's parent
@@ -89,10 +96,10 @@ def build_expand(layout: Layout, rules: Rules, jit: Jit) -> Callable[..., int]:
     propagate = build_propagate(layout, rules.techniques, jit)
     choose = build_choose(layout, rules.strategy, jit)
     branch = build_branch(layout, jit)
-    log_space = build_log_space(layout, jit)
+    size = build_size(layout, jit)
 
     @jit
-    def expand(boards, cutoff, children, parents, ready, keep, scratch):  # type: ignore[no-untyped-def]
+    def expand(boards, cutoff, by_empty, children, parents, ready, keep, scratch):  # type: ignore[no-untyped-def]
         count = 0
         for b in range(boards.shape[0]):
             s = children[count]
@@ -102,7 +109,7 @@ def build_expand(layout: Layout, rules: Rules, jit: Jit) -> Callable[..., int]:
             if status == DEAD:
                 continue
             parents[count] = b
-            ready[count] = status == SOLVED or log_space(s) <= cutoff
+            ready[count] = status == SOLVED or size(s, by_empty) <= cutoff
             count += 1
             if ready[count - 1]:
                 continue

@@ -11,7 +11,7 @@ import click
 from gpusudoku.errors import InputError
 from gpusudoku.geometry import Geometry
 from gpusudoku.logic import DEFAULT, GROUPS, TECHNIQUES
-from gpusudoku.options import METHODS, MOST_JOBS
+from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -99,8 +99,14 @@ searching = compose(
         "--cutoff",
         type=float,
         metavar="X",
-        help="Split boards until no search space is larger than X, before the workers start."
+        help="Split boards until none is larger than X, before the workers start."
         "  [default: until there are enough for the device]",
+    ),
+    option(
+        "--cutoff-by",
+        type=click.Choice(CUTOFFS_BY),
+        default="space",
+        help="What is larger: the search space, or the number of empty cells.",
     ),
 )
 

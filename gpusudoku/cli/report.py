@@ -118,6 +118,8 @@ def _show(lines: dict[str, str]) -> None:
 def show_search(stats: Stats) -> None:
     """The statistics of a search, a line each."""
     cutoff = f"{stats.frontier_width} boards" if stats.cutoff is None else f"{stats.cutoff:g}"
+    if stats.cutoff is not None and stats.cutoff_by == "empty":
+        cutoff += " empty cells"
     if not stats.cutoff_reached:
         cutoff += " (not reached: the frontier is as large as it may be)"
     _show(
