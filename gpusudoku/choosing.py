@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 from gpusudoku.board import Board
 from gpusudoku.contraction import Contraction
@@ -62,3 +63,21 @@ def choose(board: Board, options: Options) -> Choice:
         return Choice("search", search_seconds=seconds, note=str(error))
     cheaper = contraction is None or contraction.seconds < seconds
     return Choice("contraction" if cheaper else "search", contraction, seconds)
+
+
+def expected_seconds(board: Board, options: Options, worth: float) -> float:
+    """What a count is estimated to take on one core, infinite if it cannot be done.
+
+    No more work goes into the estimate of a contraction than ``worth`` seconds are worth.
+    """
+    search = contraction = inf
+    if options.method != "contraction":
+        rules = rules_of(options)
+        search = estimate_search(Frontier.of([board], rules), rules).seconds(options.limit)
+    if options.method != "search":
+        try:
+            found = contraction_of(board, options.memory, worth=worth)
+            contraction = 0.0 if found is None else found.seconds
+        except TooDear:
+            pass
+    return min(search, contraction)

@@ -15,6 +15,7 @@ import click
 
 from gpusudoku import __version__
 from gpusudoku.cli.about import boards, convert, devices, info
+from gpusudoku.cli.bench import bench
 from gpusudoku.cli.count import count
 from gpusudoku.cli.simplify import simplify
 from gpusudoku.cli.solve import enumerate_, solve
@@ -41,7 +42,7 @@ def cli() -> None:
     """
 
 
-for command in (count, solve, enumerate_, simplify, info, convert, boards, devices):
+for command in (count, solve, enumerate_, simplify, info, convert, boards, devices, bench):
     cli.add_command(command)
 
 

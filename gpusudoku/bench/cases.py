@@ -1,0 +1,107 @@
+"""What is measured: every board under every setting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from itertools import product
+from typing import Any
+
+from gpusudoku.board import Board
+from gpusudoku.errors import InputError
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A board to measure with."""
+
+    name: str
+    board: Board
+    count: int | None = None
+    """The number of solutions, if it is known."""
+    searchable: bool = True
+    """Whether a search comes to an end."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A board and a setting. ``options`` are those of ``gpusudoku.count``."""
+
+    subject: Subject
+    options: dict[str, Any] = field(hash=False)
+
+    @property
+    def setting(self) -> str:
+        """The options in a few words: those that this method and device look at."""
+        options = self.options
+        words = [str(options["method"]), str(options["device"])]
+        if options["device"] == "cpu":
+            words.append(f"-j {options['jobs']}")
+        if options["method"] != "contraction":
+            words += [str(options["strategy"]), str(options["propagate"])]
+            if options["cutoff"] is not None:
+                words.append(f"{options['cutoff_by']} {options['cutoff']:g}")
+        return " ".join(words)
+
+
+def cases_of(
+    subjects: Iterable[Subject],
+    *,
+    devices: Sequence[str] = ("cpu",),
+    jobs: Sequence[int] = (1,),
+    methods: Sequence[str] = ("search",),
+    strategies: Sequence[str] = ("min",),
+    propagates: Sequence[str] = ("singles",),
+    cutoffs: Sequence[float | None] = (None,),
+    cutoff_by: str = "space",
+) -> list[Case]:
+    """Every board under every combination that makes a difference.
+
+    Threads are the CPU's alone, and a contraction looks at neither strategy, propagation nor
+    cutoff. Boards that a search would not come to an end with are left to other methods.
+    """
+    settings: dict[str, dict[str, Any]] = {}
+    found: list[Case] = []
+    for method, strategy, propagate, cutoff, device, number in product(
+        methods, strategies, propagates, cutoffs, devices, jobs
+    ):
+        options = {
+            "method": method,
+            "device": device,
+            "jobs": number if device == "cpu" else None,
+            "strategy": strategy,
+            "propagate": propagate,
+            "cutoff": cutoff,
+            "cutoff_by": cutoff_by,
+        }
+        settings.setdefault(Case(Subject("", Board([0])), options).setting, options)
+    for subject in subjects:
+        for options in settings.values():
+            if subject.searchable or options["method"] != "search":
+                found.append(Case(subject, options))
+    return found
+
+
+def chosen(
+    subjects: Iterable[Subject], include: Sequence[str], exclude: Sequence[str]
+) -> list[Subject]:
+    """Those whose names match a pattern of ``include`` (none: all) and none of ``exclude``.
+
+    Raises
+    ------
+    InputError
+        If nothing is left.
+    """
+
+    def matches(name: str, patterns: Sequence[str]) -> bool:
+        return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+    left = [
+        subject
+        for subject in subjects
+        if (not include or matches(subject.name, include)) and not matches(subject.name, exclude)
+    ]
+    if not left:
+        raise InputError("no board is left to measure with: see --include and --exclude")
+    return left

@@ -1,0 +1,84 @@
+"""From runs to rows: one row a case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log10
+from statistics import mean, median, stdev
+from typing import Any
+
+from gpusudoku.bench.running import Measured
+
+COLUMNS = (
+    "board", "clues", "empty_cells", "log10_space", "solutions", "method", "device", "jobs",
+    "strategy", "propagate", "cutoff_by", "cutoff", "runs", "median", "minimum", "maximum",
+    "deviation", "speed_up", "solutions_per_second", "nodes_per_second", "utilisation", "note",
+)  # fmt: skip
+"""The columns of CSV and JSON; times are in seconds, the space is the decimal logarithm."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is said of a case."""
+
+    values: dict[str, Any]
+    """By ``COLUMNS``; None where there is nothing to say."""
+    setting: str
+    times: tuple[float, ...]
+    """Seconds of every run."""
+
+    def __getitem__(self, column: str) -> Any:
+        return self.values[column]
+
+
+def rows_of(measured: Sequence[Measured]) -> list[Row]:
+    """One row for every case that was run, in order.
+
+    The speed-up is that over the same setting on one CPU thread, if that was measured, too.
+    """
+    alone = {
+        _without_jobs(each): median(run.seconds for run in each.runs)
+        for each in measured
+        if each.runs and (each.case.options["device"], each.case.options["jobs"]) == ("cpu", 1)
+    }
+    return [_row(each, alone.get(_without_jobs(each))) for each in measured]
+
+
+def _without_jobs(each: Measured) -> tuple[Any, ...]:
+    options = each.case.options
+    names = ("method", "strategy", "propagate", "cutoff_by", "cutoff")
+    return (each.case.subject.name, *(options[name] for name in names))
+
+
+def _row(each: Measured, one_thread: float | None) -> Row:
+    subject, options, runs = each.case.subject, each.case.options, each.runs
+    board = subject.board
+    values: dict[str, Any] = dict.fromkeys(COLUMNS)
+    values |= {
+        "board": subject.name,
+        "clues": board.clues,
+        "empty_cells": board.empty_cells,
+        "log10_space": log10(board.search_space) if board.search_space else None,
+        "runs": len(runs),
+        "note": each.note,
+        **{name: options[name] for name in COLUMNS if name in options},
+    }
+    if runs:
+        seconds = [run.seconds for run in runs]
+        middle = median(seconds)
+        values |= {
+            "solutions": runs[0].count,
+            "method": runs[0].method,
+            "median": middle,
+            "minimum": min(seconds),
+            "maximum": max(seconds),
+            "deviation": stdev(seconds) if len(seconds) > 1 else 0.0,
+            "speed_up": one_thread / middle if one_thread and middle else None,
+            "solutions_per_second": runs[0].count / middle if middle else None,
+            "nodes_per_second": runs[0].nodes / middle if middle and runs[0].nodes else None,
+            "utilisation": mean(mean(run.utilisation) for run in runs)
+            if all(run.utilisation for run in runs)
+            else None,
+        }
+    return Row(values, each.case.setting, tuple(run.seconds for run in runs))

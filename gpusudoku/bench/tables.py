@@ -1,0 +1,106 @@
+"""Rows as text: for a terminal, as CSV, and as JSON that can be read back."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from decimal import Decimal
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from gpusudoku.bench.summary import COLUMNS, Row
+from gpusudoku.errors import InputError
+from gpusudoku.results import decimal_digits
+
+SHOWN = {
+    "board": 18, "solutions": 12, "setting": 34, "median": 10, "min": 10, "max": 10, "dev": 8,
+    "speed-up": 8, "solutions/s": 11, "nodes/s": 10, "busy": 6,
+}  # fmt: skip
+"""The columns on a terminal and their widths."""
+
+
+def head() -> str:
+    """The heading on a terminal."""
+    return "  ".join(_cell(name, width) for name, width in SHOWN.items())
+
+
+def line(row: Row) -> str:
+    """A row on a terminal."""
+    texts = [
+        row["board"],
+        _number(row["solutions"]),
+        row.setting,
+        *(_seconds(row[name]) for name in ("median", "minimum", "maximum", "deviation")),
+        "" if row["speed_up"] is None else f"{row['speed_up']:.2f}",
+        _rate(row["solutions_per_second"]),
+        _rate(row["nodes_per_second"]),
+        "" if row["utilisation"] is None else f"{row['utilisation']:.1%}",
+    ]
+    cells = [_cell(text, width) for text, width in zip(texts, SHOWN.values(), strict=True)]
+    return "  ".join([*cells, row["note"]]).rstrip()
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    """All columns, one line a row."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        writer.writerow("" if row[name] is None else row[name] for name in COLUMNS)
+    return text.getvalue()
+
+
+def as_json(rows: Sequence[Row], machine: dict[str, object]) -> str:
+    """All columns and the time of every run, beside the description of the machine.
+
+    Numbers of solutions are strings: they may exceed 2^53.
+    """
+    records = []
+    for row in rows:
+        solutions = None if row["solutions"] is None else decimal_digits(row["solutions"])
+        record = {**row.values, "solutions": solutions}
+        records.append({**record, "setting": row.setting, "times": row.times})
+    return json.dumps({"machine": machine, "rows": records}, indent=1) + "\n"
+
+
+def read_json(path: str) -> tuple[list[Row], dict[str, Any]]:
+    """The rows and the machine of a file that ``as_json`` was written to.
+
+    Raises
+    ------
+    InputError
+        If it is no such file.
+    """
+    try:
+        recorded = json.loads(Path(path).read_text(encoding="utf-8"))
+        rows = []
+        for record in recorded["rows"]:
+            setting, times = record.pop("setting"), tuple(record.pop("times"))
+            if record["solutions"] is not None:
+                record["solutions"] = int(record["solutions"])
+            rows.append(Row({name: record[name] for name in COLUMNS}, setting, times))
+        return rows, dict(recorded["machine"])
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}, expected a file that can be read") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(f"{path}: no result of gpusudoku bench --json") from None
+
+
+def _cell(text: str, width: int) -> str:
+    return text.ljust(width) if width > 12 else text.rjust(width)
+
+
+def _number(value: int | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:,}" if value < 10**9 else f"{Decimal(value):.3e}"
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g} s"
+
+
+def _rate(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"
