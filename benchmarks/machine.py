@@ -1,10 +1,8 @@
-"""What ran a measurement, in words, and how fast its cores are at the moment."""
+"""What scripts share: where results go, how they are written, and how fast a core is right now."""
 
 from __future__ import annotations
 
 import json
-import platform
-import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,44 +11,12 @@ from statistics import median
 import numba
 import numpy
 
-import gpusudoku
 from gpusudoku import Board, library
-from gpusudoku.engines.cores import usable_cores
+from gpusudoku.bench.machine import heading, machine
+
+__all__ = ["RESULTS", "gigahertz", "heading", "machine", "record", "thinned"]
 
 RESULTS = Path(__file__).parent / "results"
-
-
-def machine() -> dict[str, object]:
-    """What ran this, in words."""
-    model = platform.processor()
-    if Path("/proc/cpuinfo").exists():
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        model = next((x.split(":")[1].strip() for x in lines if x.startswith("model name")), model)
-    return {
-        "processor": model,
-        "cores": usable_cores(),
-        "system": platform.system(),
-        "python": platform.python_version(),
-        "numba": numba.__version__,
-        "numpy": numpy.__version__,
-        "gpusudoku": gpusudoku.__version__,
-        "commit": commit(),
-        "date": time.strftime("%Y-%m-%d"),
-    }
-
-
-def commit() -> str | None:
-    """The state of the sources, None if they are in no repository."""
-    try:
-        command = ["git", "-C", str(RESULTS), "describe", "--always", "--dirty", "--abbrev=12"]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
-
-
-def heading(described: dict[str, object]) -> str:
-    """The line above a table: which machine, when."""
-    return f"{described['processor']}, {described['cores']} cores, {described['date']}"
 
 
 def record(path: Path, runs: list[dict[str, object]], **more: object) -> None:
