@@ -64,11 +64,6 @@ class TestCases:
         assert sum("cuda" in setting for setting in settings) == 4 + 1
         assert len(settings) == len(set(settings)) == 3 * 4 + 3
 
-    def test_no_search_without_end(self) -> None:
-        endless = Subject("endless", EMPTY, searchable=False)
-        cases = cases_of([endless], methods=["search", "contraction", "auto"])
-        assert [case.options["method"] for case in cases] == ["contraction", "auto"]
-
     def test_by_name(self) -> None:
         names = [subject.name for subject in chosen(SUBJECTS, ["s*", "o*"], ["other"])]
         assert names == ["small"]
@@ -271,6 +266,21 @@ class TestCommand:
         done = run(*self.SMALL, "--csv", str(path))
         assert "--force overwrites it" in str(done.exception)
         assert path.read_text() == "mine"
+
+    def test_a_failure_leaves_files_alone(self, tmp_path: Path) -> None:
+        path = tmp_path / "there.json"
+        path.write_text("mine")
+        for arguments in (("--propagate", "foo"), ("--cutoff", "0"), ("--from", str(path))):
+            done = run(*self.SMALL, *arguments, "--json", str(path), "--force")
+            assert isinstance(done.exception, InputError), arguments
+            assert path.read_text() == "mine"
+        done = run(*self.SMALL, "--json", str(tmp_path / "a"), "--csv", str(tmp_path / "a"))
+        assert "cannot both be written" in str(done.exception)
+
+    def test_a_search_without_end_is_left_out(self) -> None:
+        done = run("@empty", "--device", "cpu", "-j", "1", "--method", "search")
+        assert done.exit_code == 0
+        assert "left out: about" in done.stdout
 
     def test_wrong_counts_end_in_an_error(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from gpusudoku import library

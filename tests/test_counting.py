@@ -112,7 +112,7 @@ class TestResult:
         found = json.loads(json.dumps(result.as_dict(), allow_nan=False))
         assert found == result.as_dict()
         texts = {"board", "box", "count", "method", "device", "search_space", "strategy"}
-        texts |= {"no_contraction"}
+        texts |= {"no_contraction", "cutoff_by"}
         numbers = {"empty_cells", "frontier_width", "frontier_boards", "boards_explored", "nodes"}
         numbers |= {"deepest", "jobs", "products"}
         times = {"seconds", "widening_seconds", "filling_factor", "cutoff"}

@@ -20,8 +20,6 @@ class Subject:
     board: Board
     count: int | None = None
     """The number of solutions, if it is known."""
-    searchable: bool = True
-    """Whether a search comes to an end."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +57,9 @@ def cases_of(
     """Every board under every combination that makes a difference.
 
     Threads are the CPU's alone, and a contraction looks at neither strategy, propagation nor
-    cutoff. Boards that a search would not come to an end with are left to other methods.
+    cutoff.
     """
     settings: dict[str, dict[str, Any]] = {}
-    found: list[Case] = []
     for method, strategy, propagate, cutoff, device, number in product(
         methods, strategies, propagates, cutoffs, devices, jobs
     ):
@@ -76,11 +73,7 @@ def cases_of(
             "cutoff_by": cutoff_by,
         }
         settings.setdefault(Case(Subject("", Board([0])), options).setting, options)
-    for subject in subjects:
-        for options in settings.values():
-            if subject.searchable or options["method"] != "search":
-                found.append(Case(subject, options))
-    return found
+    return [Case(subject, options) for subject in subjects for options in settings.values()]
 
 
 def chosen(

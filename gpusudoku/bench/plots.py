@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,12 @@ VARIABLES = {
 """What correlation matrices are made of."""
 
 
+def require() -> None:
+    """Raise a GpusudokuError if matplotlib is not installed."""
+    if find_spec("matplotlib") is None:
+        raise GpusudokuError("--plot needs matplotlib (the extra 'bench', as in '.[bench]')")
+
+
 def draw(rows: Sequence[Row], folder: str) -> list[Path]:
     """Draw every figure that the rows have something for; returns the files written.
 
@@ -45,10 +52,9 @@ def draw(rows: Sequence[Row], folder: str) -> list[Path]:
     InputError
         If the folder cannot be written.
     """
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        raise GpusudokuError("--plot needs matplotlib: pip install 'gpusudoku[bench]'") from None
+    require()
+    import matplotlib as mpl
+
     mpl.use("agg")
     from matplotlib import pyplot
 

@@ -10,12 +10,13 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from gpusudoku.bench.machine import heading
 from gpusudoku.bench.summary import COLUMNS, Row
 from gpusudoku.errors import InputError
 from gpusudoku.results import decimal_digits
 
 SHOWN = {
-    "board": 18, "solutions": 12, "setting": 34, "median": 10, "min": 10, "max": 10, "dev": 8,
+    "board": 18, "solutions": 12, "setting": 40, "median": 10, "min": 10, "max": 10, "dev": 8,
     "speed-up": 8, "solutions/s": 11, "nodes/s": 10, "busy": 6,
 }  # fmt: skip
 """The columns on a terminal and their widths."""
@@ -81,7 +82,9 @@ def read_json(path: str) -> tuple[list[Row], dict[str, Any]]:
             if record["solutions"] is not None:
                 record["solutions"] = int(record["solutions"])
             rows.append(Row({name: record[name] for name in COLUMNS}, setting, times))
-        return rows, dict(recorded["machine"])
+        described = dict(recorded["machine"])
+        heading(described)  # it has what every table is headed with
+        return rows, described
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}, expected a file that can be read") from None
     except (ValueError, KeyError, TypeError, AttributeError):

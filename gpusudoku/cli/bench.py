@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from gpusudoku import library
 from gpusudoku.cli.options import force, option, reading
-from gpusudoku.cli.output import Output, announce_compiling
+from gpusudoku.cli.output import Output, announce_compiling, refuse
 from gpusudoku.cli.source import Source
 from gpusudoku.engines import driver
 from gpusudoku.engines.cores import usable_cores
-from gpusudoku.errors import MismatchError
+from gpusudoku.errors import InputError, MismatchError
 from gpusudoku.geometry import Geometry
 from gpusudoku.logic import DEFAULT
 from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES, Options
@@ -28,6 +27,9 @@ if TYPE_CHECKING:
     from gpusudoku.results import Count
 
 Value = TypeVar("Value")
+
+bench_option = partial(option, prefix="GPUSUDOKU_BENCH_")
+"""Lists are no values for the options of the same name that other commands have."""
 
 
 def _listed(
@@ -61,23 +63,25 @@ def _jobs(word: str) -> int:
 
 @click.command()
 @click.argument("boards", nargs=-1, metavar="[BOARD...]")
-@option("--include", multiple=True, metavar="PATTERN", help="Only boards so named, as in '1*'.")
-@option("--exclude", multiple=True, metavar="PATTERN", help="No boards so named.")
-@option(
+@bench_option(
+    "--include", multiple=True, metavar="PATTERN", help="Only boards so named, as in '1*'."
+)
+@bench_option("--exclude", multiple=True, metavar="PATTERN", help="No boards so named.")
+@bench_option(
     "--device",
     "devices",
     callback=_listed(str, ["cpu", "cuda"]),
     metavar="LIST",
     help="cpu, cuda or both.  [default: what can be used]",
 )
-@option(
+@bench_option(
     "-j",
     "--jobs",
     callback=_listed(_jobs),
     metavar="LIST",
     help="Numbers of CPU threads, such as 1,2,4.  [default: 1, 2, 4 ... all cores]",
 )
-@option(
+@bench_option(
     "--method",
     "methods",
     callback=_listed(str, METHODS),
@@ -85,7 +89,7 @@ def _jobs(word: str) -> int:
     metavar="LIST",
     help="search, contraction, auto.",
 )
-@option(
+@bench_option(
     "--strategy",
     "strategies",
     callback=_listed(str, STRATEGIES),
@@ -93,7 +97,7 @@ def _jobs(word: str) -> int:
     metavar="LIST",
     help="first, min.",
 )
-@option(
+@bench_option(
     "--propagate",
     "propagates",
     multiple=True,
@@ -101,38 +105,40 @@ def _jobs(word: str) -> int:
     metavar="TECHNIQUES",
     help="As for count; may be given several times.",
 )
-@option(
+@bench_option(
     "--cutoff", "cutoffs", callback=_listed(float), metavar="LIST", help="Such as 1e10,1e20,1e30."
 )
-@option(
+@bench_option(
     "--cutoff-by",
     type=click.Choice(CUTOFFS_BY),
     default="space",
     help="What a cutoff is compared with: the search space, or the number of empty cells.",
 )
-@option(
+@bench_option(
     "-i",
     "--repeats",
     type=click.IntRange(min=1),
     default=3,
     help="Runs of every case, after one to warm up.",
 )
-@option(
+@bench_option(
     "-t",
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
     help="Instead: repeat every case until it took so long.",
 )
-@option(
+@bench_option(
     "--patience",
     type=click.FloatRange(min=0, min_open=True),
     default=60.0,
     help="Leave out what is estimated to take longer, in seconds.",
 )
-@option("--csv", "csv_file", metavar="FILE", help="Write the table as CSV.")
-@option("--json", "json_file", metavar="FILE", help="Write all runs, and the machine, as JSON.")
-@option("--plot", metavar="FOLDER", help="Draw figures, as SVG and PNG (needs matplotlib).")
-@option("--from", "recorded", metavar="FILE", help="Measure nothing: show what --json wrote.")
+@bench_option("--csv", "csv_file", metavar="FILE", help="Write the table as CSV.")
+@bench_option(
+    "--json", "json_file", metavar="FILE", help="Write all runs, and the machine, as JSON."
+)
+@bench_option("--plot", metavar="FOLDER", help="Draw figures, as SVG and PNG (needs matplotlib).")
+@bench_option("--from", "recorded", metavar="FILE", help="Measure nothing: show what --json wrote.")
 @force
 @reading
 def bench(
@@ -157,7 +163,7 @@ def bench(
     """Measure engines and settings side by side on BOARDs (default: those of this program).
 
     Runs take turns, so that a slow minute falls on all alike. Every count is checked. Ctrl-C skips
-    to the next case, twice ends with what there is.
+    to the next case, twice within a second ends with what there is.
 
     \b
     Examples:
@@ -171,41 +177,49 @@ def bench(
     from gpusudoku.bench.machine import heading, machine
     from gpusudoku.bench.summary import rows_of
 
-    with ExitStack() as files:
-        out = {
-            name: files.enter_context(Output(path, force, boards))
-            for name, path in (("csv", csv_file), ("json", json_file))
-            if path is not None
-        }
-        wrong: list[str] = []
-        if recorded is not None:
-            rows, described = tables.read_json(recorded)
-        else:
-            for propagate in sweeps["propagates"]:
-                Options(propagate=propagate)  # complains of unknown techniques
-            cases = cases_of(
-                _subjects(boards, include, exclude, box, keep_going),
-                devices=devices or _usable_devices(),
-                jobs=jobs or _powers(usable_cores()),
-                cutoffs=cutoffs or (None,),
-                **sweeps,
-            )
-            measured = _measure(cases, repeats, seconds, patience)
-            described, rows = machine(), rows_of(measured)
-            wrong = [f"{m.case.subject.name}: {m.note}" for m in measured if m.wrong]
-        click.echo(heading(described))
-        click.echo(tables.head())
-        for row in rows:
-            click.echo(tables.line(row))
-        if "csv" in out:
-            out["csv"].write(tables.as_csv(rows))
-        if "json" in out:
-            out["json"].write(tables.as_json(rows, described))
+    written = [path for path in (csv_file, json_file) if path is not None]
+    for path in written:
+        refuse(path, force, [*boards, *([] if recorded is None else [recorded])])
+    if len(written) == 2 and written[0] == written[1]:
+        raise InputError(f"{csv_file}: --csv and --json cannot both be written to it")
     if plot is not None:
-        for path in plots.draw(rows, plot):
-            click.echo(f"gpusudoku: {path} written", err=True)
+        plots.require()
+    wrong: list[str] = []
+    interrupted = False
+    if recorded is not None:
+        rows, described = tables.read_json(recorded)
+    else:
+        for propagate in sweeps["propagates"]:
+            Options(propagate=propagate)  # complains of unknown techniques
+        cases = cases_of(
+            _subjects(boards, include, exclude, box, keep_going),
+            devices=devices or _usable_devices(),
+            jobs=jobs or _powers(usable_cores()),
+            cutoffs=cutoffs or (None,),
+            **sweeps,
+        )
+        for case in cases:
+            Options(**case.options)  # complains of values out of range
+        measured, interrupted = _measure(cases, repeats, seconds, patience)
+        described, rows = machine(), rows_of(measured)
+        wrong = [f"{m.case.subject.name}: {m.note}" for m in measured if m.wrong]
+    click.echo(heading(described))
+    click.echo(tables.head())
+    for row in rows:
+        click.echo(tables.line(row))
+    if csv_file is not None:
+        with Output(csv_file, force, boards) as out:
+            out.write(tables.as_csv(rows))
+    if json_file is not None:
+        with Output(json_file, force, boards) as out:
+            out.write(tables.as_json(rows, described))
+    if plot is not None:
+        for figure in plots.draw(rows, plot):
+            click.echo(f"gpusudoku: {figure} written", err=True)
     if wrong:
         raise MismatchError("counts differ: " + "; ".join(wrong))
+    if interrupted:
+        click.get_current_context().exit(1)
 
 
 def _subjects(
@@ -219,7 +233,7 @@ def _subjects(
 
     if not names:
         subjects = [
-            Subject(entry.name, library.load(entry.name), entry.count, entry.searchable)
+            Subject(entry.name, library.load(entry.name), entry.count)
             for entry in library.entries()
         ]
         return chosen(subjects, include, exclude)
@@ -227,9 +241,7 @@ def _subjects(
     for name in names:
         if name.startswith("@"):
             entry = library.entry(name.removeprefix("@"))
-            subjects.append(
-                Subject(entry.name, library.load(entry.name), entry.count, entry.searchable)
-            )
+            subjects.append(Subject(entry.name, library.load(entry.name), entry.count))
             continue
         source = Source([name], box, keep_going)
         for number, board in enumerate(source, start=1):
@@ -248,7 +260,8 @@ def _powers(cores: int) -> tuple[int, ...]:
 
 def _measure(
     cases: Sequence[Case], repeats: int, seconds: float | None, patience: float
-) -> list[Measured]:
+) -> tuple[list[Measured], bool]:
+    """Measure; returns what came of it, and whether that was interrupted."""
     from gpusudoku.bench.live import LiveTable
     from gpusudoku.bench.running import Bench
     from gpusudoku.choosing import expected_seconds
@@ -279,4 +292,4 @@ def _measure(
         table.close()
     if bench.interrupted:
         click.echo("gpusudoku: interrupted: what was measured until then follows", err=True)
-    return bench.measured
+    return bench.measured, bench.interrupted

@@ -16,10 +16,12 @@ from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def option(*names: str, **settings: Any) -> Callable[[Command], Command]:
-    """A click option with its default shown and its environment variable GPUSUDOKU_NAME."""
+def option(
+    *names: str, prefix: str = "GPUSUDOKU_", **settings: Any
+) -> Callable[[Command], Command]:
+    """A click option with its default shown and its environment variable, prefix and name."""
     long = next(name for name in names if name.startswith("--"))
-    variable = "GPUSUDOKU_" + long.split("/")[0].lstrip("-").replace("-", "_").upper()
+    variable = prefix + long.split("/")[0].lstrip("-").replace("-", "_").upper()
     settings.setdefault("show_default", settings.get("default") is not None)
     return click.option(*names, envvar=variable, show_envvar=True, **settings)
 

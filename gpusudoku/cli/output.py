@@ -124,6 +124,23 @@ class Output:
         return InputError(f"{self._path or 'stdout'}: cannot be written: {error.strerror}")
 
 
+def refuse(path: str, force: bool, inputs: Sequence[str]) -> None:
+    """Complain at once of a file that ``Output`` could not be later.
+
+    Raises
+    ------
+    InputError
+        As ``Output`` does.
+    """
+    if path == "-":
+        return
+    _refuse(path, inputs)
+    if Path(path).exists() and not force:
+        raise InputError(f"{path}: exists already; --force overwrites it")
+    if not os.access(Path(path) if Path(path).exists() else Path(path).parent, os.W_OK):
+        raise InputError(f"{path}: cannot be written")
+
+
 def _refuse(path: str, inputs: Sequence[str]) -> None:
     """Raise an InputError for a file that must not be written, or cannot be."""
     if not path:
