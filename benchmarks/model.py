@@ -71,7 +71,7 @@ def show(_: Path | None = None) -> None:
     print(
         f"A search takes {law.factor:.2g} s x solutions^{law.exponent:.2f} on one core (within a"
         f" factor of {law.spread:.2f} on {law.points} 9x9 boards): it visits, and at the"
-        f" rate it has at 1e8 solutions the empty board would take {years:.1g} years."
+        f" rate it has at 1e8 solutions the empty board would take {years:.1g} years.\n"
     )
     print(
         f"A contraction of a 9x9 board takes {constant:.2g} s x {clue:.2f}^clues x"
