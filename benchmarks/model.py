@@ -20,8 +20,7 @@ from machine import RESULTS
 
 from gpusudoku.bench import tables
 from gpusudoku.bench.model import PowerLaw, search_law
-from gpusudoku.bench.plots import COLOURS, STYLE
-from gpusudoku.errors import GpusudokuError
+from gpusudoku.bench.plots import COLOURS, STYLE, require
 from gpusudoku.kernels.layout import Layout
 
 LEAST_CLUES = 8
@@ -109,12 +108,9 @@ def large_rate() -> float:
 
 def draw(folder: Path) -> list[Path]:
     """Both laws and their points, side by side."""
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        raise GpusudokuError(
-            "the figure needs matplotlib: pip install 'gpusudoku[bench]'"
-        ) from None
+    require()
+    import matplotlib as mpl
+
     mpl.use("agg")
     from matplotlib import pyplot
 

@@ -40,3 +40,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for name, skip in skips.items():
             if item.get_closest_marker(name):
                 item.add_marker(skip)
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run ``gpusudoku`` with arguments; returns (exit status, stdout, stderr)."""
+    from gpusudoku.cli import main
+
+    monkeypatch.setenv("GPUSUDOKU_DEVICE", "cpu")
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["gpusudoku", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        captured = capsys.readouterr()
+        return end.value.code or 0, captured.out, captured.err
+
+    return call

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from gpusudoku import Board, formats
-from gpusudoku.cli import main
 from gpusudoku.geometry import Geometry
 from tests import naive
 from tests.boards import CLUES, full_grid, puzzle, spoilt
@@ -59,21 +58,6 @@ def path(tmp_path):
     path = tmp_path / "boards.txt"
     path.write_bytes(mixed(BOARDS).encode())
     return path
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run ``gpusudoku`` with arguments; returns (exit status, stdout, stderr)."""
-    monkeypatch.setenv("GPUSUDOKU_DEVICE", "cpu")
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["gpusudoku", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        captured = capsys.readouterr()
-        return end.value.code or 0, captured.out, captured.err
-
-    return call
 
 
 def lines(text):

@@ -8,28 +8,13 @@ from dataclasses import replace
 import pytest
 
 from gpusudoku import Board, formats
-from gpusudoku.cli import cli, main
+from gpusudoku.cli import cli
 from gpusudoku.engines import driver
 from tests import naive
 
 LINE_4X4 = "1....2....3....."  # six solutions
 PUZZLE = "8..2.3..6.5.7....9..4...1..79..5...4...8.6...1...7..95..3...2..5....7.6.4..6.9..1"
 COMMANDS = ["count", "solve", "enumerate", "simplify", "info", "convert", "boards", "devices"]
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run ``gpusudoku`` with arguments; returns (exit status, stdout, stderr)."""
-    monkeypatch.setenv("GPUSUDOKU_DEVICE", "cpu")
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["gpusudoku", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        captured = capsys.readouterr()
-        return end.value.code or 0, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture
