@@ -22,7 +22,7 @@ import click
 import numpy as np
 from machine import RESULTS, gigahertz, heading, record
 
-from gpusudoku import formats, library
+from gpusudoku import collection, formats
 from gpusudoku.engines.cores import usable_cores
 
 COMMANDS = [["count", "--limit", "2"], ["count", "--only", "unique"], ["solve"]]
@@ -57,7 +57,7 @@ def own_puzzles() -> list[str]:
     rng = np.random.default_rng(1)
     made = []
     for k in range(10_000):
-        board = library.load(OWN[k % len(OWN)])
+        board = collection.load(OWN[k % len(OWN)])
         rows, columns = (
             np.concatenate([3 * group + rng.permutation(3) for group in rng.permutation(3)])
             for _ in range(2)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from numba import config
 
-from gpusudoku.engines.occupancy import Multiprocessor
+from gpusudoku.engines.cuda.occupancy import Multiprocessor
 
 KIB = 1 << 10
 MULTIPROCESSORS = {

@@ -25,8 +25,8 @@ import numpy as np
 from machine import RESULTS, gigahertz, machine
 
 import gpusudoku
-from gpusudoku import Board, library
-from gpusudoku.contraction.nine import kernels
+from gpusudoku import Board, collection
+from gpusudoku.contraction.nine.sum import kernels
 from gpusudoku.counting import Options, make_engine
 from gpusudoku.engines.cores import usable_cores
 
@@ -139,7 +139,7 @@ def measure(path: Path, quick: bool) -> None:
     clocks = [gigahertz(cores)]
     for _ in range(REPEATS):
         for name in KNOWN:
-            bench.count(name, library.load(name), library.entry(name).count)
+            bench.count(name, collection.load(name), collection.entry(name).count)
     for clues in BATCHES:
         bench.batch(clues, 1000 if quick else 4000)
     for index, board in enumerate(dear_boards(5 if quick else 50)):

@@ -29,7 +29,7 @@ import click
 from machine import RESULTS, gigahertz, heading, record
 
 import gpusudoku
-from gpusudoku import library
+from gpusudoku import collection
 from gpusudoku.counting import make_engine
 from gpusudoku.engines import Engine
 from gpusudoku.engines.cores import usable_cores
@@ -103,9 +103,9 @@ def measure(cases: list[tuple[str, str, str, int | None]], repeats: int) -> list
 
 def searched(name: str, engine: Engine, propagate: str, limit: int | None) -> Run:
     """One run; the count is checked."""
-    result = gpusudoku.count(library.load(name), engine=engine, device="cpu", method="search",
+    result = gpusudoku.count(collection.load(name), engine=engine, device="cpu", method="search",
                              propagate=propagate, limit=limit)  # fmt: skip
-    right = library.entry(name).count
+    right = collection.entry(name).count
     if result.count != (right if limit is None else min(limit, right)):
         sys.exit(f"{name}: {result.count} solutions counted, {right} are right")
     stats = result.stats
@@ -167,7 +167,7 @@ def show_paper(cases: dict[Case, list[dict[str, Any]]]) -> None:
             alone, cycles_alone = seconds, cycles
         busy = zip(*(run["utilisation"] for run in runs), strict=True)
         shares = ", ".join(f"{median(share):.1%}" for share in busy)
-        wanted = "one solution" if limit else f"all {library.entry(name).count:,} solutions"
+        wanted = "one solution" if limit else f"all {collection.entry(name).count:,} solutions"
         print(f"| {name}, {wanted} | {runs[0]['threads']} | {seconds:.2g} | {alone / seconds:.2f}"
               f" | {cycles / cycles_alone:.2f} | {shares} |")  # fmt: skip
 

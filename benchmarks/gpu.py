@@ -25,9 +25,10 @@ from contraction import KNOWN, dear_boards, random_boards
 from machine import RESULTS, machine
 
 import gpusudoku
-from gpusudoku import library
+from gpusudoku import collection
 from gpusudoku.counting import Options, make_engine
-from gpusudoku.engines import Engine, driver
+from gpusudoku.engines import Engine
+from gpusudoku.engines.cuda import availability
 
 CLUES = range(0, 21, 2)
 BOARDS = 10
@@ -48,7 +49,11 @@ def main(
     """Time contraction and search on GPUs and on CPU cores."""
     path = Path(output)
     if not only_show:
-        reason = "only the simulator is there" if driver.simulated() else driver.unusable_because()
+        reason = (
+            "only the simulator is there"
+            if availability.simulated()
+            else availability.unusable_because()
+        )
         if reason is not None:
             sys.exit(f"gpu.py: nothing is measured: {reason}")
         engines = {device: make_engine(Options(device=device)) for device in DEVICES}
@@ -59,7 +64,7 @@ def main(
             recorded["search"] = searching.long_search(engines)
             if puzzles:
                 recorded["search"] += searching.batch(Path(puzzles), number, engines["cuda"])
-        recorded["machine"] = {**machine(), "gpus": list(driver.gpu_names())}
+        recorded["machine"] = {**machine(), "gpus": list(availability.gpu_names())}
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(recorded, indent=0) + "\n")
     show(path)
@@ -67,7 +72,7 @@ def main(
 
 def contractions(engines: dict[str, Engine]) -> list[dict[str, Any]]:
     """Count every board on both devices."""
-    cases = [(name, library.load(name)) for name in KNOWN]
+    cases = [(name, collection.load(name)) for name in KNOWN]
     cases += [("dear", board) for board in dear_boards(BOARDS)]
     for clues in CLUES:
         cases += [(f"{clues} clues", board) for board in random_boards(clues, BOARDS)]

@@ -24,17 +24,18 @@ import click
 import compiling
 from machine import RESULTS, machine
 
-from gpusudoku.kernels import cuda, nine_cuda
-from gpusudoku.kernels.layout import Layout
-from gpusudoku.kernels.rules import (
+from gpusudoku.kernels.contraction.nine import cuda as nine_cuda
+from gpusudoku.kernels.search import cuda
+from gpusudoku.kernels.search.layout import Layout
+from gpusudoku.kernels.search.settings import (
     FIRST,
     HIDDEN_SINGLE,
     LOCKED_CANDIDATES,
     MIN,
     NAKED_SINGLE,
-    Rules,
+    SearchSettings,
 )
-from gpusudoku.logic import parse_techniques
+from gpusudoku.search.techniques import parse_techniques
 
 THREADS = [64, 128, 256]
 """Block sizes for which the occupancy is computed."""
@@ -70,19 +71,19 @@ def kernels() -> list[tuple[str, Callable[..., None], str]]:
     """Every kernel, by name, with the types of its arguments."""
     layout, made = Layout(3, 3), []
     searches = [
-        (f"9x9, {words}, {name}", layout, Rules(techniques, strategy))
+        (f"9x9, {words}, {name}", layout, SearchSettings(techniques, strategy))
         for words, techniques in NINE.items()
         for name, strategy in {"min": MIN, "first": FIRST}.items()
         if strategy == MIN or words in BOTH
     ]
     for side in LARGER:
         name = f"{side**2}x{side**2}, singles, min"
-        searches.append((name, Layout(side, side), Rules()))
-    for name, layout, rules in searches:
-        made.append((name, cuda.build_kernel(layout, rules), cuda.signature(layout, rules)))
+        searches.append((name, Layout(side, side), SearchSettings()))
+    for name, layout, settings in searches:
+        made.append((name, cuda.build_kernel(layout, settings), cuda.signature(layout, settings)))
         if name == "9x9, singles, min":
-            kernel = cuda.build_kernel(layout, rules, contiguous=True)
-            made.append((f"{name}, contiguous", kernel, cuda.signature(layout, rules)))
+            kernel = cuda.build_kernel(layout, settings, contiguous=True)
+            made.append((f"{name}, contiguous", kernel, cuda.signature(layout, settings)))
     return [*made, ("contraction", nine_cuda.build_kernel(), nine_cuda.SIGNATURE)]
 
 
@@ -194,7 +195,7 @@ def prediction(runs: list[dict[str, Any]]) -> str:
         ("issuing instructions, steps alone", solutions(sum(step.values()) / SCHEDULERS)),
         ("local memory in the first-level cache, steps alone", solutions(step["local"])),
     ]
-    row = 4 * WORDS + 8  # a board and its owner
+    row = 4 * WORDS + 8  # a board and its root
     contiguous = (-(-4 * WORDS // SECTOR) + 1) * SECTOR
     for layout, size in [
         ("every byte moved once", row),

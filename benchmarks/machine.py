@@ -11,7 +11,7 @@ from statistics import median
 import numba
 import numpy
 
-from gpusudoku import Board, library
+from gpusudoku import Board, collection
 from gpusudoku.bench.machine import heading, machine
 
 __all__ = ["RESULTS", "gigahertz", "heading", "machine", "record", "thinned"]
@@ -27,7 +27,7 @@ def record(path: Path, runs: list[dict[str, object]], **more: object) -> None:
 
 def thinned(name: str, clues: int) -> Board:
     """A board of the library without so many of its last clues: with more solutions, that is."""
-    board = library.load(name)
+    board = collection.load(name)
     cells = board.cells.copy()
     given = numpy.flatnonzero(cells)
     cells[given[max(0, len(given) - clues) :]] = 0

@@ -21,7 +21,7 @@ from machine import RESULTS
 from gpusudoku.bench import tables
 from gpusudoku.bench.model import PowerLaw, search_law
 from gpusudoku.bench.plots import COLOURS, STYLE, require
-from gpusudoku.kernels.layout import Layout
+from gpusudoku.kernels.search.layout import Layout
 
 LEAST_CLUES = 8
 """With fewer clues the orbits of free digits make contractions quicker again."""

@@ -31,7 +31,7 @@ import click
 from adapters import PEERS, Found, Own, Program
 from machine import RESULTS, gigahertz, heading, record
 
-from gpusudoku import Board, library
+from gpusudoku import Board, collection
 
 BOARDS = ["1a", "1b", "1c", "1d", "2a", "2b", "2c", "2d", "decomposition-9x9", "16x16-unique"]
 OWN: list[Program] = [
@@ -86,7 +86,7 @@ def measure(
     long = set()
     for repeat in range(repeats):
         for name in names:
-            board, count = library.load(name), library.entry(name).count
+            board, count = collection.load(name), collection.entry(name).count
             for program in programs:
                 if (name, program.name) in long or not program.takes(board):
                     continue

@@ -18,7 +18,7 @@ import click
 from machine import RESULTS, gigahertz, heading, record
 
 import gpusudoku
-from gpusudoku import library
+from gpusudoku import collection
 from gpusudoku.counting import Options, make_engine
 from gpusudoku.engines.cores import usable_cores
 
@@ -49,9 +49,9 @@ def measure(names: list[str], repeats: int) -> list[dict[str, object]]:
             for number, engine in engines.items():
                 cycles = gigahertz(number)
                 result = gpusudoku.count(
-                    library.load(name), engine=engine, device="cpu", method="search"
+                    collection.load(name), engine=engine, device="cpu", method="search"
                 )
-                if result.count != library.entry(name).count:
+                if result.count != collection.entry(name).count:
                     sys.exit(f"{name}: {result.count} solutions counted, others are right")
                 if repeat:
                     stats = result.stats

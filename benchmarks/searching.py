@@ -14,17 +14,19 @@ from machine import thinned
 from numpy.typing import NDArray
 
 import gpusudoku
-from gpusudoku import Board
-from gpusudoku.chunks import Job
-from gpusudoku.engines import Engine, cuda
+from gpusudoku.engines import Engine
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.engines.cuda import CudaEngine
-from gpusudoku.exploring import rules_of
-from gpusudoku.frontier import Frontier
-from gpusudoku.kernels import cpu, search
-from gpusudoku.kernels.layout import Layout, layout_of
-from gpusudoku.kernels.rules import Rules
+from gpusudoku.engines.cuda import engine as cuda
+from gpusudoku.engines.cuda.engine import CudaEngine
+from gpusudoku.formats import parse
+from gpusudoku.jobs.job import Job
+from gpusudoku.kernels.search import cpu
+from gpusudoku.kernels.search import loop as search
+from gpusudoku.kernels.search.layout import Layout, layout_of
+from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
+from gpusudoku.planning.search import search_settings
+from gpusudoku.search.frontier import Frontier
 
 BOARD, LONG, SHORT = "2f", 3, 0
 """The board, and how many of its last clues it lacks: 68,365,997,844 and 48,794,239 solutions."""
@@ -54,7 +56,7 @@ def long_search(engines: dict[str, Engine]) -> list[dict[str, Any]]:
                 "device": device,
                 "number": result.count,
                 "seconds": result.stats.seconds,
-                "widening": result.stats.widening_seconds,
+                "widening": result.stats.expansion_seconds,
             }
         )
     return runs
@@ -63,7 +65,7 @@ def long_search(engines: dict[str, Engine]) -> list[dict[str, Any]]:
 def puzzles(path: Path) -> NDArray[np.uint8]:
     """The 9x9 puzzles of a file, a line each: uint8 (puzzles, 81)."""
     lines = filter(None, map(str.strip, path.read_text().splitlines()))
-    return np.stack([Board.parse(line).cells.astype(np.uint8).ravel() for line in lines])
+    return np.stack([parse(line).cells.astype(np.uint8).ravel() for line in lines])
 
 
 def relabelled(cells: NDArray[np.uint8], number: int, seed: int = 0) -> Iterable[NDArray[np.uint8]]:
@@ -80,35 +82,37 @@ def relabelled(cells: NDArray[np.uint8], number: int, seed: int = 0) -> Iterable
         yield np.take_along_axis(digits, grids.reshape(-1, 81), axis=1)
 
 
-def packed(blocks: Iterable[NDArray[np.uint8]], number: int, rules: Rules) -> Frontier:
+def packed(blocks: Iterable[NDArray[np.uint8]], number: int, settings: SearchSettings) -> Frontier:
     """A frontier of so many puzzles, none of which is split."""
     layout: Layout = layout_of(3, 3)
     boards = np.empty((number, layout.words), np.uint64)
     start = 0
     for cells in blocks:
         end = start + len(cells)
-        cpu.kernels(layout, rules).load(cells, layout.slot_of, layout.keep, boards[start:end])
+        cpu.kernels(layout, settings).load(
+            cells, layout.index_of, layout.nonpeers, boards[start:end]
+        )
         start = end
     return Frontier(layout, boards, np.arange(number))
 
 
 def batch(path: Path, number: int, engine: CudaEngine) -> list[dict[str, Any]]:
     """Count puzzles in the memory of the first GPU, and some on the CPU; both must agree."""
-    rules, given = rules_of(Options()), puzzles(path)
-    frontier = packed(relabelled(given, number), number, rules)
+    settings, given = search_settings(Options()), puzzles(path)
+    frontier = packed(relabelled(given, number), number, settings)
     some = frontier.part(0, max(min(len(given), number), number // CPU_SHARE))
     threads = CpuEngine()
-    threads.prepare(some, rules)
+    threads.prepare(some, settings)
     job = Job(len(some), LIMIT)
     start = time.perf_counter()
-    threads.explore(some, rules, job)
+    threads.explore(some, settings, job)
     seconds = time.perf_counter() - start
     case = f"puzzles of {path.name}, at most {LIMIT} solutions"
     run = {"case": case, "device": "cpu", "number": len(some), "seconds": seconds}
     right = np.minimum(job.counts, LIMIT)
-    engine.prepare(frontier.part(0, 1), rules)
+    engine.prepare(frontier.part(0, 1), settings)
     for _ in range(2):  # the first warms up
-        counts, times = counted_there(frontier, rules, engine)
+        counts, times = counted_there(frontier, settings, engine)
     wrong = np.flatnonzero(counts != right[np.arange(number) % len(given)])
     if len(wrong) or (counts[: len(some)] != right).any():
         sys.exit(f"{path}: {len(wrong)} of {number} puzzles are counted differently on the GPU")
@@ -116,14 +120,14 @@ def batch(path: Path, number: int, engine: CudaEngine) -> list[dict[str, Any]]:
 
 
 def counted_there(
-    frontier: Frontier, rules: Rules, engine: CudaEngine
+    frontier: Frontier, settings: SearchSettings, engine: CudaEngine
 ) -> tuple[NDArray[np.uint64], dict[str, float]]:
     """Bring a frontier to the first card, count all there at once, and bring the counts back."""
     card = engine.cards[0]
     with card.current():
         clock = [time.perf_counter()]
-        worker = cuda.Driver(card, frontier, rules, Job(len(frontier), LIMIT))
-        launch = cuda.Launch(worker, frontier.boards, frontier.owners, budget=1 << 12)
+        worker = cuda.Driver(card, frontier, settings, Job(len(frontier), LIMIT))
+        launch = cuda.Launch(worker, frontier.boards, frontier.roots, budget=1 << 12)
         card.finish()
         clock.append(time.perf_counter())
         while int(launch.cursor[0]) < len(frontier) or int(launch.states[search.TOP].max()) >= 0:

@@ -19,7 +19,7 @@ import click
 from machine import RESULTS, gigahertz, heading, record
 
 import gpusudoku
-from gpusudoku import library
+from gpusudoku import collection
 from gpusudoku.counting import Options, make_engine
 
 SERIES = ["1c", "1d", "1e", "1f", "2c", "2d", "2e", "2f"]
@@ -65,11 +65,11 @@ def measure(names: list[str], repeats: int) -> list[dict[str, object]]:
     runs = []
     for repeat in range(repeats + 1):  # the first is a warm-up
         for name in names:
-            entry = library.entry(name)
+            entry = collection.entry(name)
             for setting in LARGE_SETTINGS if name in LARGE else SETTINGS:
                 case = ", ".join(setting)
                 click.echo(f"\r{repeat}/{repeats} {name} {case:<40}", nl=False, err=True)
-                result = gpusudoku.count(library.load(name), engine=engine, **options(setting))
+                result = gpusudoku.count(collection.load(name), engine=engine, **options(setting))
                 if result.count != entry.count:
                     sys.exit(f"{name}: {result.count} solutions counted, {entry.count} are right")
                 if repeat:
@@ -96,7 +96,7 @@ def show(path: Path) -> None:
         print("|---|---:|" + "---:|" * len(heads))
         for name in rows:
             cells = [cell([r for r in runs if (r["board"], r["case"]) == (name, h)]) for h in heads]
-            print(f"| {name} | {library.entry(name).count:,} | {' | '.join(cells)} |")
+            print(f"| {name} | {collection.entry(name).count:,} | {' | '.join(cells)} |")
         print()
 
 

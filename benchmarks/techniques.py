@@ -40,8 +40,9 @@ import gpusudoku
 from gpusudoku import Board, formats
 from gpusudoku.counting import make_engine
 from gpusudoku.engines import Engine
-from gpusudoku.exploring import explore
+from gpusudoku.formats import parse
 from gpusudoku.options import Options
+from gpusudoku.planning.search import explore
 
 SETS = {
     "none": "none",
@@ -142,7 +143,7 @@ def simplified(name: str, boards: Sequence[Board], sets: Sequence[str]) -> list[
 def timed(lists: dict[str, list[Board]], sets: Sequence[str], repeats: int) -> list[Run]:
     """Every run that looks for one solution of each board, on one thread."""
     engine = make_engine(Options(device="cpu", jobs=1))
-    impossible = Board.parse(IMPOSSIBLE)
+    impossible = parse(IMPOSSIBLE)
     contracted = gpusudoku.count(impossible, engine=engine, device="cpu", method="contraction")
     runs: list[Run] = [{"list": "impossible", "solutions": str(contracted.count)}]
     for repeat in range(repeats + 1):  # the first is a warm-up

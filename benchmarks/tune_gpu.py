@@ -28,14 +28,14 @@ from machine import RESULTS, machine, thinned
 
 import gpusudoku
 from gpusudoku import Board
-from gpusudoku.engines import driver
-from gpusudoku.engines.cards import Card
-from gpusudoku.engines.cuda import CudaEngine
-from gpusudoku.engines.tuning import CONTIGUOUS, INTERLEAVED, Tuning, save_tuning
+from gpusudoku.engines.cuda import availability
+from gpusudoku.engines.cuda.device import Gpu
+from gpusudoku.engines.cuda.engine import CudaEngine
+from gpusudoku.engines.cuda.tuning import CONTIGUOUS, INTERLEAVED, Tuning, save_tuning
 from gpusudoku.errors import DeviceError, GpusudokuError
-from gpusudoku.exploring import rules_of
-from gpusudoku.frontier import Frontier
 from gpusudoku.options import Options
+from gpusudoku.planning.search import search_settings
+from gpusudoku.search.frontier import Frontier
 
 VALUES: dict[str, list[Any]] = {
     "max_registers": [None, 64, 80, 96, 128],
@@ -79,7 +79,7 @@ def main(
     if shown:
         show(Path(shown))
         return
-    if reason := driver.unusable_because():
+    if reason := availability.unusable_because():
         sys.exit(f"tune_gpu.py: nothing is measured: {reason}")
     try:
         board = thinned(name.removeprefix("@"), without)
@@ -102,7 +102,7 @@ class Bench:
     def __init__(self, board: Board, gpu: int, repeats: int) -> None:
         self.board, self.gpu, self.repeats = board, gpu, repeats
         self.count = gpusudoku.count(board, device="cpu", method="contraction").count
-        self.card: Card = CudaEngine([gpu]).cards[0]
+        self.card: Gpu = CudaEngine([gpu]).gpus[0]
         self.runs: dict[Tuning, dict[str, Any]] = {}
         self.refused: set[Tuning] = set()
 
@@ -149,7 +149,7 @@ class Bench:
         return {
             "tuning": asdict(tuning),
             "seconds": seconds,
-            "widening": median(stats.widening_seconds for stats in results[1:]),
+            "widening": median(stats.expansion_seconds for stats in results[1:]),
             "transfer": self.transfer(engine),
             "boards": results[-1].frontier_boards,
             "first": first,
@@ -158,13 +158,13 @@ class Bench:
 
     def transfer(self, engine: CudaEngine) -> float:
         """Seconds that it takes to bring the frontier to the card."""
-        rules, card = rules_of(Options()), self.card
-        frontier = Frontier.of([self.board], rules).widened(rules, engine.width)
+        settings, card = search_settings(Options()), self.card
+        frontier = Frontier.of([self.board], settings).expanded(settings, engine.width)
         times = []
         with card.current():
             for _ in range(self.repeats + 1):
                 start = time.perf_counter()
-                arrays = [card.xp.array(part) for part in (frontier.boards, frontier.owners)]
+                arrays = [card.xp.array(part) for part in (frontier.boards, frontier.roots)]
                 card.finish()
                 times.append(time.perf_counter() - start)
                 del arrays

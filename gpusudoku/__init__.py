@@ -1,7 +1,7 @@
 """Count and list all solutions of a Sudoku board, exactly, on a GPU or on all CPU cores.
 
 >>> import gpusudoku
->>> board = gpusudoku.Board.parse("1....2....3.....")
+>>> board = gpusudoku.parse("1....2....3.....")
 >>> gpusudoku.count(board, device="cpu").count
 6
 """
@@ -16,32 +16,33 @@ _root = Path(__file__).resolve().parents[1]
 if (_root / "pyproject.toml").is_file():  # a checkout: gpusudoku.kernels is ./kernels
     __path__.append(str(_root))
 
-from gpusudoku.board import Board, Conflict  # noqa: E402 - after __path__ is set
+from gpusudoku.board.board import Board, Conflict  # noqa: E402 - after __path__ is set
+from gpusudoku.board.geometry import Geometry  # noqa: E402
 from gpusudoku.errors import (  # noqa: E402
     DeviceError,
     GpusudokuError,
     InputError,
     MismatchError,
-    TooDear,
+    TooExpensive,
 )
-from gpusudoku.geometry import Geometry  # noqa: E402
 
 if TYPE_CHECKING:
-    from gpusudoku.chunks import Interrupted
     from gpusudoku.counting import count, count_many, cross_check
+    from gpusudoku.jobs.job import Interrupted
     from gpusudoku.listing import Listing, Solution, solutions, solve
-    from gpusudoku.logic import Simplified, simplify
     from gpusudoku.options import Options
     from gpusudoku.results import Count, Stats
+    from gpusudoku.search.techniques import Simplified, simplify
 
-__version__ = "0.3.0"
+__version__ = "0.4.0.dev0"
 
 # Loaded at first use: most of these bring in Numba, which takes longer than reading a board.
 _LAZY = {
-    "Interrupted": "chunks",
+    "Interrupted": "jobs.job",
     "Count": "results",
     "Options": "options",
     "Stats": "results",
+    "parse": "formats",
     "count": "counting",
     "count_many": "counting",
     "cross_check": "counting",
@@ -49,8 +50,8 @@ _LAZY = {
     "Solution": "listing",
     "solutions": "listing",
     "solve": "listing",
-    "Simplified": "logic",
-    "simplify": "logic",
+    "Simplified": "search.techniques",
+    "simplify": "search.techniques",
 }
 
 __all__ = [
@@ -68,11 +69,12 @@ __all__ = [
     "Simplified",
     "Solution",
     "Stats",
-    "TooDear",
+    "TooExpensive",
     "__version__",
     "count",
     "count_many",
     "cross_check",
+    "parse",
     "simplify",
     "solutions",
     "solve",

@@ -10,20 +10,21 @@ from typing import Unpack
 
 import numpy as np
 
-from gpusudoku.batch import Batch, Blocks
-from gpusudoku.board import Board
-from gpusudoku.choosing import FEW_SOLUTIONS, Choice, choose
-from gpusudoku.chunks import Interrupted, Progress
-from gpusudoku.contraction.batch import contract_cheap
-from gpusudoku.contraction.contracting import NINE, contract, contraction_of
-from gpusudoku.engines import Engine, driver
+from gpusudoku.board.batch import Batch, Blocks
+from gpusudoku.board.board import Board
+from gpusudoku.contraction.nine.batch import contract_cheap
+from gpusudoku.contraction.prepare import NINE, contract, contraction_of
+from gpusudoku.engines import Engine
 from gpusudoku.engines.cores import usable_cores
-from gpusudoku.errors import DeviceError, MismatchError, TooDear
-from gpusudoku.estimating import estimate_search
-from gpusudoku.exploring import explore, rules_of
-from gpusudoku.frontier import Frontier
+from gpusudoku.engines.cuda import availability
+from gpusudoku.errors import DeviceError, MismatchError, TooExpensive
+from gpusudoku.jobs.job import Interrupted, Progress
 from gpusudoku.options import OptionFields, Options
+from gpusudoku.planning.choose import FEW_SOLUTIONS, Choice, choose
+from gpusudoku.planning.search import explore, search_settings
 from gpusudoku.results import Count, Counts, Stats
+from gpusudoku.search.estimate import estimate_search
+from gpusudoku.search.frontier import Frontier
 
 CONTRACTED_BOARDS = 1 << 10
 """Boards in a block, at most, where they may be contracted: those of a block may cost a hundred
@@ -49,8 +50,10 @@ def make_engine(
         If CUDA is asked for and cannot be used.
     """
     # Imported here because CuPy takes a second to import.
-    if options.device == "cuda" or (options.device == "auto" and driver.unusable_because() is None):
-        from gpusudoku.engines.cuda import CudaEngine
+    if options.device == "cuda" or (
+        options.device == "auto" and availability.unusable_because() is None
+    ):
+        from gpusudoku.engines.cuda.engine import CudaEngine
 
         try:
             return CudaEngine(options.gpus)
@@ -92,8 +95,8 @@ def count(
         If an option's value is out of range.
     DeviceError
         If CUDA is asked for and cannot be used.
-    TooDear
-        If a contraction is asked for and the board is too dear for it.
+    TooExpensive
+        If a contraction is asked for and the board is too expensive for it.
     Interrupted
         After Ctrl-C; its ``count`` is a lower bound.
     """
@@ -199,7 +202,7 @@ def cross_check(result: Count, **options: Unpack[OptionFields]) -> str | None:
     if _affordable(result, settings, patience):
         method = "search" if result.method == "contraction" else "contraction"
         settings, way = replace(settings, method=method), f"method {method}"
-    elif other == "cpu" or driver.unusable_because() is None:
+    elif other == "cpu" or availability.unusable_because() is None:
         settings, way = replace(settings, device=other), f"device {other}"
     elif result.method == "search":
         strategy = "first" if settings.strategy == "min" else "min"
@@ -215,12 +218,12 @@ def cross_check(result: Count, **options: Unpack[OptionFields]) -> str | None:
 def _affordable(result: Count, settings: Options, patience: float) -> bool:
     """Whether the method that did not give the result can be waited for, by its estimate."""
     if result.method == "contraction":
-        rules = rules_of(settings)
+        rules = search_settings(settings)
         search = estimate_search(Frontier.of([result.board], rules), rules)
         return search.seconds(settings.limit) / result.jobs <= patience
     try:
         contraction = contraction_of(result.board, settings.memory, worth=patience)
-    except TooDear:
+    except TooExpensive:
         return False
     return contraction is None or contraction.seconds / result.jobs <= patience
 

@@ -21,5 +21,5 @@ class MismatchError(GpusudokuError, RuntimeError):
     """Two independent counts of the same board differ: one of them is wrong."""
 
 
-class TooDear(GpusudokuError):  # noqa: N818 - the board is not wrong
+class TooExpensive(GpusudokuError):  # noqa: N818 - the board is not wrong
     """The board would take more time or memory than allowed to count in this way."""

@@ -12,12 +12,12 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board import Board
-from gpusudoku.chunks import Progress
+from gpusudoku.board.board import Board
 from gpusudoku.counting import make_engine
 from gpusudoku.engines import Engine
-from gpusudoku.exploring import Exploration
+from gpusudoku.jobs.job import Progress
 from gpusudoku.options import OptionFields, Options
+from gpusudoku.planning.search import Exploration
 from gpusudoku.results import Stats
 
 WAITING_BLOCKS = 4

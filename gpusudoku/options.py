@@ -7,7 +7,7 @@ from math import inf
 from typing import TypedDict
 
 from gpusudoku.errors import InputError
-from gpusudoku.logic import DEFAULT, parse_techniques
+from gpusudoku.search.techniques import DEFAULT, parse_techniques
 
 DEVICES = ("auto", "cpu", "cuda")
 STRATEGIES = ("first", "min")

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from gpusudoku.batch import Batch
-from gpusudoku.board import Board
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.board import Board
 
 
 def decimal_digits(number: int) -> str:
@@ -51,7 +51,7 @@ class Stats:
     no_contraction: str = ""
     """Why there could be no contraction."""
     seconds: float = 0.0
-    widening_seconds: float = 0.0
+    expansion_seconds: float = 0.0
     utilisation: list[float] = field(default_factory=list)
     """Share of the exploring time that every worker was at work."""
 

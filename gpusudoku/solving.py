@@ -14,14 +14,14 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.batch import Batch, Blocks
-from gpusudoku.board import Board
-from gpusudoku.chunks import Progress
+from gpusudoku.board.batch import Batch, Blocks
+from gpusudoku.board.board import Board
 from gpusudoku.counting import make_engine
 from gpusudoku.engines import Engine
-from gpusudoku.exploring import explore
+from gpusudoku.jobs.job import Progress
 from gpusudoku.listing import Listing, Solution
 from gpusudoku.options import OptionFields, Options
+from gpusudoku.planning.search import explore
 from gpusudoku.results import Stats
 
 FEW = 64
@@ -146,6 +146,8 @@ def _search(
     found: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = [
         (np.empty((0, block.geometry.cells), np.uint8), np.empty(0, np.int64))
     ]
-    _, stats = explore(block, engine, settings, sink=lambda *solutions: found.append(solutions))
+    _, stats = explore(
+        block, engine, settings, on_solutions=lambda *solutions: found.append(solutions)
+    )
     rows, owners = zip(*found, strict=True)
     return np.concatenate(rows), np.concatenate(owners), stats

@@ -26,16 +26,16 @@ def lowest_index(x: Any) -> int:
 
 
 @intrinsic
-def _ctpop(typing_context, x):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+def _ctpop(typing_context, x):
+    def generate(context, builder, signature, args):
         return builder.ctpop(args[0])
 
     return x(x), generate
 
 
 @intrinsic
-def _cttz(typing_context, x):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+def _cttz(typing_context, x):
+    def generate(context, builder, signature, args):
         zero_is_undefined = ir.Constant(ir.IntType(1), 1)
         return builder.cttz(args[0], zero_is_undefined)
 
@@ -43,12 +43,12 @@ def _cttz(typing_context, x):  # type: ignore[no-untyped-def]
 
 
 @overload(popcount, target="cpu", inline="always")
-def _popcount_cpu(x):  # type: ignore[no-untyped-def]
+def _popcount_cpu(x):
     return lambda x: np.int64(_ctpop(x))
 
 
 @overload(lowest_index, target="cpu", inline="always")
-def _lowest_index_cpu(x):  # type: ignore[no-untyped-def]
+def _lowest_index_cpu(x):
     return lambda x: np.int64(_cttz(x))
 
 
@@ -57,9 +57,9 @@ def register_cuda() -> None:
     from numba import cuda
 
     @overload(popcount, target="cuda")
-    def _popcount_cuda(x):  # type: ignore[no-untyped-def]
+    def _popcount_cuda(x):
         return lambda x: np.int64(cuda.popc(x))
 
     @overload(lowest_index, target="cuda")
-    def _lowest_index_cuda(x):  # type: ignore[no-untyped-def]
+    def _lowest_index_cuda(x):
         return lambda x: np.int64(cuda.clz(cuda.brev(x)))

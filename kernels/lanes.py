@@ -90,26 +90,26 @@ def _teach(lanes: _Lanes, overload: Any, intrinsic: Any) -> None:
 
     def define(operation: Callable[..., Any], instruction: str) -> None:
         @intrinsic
-        def both(typing_context, x, y):  # type: ignore[no-untyped-def]
-            def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def both(typing_context, x, y):
+            def generate(context, builder, signature, args):
                 a, b = (in_all_lanes(builder, value) for value in args)
                 return getattr(builder, instruction)(a, b)
 
             return lanes(x, y), generate
 
         @overload(operation, inline="always")
-        def operate(x, y):  # type: ignore[no-untyped-def]
+        def operate(x, y):
             return (lambda x, y: both(x, y)) if isinstance(x, _Lanes) else None
 
     for operation, instruction in OPERATORS.items():
         define(operation, instruction)
 
     @intrinsic
-    def invert_all(typing_context, x):  # type: ignore[no-untyped-def]
+    def invert_all(typing_context, x):
         return x(x), lambda context, builder, signature, args: builder.not_(args[0])
 
     @overload(operator.invert, inline="always")
-    def invert(x):  # type: ignore[no-untyped-def]
+    def invert(x):
         return (lambda x: invert_all(x)) if isinstance(x, _Lanes) else None
 
     def address(context: Any, builder: Any, rows_type: Any, rows: Any, row: Any) -> Any:
@@ -118,15 +118,15 @@ def _teach(lanes: _Lanes, overload: Any, intrinsic: Any) -> None:
         return builder.bitcast(first, kind.as_pointer())
 
     @intrinsic
-    def load_all(typing_context, rows, row):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def load_all(typing_context, rows, row):
+        def generate(context, builder, signature, args):
             return builder.load(address(context, builder, signature.args[0], *args), align=4)
 
         return lanes(rows, types.int64), generate
 
     @intrinsic
-    def store_all(typing_context, rows, row, value):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def store_all(typing_context, rows, row, value):
+        def generate(context, builder, signature, args):
             place = address(context, builder, signature.args[0], *args[:2])
             builder.store(args[2], place, align=4)
             return context.get_dummy_value()
@@ -134,8 +134,8 @@ def _teach(lanes: _Lanes, overload: Any, intrinsic: Any) -> None:
         return types.void(rows, types.int64, value), generate
 
     @intrinsic
-    def nonzero_all(typing_context, value):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def nonzero_all(typing_context, value):
+        def generate(context, builder, signature, args):
             bits = builder.icmp_unsigned("!=", args[0], args[0].type(None))
             if lanes.width > 1:
                 bits = builder.bitcast(bits, ir.IntType(lanes.width))
@@ -144,15 +144,15 @@ def _teach(lanes: _Lanes, overload: Any, intrinsic: Any) -> None:
         return types.uint64(value), generate
 
     @overload(load, inline="always")
-    def _load(rows, row):  # type: ignore[no-untyped-def]
+    def _load(rows, row):
         return lambda rows, row: load_all(rows, row)
 
     @overload(store, inline="always")
-    def _store(rows, row, value):  # type: ignore[no-untyped-def]
+    def _store(rows, row, value):
         return lambda rows, row, value: store_all(rows, row, value)
 
     @overload(nonzero, inline="always")
-    def _nonzero(value):  # type: ignore[no-untyped-def]
+    def _nonzero(value):
         return lambda value: nonzero_all(value)
 
 

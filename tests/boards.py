@@ -1,7 +1,7 @@
 """Random boards, and packed boards read back with plain Python.
 
 Kernels are compiled anew for every shape of box, set of techniques and strategy, which takes
-seconds; tests keep to few of each, and try other techniques with ``uncompiled`` kernels.
+seconds; tests nonpeers to few of each, and try other techniques with ``uncompiled`` kernels.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gpusudoku.board import Board
-from gpusudoku.geometry import Geometry
-from gpusudoku.kernels import cpu
-from gpusudoku.kernels.layout import Layout
-from gpusudoku.kernels.rules import Rules
-from gpusudoku.kernels.searches import search_for
-from gpusudoku.kernels.widen import build_expand, build_load
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.kernels.search import cpu
+from gpusudoku.kernels.search.expand import build_expand, build_load
+from gpusudoku.kernels.search.layout import Layout
+from gpusudoku.kernels.search.select import search_for
+from gpusudoku.kernels.search.settings import SearchSettings
 
 SHAPES = ["2x2", "1x4", "1x5", "2x3", "3x2", "3x3", "2x5", "4x4"]
 """Boxes of the boards that the compiled search is tried on; the widest, 8x8, has its own tests."""
@@ -76,8 +76,8 @@ def unpacked(layout: Layout, packed: NDArray[np.uint64]) -> list[set[int]]:
     """The candidates of every cell of a packed board, as digits from 1."""
     words = [int(word) for word in packed]
     cells = []
-    for slot in layout.slot_of.tolist():
-        word, bit = divmod(slot, 64)
+    for index in layout.index_of.tolist():
+        word, bit = divmod(index, 64)
         planes = [words[d * layout.plane_words + word] for d in range(layout.n)]
         cells.append({d + 1 for d, plane in enumerate(planes) if plane >> bit & 1})
     return cells
@@ -88,7 +88,7 @@ def search_space(layout: Layout, packed: NDArray[np.uint64]) -> int:
     return prod(len(candidates) for candidates in unpacked(layout, packed))
 
 
-def uncompiled(layout: Layout, rules: Rules) -> SimpleNamespace:
+def uncompiled(layout: Layout, settings: SearchSettings) -> SimpleNamespace:
     """The kernels as the plain Python functions they are written as."""
 
     def claim(counter: NDArray[np.int64]) -> int:
@@ -100,8 +100,8 @@ def uncompiled(layout: Layout, rules: Rules) -> SimpleNamespace:
 
     return SimpleNamespace(
         load=build_load(layout, as_it_is),
-        expand=build_expand(layout, rules, as_it_is),
-        run=search_for(layout, rules).build_run(as_it_is, claim, add),
+        expand=build_expand(layout, settings, as_it_is),
+        run=search_for(layout, settings).build_run(as_it_is, claim, add),
     )
 
 

@@ -9,11 +9,11 @@ import sys
 import pytest
 from hypothesis import settings
 
-from gpusudoku.engines import driver
+from gpusudoku.engines.cuda import availability
 
 # Asked before the simulator is switched on, and before anything brings in Numba, which looks at
 # the variable only once.
-NO_GPU = "the CUDA simulator is on" if driver.simulated() else driver.unusable_because()
+NO_GPU = "the CUDA simulator is on" if availability.simulated() else availability.unusable_because()
 if NO_GPU is not None:
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
     # The simulator polls its threads without a pause, and would keep them from running.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpusudoku.board import Board
-from gpusudoku.geometry import Geometry
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 
 
 def count(board: Board, limit: int | None = None) -> int:

@@ -10,16 +10,17 @@ from typing import Any
 
 import pytest
 
-from gpusudoku import counting, library
-from gpusudoku.board import Board
-from gpusudoku.chunks import Progress
-from gpusudoku.contraction.contracting import contraction_of
+from gpusudoku import collection, counting
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.contraction.prepare import contraction_of
 from gpusudoku.counting import Options, count, count_many, cross_check, make_engine
-from gpusudoku.engines import driver
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.engines.cuda import CudaEngine
-from gpusudoku.errors import DeviceError, InputError, MismatchError, TooDear
-from gpusudoku.geometry import Geometry
+from gpusudoku.engines.cuda import availability
+from gpusudoku.engines.cuda.engine import CudaEngine
+from gpusudoku.errors import DeviceError, InputError, MismatchError, TooExpensive
+from gpusudoku.formats import parse
+from gpusudoku.jobs.job import Progress
 from tests import naive
 from tests.boards import CLUES, full_grid, puzzle, spoilt
 
@@ -29,13 +30,13 @@ TOTAL = naive.count(BOARD)
 
 @pytest.fixture
 def without_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "unusable_because", lambda: "there is none")
+    monkeypatch.setattr(availability, "unusable_because", lambda: "there is none")
 
 
 @pytest.fixture
 def without_contraction(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
-        raise TooDear("too dear")
+        raise TooExpensive("too expensive")
 
     monkeypatch.setattr(counting, "contraction_of", refuse)
 
@@ -90,7 +91,9 @@ class TestEngines:
         with pytest.raises(DeviceError):
             count(BOARD, device="cuda")
 
-    @pytest.mark.skipif(not driver.simulated(), reason="knows how many GPUs the simulator has")
+    @pytest.mark.skipif(
+        not availability.simulated(), reason="knows how many GPUs the simulator has"
+    )
     def test_gpus_by_number(self) -> None:
         assert isinstance(make_engine(Options()), CudaEngine)
         assert make_engine(Options(gpus=(0, 0))).workers == 1
@@ -115,7 +118,7 @@ class TestResult:
         texts |= {"no_contraction", "cutoff_by"}
         numbers = {"empty_cells", "frontier_width", "frontier_boards", "boards_explored", "nodes"}
         numbers |= {"deepest", "jobs", "products"}
-        times = {"seconds", "widening_seconds", "filling_factor", "cutoff"}
+        times = {"seconds", "expansion_seconds", "filling_factor", "cutoff"}
         assert {name for name, value in found.items() if isinstance(value, str)} == texts | {
             "propagate"
         }
@@ -125,7 +128,7 @@ class TestResult:
         assert found["cutoff_reached"] is True
         assert [type(share) for share in found["utilisation"]] == [float, float]
         assert found["box"] == "2x3"
-        assert Board.parse(found["board"], box="2x3") == BOARD
+        assert parse(found["board"], box="2x3") == BOARD
         assert found["count"] == str(TOTAL)
         assert found["search_space"] == str(BOARD.search_space)
         assert found["propagate"] == "naked-single,hidden-single"
@@ -149,7 +152,7 @@ class TestResult:
         assert stats.frontier_boards >= 1
         assert TOTAL <= stats.boards_explored <= stats.nodes <= 50 * TOTAL
         assert 0 <= stats.deepest <= 36
-        assert 0 <= stats.widening_seconds <= stats.seconds
+        assert 0 <= stats.expansion_seconds <= stats.seconds
         assert len(stats.utilisation) == jobs
         assert all(0 <= share <= 1.05 for share in stats.utilisation)
 
@@ -271,7 +274,7 @@ class TestMethods:
 
     def test_too_dear_in_one_line_with_figures(self) -> None:
         for shape in ("4x4", "5x5", "1x9"):
-            with pytest.raises(TooDear, match=r"too dear to contract.*\d") as caught:
+            with pytest.raises(TooExpensive, match=r"too expensive to contract.*\d") as caught:
                 count(Board.empty(Geometry.parse(shape)), device="cpu", method="contraction")
             assert "\n" not in str(caught.value)
 
@@ -300,20 +303,20 @@ class TestMethods:
 
     def test_a_hybrid(self) -> None:
         """A board whose lists are too long is taken apart by clues, and its parts contracted."""
-        from gpusudoku.contraction.contracting import contract
-        from gpusudoku.contraction.hybrid import Hybrid
+        from gpusudoku.contraction.general.parts import Hybrid
+        from gpusudoku.contraction.prepare import contract
 
         board = puzzle("4x4", 150, 1)
         for shape, clues in (("4x4", 145), ("3x3", 26), ("2x3", 6)):
             board = puzzle(shape, clues, 2)
-            hybrid = Hybrid(board, 1 << 28, TooDear("too dear"))
+            hybrid = Hybrid(board, 1 << 28, TooExpensive("too expensive"))
             found, _ = contract(board, hybrid, CpuEngine(2), 1 << 30)
             assert found == count(board, device="cpu", method="search").count
 
     def test_skinny_boards_end_soon(self) -> None:
         """Whatever the method, what could take for ever is not begun."""
         for shape, clues in (("1x8", 12), ("1x32", 900), ("1x64", 3584), ("32x1", 900)):
-            with suppress(TooDear):
+            with suppress(TooExpensive):
                 contraction = contraction_of(puzzle(shape, clues, 1), 1 << 28)
                 assert contraction is None or contraction.seconds > 0
 
@@ -327,7 +330,7 @@ class TestCrossCheck:
 
     @pytest.mark.usefixtures("without_cuda")
     def test_none_is_affordable(self) -> None:
-        result = count(library.load("top-band-cyclic"), device="cpu")
+        result = count(collection.load("top-band-cyclic"), device="cpu")
         assert result.method == "contraction"
         assert cross_check(result, device="cpu") is None
 
@@ -339,9 +342,9 @@ class TestCrossCheck:
         assert cross_check(result, **options) == f"strategy {other}"
 
     @pytest.mark.usefixtures("without_contraction")
-    @pytest.mark.skipif(not driver.simulated(), reason="test_gpu.py does it on hardware")
+    @pytest.mark.skipif(not availability.simulated(), reason="test_gpu.py does it on hardware")
     def test_by_the_other_device(self) -> None:
-        board = Board.parse("1...  ..2. .3.. ...4".replace(" ", ""))
+        board = parse("1...  ..2. .3.. ...4".replace(" ", ""))
         result = count(board, device="cpu", jobs=1)
         assert cross_check(result, device="cpu", jobs=1) == "device cuda"
         result = count(board, device="cuda")

@@ -3,12 +3,12 @@
 import pytest
 
 import gpusudoku
-from gpusudoku import library
+from gpusudoku import collection
 
 QUICK = 2_000_000
 """Solutions that are counted in a second or so."""
 
-SEARCHABLE = [entry for entry in library.entries() if entry.searchable]
+SEARCHABLE = [entry for entry in collection.entries() if entry.searchable]
 
 
 def cases(boards):
@@ -20,23 +20,25 @@ def cases(boards):
 
 @pytest.mark.parametrize("entry", cases(SEARCHABLE))
 def test_count(entry):
-    result = gpusudoku.count(library.load(entry.name), device="cpu", method="search")
+    result = gpusudoku.count(collection.load(entry.name), device="cpu", method="search")
     assert (result.count, result.exact) == (entry.count, True)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("strategy", ["first", "min"])
-@pytest.mark.parametrize("entry", cases(library.entry(f"{s}{b}") for s in "12" for b in "abcdef"))
+@pytest.mark.parametrize(
+    "entry", cases(collection.entry(f"{s}{b}") for s in "12" for b in "abcdef")
+)
 def test_benchmark_series(entry, strategy, jobs):
-    board = library.load(entry.name)
+    board = collection.load(entry.name)
     how = {"method": "search", "strategy": strategy, "jobs": jobs}
     result = gpusudoku.count(board, device="cpu", **how)
     assert result.count == entry.count
 
 
-@pytest.mark.parametrize("entry", cases(e for e in library.entries() if not e.searchable))
+@pytest.mark.parametrize("entry", cases(e for e in collection.entries() if not e.searchable))
 def test_out_of_reach_boards_have_many(entry):
-    result = gpusudoku.count(library.load(entry.name), device="cpu", method="search", limit=1000)
+    result = gpusudoku.count(collection.load(entry.name), device="cpu", method="search", limit=1000)
     assert (result.count, result.exact) == (1000, False)
 
 
@@ -48,12 +50,14 @@ TOO_LONG = {"25x25-newspaper"}
 
 
 @pytest.mark.parametrize(
-    "entry", [e for e in library.entries() if e.name not in TOO_LONG], ids=lambda entry: entry.name
+    "entry",
+    [e for e in collection.entries() if e.name not in TOO_LONG],
+    ids=lambda entry: entry.name,
 )
 def test_contraction(entry):
-    board = library.load(entry.name)
+    board = collection.load(entry.name)
     if entry.name in REFUSED:
-        with pytest.raises(gpusudoku.TooDear):
+        with pytest.raises(gpusudoku.TooExpensive):
             gpusudoku.count(board, device="cpu", method="contraction")
     else:
         result = gpusudoku.count(board, device="cpu", method="contraction")

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from gpusudoku import listing as listing_module
-from gpusudoku.board import Board
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import Stats
 from gpusudoku.engines import cpu as cpu_engine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError
-from gpusudoku.geometry import Geometry
 from gpusudoku.listing import Listing, solutions, solve
 from tests import naive
 from tests.boards import CLUES, full_grid, puzzle, spoilt

@@ -42,11 +42,11 @@ def test_the_wheel_works_elsewhere(wheel, tmp_path):
     code = (
         f"import sys; sys.path.insert(0, {str(target)!r})\n"
         "import gpusudoku\n"
-        "from gpusudoku import library\n"
+        "from gpusudoku import collection\n"
         "from gpusudoku.kernels import layout\n"
         f"assert gpusudoku.__file__.startswith({str(target)!r}), gpusudoku.__file__\n"
         f"assert layout.__file__.startswith({str(target)!r}), layout.__file__\n"
-        "print(gpusudoku.count(library.load('1b'), device='cpu').count)"
+        "print(gpusudoku.count(collection.load('1b'), device='cpu').count)"
     )
     run = [sys.executable, "-c", code]
     assert subprocess.check_output(run, cwd=tmp_path, text=True) == "4715\n"

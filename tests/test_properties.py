@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gpusudoku.board import Board
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.geometry import Geometry
 from tests.boards import CLUES, full_grid, spoilt
 
 ENGINE = CpuEngine(jobs=1)

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from itertools import product
 from typing import Any
 
-from gpusudoku.board import Board
+from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError
 
 

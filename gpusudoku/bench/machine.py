@@ -11,8 +11,8 @@ import numba
 import numpy
 
 import gpusudoku
-from gpusudoku.engines import driver
 from gpusudoku.engines.cores import usable_cores
+from gpusudoku.engines.cuda import availability
 
 
 def machine() -> dict[str, object]:
@@ -21,7 +21,11 @@ def machine() -> dict[str, object]:
     if Path("/proc/cpuinfo").exists():
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         model = next((x.split(":")[1].strip() for x in lines if x.startswith("model name")), model)
-    gpus = [] if driver.simulated() or driver.unusable_because() else list(driver.gpu_names())
+    gpus = (
+        []
+        if availability.simulated() or availability.unusable_because()
+        else list(availability.gpu_names())
+    )
     return {
         "processor": model,
         "cores": usable_cores(),

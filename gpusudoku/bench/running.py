@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import inf, isinf
 
 from gpusudoku.bench.cases import Case
-from gpusudoku.chunks import Interrupted
+from gpusudoku.jobs.job import Interrupted
 from gpusudoku.results import Count
 
 TWICE_SECONDS = 1.0
@@ -132,7 +132,9 @@ class Bench:
         """Run a case once; returns whether to go on."""
         try:
             if warm_up and (seconds := self._expected(each.case)) > self._patience:
-                each.note = "too dear" if isinf(seconds) else f"left out: about {seconds:.2g} s"
+                each.note = (
+                    "too expensive" if isinf(seconds) else f"left out: about {seconds:.2g} s"
+                )
                 return True
             result = self._count(each.case)
         except (KeyboardInterrupt, Interrupted):

@@ -10,15 +10,15 @@ from typing import Any
 import click
 import numpy as np
 
-from gpusudoku import formats, library
-from gpusudoku.board import Board
+from gpusudoku import collection, formats
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.options import boards_argument, force, option, reading
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.report import power_of_ten
 from gpusudoku.cli.source import Source
-from gpusudoku.engines import driver
 from gpusudoku.engines.cores import usable_cores
-from gpusudoku.geometry import Geometry
+from gpusudoku.engines.cuda import availability
 from gpusudoku.results import decimal_digits
 
 
@@ -168,7 +168,7 @@ def boards(as_json: bool) -> None:
     Example:
       gpusudoku count @2f
     """
-    entries = library.entries()
+    entries = collection.entries()
     width = max(len(entry.name) for entry in entries) + 1
     digits = max(len(str(entry.count)) for entry in entries)
     if not as_json:
@@ -189,10 +189,10 @@ def devices() -> None:
     """Show what counting can run on here."""
     processor = platform.processor() or platform.machine()
     click.echo(f"cpu   {usable_cores()} cores usable ({processor})")
-    reason = driver.unusable_because()
-    if driver.simulated():
+    reason = availability.unusable_because()
+    if availability.simulated():
         click.echo("cuda  simulator (NUMBA_ENABLE_CUDASIM)")
-    for number, name in enumerate(driver.gpu_names()):
+    for number, name in enumerate(availability.gpu_names()):
         click.echo(f"cuda  {number}: {name}" + (f" (not usable: {reason})" if reason else ""))
-    if reason and not driver.gpu_names():
+    if reason and not availability.gpu_names():
         click.echo(f"cuda  not usable: {reason}")

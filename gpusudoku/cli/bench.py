@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gpusudoku import library
+from gpusudoku import collection
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.options import force, option, reading
 from gpusudoku.cli.output import Output, announce_compiling, refuse
 from gpusudoku.cli.source import Source
-from gpusudoku.engines import driver
 from gpusudoku.engines.cores import usable_cores
+from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import InputError, MismatchError
-from gpusudoku.geometry import Geometry
-from gpusudoku.logic import DEFAULT
 from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES, Options
+from gpusudoku.search.techniques import DEFAULT
 
 if TYPE_CHECKING:
     from gpusudoku.bench.cases import Case, Subject
@@ -233,15 +233,15 @@ def _subjects(
 
     if not names:
         subjects = [
-            Subject(entry.name, library.load(entry.name), entry.count)
-            for entry in library.entries()
+            Subject(entry.name, collection.load(entry.name), entry.count)
+            for entry in collection.entries()
         ]
         return chosen(subjects, include, exclude)
     subjects = []
     for name in names:
         if name.startswith("@"):
-            entry = library.entry(name.removeprefix("@"))
-            subjects.append(Subject(entry.name, library.load(entry.name), entry.count))
+            entry = collection.entry(name.removeprefix("@"))
+            subjects.append(Subject(entry.name, collection.load(entry.name), entry.count))
             continue
         source = Source([name], box, keep_going)
         for number, board in enumerate(source, start=1):
@@ -250,7 +250,7 @@ def _subjects(
 
 
 def _usable_devices() -> tuple[str, ...]:
-    return ("cpu",) if driver.unusable_because() is not None else ("cpu", "cuda")
+    return ("cpu",) if availability.unusable_because() is not None else ("cpu", "cuda")
 
 
 def _powers(cores: int) -> tuple[int, ...]:
@@ -264,8 +264,8 @@ def _measure(
     """Measure; returns what came of it, and whether that was interrupted."""
     from gpusudoku.bench.live import LiveTable
     from gpusudoku.bench.running import Bench
-    from gpusudoku.choosing import expected_seconds
     from gpusudoku.counting import count, make_engine
+    from gpusudoku.planning.choose import expected_seconds
 
     announce_compiling()
 

@@ -13,27 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku import formats
-from gpusudoku.chunks import Interrupted
-from gpusudoku.cli.options import (
-    boards_argument,
-    counting,
-    option,
-    reading,
-    searching,
-    statistics,
-)
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.options import boards_argument, counting, option, reading, searching, statistics
 from gpusudoku.cli.output import Output, open_log
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import show_choice, show_stats, start_engine
 from gpusudoku.cli.source import Source, warn_conflicts
 from gpusudoku.errors import InputError
-from gpusudoku.geometry import Geometry
+from gpusudoku.jobs.job import Interrupted
 from gpusudoku.options import Options
 from gpusudoku.results import Count, Counts
 
 if TYPE_CHECKING:
-    from gpusudoku.choosing import Choice
     from gpusudoku.engines import Engine
+    from gpusudoku.planning.choose import Choice
 
 WANTED = {
     "unique": lambda count: count == 1,

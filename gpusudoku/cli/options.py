@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 import click
 
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.geometry import Geometry
-from gpusudoku.logic import DEFAULT, GROUPS, TECHNIQUES
 from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS
+from gpusudoku.search.techniques import DEFAULT, GROUPS, TECHNIQUES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

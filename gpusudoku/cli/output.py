@@ -15,7 +15,7 @@ from typing import IO
 import click
 
 from gpusudoku.errors import InputError
-from gpusudoku.interrupts import held_interrupts
+from gpusudoku.jobs.interrupts import held_interrupts
 
 PIPE_PIECE = 4096
 """Bytes that a pipe which is ready takes at once (PIPE_BUF on Linux; POSIX grants 512)."""
@@ -175,10 +175,10 @@ def open_log(path: str | None, inputs: Sequence[str]) -> Iterator[IO[str] | None
 
 def announce_compiling() -> None:
     """Have the first compilation of kernels announced on stderr."""
-    from gpusudoku.kernels import cpu
+    from gpusudoku.kernels import jit
 
-    folder = cpu.cache_folder()
+    folder = jit.cache_folder()
     kept = f"kept in {folder.parent}" if folder else "no folder can be written to keep the result"
-    cpu.on_compile(
+    jit.on_compile(
         lambda: click.echo(f"gpusudoku: compiling for this kind of board ({kept})", err=True)
     )

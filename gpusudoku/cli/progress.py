@@ -6,7 +6,7 @@ import sys
 import time
 from types import TracebackType
 
-from gpusudoku.chunks import Progress
+from gpusudoku.jobs.job import Progress
 
 DELAY_SECONDS = 0.5
 """Nothing is shown for what ends within this time."""

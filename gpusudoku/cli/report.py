@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from gpusudoku.cli.output import announce_compiling
-from gpusudoku.engines import driver
+from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import DeviceError
 from gpusudoku.options import Options
 from gpusudoku.results import Count, Stats
 
 if TYPE_CHECKING:
-    from gpusudoku.choosing import Choice
     from gpusudoku.engines import Engine
+    from gpusudoku.planning.choose import Choice
 
 
 LONG_SECONDS = 600
@@ -39,7 +39,7 @@ def _describe_engine(engine: Engine, asked: str) -> None:
     if asked != "auto":
         return
     if engine.name == "cuda":
-        names = "the simulator" if driver.simulated() else ", ".join(driver.gpu_names())
+        names = "the simulator" if availability.simulated() else ", ".join(availability.gpu_names())
         click.echo(f"gpusudoku: device cuda ({names})", err=True)
     else:
         threads = "1 thread" if engine.workers == 1 else f"{engine.workers} threads"
@@ -132,7 +132,7 @@ def show_search(stats: Stats) -> None:
             "boards explored": f"{stats.boards_explored:,}",
             "nodes": f"{stats.nodes:,}",
             "deepest stack": f"{stats.deepest}",
-            "seconds": f"{stats.seconds:.6f} (widening {stats.widening_seconds:.6f})",
+            "seconds": f"{stats.seconds:.6f} (widening {stats.expansion_seconds:.6f})",
             "utilisation": _utilisation(stats),
         }
     )

@@ -8,13 +8,19 @@ import time
 import click
 
 from gpusudoku import formats
-from gpusudoku.board import Board
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.options import boards_argument, option, reading
 from gpusudoku.cli.output import announce_compiling
 from gpusudoku.cli.source import Source, warn_conflict
 from gpusudoku.cli.summary import Summary
-from gpusudoku.geometry import Geometry
-from gpusudoku.logic import GROUPS, TECHNIQUES, Simplified, parse_techniques, technique_names
+from gpusudoku.search.techniques import (
+    GROUPS,
+    TECHNIQUES,
+    Simplified,
+    parse_techniques,
+    technique_names,
+)
 
 
 @click.command("simplify")
@@ -47,7 +53,7 @@ def simplify(
       gpusudoku simplify board.txt
       gpusudoku simplify puzzles.txt --technique hidden-single,naked-pair
     """
-    from gpusudoku.logic import simplify
+    from gpusudoku.search.techniques import simplify
 
     bits = parse_techniques(techniques)
     source = Source(boards, box, keep_going)
@@ -89,7 +95,7 @@ def _record(board: Board, result: Simplified, hints: int, bits: int) -> dict[str
 
 
 def _show(board: Board, result: Simplified, bits: int) -> None:
-    from gpusudoku.logic import simplify
+    from gpusudoku.search.techniques import simplify
 
     click.echo(formats.write(board, "pretty"))
     click.echo(f"[status] solved={board.clues} hints={board.n * board.empty_cells}")

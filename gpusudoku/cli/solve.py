@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku import formats
-from gpusudoku.batch import Batch
-from gpusudoku.board import Board
-from gpusudoku.chunks import Interrupted
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.options import boards_argument, force, option, reading, searching, statistics
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.progress import ProgressLine
@@ -22,7 +22,7 @@ from gpusudoku.cli.report import show_search, start_engine
 from gpusudoku.cli.source import Source, warn_conflict, warn_conflicts
 from gpusudoku.cli.summary import Summary
 from gpusudoku.errors import InputError
-from gpusudoku.geometry import Geometry
+from gpusudoku.jobs.job import Interrupted
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from itertools import chain, islice
 
 import click
 
-from gpusudoku import formats, library
-from gpusudoku.batch import Batch
-from gpusudoku.board import Board
+from gpusudoku import collection, formats
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.geometry import Geometry
 
 
 class Source:
@@ -57,7 +57,7 @@ def _read(name: str, box: Geometry | None) -> Iterator[Batch | InputError]:
         yield from formats.read_batches(name, box)
         return
     try:
-        board = library.load(name.removeprefix("@"))
+        board = collection.load(name.removeprefix("@"))
     except InputError as error:
         yield error
         return

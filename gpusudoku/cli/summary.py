@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpusudoku.board import Board
+from gpusudoku.board.board import Board
 
 if TYPE_CHECKING:
     from gpusudoku.solving import Solved

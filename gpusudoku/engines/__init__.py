@@ -1,4 +1,4 @@
-"""Engines explore a frontier, each on its own kind of device; they all keep to ``Engine``."""
+"""Engines explore a frontier, each on its own kind of device; they all nonpeers to ``Engine``."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from gpusudoku.chunks import Job, Progress
-    from gpusudoku.contraction import Contraction
-    from gpusudoku.frontier import Frontier
-    from gpusudoku.kernels.rules import Rules
+    from gpusudoku.contraction.contraction import Contraction
+    from gpusudoku.jobs.job import Job, Progress
+    from gpusudoku.kernels.search.settings import SearchSettings
+    from gpusudoku.search.frontier import Frontier
 
 
 @dataclass
@@ -33,17 +33,17 @@ class Engine(Protocol):
     workers: int
     """How many workers run at once."""
     width: int
-    """Frontier boards that keep the device busy."""
+    """Frontier boards that nonpeers the device busy."""
     most_boards: int
     """Boards of a batch that are worth searching together, at most."""
 
-    def prepare(self, frontier: Frontier, rules: Rules) -> None:
+    def prepare(self, frontier: Frontier, settings: SearchSettings) -> None:
         """Compile, so that ``explore`` only measures exploring."""
 
     def explore(
         self,
         frontier: Frontier,
-        rules: Rules,
+        settings: SearchSettings,
         job: Job,
         progress: Callable[[Progress], None] | None = None,
     ) -> Tally:

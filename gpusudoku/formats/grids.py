@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from gpusudoku.board import Board
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.errors import InputError
 from gpusudoku.formats.rows import RULE, Row, board_of
 from gpusudoku.formats.source import Entries, FormatError, NumberedLine, UnreadableError, content
-from gpusudoku.geometry import MAX_DIGITS, Geometry
 
 SECTION = re.compile(rb"\s*\[(\w+)\]\s*")
 """A line that names the part of an .sdk file which follows."""

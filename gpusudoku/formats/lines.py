@@ -8,19 +8,13 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.batch import Batch
-from gpusudoku.board import Board
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.errors import InputError
 from gpusudoku.formats.rows import RULE, Row, board_of
-from gpusudoku.formats.source import (
-    Entries,
-    FormatError,
-    NumberedLines,
-    UnreadableError,
-    content,
-)
+from gpusudoku.formats.source import Entries, FormatError, NumberedLines, UnreadableError, content
 from gpusudoku.formats.symbols import DIGITS, character_values, plain_values
-from gpusudoku.geometry import MAX_DIGITS, Geometry
 
 
 def _guesses() -> Iterator[tuple[int, Geometry]]:

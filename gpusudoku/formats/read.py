@@ -22,15 +22,15 @@ from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
-from gpusudoku.batch import Batch
-from gpusudoku.board import Board
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
 from gpusudoku.formats.detect import is_one_per_line, take_head
 from gpusudoku.formats.grids import read_grids
 from gpusudoku.formats.lines import read_lines
 from gpusudoku.formats.source import Entries, Entry, FormatError, NumberedLines, UnreadableError
 from gpusudoku.formats.tables import find_header, read_table
-from gpusudoku.geometry import Geometry
 
 BUFFER_BYTES = 1 << 16
 """Bytes that are read of a file at once."""
@@ -44,14 +44,6 @@ def read_batches(path: str, geometry: Geometry | None = None) -> Iterator[Batch 
     """
     for found in _read_path(path, geometry):
         yield found if isinstance(found, InputError) else found.boards
-
-
-def read_path(path: str, geometry: Geometry | None = None) -> Iterator[Entry | InputError]:
-    """Every board of a file, ``-`` for standard input, one by one: see :func:`read_stream`.
-
-    A file that cannot be opened or read is one InputError.
-    """
-    return _single(_read_path(path, geometry))
 
 
 def read_stream(
@@ -94,6 +86,28 @@ def read_text(
         if isinstance(entry, InputError):
             raise entry
         yield entry.board
+
+
+def parse(text: str, box: Geometry | str | None = None) -> Board:
+    """Read one board from text in any form the project knows.
+
+    Parameters
+    ----------
+    text
+        The board, as a line or a grid.
+    box
+        The shape of its boxes, as a ``Geometry`` or as ``"RxC"``; guessed if not given.
+
+    Raises
+    ------
+    InputError
+        If the text is no board, or holds more than one.
+    """
+    geometry = Geometry.parse(box) if isinstance(box, str) else box
+    boards = list(read_text(text, geometry=geometry))
+    if len(boards) != 1:
+        raise InputError(f"{len(boards)} boards where one was expected")
+    return boards[0]
 
 
 def _read_path(path: str, geometry: Geometry | None) -> Iterator[Entries | InputError]:

@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from gpusudoku.board import Board
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
 from gpusudoku.formats.source import FormatError
 from gpusudoku.formats.symbols import CHARACTERS, DIGITS, character_values, number_values
-from gpusudoku.geometry import Geometry
 
 RULE = re.compile(rb"[-=+|\s]*[-=][-=+|\s]*")
 """A line between the boxes of a grid."""

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, NamedTuple
 
-from gpusudoku.batch import Batch
-from gpusudoku.board import Board
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError
 
 LONGEST_LINE = 1 << 20

@@ -20,7 +20,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-DIGITS = b"123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+from gpusudoku.board.text import DIGITS
+
 HEX_DIGITS = b"0123456789ABCDEF"
 UNKNOWN = 255
 """The value of what is no symbol. It is above every digit, so that no board accepts it."""

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from gpusudoku.board import Board
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
 from gpusudoku.formats.lines import LineParser
 from gpusudoku.formats.source import Entries, FormatError, NumberedLine, UnreadableError
-from gpusudoku.geometry import Geometry
 
 NAMES = (b"puzzle", b"quizzes", b"board")
 """What the column of boards may be called."""

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isqrt
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from gpusudoku.board import Board
+from gpusudoku.board.board import Board
+from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
-from gpusudoku.formats.symbols import DIGITS, HEX_DIGITS, character_values
+from gpusudoku.formats.symbols import HEX_DIGITS, character_values
 
-_CHARACTERS = (b"." + DIGITS).ljust(256)
 _HEXADECIMAL = (b"." + HEX_DIGITS).ljust(256)
-_TAIL = 128
-"""A tail's characters follow the digits in the table for whole lines, from here on."""
-_LINES = (b"." + DIGITS).ljust(_TAIL) + bytes(range(_TAIL))
 
 
 class _Format(NamedTuple):
@@ -29,33 +22,8 @@ class _Format(NamedTuple):
 
 
 def write_line(board: Board) -> str:
-    """Write the canonical single line: ``.`` for an empty cell, 1-9 and A-Z for the digits.
-
-    Above 35 digits it is numbers separated by commas, 0 for an empty cell.
-    """
-    if board.n > len(DIGITS):
-        return ",".join(map(str, board.cells.tolist()))
-    return board.cells.tobytes().translate(_CHARACTERS).decode()
-
-
-def write_lines(cells: NDArray[np.uint8], tails: NDArray[np.bytes_] | None = None) -> str:
-    """Write canonical lines, each with its newline, for uint8 (k, n * n) cells: many at a time.
-
-    ``tails``, bytes (k), are ASCII for the ends of the lines.
-    """
-    n = isqrt(cells.shape[1])
-    if tails is None:
-        tails = np.full(len(cells), b"")
-    if n > len(DIGITS):
-        rows = zip(cells.tolist(), tails.tolist(), strict=True)
-        return "".join(f"{','.join(map(str, row))}{tail.decode()}\n" for row, tail in rows)
-    width = tails.dtype.itemsize
-    lines = np.empty((len(cells), n * n + width + 1), np.uint8)
-    lines[:, : n * n] = cells
-    # Codes that no digit has: as they are, but for the padding, which is left out again.
-    lines[:, n * n : -1] = tails.view(np.uint8).reshape(len(cells), width) + _TAIL
-    lines[:, -1] = _TAIL + ord("\n")
-    return lines.tobytes().translate(_LINES, bytes([_TAIL])).decode()
+    """Write the canonical line, which is the board's ``str``."""
+    return str(board)
 
 
 def write(board: Board, format: str) -> str:  # noqa: A002 - what the option is called

@@ -1,0 +1,1 @@
+"""Boards: the shape of their boxes, one board, and many in one array."""

@@ -1,0 +1,47 @@
+"""The canonical line of a board: ``.`` for an empty cell, 1-9 and A-Z for the digits.
+
+Above 35 digits it is numbers separated by commas, 0 for an empty cell. ``formats`` knows all other
+forms.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+DIGITS = b"123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""The characters of the digits from 1 to 35."""
+
+_CHARACTERS = (b"." + DIGITS).ljust(256)
+_TAIL = 128
+"""The characters of a tail follow the digits in the table for whole lines, from here on."""
+_LINES = (b"." + DIGITS).ljust(_TAIL) + bytes(range(_TAIL))
+
+
+def write_cells(cells: NDArray[np.uint8]) -> str:
+    """Write the canonical line of one board, uint8 (n * n)."""
+    if isqrt(cells.size) > len(DIGITS):
+        return ",".join(map(str, cells.tolist()))
+    return cells.tobytes().translate(_CHARACTERS).decode()
+
+
+def write_lines(cells: NDArray[np.uint8], tails: NDArray[np.bytes_] | None = None) -> str:
+    """Write canonical lines, each with its newline, for uint8 (k, n * n) cells: many at a time.
+
+    ``tails``, bytes (k), are ASCII for the ends of the lines.
+    """
+    n = isqrt(cells.shape[1])
+    if tails is None:
+        tails = np.full(len(cells), b"")
+    if n > len(DIGITS):
+        rows = zip(cells.tolist(), tails.tolist(), strict=True)
+        return "".join(f"{','.join(map(str, row))}{tail.decode()}\n" for row, tail in rows)
+    width = tails.dtype.itemsize
+    lines = np.empty((len(cells), n * n + width + 1), np.uint8)
+    lines[:, : n * n] = cells
+    # Codes that no digit has: as they are, but for the padding, which is left out again.
+    lines[:, n * n : -1] = tails.view(np.uint8).reshape(len(cells), width) + _TAIL
+    lines[:, -1] = _TAIL + ord("\n")
+    return lines.tobytes().translate(_LINES, bytes([_TAIL])).decode()

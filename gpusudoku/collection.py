@@ -1,0 +1,106 @@
+"""The boards that come with the program, each with its exact number of solutions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+
+from gpusudoku import formats
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.errors import GpusudokuError, InputError
+
+_MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class CollectionBoard:
+    """What the manifest says of a board."""
+
+    name: str
+    file: str
+    """Its name in the folder of the boards."""
+    box: Geometry
+    clues: int
+    count: int
+    """The exact number of solutions."""
+    confirmed: tuple[str, ...]
+    """The independent ways in which the count was found."""
+    note: str
+    searchable: bool
+    """Whether a search can reach the count: no if there are more than 1e9 solutions."""
+
+
+def entries() -> list[CollectionBoard]:
+    """All boards, in the order of the manifest."""
+    return list(_by_name().values())
+
+
+def entry(name: str) -> CollectionBoard:
+    """What is known of a board.
+
+    Raises
+    ------
+    InputError
+        If there is no board of that name.
+    """
+    boards = _by_name()
+    if name not in boards:
+        close = get_close_matches(name.lower(), boards, n=9, cutoff=0.5)
+        best = max(close, key=lambda other: other[0] == name[0].lower(), default="")
+        guess = f": did you mean @{best}?" if best else ""
+        raise InputError(f"no board named '@{name}'{guess} (gpusudoku boards lists them)")
+    return boards[name]
+
+
+def load(name: str) -> Board:
+    """Read a board.
+
+    Raises
+    ------
+    InputError
+        If there is no board of that name.
+    """
+    found = entry(name)
+    path = folder() / found.file
+    text = path.read_text(encoding="utf-8")
+    return next(formats.read_text(text, geometry=found.box, source=str(path)))
+
+
+@cache
+def folder() -> Path:
+    """Where the boards lie: beside this file if installed, beside the package in a checkout.
+
+    Raises
+    ------
+    GpusudokuError
+        If they are in neither place.
+    """
+    package = Path(__file__).resolve().parent
+    installed, checkout = package / "boards", package.parent / "boards"
+    if (installed / _MANIFEST).is_file():
+        return installed
+    if (package.parent / "pyproject.toml").is_file() and (checkout / _MANIFEST).is_file():
+        return checkout
+    raise GpusudokuError(f"the boards are missing from this installation: no {installed}")
+
+
+@cache
+def _by_name() -> dict[str, CollectionBoard]:
+    manifest = json.loads((folder() / _MANIFEST).read_text(encoding="utf-8"))
+    return {
+        item["name"]: CollectionBoard(
+            name=item["name"],
+            file=item["file"],
+            box=Geometry.parse(item["box"]),
+            clues=item["clues"],
+            count=int(item["count"]),
+            confirmed=tuple(item["confirmed"]),
+            note=item["note"],
+            searchable=item["search"],
+        )
+        for item in manifest
+    }

@@ -1,0 +1,57 @@
+"""The 280 partitions of nine digits into three sets of three. Special to 3x3 boxes."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import permutations
+
+import numpy as np
+
+from gpusudoku.kernels.contraction.nine.arrays import PARTITIONS, Tables
+
+
+@cache
+def tables() -> Tables:
+    """What holds for every 9x9 board, made once: some ten milliseconds.
+
+    A partition is written as the word of the sets' numbers, digit by digit, sets numbered by their
+    least digit; partitions are numbered by these words in ascending order.
+    """
+    powers = 3 ** np.arange(9)
+    words = np.arange(3**9)[:, None] // powers % 3
+    balanced = ((words == 0).sum(1) == 3) & ((words == 1).sum(1) == 3)
+    words = words[balanced]
+    canonical = _canonical(words)
+    order, index = np.unique(canonical @ powers[::-1], return_inverse=True)
+    number_of = np.full(3**9, -1, np.int16)
+    number_of[words @ powers] = index
+    partitions = order[:, None] // powers[::-1] % 3
+    masks = np.stack([((partitions == s) << np.arange(9)).sum(1) for s in range(3)], axis=1)
+    common = np.bitwise_count(masks[:, None, :, None] & masks[None, :, None, :])
+    orthogonal = (common == 1).all(axis=(2, 3))
+    bits = np.zeros((PARTITIONS, 320), np.uint8)
+    bits[:, :PARTITIONS] = orthogonal
+    permuted = np.array(list(permutations(range(3))))
+    boxes = np.arange(3)
+    swaps = np.empty((9, 9, PARTITIONS), np.int16)
+    for one in range(9):
+        for two in range(9):
+            moved = np.arange(9)
+            moved[[one, two]] = two, one
+            swaps[one, two] = number_of[partitions[:, moved] @ powers]
+    return Tables(
+        partition_of=number_of,
+        orthogonal=np.nonzero(orthogonal)[1].reshape(PARTITIONS, -1).astype(np.int16),
+        orthogonal_bits=np.packbits(bits, axis=1, bitorder="little").view(np.uint64),
+        count_steps=(1 << 3 * (3 * boxes + permuted)).sum(axis=1),
+        word_steps=(permuted[None] * powers[:, None, None] << 16 * boxes).sum(axis=2),
+        permutations=permuted,
+        swaps=swaps,
+    )
+
+
+def _canonical(words: np.ndarray) -> np.ndarray:
+    """The words with their sets renumbered in the order in which they come up."""
+    first = np.stack([np.argmax(words == s, axis=1) for s in range(3)], axis=1)
+    rank = np.argsort(np.argsort(first, axis=1), axis=1)
+    return np.take_along_axis(rank, words, axis=1)

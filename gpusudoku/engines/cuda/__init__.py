@@ -1,0 +1,1 @@
+"""The CUDA engine: one worker thread of the host for every GPU."""

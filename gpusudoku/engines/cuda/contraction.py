@@ -1,0 +1,46 @@
+"""Contractions on GPUs: the CPU makes what is summed, and it is brought to every GPU once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from gpusudoku.contraction.contraction import Contraction
+from gpusudoku.engines.cores import usable_cores
+from gpusudoku.engines.cuda.device import Gpu, one_line_errors
+from gpusudoku.engines.threads import SumWorker, grouped
+from gpusudoku.jobs.job import Job, Progress
+
+
+def contract_on_gpus(
+    contraction: Contraction,
+    gpus: Sequence[Gpu],
+    job: Job,
+    progress: Callable[[Progress], None] | None = None,
+) -> int:
+    """Run the job on GPUs; see ``Engine.contract``."""
+    contraction.prepare(usable_cores())
+    workers = [GpuSumWorker(contraction, gpu) for gpu in gpus]
+    at_once = gpus[0].tuning.sum_tasks_per_multiprocessor * gpus[0].multiprocessors
+    job.run(grouped(contraction.tasks, -(-contraction.tasks // at_once)), workers, progress)
+    return sum(worker.products for worker in workers)
+
+
+class GpuSumWorker(SumWorker):
+    """The thread that drives one GPU."""
+
+    def __init__(self, contraction: Contraction, gpu: Gpu) -> None:
+        super().__init__(contraction)
+        self._gpu = gpu
+
+    def __call__(self, job: Job) -> float:
+        """See ``Worker``."""
+        with one_line_errors(), self._gpu.current():
+            return super().__call__(job)
+
+    def sum(self, tasks: range, job: Job) -> tuple[int, int]:
+        """The sum of some tasks on the GPU."""
+        if self._scratch is None:
+            assert self.contraction.device_sum is not None
+            self._scratch = self.contraction.device_sum(self._gpu)
+        value: tuple[int, int] = self._scratch(tasks)
+        return value

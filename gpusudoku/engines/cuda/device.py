@@ -1,0 +1,101 @@
+"""One GPU: how big it is, and how to use its memory. CuPy holds it; in the simulator, NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.engines.cuda import availability
+from gpusudoku.engines.cuda.occupancy import Multiprocessor
+from gpusudoku.engines.cuda.tuning import Tuning, tuning_of
+from gpusudoku.errors import DeviceError, GpusudokuError
+
+SIMULATED = Tuning(threads_per_block=4, blocks_per_multiprocessor=2, sum_threads_per_block=4)
+"""The simulator runs every thread of a kernel as one of Python's."""
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """What CuPy, Numba and the driver raise in many classes: the device cannot be used."""
+    try:
+        yield
+    except GpusudokuError:
+        raise
+    except Exception as error:
+        raise DeviceError(f"CUDA cannot be used: {' '.join(str(error).split())}") from error
+
+
+class Gpu:
+    """One GPU: its array module, its size, and how to make it the current device.
+
+    ``tuning`` is how kernels are launched on it; None takes what the tuning file says of it.
+    """
+
+    def __init__(self, number: int, tuning: Tuning | None = None) -> None:
+        self.number = number
+        if availability.simulated():
+            self.name = "simulator"
+            self.xp: Any = np
+            self.multiprocessors, self.multiprocessor = 1, Multiprocessor(2048, 32)
+        else:
+            import cupy
+
+            self.name = availability.gpu_names()[number]
+            self.xp = cupy
+            with cupy.cuda.Device(number):
+                cupy.zeros(1)  # fails here and now where the card is not to be had
+            has = cupy.cuda.runtime.getDeviceProperties(number)
+            self.multiprocessors = has["multiProcessorCount"]
+            self.multiprocessor = Multiprocessor(
+                threads=has["maxThreadsPerMultiProcessor"],
+                blocks=has["maxBlocksPerMultiProcessor"],
+                registers=has["regsPerMultiprocessor"],
+            )
+        self.tuning = tuning or tuning_of(self.name, SIMULATED if self.xp is np else None)
+
+    def current(self) -> AbstractContextManager[Any]:
+        """Make this the device of the calling thread, for CuPy and for Numba."""
+        if availability.simulated():
+            return nullcontext()
+        from numba import cuda
+
+        self.xp.cuda.Device(self.number).use()
+        return cuda.gpus[self.number]  # type: ignore[no-any-return]
+
+    def threads_for(self, kernel: Any) -> int:
+        """Threads of a launch that fills the card, all of which run at once."""
+        tuning = self.tuning
+        blocks = tuning.blocks_per_multiprocessor
+        if blocks is None:
+            registers = 0 if self.xp is np else max(kernel.get_regs_per_thread().values())
+            blocks = self.multiprocessor.blocks_of(tuning.threads_per_block, registers)
+        return max(1, blocks) * self.multiprocessors * tuning.threads_per_block
+
+    def for_kernel(self, array: Any) -> Any:
+        """An array as Numba wants it, so that not every launch has to look into it anew."""
+        if self.xp is np:
+            return array
+        from numba import cuda
+
+        return cuda.as_cuda_array(array)
+
+    def finish(self) -> None:
+        """Wait for what was launched, in whatever stream."""
+        from numba import cuda
+
+        cuda.synchronize()
+
+    def free_bytes(self) -> int:
+        """Memory to be had on the card."""
+        if availability.simulated():
+            return 1 << 28
+        unused = self.xp.get_default_memory_pool().free_bytes()
+        return int(self.xp.cuda.runtime.memGetInfo()[0] + unused)
+
+    def host(self, array: Any) -> NDArray[Any]:
+        """Copy an array from the card."""
+        return np.array(array) if self.xp is np else self.xp.asnumpy(array)

@@ -1,0 +1,220 @@
+"""Independent tasks of work, shared out among workers: progress, limits and interrupts.
+
+Nothing here knows of Sudoku. A task is anything with a weight; its result is a list of exact
+integers that add up. Workers are threads: a compiled loop that has released the interpreter's
+lock, or one that drives a GPU.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from gpusudoku.errors import GpusudokuError
+
+POLL_SECONDS = 0.05
+"""How often the main thread looks at the workers (and can be interrupted)."""
+
+
+class Interrupted(GpusudokuError):  # noqa: N818 - as KeyboardInterrupt
+    """The job was stopped from outside; ``count`` is what it had found, a lower bound."""
+
+    def __init__(self, message: str, count: int) -> None:
+        super().__init__(message)
+        self.count = count
+
+
+@dataclass
+class Task:
+    """A piece of work and its share of the whole job, for the progress only."""
+
+    payload: Any
+    weight: float
+
+
+@dataclass
+class Progress:
+    """What is known while a job runs. ``done`` is the estimated share of the work, 0 to 1."""
+
+    done: float
+    count: int
+    seconds: float
+
+
+class Worker(Protocol):
+    """Takes tasks from a job until it gets None, and reports what it finds to the job."""
+
+    def __call__(self, job: Job) -> float:
+        """Work until the job has no more tasks or is stopped; returns the seconds of work."""
+
+
+class Job:
+    """Chunks, the workers' results, and when to stop.
+
+    Parameters
+    ----------
+    owners
+        Number of exact integers that are added up.
+    limit
+        The job stops early once every owner has reached this; None for never.
+    on_solutions
+        Called with each batch of whatever the workers list, and with whose it is; may block.
+    dtype
+        How the counts are kept: as integers of any size, or as uint64, which is quick for many
+        owners and will do wherever what is counted is visited.
+    """
+
+    def __init__(
+        self,
+        owners: int,
+        limit: int | None = None,
+        on_solutions: Callable[[Any, Any], None] | None = None,
+        dtype: DTypeLike = object,
+    ) -> None:
+        self._counts = np.zeros(owners, dtype)
+        self.limit = limit
+        self.on_solutions = on_solutions
+        self.busy: list[float] = []
+        """Seconds that each worker was at work, of the ``seconds`` that the job took."""
+        self.seconds = 0.0
+        self._below_limit = owners
+        self._waiting = 0
+        self._done = 0.0
+        self._queue: deque[Task] = deque()
+        self._change = threading.Condition()
+        self._workers = 0
+        self._stop = threading.Event()
+        self.flag = np.zeros(1, np.int64)
+        """Not 0 once the job is stopped: for compiled loops to look at."""
+        self._error: BaseException | None = None
+
+    @property
+    def counts(self) -> list[int]:
+        """What was found of every owner."""
+        counts: list[int] = self._counts.tolist()
+        return counts
+
+    @property
+    def total(self) -> int:
+        """What was found of all owners."""
+        return int(self._counts.sum())
+
+    @property
+    def stopped(self) -> bool:
+        """Whether workers should put down what they are doing."""
+        return self._stop.is_set()
+
+    @property
+    def has_idle_workers(self) -> bool:
+        """Whether a worker waits and finds no task: whoever has too much should offer some."""
+        return self._waiting > len(self._queue)
+
+    def stop(self) -> None:
+        """Ask all workers to put down what they are doing."""
+        with self._change:
+            self._halt()
+
+    def take(self) -> Task | None:
+        """The next task; None once no worker has any left, or after a stop."""
+        with self._change:
+            self._waiting += 1
+            while not self._queue and not self.stopped:
+                if self._waiting == self._workers:  # nobody is left who could offer one
+                    self._halt()
+                else:
+                    self._change.wait()
+            if self.stopped:
+                return None
+            self._waiting -= 1
+            return self._queue.popleft()
+
+    def offer(self, tasks: Iterable[Task]) -> None:
+        """Hand tasks back for others to take."""
+        with self._change:
+            self._queue.extend(tasks)
+            self._change.notify_all()
+
+    def report(self, found: Iterable[tuple[int, int]], weight: float = 0.0) -> None:
+        """Add (owner, number) pairs to the counts, no owner twice, and weight to the work done."""
+        pairs = np.array(list(found), self._counts.dtype).reshape(-1, 2)
+        self._add(pairs[:, 1], pairs[:, 0].astype(np.intp), weight)
+
+    def report_all(self, numbers: NDArray[np.uint64]) -> None:
+        """Add a number to the count of every owner."""
+        self._add(numbers, slice(None), 0.0)
+
+    def run(
+        self,
+        tasks: Iterable[Task],
+        workers: Sequence[Worker],
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        """Run the workers on the tasks and all that they offer; returns when all is done.
+
+        Raises
+        ------
+        Interrupted
+            After Ctrl-C, once all workers have stopped; ``counts`` holds what they had found.
+        """
+        start = time.perf_counter()
+        self._queue.extend(tasks)
+        self._workers = len(workers)
+        self.busy = [0.0] * len(workers)
+        threads = [
+            threading.Thread(target=self._guard, args=(index, worker), daemon=True)
+            for index, worker in enumerate(workers)
+        ]
+        interrupted = False
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                while thread.is_alive():
+                    thread.join(POLL_SECONDS)
+                    if progress is not None:
+                        seconds = time.perf_counter() - start
+                        progress(Progress(min(self._done, 1.0), self.total, seconds))
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            self.stop()
+            for thread in threads:
+                if thread.ident is not None:
+                    thread.join()
+            self.seconds = time.perf_counter() - start
+        if self._error is not None:
+            raise self._error
+        if interrupted:
+            raise Interrupted("interrupted", self.total)
+
+    def _add(self, numbers: NDArray[Any], owners: Any, weight: float) -> None:
+        with self._change:
+            self._done += weight
+            before = self._counts[owners]
+            after = before + numbers
+            if self.limit is not None:
+                reached = (before < self.limit) & (after >= self.limit)
+                self._below_limit -= int(np.count_nonzero(reached))
+            self._counts[owners] = after
+            if self._below_limit == 0:
+                self._halt()
+
+    def _halt(self) -> None:
+        """Stop; for those who hold the lock."""
+        self._stop.set()
+        self.flag[0] = 1
+        self._change.notify_all()
+
+    def _guard(self, index: int, worker: Worker) -> None:
+        try:
+            self.busy[index] = worker(self)
+        except BaseException as error:  # handed to the thread that waits
+            self._error = self._error or error
+            self.stop()

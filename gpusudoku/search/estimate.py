@@ -1,0 +1,65 @@
+"""How much work a search will be, from a small sample of its tree.
+
+Knuth's estimator (Estimating the efficiency of backtrack programs, Mathematics of Computation 29,
+1975) walks down at random and weighs every node by the choices that led to it. This is its form
+for many walkers at once, stochastic enumeration (Rubinstein; Vaisman and Kroese, 2013): all
+children of all walkers are made, and some of them go on, with the weight of all. It is unbiased,
+varies less, and is exact where the tree is no wider than the walkers are many.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpusudoku.kernels.search.select import search_for
+from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.search.frontier import Frontier
+
+WALKERS = 256
+WALKED_WORDS = 256 * 21
+"""Words of packed boards at a time, at most: boards larger than 9x9 have fewer walkers,"""
+LEAST_WALKERS = 4
+"""but no fewer than these."""
+HOPELESS = 1e18
+"""Nodes from which on nothing more is to be learnt: thousands of years."""
+SEED = 1
+
+
+@dataclass(frozen=True)
+class SearchEstimate:
+    """What a search would take."""
+
+    nodes: float
+    """Boards looked at; HOPELESS or more if it is that many, however many."""
+    solutions: float
+    exact: bool
+    """Whether the whole tree was seen."""
+    node_seconds: float
+    """What one takes."""
+
+    def seconds(self, limit: int | None = None) -> float:
+        """Time on one core, in seconds of a machine of 2024; stopping at a limit of solutions."""
+        share = 1.0 if limit is None or self.solutions <= limit else limit / self.solutions
+        return self.nodes * share * self.node_seconds
+
+
+def estimate_search(roots: Frontier, settings: SearchSettings) -> SearchEstimate:
+    """Estimate the search below some boards; the same for the same boards, always.
+
+    What is HOPELESS is not looked into any further: nodes and solutions are then lower.
+    """
+    rng = np.random.default_rng(SEED)
+    todo, weight, nodes, solutions = roots, 1.0, 0.0, 0.0
+    walkers = max(LEAST_WALKERS, min(WALKERS, WALKED_WORDS // roots.layout.words))
+    while len(todo) and nodes < HOPELESS:
+        nodes += weight * len(todo)
+        solved, todo = todo.split(settings, -1.0)
+        solutions += weight * len(solved)
+        if len(todo) > walkers:
+            weight *= len(todo) / walkers
+            chosen = rng.choice(len(todo), walkers, replace=False)
+            todo = Frontier(todo.layout, todo.boards[chosen], todo.roots[chosen])
+    node_seconds = search_for(roots.layout, settings).node_seconds
+    return SearchEstimate(nodes, solutions, weight == 1.0, node_seconds)

@@ -1,0 +1,1 @@
+"""The loops of the contraction, which ``docs/contraction.md`` derives."""

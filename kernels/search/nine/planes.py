@@ -1,0 +1,107 @@
+"""How a search of 9x9 boards packs a board: 27 words of 32 bits, which cost few shifts. 9x9 only.
+
+Digit d + 1 has three words, 3 d + k for k = 0, 1, 2. Word k holds row k of every band, ten bits
+each: nine cells, column 0 lowest, and a *guard bit* that is 0, so that adding to or subtracting
+from all three rows at once carries nothing over.
+
+    bit      29 | 28       20 | 19 | 18       10 | 9 | 8         0
+    word 0:   . |    row 6    |  . |    row 3    | . |    row 0
+    word 1:   . |    row 7    |  . |    row 4    | . |    row 1
+    word 2:   . |    row 8    |  . |    row 5    | . |    row 2
+
+The bits of a box's column lie at the same place in the three words, so ``w0 | w1 | w2`` is the
+nine columns of every band, for all three bands, without a shift.
+
+Boards on the way between threads nonpeers to the ``Layout`` of all geometries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.kernels.bits import lowest_index
+from gpusudoku.kernels.jit import Jit
+from gpusudoku.kernels.search.layout import ONE, ZERO, Layout
+
+WORDS = 27
+"""Words of a board."""
+ROW_BITS = 10
+"""Bits from a row to the one below it that shares its word."""
+
+ROW = 0o777
+"""The cells of the first row of a word, or its columns."""
+ROWS = ROW | ROW << 10 | ROW << 20
+"""All cells of a word."""
+FIRSTS = 1 | 1 << 10 | 1 << 20
+"""Column 0 of every row."""
+GUARDS = FIRSTS << 9
+BOX_FIRSTS = 0o111 * FIRSTS
+"""The first column of every box in every row."""
+
+NINE = Layout(3, 3)
+
+
+def build_unpack(jit: Jit) -> Callable[..., None]:
+    """Make ``unpack(board, planes, lane)``: a board of the ``Layout`` into a column of planes.
+
+    board   uint64 (layout.words)
+    planes  uint32 (WORDS or more, lanes)
+    """
+
+    @jit
+    def unpack(board, planes, lane):
+        for d in range(9):
+            low, high = board[2 * d], board[2 * d + 1]
+            for k in range(3):
+                word = (low >> np.uint64(9 * k)) & np.uint64(ROW)
+                word |= ((low >> np.uint64(9 * k + 27)) & np.uint64(ROW)) << np.uint64(10)
+                word |= ((high >> np.uint64(9 * k)) & np.uint64(ROW)) << np.uint64(20)
+                planes[3 * d + k, lane] = np.uint32(word)
+
+    return unpack
+
+
+def boards_of(planes: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    """Boards of the ``Layout``, uint64 (B, layout.words), from uint32 (B, WORDS).
+
+    No cell counts as fixed: what is fixed is found again at the first look.
+    """
+    boards = np.zeros((len(planes), NINE.words), np.uint64)
+    for d in range(9):
+        for row in range(9):
+            word = planes[:, 3 * d + row % 3].astype(np.uint64)
+            cells = word >> np.uint64(row // 3 * ROW_BITS) & np.uint64(ROW)
+            boards[:, 2 * d + row // 6] |= cells << np.uint64(row % 6 * 9)
+    boards[:, NINE.pending] = ROW
+    return boards
+
+
+def build_write_solution(jit: Jit) -> Callable[..., None]:
+    """Make ``write_solution(planes, lane, cells)``: the digits of a solved board, uint8 (81)."""
+
+    @jit
+    def write_solution(planes, lane, cells):
+        for w in range(WORDS):
+            word = np.uint64(planes[w, lane])
+            while word != ZERO:
+                bit = lowest_index(word)
+                word &= word - ONE
+                row = bit // ROW_BITS * 3 + w % 3
+                cells[row * 9 + bit % ROW_BITS] = w // 3 + 1
+
+    return write_solution
+
+
+# The rows of the working memory: first the boards' words, then those
+PLACED = WORDS
+"""of the cells where each digit stands, packed likewise;"""
+BIVALUE = 2 * WORDS
+"""of the cells with two candidates (3 words), where the last look saw them;"""
+CLEAR = BIVALUE + 3
+"""of the cells from which all digits but the one that stands there are yet to be struck;"""
+OPEN = CLEAR + 3
+"""of the cells with two candidates or more."""
+WORK_ROWS = OPEN + 3

@@ -1,0 +1,304 @@
+"""Batches on the command line: what is written is what would be if each board came alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpusudoku import Board, formats
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.formats import parse
+from tests import naive
+from tests.boards import CLUES, full_grid, puzzle, spoilt
+
+ROOT = Path(__file__).resolve().parents[2]
+FULL = Board(full_grid(Geometry(3, 3), 1), Geometry(3, 3))
+CONFLICT = spoilt(FULL, 1)
+DEAD = parse("1234.. ...... ....6. ...... .....6 ......".replace(" ", ""))
+"""Without conflicts, and without solutions."""
+MANY = Board.empty(Geometry(2, 2))
+BOARDS = [
+    *[puzzle("3x3", 45, seed) for seed in range(25)],
+    CONFLICT,
+    *[puzzle("3x3", CLUES["3x3"], seed) for seed in range(25)],
+    DEAD,
+    *[puzzle("2x3", CLUES["2x3"], seed) for seed in range(30)],
+    MANY,
+    puzzle("2x2", 3, 1),
+    MANY,
+    *[puzzle("4x4", CLUES["4x4"] + 20, seed) for seed in range(5)],
+    CONFLICT,
+    FULL,
+]
+SOLUTIONS = [[str(Board(found, board.geometry)) for found in naive.solutions(board)]
+             for board in BOARDS]  # fmt: skip
+COUNTS = [len(found) for found in SOLUTIONS]
+
+
+def mixed(boards: list[Board]) -> str:
+    """Boards as lines that are not all of the plainest form."""
+    lines = []
+    for number, board in enumerate(boards):
+        line = str(board)
+        lines += ["# a comment", ""] if number % 31 == 5 else []
+        lines.append([f"{line}:5", line.lower(), f" {line} # x", f"{line}\r"][number // 9 % 4]
+                     if number % 9 == 3 else line)  # fmt: skip
+    return "\n".join(lines)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A file of all boards."""
+    path = tmp_path / "boards.txt"
+    path.write_bytes(mixed(BOARDS).encode())
+    return path
+
+
+def lines(text):
+    return text.splitlines()
+
+
+def conflicts_in(err):
+    return [line for line in lines(err) if "both hold" in line]
+
+
+class TestCount:
+    @pytest.mark.parametrize("jobs", [1, 2])
+    @pytest.mark.parametrize("limit", [None, 1, 2, 7])
+    def test_lines(self, run, path, limit, jobs):
+        options = [] if limit is None else ["--limit", limit]
+        status, out, err = run("count", path, "-j", jobs, *options)
+        shown = [n if limit is None or n < limit else f"{limit}+" for n in COUNTS]
+        assert status == 0
+        assert out == "".join(f"{b}:{n}\n" for b, n in zip(BOARDS, shown, strict=True))
+        assert len(conflicts_in(err)) == 2
+
+    @pytest.mark.parametrize(
+        ("only", "wanted"),
+        [("unique", lambda n: n == 1), ("multiple", lambda n: n > 1), ("none", lambda n: n == 0)],
+    )
+    def test_only(self, run, path, only, wanted):
+        _, out, err = run("count", path, "--only", only)
+        assert lines(out) == [str(b) for b, n in zip(BOARDS, COUNTS, strict=True) if wanted(n)]
+        assert len(conflicts_in(err)) == 2
+
+    def test_wide_boards(self, run, tmp_path):
+        board = Board(full_grid(Geometry(6, 6), 1), Geometry(6, 6))
+        path = tmp_path / "wide"
+        path.write_text(f"{board}\n" * 2)
+        assert run("count", path, "--limit", 1)[1] == f"{board}:1+\n" * 2
+        assert run("count", path, "--only", "unique")[1] == f"{board}\n" * 2
+
+    def test_json_is_of_each_board(self, run, path):
+        _, out, _ = run("count", path, "--json")
+        assert len(lines(out)) == len(BOARDS)
+
+
+class TestSolve:
+    def test_lines_and_messages(self, run, path):
+        status, out, err = run("solve", path)
+        assert status == 0
+        solved = [(board, found) for board, found in zip(BOARDS, SOLUTIONS, strict=True) if found]
+        for line, (_, found) in zip(lines(out), solved, strict=True):
+            assert line in found
+        told = [line for line in lines(err) if line.startswith("gpusudoku: board")]
+        verdicts = {0: "no solution", 1: None}
+        assert told == [
+            f"gpusudoku: board {number}: {verdicts.get(n, 'not the only solution')}"
+            for number, n in enumerate(COUNTS, 1)
+            if n != 1
+        ]
+        place = lines(err).index(f"gpusudoku: board {BOARDS.index(CONFLICT) + 1}: no solution")
+        assert "both hold" in lines(err)[place - 1]
+        cells = sum(board.geometry.cells for board in BOARDS)
+        clues = sum(board.clues for board in BOARDS)
+        after = sum(b.geometry.cells if n else b.clues for b, n in zip(BOARDS, COUNTS, strict=True))
+        hints = sum(board.n * board.empty_cells for board in BOARDS)
+        assert f"Solved       :  {len(solved)}/{len(BOARDS)}" in err
+        assert f"Solved Cells :  {clues}(input) {after}(finally) {cells}(expected)" in err
+        assert f"Cell Hints   :  {hints}(input) 0(finally)" in err
+
+    def test_as_one_by_one(self, run, path):
+        """With --json every board is solved by itself."""
+        _, out, err = run("solve", path)
+        _, _, alone = run("solve", path, "--json")
+        assert out
+        assert lines(err)[:-2] == lines(alone)[:-2]  # all but the times
+
+    def test_first(self, run, path):
+        _, out, err = run("solve", path, "--first")
+        found = [found for found in SOLUTIONS if found]
+        assert all(line in each for line, each in zip(lines(out), found, strict=True))
+        assert "only" not in err
+        assert err.count(": no solution") == 3 + len(conflicts_in(err))
+
+    @pytest.mark.parametrize("form", ["grid", "csv", "sdk", "pretty"])
+    def test_forms(self, run, tmp_path, form):
+        boards = [board for board, n in zip(BOARDS[:50], COUNTS, strict=False) if n == 1][:20]
+        for first in ([], [CONFLICT] * 40):  # however many boards without a solution come first
+            path = tmp_path / "some"
+            path.write_text("\n".join(map(str, first + boards)))
+            solutions = [next(naive.solutions(board)) for board in boards]
+            texts = [formats.write(Board(s, Geometry(3, 3)), form) for s in solutions]
+            between = formats.separator(form)
+            expected = between.join(f"{text}\n" for text in texts)
+            header = formats.header(form) and formats.header(form) + "\n"
+            assert run("solve", path, "--format", form)[1] == header + expected
+
+
+class TestEnumerate:
+    @pytest.mark.parametrize("jobs", [1, 2])
+    def test_all_in_order(self, run, path, jobs):
+        status, out, err = run("enumerate", path, "--sorted", "-j", jobs)
+        assert status == 0
+        assert lines(out) == [line for found in SOLUTIONS for line in found]
+        assert len(conflicts_in(err)) == 2
+
+    @pytest.mark.parametrize("limit", [None, 1, 2, 7, 64, 100])
+    def test_grouped_by_board(self, run, path, limit):
+        options = [] if limit is None else ["--limit", limit]
+        _, out, _ = run("enumerate", path, "-j", 2, *options)
+        rest = lines(out)
+        for found in SOLUTIONS:
+            number = len(found) if limit is None else min(limit, len(found))
+            block, rest = rest[:number], rest[number:]
+            assert len(set(block)) == number
+            assert set(block) <= set(found)
+        assert rest == []
+
+    def test_one_thread_lists_in_a_fixed_order(self, run, path, tmp_path):
+        """Whatever other boards there are."""
+        out = run("enumerate", path, "-j", 1, "--limit", 70)[1]
+        assert run("enumerate", path, "-j", 1, "--limit", 70)[1] == out
+        one = tmp_path / "one"
+        one.write_text(f"{MANY}\n{MANY}\n")
+        assert (
+            lines(run("enumerate", one, "-j", 1, "--limit", 70)[1])[:70]
+            == [line for line in lines(out) if len(line) == 16][:70]
+        )
+
+    def test_huge_boards_with_a_limit(self, run, tmp_path):
+        path = tmp_path / "huge"
+        path.write_text("\n".join(["." * 81, str(FULL), "." * 81]))
+        found = lines(run("enumerate", path, "--limit", 500)[1])
+        assert len(found) == 1001
+        assert found[500] == str(FULL)
+
+    def test_forms(self, run, path):
+        _, out, _ = run("enumerate", path, "--format", "grid", "--limit", 3)
+        boards = list(formats.read_text(out.replace("\n\n", "\n \n")))
+        assert len(boards) == sum(min(n, 3) for n in COUNTS)
+
+
+class TestConvert:
+    def test_lines(self, run, path):
+        assert run("convert", path)[1] == "".join(f"{board}\n" for board in BOARDS)
+
+    def test_boards_before_one_that_does_not_suit(self, run, tmp_path):
+        path = tmp_path / "some"
+        good = puzzle("4x4", 200, 1)
+        path.write_text(f"{good}\n{good}\n{FULL}\n{good}\n")
+        status, out, err = run("convert", path, "--format", "hex")
+        assert (status, out) == (2, f"{formats.write(good, 'hex')}\n" * 2)
+        assert "hexadecimal is for 16" in err
+
+
+class TestErrors:
+    @pytest.mark.parametrize("place", [1, 16, 17, 40])
+    @pytest.mark.parametrize("command", ["count", "solve", "enumerate", "convert"])
+    def test_boards_before_one_are_dealt_with(self, run, tmp_path, command, place):
+        good = [Board(full_grid(FULL.geometry, seed), FULL.geometry) for seed in range(50)]
+        path = tmp_path / "some"
+        path.write_text("\n".join([*map(str, good[:place]), "1?", *map(str, good[place:])]))
+        status, out, err = run(command, path)
+        assert (status, len(lines(out))) == (2, place)
+        assert f"{path}:{place + 1}" in lines(err)[-1]
+
+    @pytest.mark.parametrize("command", ["count", "solve", "enumerate", "convert"])
+    def test_keep_going(self, run, tmp_path, command):
+        good = [Board(full_grid(FULL.geometry, seed), FULL.geometry) for seed in range(50)]
+        path = tmp_path / "some"
+        path.write_text("\n".join([*map(str, good[:30]), "1?", *map(str, good[30:]), "", "x"]))
+        status, out, err = run(command, path, "--keep-going")
+        assert (status, len(lines(out))) == (2, 50)
+        assert f"{path}:31:" in err
+        assert f"{path}:53:" in err
+
+
+def start(*arguments, **settings):
+    return subprocess.Popen(
+        [sys.executable, "-m", "gpusudoku", *map(str, arguments)],
+        cwd=ROOT,
+        env={**os.environ, "GPUSUDOKU_DEVICE": "cpu"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **settings,
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+@pytest.mark.parametrize(
+    ("command", "done"), [("count", "boards counted"), ("solve", "boards solved")]
+)
+def test_an_interrupt_says_how_many_are_done(command, done):
+    """The first blocks are written before the input ends; an interrupt finds the rest waiting."""
+    process = start(command, "-", "-j", 1, stdin=subprocess.PIPE)
+    try:
+        process.stdin.write(f"{FULL}\n" * 200)
+        process.stdin.flush()
+        first = [process.stdout.readline() for _ in range(16 + 32 + 64)]
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    tail = ":1\n" if command == "count" else "\n"
+    text = "".join(first) + out
+    assert text == f"{FULL}{tail}" * text.count("\n")
+    assert process.returncode == 1
+    assert lines(err)[-1] == f"gpusudoku: interrupted: {text.count(chr(10))} {done}"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes are POSIX")
+@pytest.mark.parametrize("command", ["count", "solve", "enumerate", "convert"])
+def test_a_closed_pipe_ends_quietly(command, tmp_path):
+    path = tmp_path / "boards"
+    path.write_text(f"{FULL}\n" * 20000)
+    process = start(command, path)
+    try:
+        assert process.stdout.readline().startswith(str(FULL))
+        process.stdout.close()
+        assert process.stderr.read() in ("", "Aborted!\n")
+        process.wait(timeout=30)
+    finally:
+        process.kill()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="descriptors are POSIX")
+@pytest.mark.parametrize("command", ["count", "solve"])
+def test_without_stdout(command, tmp_path):
+    path = tmp_path / "boards"
+    path.write_text(f"{FULL}\n{FULL}\n")
+    shell = f'exec "{sys.executable}" -m gpusudoku {command} "{path}" >&-'
+    done = subprocess.run(shell, shell=True, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+
+
+def test_tails_of_lines():
+    """Nothing but what is given, however long each is."""
+    cells = np.stack([MANY.cells, puzzle("2x2", 5, 1).cells, MANY.cells])
+    tails = np.array([b":1", b"", b":12345+"])
+    expected = "".join(
+        f"{Board(row)}{tail.decode()}\n" for row, tail in zip(cells, tails, strict=True)
+    )
+    assert formats.write_lines(cells, tails) == expected
+    assert formats.write_lines(cells[:0]) == formats.write_lines(cells[:0], tails[:0]) == ""

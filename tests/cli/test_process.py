@@ -1,0 +1,164 @@
+"""The command as a process of its own: signals, pipes, start-up, the cache of compiled code."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gpusudoku.counting import count
+from tests.boards import puzzle
+
+ROOT = Path(__file__).resolve().parents[2]
+HARD = "." * 81  # not to be counted by a search in our lifetime
+
+
+@pytest.fixture
+def start():
+    """Start ``gpusudoku`` with arguments as a process, which does not outlive the test."""
+    processes = []
+
+    def call(*arguments, env=None):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gpusudoku", *arguments],
+            cwd=ROOT,
+            env={**os.environ, "GPUSUDOKU_DEVICE": "cpu", **(env or {})},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        processes.append(process)
+        return process
+
+    yield call
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def hard(tmp_path):
+    path = tmp_path / "hard.txt"
+    path.write_text(HARD)
+    return path
+
+
+@pytest.mark.parametrize("arguments", [
+    ["--help"], ["--version"], ["count", "--help"], ["info", "@2f"], ["convert", "@2f"],
+    ["boards"], ["devices"],
+], ids=" ".join)  # fmt: skip
+def test_what_needs_no_numba_does_not_import_it(arguments):
+    code = (
+        "import sys; from gpusudoku.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as end: assert not end.code, end.code\n"
+        "assert 'numba' not in sys.modules, 'numba was imported'"
+    )
+    run = [sys.executable, "-c", code, *arguments]
+    subprocess.run(run, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.fixture
+def long(tmp_path, hard):
+    """Per method a board that takes it minutes."""
+    board = puzzle("3x4", 40, 7)
+    path = tmp_path / "long.txt"
+    path.write_text("\n".join(" ".join(map(str, row)) for row in board.grid.tolist()))
+    # Compiled before, so that what is interrupted is the count.
+    count(puzzle("3x3", 60, 1), device="cpu", method="search")
+    count(puzzle("3x4", 70, 1), device="cpu", method="contraction")
+    return {"search": hard, "contraction": path}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+@pytest.mark.parametrize("method", ["search", "contraction"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_stops_a_count_soon(start, long, tmp_path, name, method):
+    # The log is opened once all is imported; then give the compiled code time to be loaded.
+    log = tmp_path / "log"
+    process = start("count", str(long[method]), "--log", str(log), "--method", method)
+    deadline = time.monotonic() + 60
+    while not log.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(3)
+    sent = time.monotonic()
+    process.send_signal(getattr(signal, name))
+    out, err = process.communicate(timeout=30)
+    assert time.monotonic() - sent < 2  # a second is promised, on a machine that is not busy
+    assert (process.returncode, out) == (1, "")
+    last = err.splitlines()[-1]
+    assert last.startswith("gpusudoku: interrupted: at least ")
+    assert int(last.split()[4]) > 0
+    assert "Traceback" not in err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+def test_an_interrupted_listing_has_whole_lines_only(start, hard, tmp_path):
+    output = tmp_path / "out"
+    process = start("enumerate", str(hard), "-o", str(output))
+    deadline = time.monotonic() + 60
+    while (not output.exists() or not output.stat().st_size) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    lines = output.read_text().splitlines(keepends=True)
+    assert process.returncode == 1
+    assert lines
+    assert {len(line) for line in lines} == {82}
+    assert f"{len(lines)} lines written" in err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes are POSIX")
+def test_a_closed_pipe_ends_quietly(start, hard):
+    process = start("enumerate", str(hard))
+    assert len(process.stdout.readline()) == 82
+    process.stdout.close()
+    assert "Traceback" not in process.stderr.read()
+    process.wait(timeout=30)
+
+
+def test_a_second_process_compiles_nothing(start, tmp_path):
+    board = tmp_path / "board.txt"
+    board.write_text("." * 16)
+    said = []
+    for _ in range(2):
+        process = start("count", str(board), env={"GPUSUDOKU_CACHE_DIR": str(tmp_path / "cache")})
+        out, err = process.communicate(timeout=120)
+        assert (process.returncode, out) == (0, "288\n")
+        said.append("compiling" in err)
+    assert said == [True, False]
+
+
+def test_without_a_cache_folder_it_works_all_the_same(start, tmp_path):
+    board, blocked = tmp_path / "board.txt", tmp_path / "file"
+    board.write_text("." * 16)
+    blocked.write_text("not a folder")
+    process = start("count", str(board), env={"GPUSUDOKU_CACHE_DIR": str(blocked)})
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (0, "288\n")
+    assert "no folder can be written" in err
+
+
+def test_cuda_without_a_gpu_is_one_line(start, tmp_path):
+    from gpusudoku.engines.cuda import availability
+
+    if availability.gpu_names():
+        pytest.skip("there is a GPU")
+    board = tmp_path / "board.txt"
+    board.write_text("." * 16)
+    process = start("count", str(board), "--device", "cuda", env={"NUMBA_ENABLE_CUDASIM": "0"})
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (1, "")
+    assert len(err.splitlines()) == 1
+    assert "CUDA cannot be used" in err
+
+
+def test_cuda_simulator_from_the_command_line(start, tmp_path):
+    board = tmp_path / "board.txt"
+    board.write_text("1...............")
+    process = start("count", str(board), "--device", "cuda", env={"NUMBA_ENABLE_CUDASIM": "1"})
+    out, _ = process.communicate(timeout=120)
+    assert (process.returncode, out) == (0, "72\n")

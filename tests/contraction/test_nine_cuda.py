@@ -1,0 +1,80 @@
+"""The sum of a 9x9 contraction by the CUDA kernel, in Numba's simulator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpusudoku.board.board import Board
+from gpusudoku.contraction.nine.sum import Nine
+from gpusudoku.counting import count, count_many
+from gpusudoku.engines.cuda import availability
+from gpusudoku.engines.cuda.device import SIMULATED
+from gpusudoku.engines.cuda.engine import CudaEngine
+from gpusudoku.jobs.job import Job
+from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.search.frontier import Frontier
+from tests.boards import puzzle, spoilt
+
+pytestmark = pytest.mark.skipif(
+    not availability.simulated(), reason="a GPU is there: see test_gpu.py"
+)
+
+
+def both(board: Board) -> tuple[int, int]:
+    """The count by contraction in the simulator and on the CPU."""
+    options: dict[str, Any] = {"method": "contraction"}
+    return count(board, device="cuda", **options).count, count(board, device="cpu", **options).count
+
+
+@pytest.mark.parametrize("clues", [24, 27, 30, 45])
+def test_counts(clues: int) -> None:
+    simulated, compiled = both(puzzle("3x3", clues, clues))
+    assert simulated == compiled > 0
+
+
+def test_no_solution() -> None:
+    for seed in range(4):
+        simulated, compiled = both(spoilt(puzzle("3x3", 30, seed), seed))
+        assert simulated == compiled
+
+
+def test_pairs_of_many_launches() -> None:
+    board = puzzle("3x3", 25, 3)
+    nine = Nine(Frontier.of([board], SearchSettings()).simplified(SearchSettings()).candidates[0])
+    engine = CudaEngine(tuning=replace(SIMULATED, sum_tasks_per_multiprocessor=2))
+    job = Job(1)
+    products = engine.contract(nine, job, 1 << 30)
+    assert nine.pairs > 4
+    assert products >= nine.pairs
+    assert job.counts == [count(board, device="cpu", method="search").count]
+
+
+def test_entries_of_any_width() -> None:
+    """Multiplicities too large for 16-bit slabs: the kernel's sums are 64 bits wide anyway."""
+    board = puzzle("3x3", 26, 1)
+    nine = Nine(Frontier.of([board], SearchSettings()).simplified(SearchSettings()).candidates[0])
+    plain = Job(1)
+    CudaEngine().contract(nine, plain, 1 << 30)
+    nine = Nine(Frontier.of([board], SearchSettings()).simplified(SearchSettings()).candidates[0])
+    for line in nine.space.plan[:2]:
+        nine.space.multiplicity[line] *= 1000
+    job = Job(1)
+    CudaEngine().contract(nine, job, 1 << 30)
+    assert job.counts[0] == 1000**2 * plain.counts[0]
+
+
+def test_other_shapes_take_cpu_threads() -> None:
+    board = puzzle("2x3", 9, 1)
+    simulated, compiled = both(board)
+    assert simulated == compiled > 0
+
+
+def test_a_batch() -> None:
+    boards = [puzzle("3x3", 24, seed) for seed in range(3)]
+    counts = [result.count for result in count_many(boards, device="cuda", method="contraction")]
+    assert counts == [count(board, device="cpu").count for board in boards]
+    assert np.prod(counts) > 0

@@ -1,0 +1,129 @@
+"""How kernels are launched: the tuning file, and how many blocks a multiprocessor holds."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpusudoku.engines.cuda import availability
+from gpusudoku.engines.cuda.device import SIMULATED
+from gpusudoku.engines.cuda.engine import CudaEngine
+from gpusudoku.engines.cuda.occupancy import Multiprocessor
+from gpusudoku.engines.cuda.tuning import Tuning, save_tuning, tuning_file, tuning_of
+from gpusudoku.errors import InputError
+
+HOPPER = Multiprocessor(threads=2048, blocks=32, shared=228 << 10, reserved=1 << 10)
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the tuning file is, or would be."""
+    path = tmp_path / "folder" / "tuning.json"
+    monkeypatch.setenv("GPUSUDOKU_CUDA_TUNING", str(path))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("registers", "threads", "shared", "blocks"),
+    [
+        (96, 128, 0, 5),  # 21 warps, of which the four parts hold 5 each
+        (96, 64, 0, 10),
+        (96, 256, 0, 2),
+        (97, 128, 0, 4),  # registers come by the 8
+        (104, 128, 0, 4),
+        (32, 128, 0, 16),  # 2048 threads
+        (32, 32, 0, 32),  # 32 blocks
+        (255, 1024, 0, 0),
+        (40, 128, 40_000, 5),  # shared memory, 1 KiB a block besides
+    ],
+)
+def test_blocks(registers: int, threads: int, shared: int, blocks: int) -> None:
+    assert HOPPER.blocks_of(threads, registers, shared) == blocks
+
+
+def test_without_a_file(path: Path) -> None:
+    assert tuning_file() == path
+    assert tuning_of("any card") == Tuning()
+    assert tuning_of("any card", SIMULATED) == SIMULATED
+
+
+def test_the_file_is_in_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GPUSUDOKU_CUDA_TUNING", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert tuning_file() == tmp_path / "gpusudoku" / "cuda-tuning.json"
+
+
+def test_saved_is_read_again(path: Path) -> None:
+    one = Tuning(threads_per_block=64, stacks="contiguous", max_registers=80)
+    assert save_tuning("one", one) == path
+    save_tuning("two", Tuning(launch_seconds=1))
+    assert tuning_of("one") == one
+    assert tuning_of("two") == Tuning(launch_seconds=1)
+    assert tuning_of("three") == Tuning()
+    assert json.loads(path.read_text())["one"] == asdict(one)
+
+
+def test_some_fields_are_enough(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text(json.dumps({"card": {"blocks_per_multiprocessor": 3}}))
+    assert tuning_of("card") == Tuning(blocks_per_multiprocessor=3)
+    assert tuning_of("card", SIMULATED) == replace(SIMULATED, blocks_per_multiprocessor=3)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "no JSON"),
+        ("{", "no JSON"),
+        ("[1]", "expected an object with the names of GPUs as keys"),
+        ('{"x": 1}', "x: expected an object"),
+        ('{"x": {"colour": 1}}', "x: unknown setting 'colour'"),
+        ('{"x": {"threads_per_block": 0}}', "x: threads_per_block 0: a whole number"),
+        ('{"x": {"threads_per_block": 2048}}', "from 1 to 1024"),
+        ('{"x": {"threads_per_block": true}}', "threads_per_block True"),
+        ('{"x": {"threads_per_block": null}}', "threads_per_block None"),
+        ('{"x": {"max_registers": "many"}}', "max_registers 'many'"),
+        ('{"x": {"stacks": "upright"}}', "stacks 'upright': expected interleaved or contiguous"),
+        ('{"x": {"launch_seconds": 0}}', "launch_seconds 0: a number above 0"),
+        ('{"x": {"launch_seconds": NaN}}', "launch_seconds nan"),
+    ],
+)
+def test_no_such_file(text: str, reason: str, path: Path) -> None:
+    """One line that names the file and what is wrong, whichever card is asked for."""
+    path.parent.mkdir()
+    path.write_text(text)
+    attempts: list[Any] = [lambda: tuning_of("other"), lambda: save_tuning("other", Tuning())]
+    for attempt in attempts:
+        with pytest.raises(InputError) as caught:
+            attempt()
+        message = str(caught.value)
+        assert str(path) in message
+        assert reason in message
+        assert "\n" not in message
+    assert path.read_text() == text
+
+
+def test_neither_text_nor_file(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="it is no text"):
+        tuning_of("card")
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(InputError, match=r"tuning\.json"):
+        tuning_of("card")
+
+
+@pytest.mark.skipif(not availability.simulated(), reason="a GPU is there")
+def test_the_engine_looks_at_the_file(path: Path) -> None:
+    save_tuning("simulator", replace(SIMULATED, blocks_per_multiprocessor=1))
+    assert CudaEngine().gpus[0].threads_for(None) == 4
+    assert CudaEngine(tuning=SIMULATED).gpus[0].threads_for(None) == 8
+    path.write_text("nonsense")
+    with pytest.raises(InputError, match=r"tuning\.json"):
+        CudaEngine()
+    CudaEngine(tuning=SIMULATED)  # asks no file

@@ -1,0 +1,75 @@
+"""The estimate of a search: exact on small trees, near enough on large ones, always the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpusudoku import collection
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.counting import count
+from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.search.estimate import SearchEstimate, estimate_search
+from gpusudoku.search.frontier import Frontier
+from tests.boards import puzzle, spoilt
+
+
+def estimated(board: Board) -> SearchEstimate:
+    return estimate_search(Frontier.of([board], SearchSettings()), SearchSettings())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_small_trees_are_seen_whole(seed: int) -> None:
+    board = puzzle("3x3", 30, seed)
+    result = count(board, device="cpu", method="search")
+    estimate = estimated(board)
+    assert estimate.exact
+    assert estimate.solutions == result.count
+    # The search looks again at those that were solved while the frontier was expanded.
+    assert estimate.nodes == result.stats.nodes - result.count
+
+
+def test_no_solution_at_all() -> None:
+    for seed in range(5):
+        board = spoilt(puzzle("3x3", 40, seed), seed)
+        if count(board, device="cpu", method="search").count == 0:
+            assert estimated(board).solutions == 0
+
+
+@pytest.mark.parametrize("name", ["1d", "1e", "2c", "2d", "2e"])
+def test_large_trees_within_a_factor(name: str) -> None:
+    estimate, total = estimated(collection.load(name)), collection.entry(name).count
+    assert not estimate.exact
+    assert total / 4 < estimate.solutions < 4 * total
+    assert estimate.nodes > estimate.solutions
+
+
+def test_without_bias() -> None:
+    """Averaged over boards whose trees differ, errors cancel."""
+    ratios = []
+    for seed in range(30):
+        board = puzzle("3x3", 21, seed)
+        total = count(board, device="cpu", method="contraction").count
+        ratios.append(estimated(board).solutions / total)
+    assert 0.7 < np.mean(ratios) < 1.4
+
+
+def test_the_same_every_time() -> None:
+    board = collection.load("1e")
+    assert estimated(board) == estimated(board)
+
+
+def test_a_limit_shortens_the_search() -> None:
+    estimate = estimated(collection.load("1e"))
+    assert estimate.seconds(1) < 1e-3 * estimate.seconds()
+    assert estimate.seconds(10**12) == estimate.seconds()
+
+
+@pytest.mark.timeout(60)
+def test_empty_boards_take_for_ever() -> None:
+    for shape in ((3, 3), (5, 5), (8, 8)):
+        estimate = estimated(Board.empty(Geometry(*shape)))
+        assert estimate.nodes > 1e17
+        assert estimate.seconds() > 1e9
+        assert not estimate.exact
