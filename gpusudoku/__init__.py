@@ -22,43 +22,50 @@ from gpusudoku.errors import (  # noqa: E402
     DeviceError,
     GpusudokuError,
     InputError,
+    Interrupted,
     MismatchError,
     TooExpensive,
 )
 
 if TYPE_CHECKING:
     from gpusudoku.counting import count, count_many, cross_check
-    from gpusudoku.jobs.job import Interrupted
-    from gpusudoku.listing import Listing, Solution, solutions, solve
+    from gpusudoku.engines.make import make_engine
+    from gpusudoku.formats import parse
+    from gpusudoku.listing import Listing, solutions
     from gpusudoku.options import Options
-    from gpusudoku.results import Count, Stats
-    from gpusudoku.search.techniques import Simplified, simplify
+    from gpusudoku.results import ContractionStats, Count, Estimates, SearchStats
+    from gpusudoku.simplifying import Simplified, simplify
+    from gpusudoku.solving import Solution, solve
 
 __version__ = "0.4.0.dev0"
 
 # Loaded at first use: most of these bring in Numba, which takes longer than reading a board.
 _LAZY = {
-    "Interrupted": "jobs.job",
+    "ContractionStats": "results",
     "Count": "results",
+    "Estimates": "results",
+    "Listing": "listing",
     "Options": "options",
-    "Stats": "results",
-    "parse": "formats",
+    "SearchStats": "results",
+    "Simplified": "simplifying",
+    "Solution": "solving",
     "count": "counting",
     "count_many": "counting",
     "cross_check": "counting",
-    "Listing": "listing",
-    "Solution": "listing",
+    "make_engine": "engines.make",
+    "parse": "formats",
+    "simplify": "simplifying",
     "solutions": "listing",
-    "solve": "listing",
-    "Simplified": "search.techniques",
-    "simplify": "search.techniques",
+    "solve": "solving",
 }
 
 __all__ = [
     "Board",
     "Conflict",
+    "ContractionStats",
     "Count",
     "DeviceError",
+    "Estimates",
     "Geometry",
     "GpusudokuError",
     "InputError",
@@ -66,14 +73,15 @@ __all__ = [
     "Listing",
     "MismatchError",
     "Options",
+    "SearchStats",
     "Simplified",
     "Solution",
-    "Stats",
     "TooExpensive",
     "__version__",
     "count",
     "count_many",
     "cross_check",
+    "make_engine",
     "parse",
     "simplify",
     "solutions",
@@ -85,3 +93,7 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(f"gpusudoku.{_LAZY[name]}"), name)
     raise AttributeError(f"module 'gpusudoku' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

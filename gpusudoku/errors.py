@@ -1,4 +1,4 @@
-"""The errors a caller can meet, each with the exit status the command line gives it."""
+"""The errors that a caller can meet, each with the exit status the command line gives it."""
 
 
 class GpusudokuError(Exception):
@@ -23,3 +23,11 @@ class MismatchError(GpusudokuError, RuntimeError):
 
 class TooExpensive(GpusudokuError):  # noqa: N818 - the board is not wrong
     """The board would take more time or memory than allowed to count in this way."""
+
+
+class Interrupted(GpusudokuError):  # noqa: N818 - as KeyboardInterrupt
+    """The work was stopped from outside; ``count`` is what it had found, a lower bound."""
+
+    def __init__(self, message: str, count: int) -> None:
+        super().__init__(message)
+        self.count = count

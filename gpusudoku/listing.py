@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.blocks import in_blocks
 from gpusudoku.board.board import Board
-from gpusudoku.counting import make_engine
-from gpusudoku.engines import Engine
+from gpusudoku.engines.engine import Engine
+from gpusudoku.engines.make import make_engine
+from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Progress
 from gpusudoku.options import OptionFields, Options
-from gpusudoku.planning.search import Exploration
-from gpusudoku.results import Stats
+from gpusudoku.planning.search import SearchPlan
+from gpusudoku.results import SearchStats
+from gpusudoku.search.frontier import Frontier
 
 WAITING_BLOCKS = 4
 """Blocks of solutions that may wait for the reader before the workers wait for it too."""
+FEW = 64
+"""Boards of a batch with fewer solutions are listed together."""
+LISTED_BOARDS = 1 << 12
+"""The most boards that are listed together: about FEW times as many solutions are kept at a time,
+more where several threads find them."""
 
 
 class Listing:
@@ -35,31 +44,31 @@ class Listing:
     ----------
     board
         Any board.
+    options
+        How to search, and the limit.
     engine
-        Made by ``counting.make_engine`` before; by default made for this listing.
+        What searches; by default made as the options ask.
     progress
         Called about twenty times a second, in another thread.
-    **options
-        The fields of ``Options``.
     """
 
     def __init__(
         self,
         board: Board,
+        options: Options | None = None,
         *,
         engine: Engine | None = None,
         progress: Callable[[Progress], None] | None = None,
-        **options: Unpack[OptionFields],
     ) -> None:
-        settings = Options(**options)
-        self.stats: Stats | None = None
-        self._board, self._progress, self._left = board, progress, settings.limit
+        options = options or Options()
+        self.stats: SearchStats | None = None
+        self._progress, self._left = progress, options.limit
         self._blocks: queue.Queue[NDArray[np.uint8] | None] = queue.Queue(WAITING_BLOCKS)
-        self._closed = threading.Event()
+        self._closed, self._cancel = threading.Event(), CancelToken()
         self._error: BaseException | None = None
-        # Compiled here, not in the thread, so that Ctrl-C can interrupt that.
-        engine = engine or make_engine(settings)
-        self._exploration = Exploration([board], engine, settings, self._put)
+        self._engine = engine or make_engine(options)
+        self._plan = SearchPlan(Frontier.of([board]), options)
+        self._plan.compile(self._engine)  # here, not in the thread: Ctrl-C can interrupt that
         self._thread = threading.Thread(target=self._search, daemon=True)
         self._thread.start()
 
@@ -69,7 +78,8 @@ class Listing:
     def __next__(self) -> NDArray[np.uint8]:
         block = None if self._left == 0 or self._closed.is_set() else self._next_block()
         if block is None:
-            self.close()
+            self._closed.set()
+            self._thread.join()  # it ends by itself: all is found, or as many as the limit
             if self._error is not None:
                 raise self._error
             raise StopIteration
@@ -88,20 +98,22 @@ class Listing:
     def close(self) -> None:
         """Stop the workers and wait for them."""
         self._closed.set()
-        self._exploration.job.stop()
+        self._cancel.cancel()
         self._thread.join()
 
     def _search(self) -> None:
         try:
-            self.stats = self._exploration.run(self._progress)
-            self.stats.describe(self._board)
-        except BaseException as error:  # handed to the thread that reads
-            self._error = error
+            self.stats = self._plan.run(
+                self._engine,
+                on_solutions=lambda block, roots: self._put(block),
+                cancel=self._cancel,
+                progress=self._progress,
+            ).stats
+        except BaseException as error:  # handed to the thread that reads, unless that closed it
+            self._error = None if self._cancel.cancelled else error
         self._put(None)
 
-    def _put(
-        self, block: NDArray[np.uint8] | None, owners: NDArray[np.int64] | None = None
-    ) -> None:
+    def _put(self, block: NDArray[np.uint8] | None) -> None:
         while not self._closed.is_set():
             try:
                 self._blocks.put(block, timeout=0.1)
@@ -120,46 +132,95 @@ def solutions(board: Board, **options: Unpack[OptionFields]) -> Iterator[Board]:
     InputError, DeviceError
         As ``count`` does.
     """
-    with closing(Listing(board, **options)) as listing:
+    with closing(Listing(board, Options(**options))) as listing:
         for block in listing:
             for cells in block:
                 yield Board(cells, board.geometry)
 
 
 @dataclass(frozen=True)
-class Solution:
-    """The outcome of ``solve``."""
+class Listed:
+    """Solutions of consecutive boards, in their order."""
 
-    board: Board | None
-    """A solution, None if there is none."""
-    unique: bool | None
-    """Whether it is the only one; None if that was not asked (or there is none)."""
-    stats: Stats
+    boards: Batch
+    doubtful: Batch
+    """Those of the boards that may have none; all others have some."""
+    solutions: Iterable[NDArray[np.uint8]]
+    """Blocks of uint8 (k, n * n), to be taken before the next boards are."""
 
 
-def solve(
-    board: Board,
-    *,
-    check_unique: bool = True,
+def list_batches(
+    batches: Iterable[Batch],
+    options: Options,
     engine: Engine | None = None,
     progress: Callable[[Progress], None] | None = None,
-    **options: Unpack[OptionFields],
-) -> Solution:
-    """Find a solution and, unless told not to, say whether it is the only one.
+) -> Generator[Listed, None, None]:
+    """List the solutions of every board, no more than the limit, in constant memory.
 
-    All workers stop at the second solution, or at the first if uniqueness is not asked.
-    Options are the fields of ``Options`` but the limit, and the others as for ``Listing``.
-
-    Raises
-    ------
-    InputError, DeviceError
-        As ``count`` does.
+    Those of a board with fewer than FEW come in ascending order, those of others as a ``Listing``
+    gives them. An InputError that reading the batches raises is raised once all boards before it
+    are listed.
     """
-    options["limit"] = 2 if check_unique else 1
-    with closing(Listing(board, engine=engine, progress=progress, **options)) as listing:
-        found = [cells for block in listing for cells in block]
-    stats = listing.stats or Stats()
-    if not found:
-        return Solution(None, None, stats)
-    unique = len(found) == 1 if check_unique else None
-    return Solution(Board(found[0], board.geometry), unique, stats)
+    device = engine or make_engine(options)
+    return in_blocks(
+        batches, LISTED_BOARDS, lambda block: _listed(block, options, device, progress)
+    )
+
+
+def list_board(
+    board: Board,
+    options: Options,
+    engine: Engine,
+    progress: Callable[[Progress], None] | None = None,
+    on_stats: Callable[[SearchStats], None] | None = None,
+) -> Generator[Listed, None, None]:
+    """List one board as ``list_batches`` does; ``on_stats`` is told at the end what was done."""
+    batch, listing = Batch.of([board]), Listing(board, options, engine=engine, progress=progress)
+    with closing(listing):
+        yield Listed(batch, batch, listing)
+    if on_stats is not None and listing.stats is not None:
+        on_stats(listing.stats)
+
+
+def find_solutions(
+    block: Batch, options: Options, engine: Engine
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], SearchStats]:
+    """Search the boards of a block together, up to a limit that is set or a little beyond.
+
+    Returns
+    -------
+    The solutions, uint8 (k, n * n), and the indices of their boards, int64 (k), both in the order
+    in which they were found, and what was done.
+    """
+    found: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = [
+        (np.empty((0, block.geometry.cells), np.uint8), np.empty(0, np.int64))
+    ]
+    plan = SearchPlan(Frontier.of(block), options)
+    stats = plan.run(engine, on_solutions=lambda *solutions: found.append(solutions)).stats
+    rows, roots = zip(*found, strict=True)
+    return np.concatenate(rows), np.concatenate(roots), stats
+
+
+def _listed(
+    block: Batch,
+    options: Options,
+    engine: Engine,
+    progress: Callable[[Progress], None] | None,
+) -> Generator[Listed, None, None]:
+    rows, roots, _ = find_solutions(block, replace(options, limit=FEW), engine)
+    # A row seen as one string of bytes compares as its digits do.
+    order = np.lexsort((rows.view(f"S{rows.shape[1]}").ravel(), roots))
+    rows, roots = rows[order], roots[order]
+    counts = np.bincount(roots, minlength=len(block))
+    first = np.concatenate([[0], np.cumsum(counts)])
+    rank = np.arange(len(rows)) - first[roots]
+    wanted = np.full(len(rows), True) if options.limit is None else rank < options.limit
+    start = 0
+    for many in [*np.flatnonzero(counts >= FEW).tolist(), len(block)]:
+        if start < many:
+            boards, these = block.part(start, many), slice(first[start], first[many])
+            unsolvable = boards.chosen(counts[start:many] == 0)
+            yield Listed(boards, unsolvable, [rows[these][wanted[these]]])
+        if many < len(block):
+            yield from list_board(block[many], options, engine, progress)
+        start = many + 1

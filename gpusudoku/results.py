@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
-from typing import Any
+from itertools import compress
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
@@ -16,50 +20,65 @@ def decimal_digits(number: int) -> str:
     return str(Decimal(number))
 
 
-@dataclass
-class Stats:
-    """What a count did. Times are in seconds, without start-up and compiling."""
+@dataclass(frozen=True)
+class SearchStats:
+    """What a search did. Times are in seconds, without start-up and compiling."""
 
-    empty_cells: int = 0
-    filling_factor: float = 0.0
-    """Filled cells as a share of all cells."""
-    search_space: int = 0
-    """Product of the candidate counts of all empty cells."""
-    strategy: str = ""
-    propagate: str = ""
-    cutoff: float | None = None
+    method: ClassVar[str] = "search"
+    strategy: str
+    """How the cell to guess was chosen."""
+    propagate: str
+    """The techniques that were applied at every node."""
+    cutoff: float | None
     """How large frontier boards may be; None if only their number mattered."""
-    cutoff_by: str = "space"
+    cutoff_by: str
     """Whether the cutoff is a search space or a number of empty cells."""
-    cutoff_reached: bool = True
-    """False if the frontier reached its memory cap before."""
-    frontier_width: int = 0
-    """Frontier boards that the device wants, by default."""
-    frontier_boards: int = 0
-    boards_explored: int = 0
+    cutoff_reached: bool
+    """False if the frontier was as large as it may be before that."""
+    frontier_width: int
+    """The number of frontier boards that the device wants."""
+    frontier_boards: int
+    """The number of frontier boards that there were."""
+    boards_explored: int
     """Partial boards made: the root, and one more for every guess."""
-    nodes: int = 0
-    """Boards looked at, those of the widening included."""
-    deepest: int = 0
-    """Boards waiting on one stack, at most."""
-    products: int = 0
-    """Products that a contraction added up."""
-    search_estimate: float | None = None
-    """What a search was estimated to take on one core, in seconds of a machine of 2024."""
-    contraction_estimate: float | None = None
-    """The same of a contraction."""
-    no_contraction: str = ""
-    """Why there could be no contraction."""
-    seconds: float = 0.0
-    expansion_seconds: float = 0.0
-    utilisation: list[float] = field(default_factory=list)
-    """Share of the exploring time that every worker was at work."""
+    nodes: int
+    """Boards looked at, also while the frontier was made."""
+    deepest: int
+    """The most boards that waited on one stack."""
+    seconds: float
+    """The whole search."""
+    expansion_seconds: float
+    """Making the frontier, which is part of it."""
+    utilisation: tuple[float, ...]
+    """For every worker the share of the remaining time in which it worked."""
 
-    def describe(self, board: Board) -> None:
-        """Fill in the size of the board that was searched."""
-        self.empty_cells = board.empty_cells
-        self.filling_factor = board.filling_factor
-        self.search_space = board.search_space
+
+@dataclass(frozen=True)
+class ContractionStats:
+    """What a contraction did. Times are in seconds, without start-up and compiling."""
+
+    method: ClassVar[str] = "contraction"
+    products: int
+    """How many products were added up."""
+    seconds: float
+    """The whole contraction."""
+    utilisation: tuple[float, ...]
+    """For every worker the share of the sum's time in which it worked."""
+
+
+Stats = SearchStats | ContractionStats
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What the methods were estimated to take before one was chosen, on one core of 2024."""
+
+    search_seconds: float | None = None
+    """What a search takes; None if nobody asked."""
+    contraction_seconds: float | None = None
+    """What a contraction takes; None if nobody asked, or there is none."""
+    no_contraction: str = ""
+    """Why there is no contraction, if one was looked for."""
 
 
 @dataclass(frozen=True)
@@ -72,52 +91,68 @@ class Count:
     board: Board
     count: int
     exact: bool
-    method: str
     device: str
+    """``cpu`` or ``cuda``."""
     jobs: int
-    """Workers: CPU threads or GPUs."""
+    """How many workers there were: CPU threads or GPUs."""
     stats: Stats
+    """What was done; for a board of a batch, for all boards that were counted together."""
+    estimates: Estimates | None = None
+    """What was estimated before; None for a board of a batch."""
 
     def __str__(self) -> str:
-        return f"{self.count}" if self.exact else f"{self.count}+"
+        return decimal_digits(self.count) if self.exact else f"{self.count}+"
+
+    @property
+    def method(self) -> str:
+        """``search`` or ``contraction``."""
+        return self.stats.method
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON types; integers that may exceed 2^53 are strings."""
-        stats = asdict(self.stats)
-        stats["search_space"] = decimal_digits(self.stats.search_space)
+        estimates = self.estimates or Estimates()
         return {
             "board": str(self.board),
             "box": str(self.board.geometry),
-            "count": str(self.count),
+            "count": decimal_digits(self.count),
             "exact": self.exact,
             "method": self.method,
             "device": self.device,
             "jobs": self.jobs,
-            **stats,
+            "empty_cells": self.board.empty_cells,
+            "filling_factor": self.board.filling_factor,
+            "search_space": decimal_digits(self.board.search_space),
+            "search_estimate": estimates.search_seconds,
+            "contraction_estimate": estimates.contraction_seconds,
+            "no_contraction": estimates.no_contraction,
+            **asdict(self.stats),
         }
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What came of boards that were counted together; iterating gives a ``Count`` for each."""
+    """The counts of boards that were counted together; iterating gives a ``Count`` for each."""
 
     boards: Batch
     counts: list[int]
     """At most the limit."""
     limit: int | None
     """Counts that reach it are not exact."""
-    method: str
     device: str
+    """``cpu`` or ``cuda``."""
     jobs: int
+    """How many workers there were."""
     stats: Stats
     """What was done for all of them."""
+    estimates: Estimates | None = None
+    """What was estimated before, for a single board."""
 
     @classmethod
     def of(cls, count: Count, limit: int | None) -> Counts:
         """The count of a single board."""
         return cls(
-            Batch.of([count.board]), [count.count], limit, count.method, count.device, count.jobs,
-            count.stats,
+            Batch.of([count.board]), [count.count], limit, count.device, count.jobs, count.stats,
+            count.estimates,
         )  # fmt: skip
 
     def __len__(self) -> int:
@@ -126,7 +161,12 @@ class Counts:
     def __iter__(self) -> Iterator[Count]:
         for board, count in zip(self.boards, self.counts, strict=True):
             exact = self.is_exact(count)
-            yield Count(board, count, exact, self.method, self.device, self.jobs, self.stats)
+            yield Count(board, count, exact, self.device, self.jobs, self.stats, self.estimates)
+
+    def chosen(self, mask: NDArray[np.bool_]) -> Counts:
+        """Those for which the mask, bool (B), is true."""
+        counts = list(compress(self.counts, mask))
+        return replace(self, boards=self.boards.chosen(mask), counts=counts)
 
     def is_exact(self, count: int) -> bool:
         """Whether one of the counts is exact."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import inf, isinf
 
 from gpusudoku.bench.cases import Case
-from gpusudoku.jobs.job import Interrupted
+from gpusudoku.errors import Interrupted
 from gpusudoku.results import Count
 
 TWICE_SECONDS = 1.0

@@ -52,6 +52,12 @@ class Geometry:
         return self.n * self.n
 
     @property
+    def all_digits(self) -> np.uint64:
+        """The mask of all digits, bit d - 1 for digit d."""
+        mask: np.uint64 = np.uint64((1 << self.n) - 1)
+        return mask
+
+    @property
     def transposed(self) -> Geometry:
         """The geometry of a board mirrored at its main diagonal."""
         return Geometry(self.box_columns, self.box_rows)

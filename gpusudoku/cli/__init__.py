@@ -17,8 +17,9 @@ from gpusudoku import __version__
 from gpusudoku.cli.about import boards, convert, devices, info
 from gpusudoku.cli.bench import bench
 from gpusudoku.cli.count import count
+from gpusudoku.cli.enumerate import enumerate_
 from gpusudoku.cli.simplify import simplify
-from gpusudoku.cli.solve import enumerate_, solve
+from gpusudoku.cli.solve import solve
 from gpusudoku.errors import GpusudokuError
 
 

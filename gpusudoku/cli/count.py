@@ -4,35 +4,40 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
-from itertools import compress
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
 from gpusudoku import formats
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.cli.options import boards_argument, counting, option, reading, searching, statistics
+from gpusudoku.cli.options import (
+    boards_argument,
+    counting,
+    option,
+    reading,
+    searching,
+    statistics,
+)
 from gpusudoku.cli.output import Output, open_log
 from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.report import show_choice, show_stats, start_engine
+from gpusudoku.cli.report import show_plan, show_stats, start_engine
 from gpusudoku.cli.source import Source, warn_conflicts
-from gpusudoku.errors import InputError
-from gpusudoku.jobs.job import Interrupted
+from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.options import Options
-from gpusudoku.results import Count, Counts
+from gpusudoku.results import Counts
 
 if TYPE_CHECKING:
-    from gpusudoku.engines import Engine
-    from gpusudoku.planning.choose import Choice
+    from gpusudoku.engines.engine import Engine
+    from gpusudoku.planning.plan import Plan
 
 WANTED = {
     "unique": lambda count: count == 1,
     "multiple": lambda count: count > 1,
     "none": lambda count: count == 0,
 }
+"""What --only can ask for, as a test of counts."""
 
 
 @click.command()
@@ -55,7 +60,7 @@ def count(
     stats: bool,
     as_json: bool,
     log: str | None,
-    **options: Any,
+    **fields: Any,
 ) -> None:
     """Count all solutions of every BOARD, exactly.
 
@@ -73,91 +78,117 @@ def count(
       gpusudoku count @2f --json
     """
     if only is not None:
-        options["limit"] = options["limit"] or 2
-        if options["limit"] < 2:
+        fields["limit"] = fields["limit"] or 2
+        if fields["limit"] < 2:
             raise InputError("--only needs a limit of at least 2")
-    from gpusudoku.counting import count_batches
-
-    settings = Options(**options)
+    options = Options(**fields)
     source = Source(boards, box, keep_going)
-    engine = start_engine(settings)
+    engine = start_engine(options)
+    form = "json" if as_json else "board" if only else "count" if source.single else "line"
     alone = stats or as_json or log is not None or cross_check or source.single
-    done, ways = 0, Counter[str | None]()
+    check = CrossCheck(options)
+    done = 0
     with open_log(log, boards) as log_file, ProgressLine() as line:
         out = Output(None, False, boards)
         try:
-            for results in (
-                _one_by_one(source, engine, options, line, stats)
-                if alone
-                else count_batches(source.batches(), engine=engine, **options)
-            ):
+            for results in _counted(source, options, engine, line, alone, stats):
                 line.clear()
                 counts = np.array(results.counts)
                 warn_conflicts(results.boards.chosen(counts == 0))
-                for result in results if alone else ():
-                    if cross_check:
-                        ways[_counted_again(result, options)] += 1
-                    if log_file is not None:
-                        print(json.dumps(result.as_dict()), file=log_file, flush=True)
-                wanted = counts >= 0 if only is None else WANTED[only](counts)
-                if as_json:
-                    out.write(_records(results, wanted))
-                elif only is not None:
-                    out.write(formats.write_lines(results.boards.cells[wanted]))
-                elif source.single:
-                    out.write("".join(f"{result}\n" for result in results))
-                else:
-                    out.write(formats.write_lines(results.boards.cells, _tails(results, counts)))
-                done += len(results)
-                for result in results if stats else ():
-                    show_stats(result)
+                if cross_check:
+                    check(results)
+                if log_file is not None:
+                    log_file.write(_as_json(results))
+                    log_file.flush()
+                if only is not None:
+                    results = results.chosen(WANTED[only](counts))
+                out.write(WRITERS[form](results))
+                done += len(counts)
+                if stats:
+                    show_stats(results)
                 line.boards(done)
         except (KeyboardInterrupt, Interrupted) as error:
             if source.single and isinstance(error, Interrupted):
                 raise
             raise Interrupted(f"interrupted: {done} boards counted", done) from None
     if cross_check:
-        _tell_ways(ways)
+        check.tell()
     source.finish()
 
 
-def _one_by_one(
-    source: Source, engine: Engine, options: dict[str, Any], line: ProgressLine, stats: bool
+def _counted(
+    source: Source,
+    options: Options,
+    engine: Engine,
+    line: ProgressLine,
+    alone: bool,
+    stats: bool,
 ) -> Iterator[Counts]:
-    from gpusudoku.counting import count
+    """Count the boards in blocks, or each alone, with its progress and its plan shown."""
+    from gpusudoku.counting import count_batches
+    from gpusudoku.planning.run import count_board
 
-    def chosen(choice: Choice) -> None:
+    if not alone:
+        yield from count_batches(source.batches(), options, engine)
+        return
+
+    def planned(plan: Plan) -> None:
         line.clear()
-        show_choice(choice, stats)
+        show_plan(plan, stats)
 
     for board in source:
-        result = count(board, engine=engine, chosen=chosen, progress=line.update, **options)
-        yield Counts.of(result, options["limit"])
+        result = count_board(board, options, engine, planned=planned, progress=line.update)
+        yield Counts.of(result, options.limit)
 
 
-def _records(results: Counts, wanted: NDArray[np.bool_]) -> str:
-    chosen = compress(results, wanted)
-    return "".join(f"{json.dumps(result.as_dict())}\n" for result in chosen)
+def _as_counts(results: Counts) -> str:
+    return "".join(f"{result}\n" for result in results)
 
 
-def _tails(results: Counts, counts: NDArray[Any]) -> NDArray[np.bytes_]:
-    """Return ``:COUNT`` for every board; few boards of a block have a count that no other has."""
-    numbers, which = np.unique(counts, return_inverse=True)
+def _as_boards(results: Counts) -> str:
+    return formats.write_lines(results.boards.cells)
+
+
+def _as_lines(results: Counts) -> str:
+    """Write ``BOARD:COUNT`` lines; few boards of a block have a count that no other has."""
+    numbers, which = np.unique(np.array(results.counts), return_inverse=True)
     texts = [
         f":{number}" if results.is_exact(number) else f":{number}+" for number in numbers.tolist()
     ]
-    return np.array(texts, np.bytes_)[which]
+    return formats.write_lines(results.boards.cells, np.array(texts, np.bytes_)[which])
 
 
-def _tell_ways(ways: Counter[str | None]) -> None:
-    """Say how boards were counted again."""
-    for way, boards in ways.items():
-        said = f"by {way}: the same count" if way else "not done: no other way is affordable"
-        of = "" if ways.total() == 1 else f", {boards} of {ways.total()} boards"
-        click.echo(f"gpusudoku: cross-check {said}{of}", err=True)
+def _as_json(results: Counts) -> str:
+    return "".join(f"{json.dumps(result.as_dict())}\n" for result in results)
 
 
-def _counted_again(result: Count, options: dict[str, Any]) -> str | None:
-    from gpusudoku.counting import cross_check
+WRITERS: dict[str, Callable[[Counts], str]] = {
+    "count": _as_counts,
+    "board": _as_boards,
+    "line": _as_lines,
+    "json": _as_json,
+}
+"""How results are written, whatever their number."""
 
-    return cross_check(result, **options)
+
+class CrossCheck:
+    """Counts boards again another way, and remembers in which."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._ways = Counter[str | None]()
+
+    def __call__(self, results: Counts) -> None:
+        """Count again; raises a MismatchError if two counts differ."""
+        from gpusudoku.counting import check_again
+
+        for result in results:
+            self._ways[check_again(result, self._options)] += 1
+
+    def tell(self) -> None:
+        """Say how boards were counted again."""
+        for way, boards in self._ways.items():
+            said = f"by {way}: the same count" if way else "not done: no other way is affordable"
+            total = self._ways.total()
+            of = "" if total == 1 else f", {boards} of {total} boards"
+            click.echo(f"gpusudoku: cross-check {said}{of}", err=True)

@@ -10,7 +10,7 @@ import click
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS
+from gpusudoku.options import CUTOFFS_BY, DEVICES, METHODS, MOST_JOBS, STRATEGIES
 from gpusudoku.search.techniques import DEFAULT, GROUPS, TECHNIQUES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -68,7 +68,7 @@ _KNOWN = ", ".join([*TECHNIQUES, *GROUPS])
 searching = compose(
     option(
         "--device",
-        type=click.Choice(["auto", "cpu", "cuda"]),
+        type=click.Choice(DEVICES),
         default="auto",
         help="Where to count; auto takes CUDA if it can be used.",
     ),
@@ -87,7 +87,7 @@ searching = compose(
     ),
     option(
         "--strategy",
-        type=click.Choice(["first", "min"]),
+        type=click.Choice(STRATEGIES),
         default="min",
         help="Cell to guess: the first empty one, or one with the fewest candidates.",
     ),

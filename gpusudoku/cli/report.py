@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import click
 
+from gpusudoku.board.board import Board
 from gpusudoku.cli.output import announce_compiling
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import DeviceError
 from gpusudoku.options import Options
-from gpusudoku.results import Count, Stats
+from gpusudoku.results import ContractionStats, Count, SearchStats, Stats
 
 if TYPE_CHECKING:
-    from gpusudoku.engines import Engine
-    from gpusudoku.planning.choose import Choice
+    from gpusudoku.engines.engine import Engine
+    from gpusudoku.planning.plan import Plan
 
 
 LONG_SECONDS = 600
@@ -24,13 +26,13 @@ DECADES = 1e9
 """Seconds from which on an estimate says no more than that."""
 
 
-def start_engine(settings: Options) -> Engine:
+def start_engine(options: Options) -> Engine:
     """Make the engine, and say what could surprise: that it compiles, and which device it is."""
-    from gpusudoku.counting import make_engine
+    from gpusudoku.engines.make import make_engine
 
     announce_compiling()
-    engine = make_engine(settings, _warn_fallback)
-    _describe_engine(engine, settings.device)
+    engine = make_engine(options, _warn_fallback)
+    _describe_engine(engine, options.device)
     return engine
 
 
@@ -51,41 +53,38 @@ def _warn_fallback(error: DeviceError) -> None:
     click.echo(f"gpusudoku: {error}", err=True)
 
 
-def show_choice(choice: Choice, stats: bool) -> None:
+def show_plan(plan: Plan, stats: bool) -> None:
     """Before the count: the estimates, if statistics are asked for; else, if it will take long."""
+    estimates = plan.estimates
     if stats:
-        lines = {"method": choice.method}
-        if choice.search_seconds is not None:
-            lines["search estimate"] = _duration(choice.search_seconds)
-            lines["contraction est."] = choice.note or "not looked at: the search is short"
-        if choice.contraction_seconds is not None:
-            lines["contraction est."] = _duration(choice.contraction_seconds)
+        lines = {"method": plan.method}
+        if estimates.search_seconds is not None:
+            lines["search estimate"] = _duration(estimates.search_seconds)
+            reason = estimates.no_contraction or "not looked at: the search is short"
+            lines["contraction est."] = reason
+        if estimates.contraction_seconds is not None:
+            lines["contraction est."] = _duration(estimates.contraction_seconds)
         _show(lines)
         return
-    of = choice.search_seconds if choice.method == "search" else choice.contraction_seconds
-    if of is not None and of > LONG_SECONDS:
-        why = f"{choice.note}; " if choice.note else ""
-        click.echo(f"gpusudoku: {why}the {choice.method} may take {_duration(of)}", err=True)
+    searched = plan.method == "search"
+    seconds = estimates.search_seconds if searched else estimates.contraction_seconds
+    if seconds is not None and seconds > LONG_SECONDS:
+        why = f"{estimates.no_contraction}; " if estimates.no_contraction else ""
+        click.echo(f"gpusudoku: {why}the {plan.method} may take {_duration(seconds)}", err=True)
 
 
-def show_stats(result: Count) -> None:
-    """The statistics of one count, a line each; its method stands in those of the choice."""
-    stats = result.stats
-    unit = "GPUs" if result.device == "cuda" else "threads"
-    _show({"device": f"{result.device}, {result.jobs} {unit}"})
-    if result.method == "search":
-        show_search(stats)
-    else:
-        _show(_size(stats))
-        _show(
-            {
-                "products": f"{stats.products:,}",
-                "seconds": f"{stats.seconds:.6f}",
-                "utilisation": _utilisation(stats),
-            }
-        )
-    if result.exact and stats.seconds > 0:
-        _show({"solutions/second": power_of_ten(round(result.count / stats.seconds))})
+def show_stats(results: Iterable[Count]) -> None:
+    """The statistics of counts, a line each; their methods stand in those of their plans."""
+    for result in results:
+        stats = result.stats
+        unit = "GPUs" if result.device == "cuda" else "threads"
+        _show({"device": f"{result.device}, {result.jobs} {unit}"})
+        if isinstance(stats, SearchStats):
+            show_search(result.board, stats)
+        else:
+            _show_contraction(result.board, stats)
+        if result.exact and stats.seconds > 0:
+            _show({"solutions/second": power_of_ten(round(result.count / stats.seconds))})
 
 
 def _duration(seconds: float) -> str:
@@ -98,11 +97,11 @@ def _duration(seconds: float) -> str:
     return f"about {seconds:.2g} s on one core"
 
 
-def _size(stats: Stats) -> dict[str, str]:
+def _size(board: Board) -> dict[str, str]:
     return {
-        "empty cells": f"{stats.empty_cells}",
-        "filling factor": f"{stats.filling_factor:.2%}",
-        "search space": power_of_ten(stats.search_space),
+        "empty cells": f"{board.empty_cells}",
+        "filling factor": f"{board.filling_factor:.2%}",
+        "search space": power_of_ten(board.search_space),
     }
 
 
@@ -115,8 +114,8 @@ def _show(lines: dict[str, str]) -> None:
         click.echo(f"{label:>18}: {text}", err=True)
 
 
-def show_search(stats: Stats) -> None:
-    """The statistics of a search, a line each."""
+def show_search(board: Board, stats: SearchStats) -> None:
+    """The statistics of the search of a board, a line each."""
     cutoff = f"{stats.frontier_width} boards" if stats.cutoff is None else f"{stats.cutoff:g}"
     if stats.cutoff is not None and stats.cutoff_by == "empty":
         cutoff += " empty cells"
@@ -124,7 +123,7 @@ def show_search(stats: Stats) -> None:
         cutoff += " (not reached: the frontier is as large as it may be)"
     _show(
         {
-            **_size(stats),
+            **_size(board),
             "strategy": stats.strategy,
             "propagate": stats.propagate,
             "cutoff": cutoff,
@@ -132,7 +131,18 @@ def show_search(stats: Stats) -> None:
             "boards explored": f"{stats.boards_explored:,}",
             "nodes": f"{stats.nodes:,}",
             "deepest stack": f"{stats.deepest}",
-            "seconds": f"{stats.seconds:.6f} (widening {stats.expansion_seconds:.6f})",
+            "seconds": f"{stats.seconds:.6f} (expansion {stats.expansion_seconds:.6f})",
+            "utilisation": _utilisation(stats),
+        }
+    )
+
+
+def _show_contraction(board: Board, stats: ContractionStats) -> None:
+    _show(
+        {
+            **_size(board),
+            "products": f"{stats.products:,}",
+            "seconds": f"{stats.seconds:.6f}",
             "utilisation": _utilisation(stats),
         }
     )

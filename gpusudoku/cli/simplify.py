@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,10 +18,12 @@ from gpusudoku.cli.summary import Summary
 from gpusudoku.search.techniques import (
     GROUPS,
     TECHNIQUES,
-    Simplified,
     parse_techniques,
     technique_names,
 )
+
+if TYPE_CHECKING:
+    from gpusudoku.simplifying import Simplified
 
 
 @click.command("simplify")
@@ -53,7 +56,7 @@ def simplify(
       gpusudoku simplify board.txt
       gpusudoku simplify puzzles.txt --technique hidden-single,naked-pair
     """
-    from gpusudoku.search.techniques import simplify
+    from gpusudoku.simplifying import simplify
 
     bits = parse_techniques(techniques)
     source = Source(boards, box, keep_going)
@@ -95,7 +98,7 @@ def _record(board: Board, result: Simplified, hints: int, bits: int) -> dict[str
 
 
 def _show(board: Board, result: Simplified, bits: int) -> None:
-    from gpusudoku.search.techniques import simplify
+    from gpusudoku.simplifying import simplify
 
     click.echo(formats.write(board, "pretty"))
     click.echo(f"[status] solved={board.clues} hints={board.n * board.empty_cells}")

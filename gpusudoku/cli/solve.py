@@ -1,37 +1,30 @@
-"""``gpusudoku solve`` and ``gpusudoku enumerate``."""
+"""``gpusudoku solve``."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
 from gpusudoku import formats
-from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.cli.options import boards_argument, force, option, reading, searching, statistics
+from gpusudoku.cli.options import boards_argument, option, reading, searching, statistics
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import show_search, start_engine
-from gpusudoku.cli.source import Source, warn_conflict, warn_conflicts
+from gpusudoku.cli.source import Source, warn_conflict
 from gpusudoku.cli.summary import Summary
-from gpusudoku.errors import InputError
-from gpusudoku.jobs.job import Interrupted
+from gpusudoku.errors import Interrupted
+from gpusudoku.jobs.job import Progress
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
-    from gpusudoku.solving import Listed, Solved
-
-SORTED_BYTES = 1 << 30
-"""--sorted keeps all solutions in memory, one byte a cell, and refuses to keep more than this."""
-
-formats_choice = click.Choice(list(formats.FORMATS))
+    from gpusudoku.engines.engine import Engine
+    from gpusudoku.solving import Solved
 
 
 @click.command()
@@ -41,7 +34,7 @@ formats_choice = click.Choice(list(formats.FORMATS))
 @option(
     "--format",
     "form",
-    type=formats_choice,
+    type=click.Choice(list(formats.FORMATS)),
     help="How to write solutions.  [default: pretty for one board, line for a batch]",
 )
 @option("--json", "as_json", is_flag=True, help="One JSON object a board.")
@@ -55,7 +48,7 @@ def solve(
     form: str | None,
     as_json: bool,
     stats: bool,
-    **options: Any,
+    **fields: Any,
 ) -> None:
     """Find a solution of every BOARD and say on stderr whether it is the only one.
 
@@ -68,24 +61,18 @@ def solve(
       gpusudoku solve puzzles.txt > solutions.txt
       gpusudoku solve @techniques-16x16 --stats
     """
-    from gpusudoku.solving import solve_batches
-
-    settings = Options(**options)
+    options = Options(**fields)
     source = Source(boards, box, keep_going)
-    engine = start_engine(settings)
+    engine = start_engine(options)
     form = form or ("pretty" if source.single else "line")
     alone = source.single or as_json or stats
-    options |= {"engine": engine, "check_unique": not first_only}
     summary = Summary()
     with Output(None, False, boards) as out, ProgressLine() as line:
         if not as_json and formats.header(form):
             out.write(formats.header(form) + "\n")
+        progress = line.update if source.single else None
         try:
-            for solved in (
-                _one_by_one(source, line, options)
-                if alone
-                else solve_batches(source.batches(), **options)
-            ):
+            for solved in _solved(source, options, engine, alone, not first_only, progress):
                 line.clear()
                 special = np.flatnonzero(solved.counts != 1).tolist()
                 for index in [0] if source.single else special:
@@ -97,7 +84,7 @@ def solve(
                     out.write(_solutions(solved, form, summary.solved == 0))
                 summary.add_solved(solved)
                 if stats:
-                    show_search(solved.stats)
+                    show_search(solved.boards[0], solved.stats)
                 line.boards(summary.boards)
         except (KeyboardInterrupt, Interrupted):
             raise Interrupted(f"interrupted: {summary.boards} boards solved", 0) from None
@@ -106,13 +93,23 @@ def solve(
     source.finish()
 
 
-def _one_by_one(source: Source, line: ProgressLine, options: dict[str, Any]) -> Iterator[Solved]:
-    from gpusudoku.listing import solve
-    from gpusudoku.solving import Solved
+def _solved(
+    source: Source,
+    options: Options,
+    engine: Engine,
+    alone: bool,
+    check_unique: bool,
+    progress: Callable[[Progress], None] | None,
+) -> Iterator[Solved]:
+    """Solve the boards in blocks, or each alone."""
+    from gpusudoku.solving import Solved, solve_batches, solve_board
 
-    progress = line.update if source.single else None
+    if not alone:
+        yield from solve_batches(source.batches(), options, engine, check_unique=check_unique)
+        return
     for board in source:
-        yield Solved.of(board, solve(board, progress=progress, **options))
+        solution = solve_board(board, options, engine, check_unique=check_unique, progress=progress)
+        yield Solved.of(board, solution)
 
 
 def _tell(board: Board, name: str, count: int, first_only: bool) -> None:
@@ -147,103 +144,3 @@ def _solutions(solved: Solved, form: str, first: bool) -> str:
     between, geometry = formats.separator(form), solved.boards.geometry
     text = "".join(f"{between}{formats.write(Board(cells, geometry), form)}\n" for cells in found)
     return text.removeprefix(between) if first else text
-
-
-@click.command("enumerate")
-@boards_argument
-@searching
-@option("--limit", type=click.IntRange(min=1), metavar="N", help="List at most N of each board.")
-@option("-o", "--output", metavar="FILE", help="Write to FILE.  [default: stdout]")
-@force
-@option("--format", "form", type=formats_choice, default="line", help="How to write solutions.")
-@option("--sorted", "in_order", is_flag=True, help="In ascending order; needs memory (1 GiB).")
-@statistics
-@reading
-def enumerate_(
-    boards: tuple[str, ...],
-    box: Geometry | None,
-    keep_going: bool,
-    output: str | None,
-    force: bool,
-    form: str,
-    in_order: bool,
-    stats: bool,
-    **options: Any,
-) -> None:
-    """List all solutions of every BOARD, streamed in constant memory.
-
-    Solutions come as they are found: in a fixed order with -j 1, in any order with more threads.
-    Those of a batch come board by board, in input order, and in ascending order where they are few.
-    Whatever stops the listing, only whole lines are written.
-
-    \b
-    Examples:
-      gpusudoku enumerate board.txt | head
-      gpusudoku enumerate board.txt -o solutions.txt --sorted
-      gpusudoku enumerate board.txt --limit 1000 --format csv
-    """
-    from gpusudoku.solving import list_batches
-
-    settings = Options(**options)
-    source = Source(boards, box, keep_going)
-    with Output(output, force, boards) as out, ProgressLine(quiet=output is None) as line:
-        options |= {"engine": start_engine(settings), "progress": line.update}
-        if formats.header(form):
-            out.write(formats.header(form) + "\n")
-        found = (
-            _listed_alone(source, stats, options)
-            if source.single or stats
-            else list_batches(source.batches(), **options)
-        )
-        done = 0
-        try:
-            with closing(found):
-                for listed in found:
-                    line.clear()
-                    warn_conflicts(listed.doubtful)
-                    # Where there are several boards, each has its solutions in order.
-                    sort = in_order and len(listed.boards) == 1
-                    for block in _sorted(listed.solutions) if sort else listed.solutions:
-                        out.write(_as_text(block, listed.boards.geometry, form))
-                    done += len(listed.boards)
-                    if not source.single:
-                        line.boards(done)
-        except (KeyboardInterrupt, Interrupted):
-            raise Interrupted(f"interrupted: {out.lines} lines written", out.lines) from None
-    source.finish()
-
-
-def _listed_alone(
-    source: Source, stats: bool, options: dict[str, Any]
-) -> Generator[Listed, None, None]:
-    from gpusudoku.listing import Listing
-    from gpusudoku.solving import Listed
-
-    for board in source:
-        batch, listing = Batch.of([board]), Listing(board, **options)
-        with closing(listing):
-            yield Listed(batch, batch, listing)
-        if stats and listing.stats is not None:
-            show_search(listing.stats)
-
-
-def _sorted(listing: Any) -> list[NDArray[np.uint8]]:
-    blocks, size = [], 0
-    for block in listing:
-        blocks.append(block)
-        size += block.nbytes
-        if size > SORTED_BYTES:
-            raise InputError(f"--sorted: more than {size // block.shape[1]} solutions are too many")
-    if not blocks:
-        return []
-    rows = np.ascontiguousarray(np.concatenate(blocks))
-    # A row seen as one string of bytes compares as its digits do.
-    order = np.argsort(rows.view(f"S{rows.shape[1]}").ravel())
-    return [rows[order]]
-
-
-def _as_text(block: NDArray[np.uint8], geometry: Geometry, form: str) -> str:
-    if form == "line":
-        return formats.write_lines(block)
-    end = "\n" + formats.separator(form)
-    return "".join(formats.write(Board(cells, geometry), form) + end for cells in block)

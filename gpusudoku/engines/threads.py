@@ -20,6 +20,7 @@ TASK_SECONDS = 0.05
 
 def contract_on_threads(
     contraction: Contraction,
+    tasks: range | None,
     job: Job,
     threads: int,
     progress: Callable[[Progress], None] | None = None,
@@ -28,17 +29,18 @@ def contract_on_threads(
     contraction.prepare(threads)
     workers = [SumWorker(contraction) for _ in range(threads)]
     groups = max(TASKS_PER_WORKER * threads, int(contraction.seconds / TASK_SECONDS))
-    job.run(grouped(contraction.tasks, groups), workers, progress)
+    tasks = range(contraction.tasks) if tasks is None else tasks
+    job.run(grouped(tasks, groups), workers, progress)
     return sum(worker.products for worker in workers)
 
 
-def grouped(tasks: int, groups: int) -> list[Task]:
+def grouped(tasks: range, groups: int) -> list[Task]:
     """Numbered tasks in at most so many groups, each a range, of nearly the same size."""
-    if tasks == 0:
+    if not tasks:
         return []
-    groups = max(1, min(tasks, groups))
-    ends = np.linspace(0, tasks, groups + 1, dtype=np.int64).tolist()
-    return [Task(range(start, end), (end - start) / tasks) for start, end in pairwise(ends)]
+    groups = max(1, min(len(tasks), groups))
+    ends = np.linspace(tasks.start, tasks.stop, groups + 1, dtype=np.int64).tolist()
+    return [Task(range(start, end), (end - start) / len(tasks)) for start, end in pairwise(ends)]
 
 
 class SumWorker(Worker):

@@ -1,8 +1,8 @@
-"""Independent tasks of work, shared out among workers: progress, limits and interrupts.
+"""Independent tasks, shared out among workers: progress, limits and interrupts.
 
-Nothing here knows of Sudoku. A task is anything with a weight; its result is a list of exact
-integers that add up. Workers are threads: a compiled loop that has released the interpreter's
-lock, or one that drives a GPU.
+Nothing here knows of Sudoku. A task is anything with a weight. What workers find is added to
+counters, which are exact integers. Workers are threads: a compiled loop that has released the
+interpreter's lock, or one that drives a GPU.
 """
 
 from __future__ import annotations
@@ -17,26 +17,20 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from gpusudoku.errors import GpusudokuError
+from gpusudoku.errors import Interrupted
+from gpusudoku.jobs.cancel import CancelToken
 
 POLL_SECONDS = 0.05
 """How often the main thread looks at the workers (and can be interrupted)."""
 
 
-class Interrupted(GpusudokuError):  # noqa: N818 - as KeyboardInterrupt
-    """The job was stopped from outside; ``count`` is what it had found, a lower bound."""
-
-    def __init__(self, message: str, count: int) -> None:
-        super().__init__(message)
-        self.count = count
-
-
 @dataclass
 class Task:
-    """A piece of work and its share of the whole job, for the progress only."""
+    """What a worker takes at a time."""
 
     payload: Any
     weight: float
+    """Its share of the whole job; only the progress depends on it."""
 
 
 @dataclass
@@ -56,35 +50,38 @@ class Worker(Protocol):
 
 
 class Job:
-    """Chunks, the workers' results, and when to stop.
+    """Tasks, what the workers find, and when to stop.
 
     Parameters
     ----------
-    owners
-        Number of exact integers that are added up.
+    counters
+        The number of counters.
     limit
-        The job stops early once every owner has reached this; None for never.
+        The job stops early once every counter has reached this; None for never.
     on_solutions
-        Called with each batch of whatever the workers list, and with whose it is; may block.
+        Called with each block of what the workers list, and with the counter of each; may block.
     dtype
         How the counts are kept: as integers of any size, or as uint64, which is quick for many
-        owners and will do wherever what is counted is visited.
+        counters and is enough where whatever is counted is visited.
+    cancel
+        Stops the job from outside.
     """
 
     def __init__(
         self,
-        owners: int,
+        counters: int,
         limit: int | None = None,
         on_solutions: Callable[[Any, Any], None] | None = None,
         dtype: DTypeLike = object,
+        cancel: CancelToken | None = None,
     ) -> None:
-        self._counts = np.zeros(owners, dtype)
+        self._counts = np.zeros(counters, dtype)
         self.limit = limit
         self.on_solutions = on_solutions
         self.busy: list[float] = []
         """Seconds that each worker was at work, of the ``seconds`` that the job took."""
         self.seconds = 0.0
-        self._below_limit = owners
+        self._below_limit = counters
         self._waiting = 0
         self._done = 0.0
         self._queue: deque[Task] = deque()
@@ -94,17 +91,25 @@ class Job:
         self.flag = np.zeros(1, np.int64)
         """Not 0 once the job is stopped: for compiled loops to look at."""
         self._error: BaseException | None = None
+        self._cancel = cancel
+        if cancel is not None:
+            cancel.attach(self)
 
     @property
     def counts(self) -> list[int]:
-        """What was found of every owner."""
+        """The counters."""
         counts: list[int] = self._counts.tolist()
         return counts
 
     @property
     def total(self) -> int:
-        """What was found of all owners."""
+        """The sum of all counters."""
         return int(self._counts.sum())
+
+    @property
+    def utilisation(self) -> tuple[float, ...]:
+        """For every worker the share of the job's time in which it worked; none before it ran."""
+        return tuple(busy / self.seconds for busy in self.busy)
 
     @property
     def stopped(self) -> bool:
@@ -113,7 +118,7 @@ class Job:
 
     @property
     def has_idle_workers(self) -> bool:
-        """Whether a worker waits and finds no task: whoever has too much should offer some."""
+        """Whether a worker waits and finds no task: whoever has much should share some of it."""
         return self._waiting > len(self._queue)
 
     def stop(self) -> None:
@@ -126,7 +131,7 @@ class Job:
         with self._change:
             self._waiting += 1
             while not self._queue and not self.stopped:
-                if self._waiting == self._workers:  # nobody is left who could offer one
+                if self._waiting == self._workers:  # nobody is left who could share one
                     self._halt()
                 else:
                     self._change.wait()
@@ -135,19 +140,19 @@ class Job:
             self._waiting -= 1
             return self._queue.popleft()
 
-    def offer(self, tasks: Iterable[Task]) -> None:
+    def share(self, tasks: Iterable[Task]) -> None:
         """Hand tasks back for others to take."""
         with self._change:
             self._queue.extend(tasks)
             self._change.notify_all()
 
     def report(self, found: Iterable[tuple[int, int]], weight: float = 0.0) -> None:
-        """Add (owner, number) pairs to the counts, no owner twice, and weight to the work done."""
+        """Add (counter, number) pairs, no counter twice, and weight to the work done."""
         pairs = np.array(list(found), self._counts.dtype).reshape(-1, 2)
         self._add(pairs[:, 1], pairs[:, 0].astype(np.intp), weight)
 
     def report_all(self, numbers: NDArray[np.uint64]) -> None:
-        """Add a number to the count of every owner."""
+        """Add a number to every counter, uint64 (counters)."""
         self._add(numbers, slice(None), 0.0)
 
     def run(
@@ -156,12 +161,13 @@ class Job:
         workers: Sequence[Worker],
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
-        """Run the workers on the tasks and all that they offer; returns when all is done.
+        """Run the workers on the tasks and all that they share; returns when all is done.
 
         Raises
         ------
         Interrupted
-            After Ctrl-C, once all workers have stopped; ``counts`` holds what they had found.
+            After Ctrl-C or a cancellation, once all workers have stopped; ``counts`` holds what
+            they had found.
         """
         start = time.perf_counter()
         self._queue.extend(tasks)
@@ -191,18 +197,18 @@ class Job:
             self.seconds = time.perf_counter() - start
         if self._error is not None:
             raise self._error
-        if interrupted:
+        if interrupted or (self._cancel is not None and self._cancel.cancelled):
             raise Interrupted("interrupted", self.total)
 
-    def _add(self, numbers: NDArray[Any], owners: Any, weight: float) -> None:
+    def _add(self, numbers: NDArray[Any], counters: Any, weight: float) -> None:
         with self._change:
             self._done += weight
-            before = self._counts[owners]
+            before = self._counts[counters]
             after = before + numbers
             if self.limit is not None:
                 reached = (before < self.limit) & (after >= self.limit)
                 self._below_limit -= int(np.count_nonzero(reached))
-            self._counts[owners] = after
+            self._counts[counters] = after
             if self._below_limit == 0:
                 self._halt()
 

@@ -2,82 +2,85 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from math import inf
 
 from gpusudoku.board.board import Board
 from gpusudoku.contraction.contraction import Contraction
 from gpusudoku.contraction.prepare import contraction_of
-from gpusudoku.errors import TooExpensive
+from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
-from gpusudoku.planning.search import search_settings
-from gpusudoku.search.estimate import estimate_search
+from gpusudoku.planning.contraction import ContractionPlan
+from gpusudoku.planning.plan import Plan
+from gpusudoku.planning.search import SearchPlan
+from gpusudoku.results import Estimates
 from gpusudoku.search.frontier import Frontier
 
 FEW_SOLUTIONS = 10_000
-"""A search for no more than so many is not worth an estimate."""
+"""A search that stops after no more solutions than this is not worth an estimate."""
 SHORT_SECONDS = 0.005
 """A search that is estimated to take no longer is begun without a look at the contraction."""
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A method, and what was found out on the way to it."""
+def choose(board: Board, options: Options, worth: float = inf) -> Plan:
+    """Make the plan that the options ask for; ``auto`` compares estimates.
 
-    method: str
-    """``search`` or ``contraction``."""
-    contraction: Contraction | None = None
-    """Ready to run; None also if the board is known to have no solution."""
-    search_seconds: float | None = None
-    """What a search is estimated to take on one core, if that was looked at."""
-    note: str = ""
-    """Why there is no contraction, if one was looked for."""
-
-    @property
-    def contraction_seconds(self) -> float | None:
-        """What the contraction is estimated to take on one core, if there is one."""
-        return None if self.contraction is None else self.contraction.seconds
-
-
-def choose(board: Board, options: Options) -> Choice:
-    """Choose as the options ask; ``auto`` compares estimates.
+    Parameters
+    ----------
+    board
+        It is packed once, here.
+    options
+        Those of the count.
+    worth
+        The seconds on one core for which the caller would wait: no more work goes into the
+        estimate of a contraction than these are worth.
 
     Raises
     ------
+    InputError
+        If a contraction is asked for and the board carries candidates.
     TooExpensive
         If a contraction is asked for and the board is too expensive for it.
     """
-    if options.method == "search":
-        return Choice("search")
+    roots = Frontier.of([board])
     if options.method == "contraction":
-        return Choice("contraction", contraction_of(board, options.memory))
-    if options.limit is not None and options.limit <= FEW_SOLUTIONS:
-        return Choice("search")
-    rules = search_settings(options)
-    seconds = estimate_search(Frontier.of([board], rules), rules).seconds(options.limit)
-    if seconds < SHORT_SECONDS:
-        return Choice("search", search_seconds=seconds)
+        contraction = _contraction(board, roots, options, worth)
+        return ContractionPlan(contraction, options.memory, _estimates(contraction))
+    plan = SearchPlan(roots, options)
+    if (
+        options.method == "search"
+        or only_searches(options)
+        or getattr(board, "given_candidates", None) is not None
+    ):
+        return plan
+    searched = Estimates(search_seconds=plan.seconds)
+    if plan.seconds < SHORT_SECONDS:
+        return SearchPlan(roots, options, searched)
     try:
-        contraction = contraction_of(board, options.memory, worth=seconds)
+        contraction = _contraction(board, roots, options, min(worth, plan.seconds))
     except TooExpensive as error:
-        return Choice("search", search_seconds=seconds, note=str(error))
-    cheaper = contraction is None or contraction.seconds < seconds
-    return Choice("contraction" if cheaper else "search", contraction, seconds)
+        return SearchPlan(roots, options, replace(searched, no_contraction=str(error)))
+    both = replace(_estimates(contraction), search_seconds=plan.seconds)
+    if contraction is None or contraction.seconds < plan.seconds:
+        return ContractionPlan(contraction, options.memory, both)
+    return SearchPlan(roots, options, both)
 
 
-def expected_seconds(board: Board, options: Options, worth: float) -> float:
-    """What a count is estimated to take on one core, infinite if it cannot be done.
+def only_searches(options: Options) -> bool:
+    """Whether the options leave no room for a contraction, whatever the board."""
+    few = options.limit is not None and options.limit <= FEW_SOLUTIONS
+    return options.method == "search" or (options.method == "auto" and few)
 
-    No more work goes into the estimate of a contraction than ``worth`` seconds are worth.
-    """
-    search = contraction = inf
-    if options.method != "contraction":
-        rules = search_settings(options)
-        search = estimate_search(Frontier.of([board], rules), rules).seconds(options.limit)
-    if options.method != "search":
-        try:
-            found = contraction_of(board, options.memory, worth=worth)
-            contraction = 0.0 if found is None else found.seconds
-        except TooExpensive:
-            pass
-    return min(search, contraction)
+
+def _contraction(
+    board: Board, roots: Frontier, options: Options, worth: float
+) -> Contraction | None:
+    if getattr(board, "given_candidates", None) is not None:
+        raise InputError(
+            "a contraction counts boards of clues; this one carries candidates: use method search"
+        )
+    return contraction_of(board, roots, options.memory, worth)
+
+
+def _estimates(contraction: Contraction | None) -> Estimates:
+    return Estimates(contraction_seconds=None if contraction is None else contraction.seconds)

@@ -1,23 +1,31 @@
-"""One search: pack the boards, widen the frontier, let the engine explore it."""
+"""The plan of a search: packed boards, a frontier whose boards are the tasks, and how to run it.
+
+Boards that are searched together have one plan, and a root each.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from gpusudoku.board.batch import Batch
-from gpusudoku.board.board import Board
-from gpusudoku.engines import Engine
-from gpusudoku.jobs.job import Interrupted, Job, Progress
-from gpusudoku.kernels.search import cpu
+from gpusudoku.engines.engine import Engine, Tally
+from gpusudoku.errors import Interrupted
+from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.job import Job, Progress
 from gpusudoku.kernels.search.settings import FIRST, MIN, SearchSettings
 from gpusudoku.options import Options
-from gpusudoku.results import Stats
-from gpusudoku.search.frontier import Frontier
+from gpusudoku.planning.plan import Outcome
+from gpusudoku.results import Estimates, SearchStats
+from gpusudoku.search.estimate import estimate_search
+from gpusudoku.search.frontier import Cutoff, Frontier
 from gpusudoku.search.techniques import parse_techniques, technique_names
+
+TASKS = 128
+"""A frontier is expanded to so many tasks, unless a cutoff is given."""
 
 
 def search_settings(options: Options) -> SearchSettings:
@@ -26,80 +34,103 @@ def search_settings(options: Options) -> SearchSettings:
     return SearchSettings(techniques, FIRST if options.strategy == "first" else MIN)
 
 
-class Exploration:
-    """A search that is ready to run: all is compiled, nothing is searched.
+class SearchPlan:
+    """A search of one or more boards; see ``Plan``. Its tasks are frontier boards.
 
     Parameters
     ----------
-    boards
-        At least one, all of one geometry. They are searched as one frontier.
-    engine
-        What searches.
+    roots
+        The boards, packed.
     options
-        How. The device and its workers are the engine's.
-    on_solutions
-        Given the solutions as they are found, uint8 (k, cells), and the indices of the boards
-        they belong to, int64 (k); may block.
+        How to search. The device and its workers are the engine's.
+    estimates
+        What was estimated before.
     """
 
+    method = "search"
+
     def __init__(
-        self,
-        boards: Batch | Sequence[Board],
-        engine: Engine,
-        options: Options,
-        on_solutions: Callable[[Any, Any], None] | None = None,
+        self, roots: Frontier, options: Options, estimates: Estimates | None = None
     ) -> None:
+        self.estimates = estimates or Estimates()
         self.settings = search_settings(options)
-        self.job = Job(len(boards), options.limit, on_solutions, np.uint64)
-        self._engine, self._options = engine, options
-        self._roots = Frontier.of(boards, self.settings)
-        _ = cpu.kernels(self._roots.layout, self.settings).expand  # compiled now, not in the run
-        engine.prepare(self._roots, self.settings)
+        self._roots, self._options = roots, options
+        self._cutoff = None
+        if options.cutoff is not None:
+            self._cutoff = Cutoff(options.cutoff, options.cutoff_by == "empty")
+        self._frontier: Frontier | None = None
 
-    def run(self, progress: Callable[[Progress], None] | None = None) -> Stats:
-        """Search; the counts are then ``job.counts`` and may exceed the limit.
+    @cached_property
+    def seconds(self) -> float:
+        """See ``Plan``."""
+        if self.estimates.search_seconds is not None:
+            return self.estimates.search_seconds
+        return estimate_search(self._roots, self.settings).seconds(self._options.limit)
 
-        Raises
-        ------
-        Interrupted
-            After Ctrl-C; its ``count`` is a lower bound of the sum of the counts.
+    def tasks(self) -> int:
+        """See ``Plan``."""
+        return len(self._expanded(None))
+
+    def compile(self, engine: Engine) -> int:
+        """Compile all that ``run`` needs; returns how many boards keep the engine busy."""
+        self._roots.load(self.settings)
+        return engine.prepare(self._roots, self.settings)
+
+    def run(
+        self,
+        engine: Engine,
+        *,
+        tasks: range | None = None,
+        on_solutions: Callable[[Any, Any], None] | None = None,
+        cancel: CancelToken | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Outcome[SearchStats]:
+        """Search; see ``Plan``.
+
+        ``on_solutions`` is given the solutions as they are found, uint8 (k, cells), and the indices
+        of their roots, int64 (k). It may block.
         """
-        engine, options, job = self._engine, self._options, self.job
+        width = self.compile(engine)
+        job = Job(len(self._roots), self._options.limit, on_solutions, np.uint64, cancel)
         start = time.perf_counter()
         try:
-            frontier = self._roots.expanded(
-                self.settings, engine.width, options.cutoff, job, options.cutoff_by
-            )
+            frontier = self._expanded(job)
+            if tasks is not None:
+                frontier = frontier.part(tasks.start, tasks.stop)
+            if self._cutoff is None:
+                frontier = frontier.expanded(self.settings, width, job=job)
             expanded = time.perf_counter()
             tally = engine.explore(frontier, self.settings, job, progress)
         except (Interrupted, KeyboardInterrupt):
             raise Interrupted("interrupted", job.total) from None
-        return Stats(
+        seconds = time.perf_counter() - start, expanded - start
+        return Outcome(job.counts, self._stats(frontier, tally, width, job, seconds))
+
+    def _expanded(self, job: Job | None) -> Frontier:
+        """The frontier of all tasks, made once unless the job is stopped meanwhile."""
+        if self._frontier is None:
+            frontier = self._roots.expanded(self.settings, TASKS, self._cutoff, job)
+            if job is not None and job.stopped:
+                return frontier
+            self._frontier = frontier
+        return self._frontier
+
+    def _stats(
+        self, frontier: Frontier, tally: Tally, width: int, job: Job, seconds: tuple[float, float]
+    ) -> SearchStats:
+        options = self._options
+        return SearchStats(
             strategy=options.strategy,
             propagate=technique_names(self.settings.techniques),
             cutoff=options.cutoff,
             cutoff_by=options.cutoff_by,
             cutoff_reached=not frontier.capped,
-            frontier_width=engine.width,
+            frontier_width=width,
             frontier_boards=len(frontier),
             boards_explored=len(self._roots) + frontier.guesses + tally.guesses,
             nodes=frontier.nodes + tally.nodes,
             deepest=tally.deepest,
-            seconds=time.perf_counter() - start,
-            expansion_seconds=expanded - start,
-            utilisation=[busy / job.seconds for busy in job.busy],
+            seconds=seconds[0],
+            expansion_seconds=seconds[1],
+            utilisation=job.utilisation,
         )
-
-
-def explore(
-    boards: Batch | Sequence[Board],
-    engine: Engine,
-    options: Options,
-    *,
-    on_solutions: Callable[[Any, Any], None] | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> tuple[list[int], Stats]:
-    """Make an ``Exploration`` and run it; returns the counts and the statistics."""
-    exploration = Exploration(boards, engine, options, on_solutions)
-    stats = exploration.run(progress)
-    return exploration.job.counts, stats

@@ -19,11 +19,11 @@ from gpusudoku.search.frontier import Frontier
 
 WALKERS = 256
 WALKED_WORDS = 256 * 21
-"""Words of packed boards at a time, at most: boards larger than 9x9 have fewer walkers,"""
+"""The most words of packed boards at a time: boards larger than 9x9 have fewer walkers."""
 LEAST_WALKERS = 4
-"""but no fewer than these."""
+"""The fewest walkers, whatever the size of the board."""
 HOPELESS = 1e18
-"""Nodes from which on nothing more is to be learnt: thousands of years."""
+"""The number of nodes from which on nothing more is to be learnt: thousands of years."""
 SEED = 1
 
 
@@ -37,7 +37,7 @@ class SearchEstimate:
     exact: bool
     """Whether the whole tree was seen."""
     node_seconds: float
-    """What one takes."""
+    """What a node takes."""
 
     def seconds(self, limit: int | None = None) -> float:
         """Time on one core, in seconds of a machine of 2024; stopping at a limit of solutions."""
@@ -55,7 +55,7 @@ def estimate_search(roots: Frontier, settings: SearchSettings) -> SearchEstimate
     walkers = max(LEAST_WALKERS, min(WALKERS, WALKED_WORDS // roots.layout.words))
     while len(todo) and nodes < HOPELESS:
         nodes += weight * len(todo)
-        solved, todo = todo.split(settings, -1.0)
+        solved, todo = todo.split(settings)
         solutions += weight * len(solved)
         if len(todo) > walkers:
             weight *= len(todo) / walkers

@@ -1,13 +1,13 @@
 """The frontier: a wide list of partial boards that share no solution, packed in bitmask arrays.
 
-Every engine starts from one. A frontier board is whole in itself, so engines can take frontier
-boards in any order, on any thread or card, and their counts add up to the count of the root.
+Every search starts from one. A frontier board is whole in itself, so workers can take frontier
+boards in any order, on any thread or GPU, and their counts add up to the count of the root.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, log2
 
 import numpy as np
@@ -17,31 +17,49 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search import cpu
+from gpusudoku.kernels.search.expand import Children
 from gpusudoku.kernels.search.layout import ONE, Layout, layout_of
+from gpusudoku.kernels.search.loop import Scratch
 from gpusudoku.kernels.search.settings import SearchSettings
 
 FRONTIER_BYTES = 1 << 28
 """A frontier is not expanded past this many bytes of packed boards. Making it takes four times as
 much for a moment: parents, children, and the lists of both."""
 
+CALL_BOARDS = 1 << 15
+"""Boards that are split in one call of the compiled code: an interrupt waits for no more."""
 
-SLICE = 1 << 15
-"""Boards split per call of the compiled code: an interrupt waits for no more than that."""
+
+@dataclass(frozen=True)
+class Cutoff:
+    """How large the boards of a frontier may be."""
+
+    size: float
+    """The largest search space, or number of empty cells, that need not be split."""
+    by_empty: bool
+    """Whether the size is a number of empty cells."""
+
+    @property
+    def threshold(self) -> float:
+        """The size as kernels compare it: of a search space the logarithm, so that any will do."""
+        return self.size if self.by_empty else log2(self.size)
 
 
 @dataclass(frozen=True)
 class Frontier:
     """Packed partial boards.
 
-    ``boards`` is uint64 (B, layout.words), one board a row, packed as ``kernels.layout`` draws
-    it. ``roots`` is int64 (B): the index of the root that each board descends from.
-    To make it ``nodes`` boards were looked at and ``guesses`` of them split in two; ``capped``
-    says that a cutoff was not reached for want of memory.
+    ``boards`` is uint64 (B, layout.words), one board a row, packed as ``kernels.search.layout``
+    draws it. ``roots`` is int64 (B): the index of the root that each board descends from. The first
+    ``ready`` boards need no more splitting. To make it ``nodes`` boards were looked at and
+    ``guesses`` of them split in two; ``capped`` says that a cutoff was not reached for want of
+    memory.
     """
 
     layout: Layout
     boards: NDArray[np.uint64]
     roots: NDArray[np.int64]
+    ready: int = 0
     nodes: int = 0
     guesses: int = 0
     capped: bool = False
@@ -50,7 +68,7 @@ class Frontier:
         return len(self.boards)
 
     @classmethod
-    def of(cls, roots: Batch | Sequence[Board], settings: SearchSettings) -> Frontier:
+    def of(cls, roots: Batch | Sequence[Board]) -> Frontier:
         """The roots themselves, in order; all of one geometry.
 
         A root whose clues contradict each other has no candidates left and counts 0.
@@ -58,39 +76,41 @@ class Frontier:
         batch = Batch.of(roots)
         layout = layout_of(batch.geometry.box_rows, batch.geometry.box_columns)
         boards = np.empty((len(batch), layout.words), np.uint64)
-        cpu.kernels(layout, settings).load(batch.cells, layout.index_of, layout.nonpeers, boards)
+        cpu.pack(layout)(batch.cells, layout.index_of, layout.nonpeers, boards)
+        if batch.candidates is not None:
+            boards[:, : layout.fixed] &= layout.planes_of(batch.candidates)
         return cls(layout, boards, np.arange(len(batch)))
+
+    def load(self, settings: SearchSettings) -> None:
+        """Compile what ``expanded`` and ``split`` need, or load it from disk."""
+        cpu.expand(self.layout, settings)
 
     def expanded(
         self,
         settings: SearchSettings,
         width: int,
-        cutoff: float | None = None,
+        cutoff: Cutoff | None = None,
         job: Job | None = None,
-        cutoff_by: str = "space",
     ) -> Frontier:
         """Split boards breadth first, dropping dead ones.
 
         Without a cutoff until there are ``width`` boards or none can be split; with a cutoff
-        until the search space of every board, or the number of its empty cells, is at most that.
-        Logarithms of search spaces are compared, so that any size will do. It stops in any case
-        before FRONTIER_BYTES would be passed, and once the job is stopped.
+        until no board is larger. It stops in any case before FRONTIER_BYTES would be passed, and
+        once the job is stopped.
         """
         most = FRONTIER_BYTES // (8 * self.layout.words)
-        by_empty = cutoff_by == "empty"
-        threshold = -1.0 if not cutoff else cutoff if by_empty else log2(cutoff)
-        done: list[Frontier] = []
-        todo, ready, nodes, guesses = self, 0, self.nodes, self.guesses
+        done = [self.part(0, self.ready)] if self.ready else []
+        todo = self.part(self.ready, len(self))
+        ready, nodes, guesses = self.ready, self.nodes, self.guesses
         while len(todo) and ready + 2 * len(todo) <= most:
             if cutoff is None and ready + len(todo) >= width:
                 break
             parts: list[Frontier] = []
-            for start in range(0, len(todo), SLICE):
+            for start in range(0, len(todo), CALL_BOARDS):
                 if job is not None and job.stopped:
                     return self
-                finished, split = todo.part(start, start + SLICE).split(
-                    settings, threshold, by_empty
-                )
+                part = todo.part(start, start + CALL_BOARDS)
+                finished, split = part.split(settings, cutoff)
                 guesses += split.guesses
                 done.append(finished)
                 parts.append(split)
@@ -99,46 +119,41 @@ class Frontier:
             todo = self._joined(parts)
         whole = self._joined([*done, todo])
         capped = cutoff is not None and len(todo) > 0
-        return Frontier(self.layout, whole.boards, whole.roots, nodes, guesses, capped)
+        return Frontier(self.layout, whole.boards, whole.roots, ready, nodes, guesses, capped)
 
     def part(self, start: int, end: int) -> Frontier:
-        """The boards from start to before end."""
+        """The boards from start to before end, none of which counts as ready."""
         return Frontier(self.layout, self.boards[start:end], self.roots[start:end])
 
     def split(
-        self, settings: SearchSettings, threshold: float, by_empty: bool = False
+        self, settings: SearchSettings, cutoff: Cutoff | None = None
     ) -> tuple[Frontier, Frontier]:
         """Simplify every board once, and split it in two.
 
-        Returns the boards that need no splitting, solved or of a search space of at most
-        2^threshold (by_empty: of as many empty cells), and the others, halved. Dead boards are in
-        neither.
+        Returns the boards that need no splitting, solved or no larger than the cutoff, and the
+        others, halved. Dead boards are in neither.
         """
-        expand = cpu.kernels(self.layout, settings).expand
-        scratch = np.empty(self.layout.scratch_words, np.uint64)
-        children = np.empty((2 * len(self), self.layout.words), np.uint64)
-        parents = np.empty(2 * len(self), np.int64)
-        ready = np.empty(2 * len(self), np.bool_)
-        count = expand(
-            self.boards,
-            threshold,
-            by_empty,
-            children,
-            parents,
-            ready,
-            self.layout.nonpeers,
-            scratch,
-        )
-        children, ready, roots = children[:count], ready[:count], self.roots[parents[:count]]
-        guesses = int(np.count_nonzero(np.diff(parents[:count]) == 0))  # two of a parent
-        return (
-            Frontier(self.layout, children[ready], roots[ready]),
-            Frontier(self.layout, children[~ready], roots[~ready], guesses=guesses),
-        )
+        return self._split(settings, -1.0 if cutoff is None else cutoff.threshold, cutoff)
 
     def simplified(self, settings: SearchSettings) -> Frontier:
         """The boards that are not seen to be dead, simplified, not split."""
-        return self.split(settings, inf)[0]
+        return self._split(settings, inf, None)[0]
+
+    def _split(
+        self, settings: SearchSettings, threshold: float, cutoff: Cutoff | None
+    ) -> tuple[Frontier, Frontier]:
+        by_empty = cutoff is not None and cutoff.by_empty
+        scratch = Scratch(self.layout.nonpeers, np.empty(self.layout.scratch_words, np.uint64))
+        children = Children.empty(len(self), self.layout.words)
+        expand = cpu.expand(self.layout, settings)
+        count = expand(self.boards, threshold, by_empty, children, scratch)
+        boards, parents, ready = (array[:count] for array in children)
+        roots = self.roots[parents]
+        guesses = int(np.count_nonzero(np.diff(parents) == 0))  # two of a parent
+        return (
+            Frontier(self.layout, boards[ready], roots[ready]),
+            Frontier(self.layout, boards[~ready], roots[~ready], guesses=guesses),
+        )
 
     @property
     def candidates(self) -> NDArray[np.uint64]:
@@ -150,9 +165,17 @@ class Frontier:
             masks |= (plane >> bit.astype(np.uint64) & ONE) << np.uint64(digit)
         return masks
 
+    @property
+    def fixed(self) -> NDArray[np.bool_]:
+        """Bool (B, cells): the cells whose digit stands."""
+        word, bit = np.divmod(self.layout.index_of, 64)
+        stands = self.boards[:, self.layout.fixed + word] >> bit.astype(np.uint64) & ONE
+        fixed: NDArray[np.bool_] = stands == ONE
+        return fixed
+
     def _joined(self, parts: Sequence[Frontier]) -> Frontier:
         if len(parts) == 1:
-            return parts[0]
+            return replace(parts[0], ready=0, guesses=0)
         return Frontier(
             self.layout,
             np.concatenate([part.boards for part in parts]),

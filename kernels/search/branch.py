@@ -18,7 +18,7 @@ from gpusudoku.kernels.search.settings import FIRST
 
 
 def build_place(layout: Layout, jit: Jit) -> Callable[..., None]:
-    """Make ``place(s, nonpeers, d, index)``: fix digit d + 1, a candidate of the cell, in its index.
+    """Make ``place(s, nonpeers, d, index)``: fix digit d + 1, a candidate, in a cell.
 
     Which digits are pending now is left to the caller, who knows what candidates the cell had.
     """

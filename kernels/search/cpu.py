@@ -1,4 +1,4 @@
-"""The kernels compiled for the CPU, one set per geometry and settings, kept on disk.
+"""The search compiled for the CPU, one set of functions per geometry and settings, kept on disk.
 
 The geometry is a set of constants to the compiler: it unrolls the loops over digits and words,
 which makes the search twice as fast as one compiled for all geometries.
@@ -7,25 +7,23 @@ which makes the search twice as fast as one compiled for all geometries.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cache
+from typing import Any
 
+import numpy as np
+from numba import typeof, types
 from numba.extending import register_jitable
 
 from gpusudoku.kernels.jit import compiled
-from gpusudoku.kernels.search.expand import build_expand, build_load
+from gpusudoku.kernels.search.arguments import Found, Stack, Work
+from gpusudoku.kernels.search.expand import Children, build_expand, build_pack
 from gpusudoku.kernels.search.layout import Layout
+from gpusudoku.kernels.search.loop import Scratch
 from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 
-LOAD = "void(uint8[:,::1], int64[::1], uint64[:,::1], uint64[:,::1])"
-EXPAND = (
-    "int64(uint64[:,::1], float64, boolean, uint64[:,::1], int64[::1], boolean[::1],"
-    " uint64[:,::1], uint64[::1])"
-)
-RUN = (
-    "void(uint64[:,::1], int64[::1], int64[::1], {word}[:,::1], int64[::1], int64[::1], int64,"
-    " uint64, uint64[::1], uint8[:,::1], int64[::1], int64[::1], uint64[::1], {workspace})"
-)
+_BOARDS = types.uint64[:, ::1]
+_jit = register_jitable(_nrt=False, forceinline=True)
 
 
 def _claim(counter):
@@ -38,38 +36,31 @@ def _add(array, i, value):
     array[i] += value
 
 
-class Kernels:
-    """The compiled functions for one geometry and settings, each compiled (or loaded) at first use.
-
-    See the ``build_`` function of the same name for what each does.
-    """
-
-    def __init__(self, layout: Layout, settings: SearchSettings) -> None:
-        self._layout, self._settings = layout, settings
-        self._jit = register_jitable(_nrt=False, forceinline=True)
-
-    @cached_property
-    def load(self) -> Callable[..., None]:
-        """Pack boards."""
-        return compiled(build_load(self._layout, self._jit), LOAD)
-
-    @cached_property
-    def expand(self) -> Callable[..., int]:
-        """Split boards in two."""
-        return compiled(build_expand(self._layout, self._settings, self._jit), EXPAND)
-
-    @cached_property
-    def run(self) -> Callable[..., None]:
-        """Search boards."""
-        search = search_for(self._layout, self._settings)
-        run = search.build_run(self._jit, self._jit(_claim), self._jit(_add))
-        workspace = ", ".join(
-            f"{array.dtype}[{':,' * (array.ndim - 1)}::1]" for array in search.workspace()
-        )
-        return compiled(run, RUN.format(word=search.word.__name__, workspace=workspace))
+@cache
+def pack(layout: Layout) -> Callable[..., None]:
+    """Compile, or load, ``expand.build_pack``: it packs boards."""
+    signature = types.uint8[:, ::1], types.int64[::1], _BOARDS, _BOARDS
+    return compiled(build_pack(layout, _jit), signature)
 
 
 @cache
-def kernels(layout: Layout, settings: SearchSettings) -> Kernels:
-    """The compiled functions for boards of a layout."""
-    return Kernels(layout, settings)
+def expand(layout: Layout, settings: SearchSettings) -> Callable[..., int]:
+    """Compile, or load, ``expand.build_expand``: it splits boards in two."""
+    children = typeof(Children.empty(0, layout.words))
+    scratch = typeof(Scratch(layout.nonpeers, np.empty(layout.scratch_words, np.uint64)))
+    signature = _BOARDS, types.float64, types.boolean, children, scratch
+    return compiled(build_expand(layout, settings, _jit), signature)
+
+
+@cache
+def run(layout: Layout, settings: SearchSettings) -> Callable[..., None]:
+    """Compile, or load, the loop of the search for these boards; see ``loop.build_run``."""
+    search = search_for(layout, settings)
+    loop = search.build_run(_jit, _jit(_claim), _jit(_add))
+    groups: tuple[Any, ...] = (
+        Work.empty(layout.words),
+        Stack.empty(0, search.words, search.word),
+        Found.empty(0, 0, layout.n**2),
+    )
+    signature = *map(typeof, groups), types.int64, types.uint64, typeof(search.scratch())
+    return compiled(loop, signature)

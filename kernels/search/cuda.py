@@ -1,6 +1,6 @@
-"""The kernels for CUDA: the same search as on the CPU, one thread per stack.
+"""The search compiled for CUDA: the same loop as on the CPU, one thread per stack.
 
-Threads are persistent: each fetches frontier boards by an atomic add until none is left or its
+Threads are persistent: each takes frontier boards by an atomic add until none is left or its
 budget of nodes is spent. Stacks live in global memory; what is on them when the kernel ends is what
 has not been explored, and a later launch goes on from there. They lie there in one of two ways:
 with the thread as the last axis, so that neighbouring threads at the same depth touch neighbouring
@@ -14,18 +14,21 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import config, cuda
+from numba import config, cuda, typeof, types
 
 from gpusudoku.kernels import bits, lanes
+from gpusudoku.kernels.jit import Jit
+from gpusudoku.kernels.search.arguments import STATES, TALLIES, Found, Stack, Work
 from gpusudoku.kernels.search.layout import Layout
-from gpusudoku.kernels.search.nine.planes import WORK_ROWS
-from gpusudoku.kernels.search.select import NineSearch, search_for
+from gpusudoku.kernels.search.loop import Scratch
+from gpusudoku.kernels.search.nine.planes import MEMORY_ROWS, Lanes
+from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 
 if not config.ENABLE_CUDASIM:
     bits.register_cuda()
     lanes.register_cuda()
-    # Small cards, and cards short of memory, are launched with few blocks on purpose.
+    # Small GPUs, and GPUs short of memory, are launched with few blocks on purpose.
     config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 
 
@@ -37,84 +40,68 @@ def _add(array, i, value):
     cuda.atomic.add(array, i, value)
 
 
-def signature(layout: Layout, settings: SearchSettings) -> str:
+def build_general_run(layout: Layout, jit: Jit, run: Callable[..., None]) -> Callable[..., None]:
+    """Make ``run(work, stack, found, budget, limit, nonpeers)`` of any geometry's loop."""
+    scratch_words = layout.scratch_words
+
+    @jit
+    def general_run(work, stack, found, budget, limit, nonpeers):
+        scratch = Scratch(nonpeers, cuda.local.array(scratch_words, np.uint64))
+        run(work, stack, found, budget, limit, scratch)
+
+    return general_run
+
+
+def build_nine_run(jit: Jit, run: Callable[..., None]) -> Callable[..., None]:
+    """Make the same of the loop of 9x9 boards, with one lane; it needs no ``nonpeers``."""
+
+    @jit
+    def nine_run(work, stack, found, budget, limit, nonpeers):
+        memory = cuda.local.array((MEMORY_ROWS, 1), np.uint32)
+        lane = Lanes(memory, cuda.local.array(1, np.int64))
+        run(work, stack, found, budget, limit, lane)
+
+    return nine_run
+
+
+def signature(layout: Layout, settings: SearchSettings) -> tuple[Any, ...]:
     """Argument types of the kernel. Not given to ``cuda.jit``, which would compile at import."""
-    word = search_for(layout, settings).word.__name__
-    return (
-        f"void(uint64[:,::1], int64[::1], int64[::1], {word}[:,:,::1], int64[:,::1], int64[:,::1],"
-        " int64, uint64, uint64[::1], uint8[:,::1], int64[::1], int64[::1], uint64[:,::1],"
-        " uint64[:,::1])"
+    search = search_for(layout, settings, lanes=1)
+    work = Work.empty(layout.words)
+    stacks = Stack(
+        np.empty((1, search.words, 1), search.word),
+        np.empty((1, 1), np.int64),
+        np.empty((STATES, 1), np.int64),
+        np.empty((TALLIES, 1), np.uint64),
     )
+    found = Found.empty(1, 0, layout.n**2)
+    groups = typeof(work), typeof(stacks), typeof(found)
+    return *groups, types.int64, types.uint64, types.uint64[:, ::1]
 
 
 def build_kernel(
     layout: Layout, settings: SearchSettings, contiguous: bool = False
 ) -> Callable[..., None]:
-    """Make the kernel as a plain function; see ``search.build_run`` for most of its arguments.
+    """Make the plain function ``kernel(work, stacks, found, budget, limit, nonpeers)``.
 
-    ``kernel(boards, roots, cursor, stacks, stack_roots, states, budget, limit, counts,
-    solutions, solution_roots, used, tallies, nonpeers)``, where each thread has its part of
-
-    stacks        (depth, words, threads)    words and their type as the ``Search`` has them
-    stack_roots  int64 (depth, threads)     of both: (threads, ...) if ``contiguous``
-    states        int64 (STATES, threads)
-    tallies       uint64 (TALLIES, threads)
-
-    and the number of threads launched may be larger than theirs.
+    ``arguments`` describes the groups and ``loop.build_run`` the rest. ``stacks`` is a ``Stack``
+    with an axis for the threads: its boards are (depth, words, threads) and its roots
+    (depth, threads), or (threads, ...) both if ``contiguous``; state and tally are (..., threads).
+    More threads may be launched than there are stacks.
     """
     jit = cuda.jit(device=True)
-    search = search_for(layout, settings, lanes=1)
-    run = search.build_run(jit, jit(_claim), jit(_add))
-    nine = isinstance(search, NineSearch)
-    scratch_words = layout.scratch_words
+    run = search_for(layout, settings, lanes=1).build_gpu_run(jit, jit(_claim), jit(_add))
 
-    def kernel(
-        boards,
-        roots,
-        cursor,
-        stacks,
-        stack_roots,
-        states,
-        budget,
-        limit,
-        counts,
-        solutions,
-        solution_roots,
-        used,
-        tallies,
-        nonpeers,
-    ):
+    def kernel(work, stacks, found, budget, limit, nonpeers):
         thread = cuda.grid(1)
-        if thread >= states.shape[1]:
+        if thread >= stacks.state.shape[1]:
             return
         if contiguous:
-            stack, whose = stacks[thread], stack_roots[thread]
+            boards, roots = stacks.boards[thread], stacks.roots[thread]
         else:
-            stack, whose = stacks[:, :, thread], stack_roots[:, thread]
-        # What the search of a thread needs besides: one lane's memory, or tables and scratch.
-        if nine:
-            one = cuda.local.array((WORK_ROWS, 1), np.uint32)
-            two = cuda.local.array(1, np.int64)
-        else:
-            one = nonpeers
-            two = cuda.local.array(scratch_words, np.uint64)
-        run(
-            boards,
-            roots,
-            cursor,
-            stack,
-            whose,
-            states[:, thread],
-            budget,
-            limit,
-            counts,
-            solutions,
-            solution_roots,
-            used,
-            tallies[:, thread],
-            one,
-            two,
-        )
+            boards, roots = stacks.boards[:, :, thread], stacks.roots[:, thread]
+        stack = Stack(boards, roots, stacks.state[:, thread], stacks.tally[:, thread])
+        run(work, stack, found, budget, limit, nonpeers)
 
     return kernel
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import log2
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpusudoku.kernels.bits import popcount
 from gpusudoku.kernels.jit import Jit
@@ -15,8 +17,8 @@ from gpusudoku.kernels.search.propagate import build_propagate
 from gpusudoku.kernels.search.settings import DEAD, SOLVED, SearchSettings
 
 
-def build_load(layout: Layout, jit: Jit) -> Callable[..., None]:
-    """Make ``load(cells, index_of, nonpeers, boards)``.
+def build_pack(layout: Layout, jit: Jit) -> Callable[..., None]:
+    """Make ``pack(cells, index_of, nonpeers, boards)``.
 
     Packs uint8 (B, n * n) cells, 0 for empty, into uint64 (B, words) boards. A board whose clues
     contradict each other comes out without candidates, so that any search finds it dead.
@@ -26,7 +28,7 @@ def build_load(layout: Layout, jit: Jit) -> Callable[..., None]:
     place = build_place(layout, jit)
 
     @jit
-    def load(cells, index_of, nonpeers, boards):
+    def pack(cells, index_of, nonpeers, boards):
         for b in range(cells.shape[0]):
             s = boards[b]
             for d in range(n):
@@ -49,7 +51,7 @@ def build_load(layout: Layout, jit: Jit) -> Callable[..., None]:
                     break
                 place(s, nonpeers, digit, index)
 
-    return load
+    return pack
 
 
 def build_size(layout: Layout, jit: Jit) -> Callable[..., float]:
@@ -81,16 +83,32 @@ def build_size(layout: Layout, jit: Jit) -> Callable[..., float]:
     return size
 
 
+class Children(NamedTuple):
+    """The boards that a round makes, written from the front."""
+
+    boards: NDArray[np.uint64]
+    """uint64 (2 B, words): in the order of their parents."""
+    parents: NDArray[np.int64]
+    """int64 (2 B): the index of each child's parent."""
+    ready: NDArray[np.bool_]
+    """bool (2 B): whether the child needs no more splitting."""
+
+    @classmethod
+    def empty(cls, parents: int, words: int) -> Children:
+        """Room for two children of every parent."""
+        return cls(
+            np.empty((2 * parents, words), np.uint64),
+            np.empty(2 * parents, np.int64),
+            np.empty(2 * parents, np.bool_),
+        )
+
+
 def build_expand(layout: Layout, settings: SearchSettings, jit: Jit) -> Callable[..., int]:
-    """Make ``expand(boards, cutoff, by_empty, children, parents, ready, nonpeers, scratch)``: a round.
+    """Make ``expand(boards, cutoff, by_empty, children, scratch)``: one round of splitting.
 
     Every board of uint64 (B, words) is simplified. Dead ones vanish; one that is solved, or whose
-    ``size`` is at most the cutoff, is copied to ``children``; any other is split in two.
-
-    children   uint64 (2 B, words)   written from the front, in the order of their parents
-    parents    int64 (2 B)           index of each child's parent
-    ready      bool (2 B)            whether the child needs no more splitting
-    Returns the number of children.
+    ``size`` is at most the cutoff, becomes a child; any other is split in two. Returns the number
+    of children. ``scratch`` is a ``loop.Scratch``.
     """
     words = layout.words
     propagate = build_propagate(layout, settings.techniques, jit)
@@ -99,23 +117,24 @@ def build_expand(layout: Layout, settings: SearchSettings, jit: Jit) -> Callable
     size = build_size(layout, jit)
 
     @jit
-    def expand(boards, cutoff, by_empty, children, parents, ready, nonpeers, scratch):
-        count = 0
+    def expand(boards, cutoff, by_empty, children, scratch):
+        nonpeers, count = scratch.nonpeers, 0
         for b in range(boards.shape[0]):
-            s = children[count]
+            s = children.boards[count]
             for i in range(words):
                 s[i] = boards[b, i]
-            status = propagate(s, scratch, nonpeers)
+            status = propagate(s, scratch.words, nonpeers)
             if status == DEAD:
                 continue
-            parents[count] = b
-            ready[count] = status == SOLVED or size(s, by_empty) <= cutoff
+            children.parents[count] = b
+            ready = status == SOLVED or size(s, by_empty) <= cutoff
+            children.ready[count] = ready
             count += 1
-            if ready[count - 1]:
+            if ready:
                 continue
-            if branch(s, children[count], nonpeers, choose(s, scratch, nonpeers)):
-                parents[count] = b
-                ready[count] = False
+            if branch(s, children.boards[count], nonpeers, choose(s, scratch.words, nonpeers)):
+                children.parents[count] = b
+                children.ready[count] = False
                 count += 1
         return count
 

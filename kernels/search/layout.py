@@ -122,6 +122,27 @@ class Layout:
         table[self.index_of, word] |= cell_bit
         return table
 
+    def planes_of(self, candidates: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """The planes of boards whose cells may take some digits only.
+
+        Parameters
+        ----------
+        candidates
+            uint64 (B, n * n): per cell the mask of digits, bit d for digit d + 1.
+
+        Returns
+        -------
+        uint64 (B, n * W)
+        """
+        word, bit = np.divmod(self.index_of, 64)
+        planes = np.zeros((len(candidates), self.n * self.plane_words), np.uint64)
+        for d in range(self.n):
+            bits = (candidates >> np.uint64(d) & ONE) << bit.astype(np.uint64)
+            for w in range(self.plane_words):
+                column = d * self.plane_words + w
+                planes[:, column] = np.bitwise_or.reduce(bits[:, word == w], axis=1)
+        return planes
+
 
 @cache
 def layout_of(box_rows: int, box_columns: int) -> Layout:

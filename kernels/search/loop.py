@@ -1,6 +1,6 @@
 """The iterative backtracking counter: one thread, one explicit stack, no recursion.
 
-The top of the stack is the board at hand. A guess pushes a board, a board without solutions left
+The top of the stack is the current board. A guess pushes a board, a board without solutions left
 is popped. Whenever the counter stops (its budget of nodes is spent, its stack is full, room for
 solutions ran out) the stack holds exactly what has not been explored yet.
 """
@@ -8,40 +8,30 @@ solutions ran out) the stack holds exactly what has not been explored yet.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpusudoku.kernels.bits import lowest_index
 from gpusudoku.kernels.jit import Jit
+from gpusudoku.kernels.search.arguments import DEEPEST, GUESSES, NODES, TOP
 from gpusudoku.kernels.search.branch import build_branch, build_choose
 from gpusudoku.kernels.search.layout import ONE, ZERO, Layout
 from gpusudoku.kernels.search.propagate import build_propagate
 from gpusudoku.kernels.search.settings import DEAD, SOLVED, SearchSettings
 
-NODES = 0
-"""Boards looked at."""
-GUESSES = 1
-"""Guesses, each of which makes one more partial board."""
-DEEPEST = 2
-"""Boards left on the stack for later, at most."""
-TALLIES = 3
-
-TOP = 0
-"""Index of the board at hand in the stack, -1 if there is none."""
-AT_HAND = 1
-"""Lanes whose boards the last call put on top of the stack, as bits; -1 before the first call."""
-STATES = 2
-
 SLICE = 4096
-"""Nodes after which the search of one board at a time looks whether the limit is reached."""
+"""Nodes after which the search of one root looks whether the limit is reached."""
 
 
-def limit_of(limit: int | None) -> np.uint64:
-    """The limit as the kernels take it: no count reaches 2^64 - 1, see ``build_run``."""
-    most = 2**64 - 1
-    value: np.uint64 = np.uint64(most if limit is None else min(limit, most))
-    return value
+class Scratch(NamedTuple):
+    """What a thread needs besides its stack."""
+
+    nonpeers: NDArray[np.uint64]
+    """uint64 (64 W, W): ``Layout.nonpeers``, which all threads share."""
+    words: NDArray[np.uint64]
+    """uint64 (Layout.scratch_words): memory of this thread."""
 
 
 def build_run(
@@ -56,26 +46,12 @@ def build_run(
     ``claim(counter)`` returns counter[0] and raises it by 1; ``add(array, i, value)`` adds to
     array[i]. Both are atomic where threads share the arrays.
 
-    The function made is ``run(boards, roots, cursor, stack, stack_roots, state, budget, limit,
-    counts, solutions, solution_roots, used, tally, nonpeers, scratch)``:
+    The function made is ``run(work, stack, found, budget, limit, scratch)``; ``arguments`` says
+    what the groups hold.
 
-    boards           uint64 (B, words)       the frontier, or a piece of it
-    roots           int64 (B)               which of the ``counts`` a board adds to
-    cursor           int64 (1)               the next board to take
-    stack            uint64 (depth, words)   this thread's, kept from call to call
-    stack_roots     int64 (depth)           whose boards those are
-    state            int64 (STATES)          TOP and AT_HAND, kept from call to call; -1 at first
-    budget           int                     nodes to look at; then the function returns
-    limit            uint64                  an root with this count is not searched on
-    counts           uint64 (roots)         solutions found
-    solutions        uint8 (room, n * n)     solutions are written here, if room is not 0,
-    solution_roots  int64 (room)            and whose they are
-    used             int64 (1)               rows of ``solutions`` claimed so far; past room: wait
-    tally            uint64 (TALLIES)        this thread's statistics
-    nonpeers             uint64                  ``Layout.nonpeers``
-    scratch          uint64                  ``Layout.scratch_words`` words, this thread's
-
-    No count can overflow: at a billion solutions a second, 2^64 take 584 years.
+    budget   int       nodes to look at; then the function returns
+    limit    uint64    a root with this count is not searched any further
+    scratch  Scratch
     """
     n, K, W, words = layout.n, layout.rows_per_word, layout.plane_words, layout.words
     propagate = build_propagate(layout, settings.techniques, jit)
@@ -93,89 +69,68 @@ def build_run(
                     cells[(w * K + bit // n) * n + bit % n] = d + 1
 
     @jit
-    def search(
-        stack, stack_roots, state, budget, room, solutions, solution_roots, used, tally, nonpeers,
-        scratch,
-    ):  # fmt: skip
+    def search(stack, found, budget, room, scratch):
         """Explore the stack for a number of nodes; returns the solutions found, at most room."""
-        found, guesses, nodes = ZERO, ZERO, 0
-        root = stack_roots[0]
-        top = state[TOP]
+        solved, guesses, nodes = ZERO, ZERO, 0
+        root = stack.roots[0]
+        top = stack.state[TOP]
         deepest = top
-        while top >= 0 and nodes < budget and found < room:
-            s = stack[top]
-            status = propagate(s, scratch, nonpeers)
+        while top >= 0 and nodes < budget and solved < room:
+            s = stack.boards[top]
+            status = propagate(s, scratch.words, scratch.nonpeers)
             nodes += 1
             if status == DEAD:
                 top -= 1
             elif status == SOLVED:
-                if solutions.shape[0] > 0:
-                    row = claim(used)
-                    if row >= solutions.shape[0]:
+                if found.solutions.shape[0] > 0:
+                    row = claim(found.used)
+                    if row >= found.solutions.shape[0]:
                         break
-                    write_solution(s, solutions[row])
-                    solution_roots[row] = root
-                found += ONE
+                    write_solution(s, found.solutions[row])
+                    found.roots[row] = root
+                solved += ONE
                 top -= 1
             else:
-                if top + 1 == stack.shape[0]:
+                if top + 1 == stack.boards.shape[0]:
                     break
-                if branch(s, stack[top + 1], nonpeers, choose(s, scratch, nonpeers)):
+                cell = choose(s, scratch.words, scratch.nonpeers)
+                if branch(s, stack.boards[top + 1], scratch.nonpeers, cell):
                     top += 1
-                    stack_roots[top] = root
+                    stack.roots[top] = root
                     guesses += ONE
                     deepest = max(deepest, top)
-        state[TOP] = top
-        tally[NODES] += np.uint64(nodes)
-        tally[GUESSES] += guesses
-        tally[DEEPEST] = max(tally[DEEPEST], np.uint64(deepest))
-        return found
+        stack.state[TOP] = top
+        stack.tally[NODES] += np.uint64(nodes)
+        stack.tally[GUESSES] += guesses
+        stack.tally[DEEPEST] = max(stack.tally[DEEPEST], np.uint64(deepest))
+        return solved
 
     @jit
-    def run(
-        boards,
-        roots,
-        cursor,
-        stack,
-        stack_roots,
-        state,
-        budget,
-        limit,
-        counts,
-        solutions,
-        solution_roots,
-        used,
-        tally,
-        nonpeers,
-        scratch,
-    ):
+    def run(work, stack, found, budget, limit, scratch):
         while budget > 0:
-            if state[TOP] < 0:
-                index = claim(cursor)
-                if index >= boards.shape[0]:
+            if stack.state[TOP] < 0:
+                index = claim(work.cursor)
+                if index >= work.boards.shape[0]:
                     return
                 for i in range(words):
-                    stack[0, i] = boards[index, i]
-                stack_roots[0] = roots[index]
-                state[TOP] = 0
-            root = stack_roots[0]  # of all: a board is fetched when the stack is empty
-            known = counts[root]
+                    stack.boards[0, i] = work.boards[index, i]
+                stack.roots[0] = work.roots[index]
+                stack.state[TOP] = 0
+            root = stack.roots[0]  # of all: a board is taken when the stack is empty
+            known = found.counts[root]
             if known >= limit:
-                state[TOP] = -1
+                stack.state[TOP] = -1
                 continue
-            before = tally[NODES]
-            part = min(budget, SLICE)
+            before = stack.tally[NODES]
+            slice_budget = min(budget, SLICE)
             room = limit - known
-            found = search(
-                stack, stack_roots, state, part, room, solutions, solution_roots, used, tally,
-                nonpeers, scratch,
-            )  # fmt: skip
-            spent = np.int64(tally[NODES] - before)
+            solved = search(stack, found, slice_budget, room, scratch)
+            spent = np.int64(stack.tally[NODES] - before)
             budget -= spent
-            if found != ZERO:
-                add(counts, root, found)
+            if solved != ZERO:
+                add(found.counts, root, solved)
             # Neither done nor out of budget: no room for solutions, or the stack is full.
-            if state[TOP] >= 0 and spent < part and found < room:
+            if stack.state[TOP] >= 0 and spent < slice_budget and solved < room:
                 return
 
     return run

@@ -1,6 +1,6 @@
 """The two searches: one for all geometries, and one for 9x9 boards with the usual techniques.
 
-Both nonpeers to one interface, so that nobody who runs a search needs to know which it is.
+Both keep to one interface, so that nobody who runs a search needs to know which it is.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from gpusudoku.kernels.jit import Jit
 from gpusudoku.kernels.lanes import LANES
-from gpusudoku.kernels.search import loop as search
+from gpusudoku.kernels.search import loop
 from gpusudoku.kernels.search.layout import Layout
-from gpusudoku.kernels.search.nine import loop as nine_search
-from gpusudoku.kernels.search.nine import planes as nine_planes
+from gpusudoku.kernels.search.nine import loop as nine_loop
+from gpusudoku.kernels.search.nine import planes
 from gpusudoku.kernels.search.settings import SearchSettings
 
 
@@ -24,27 +24,32 @@ class Search(Protocol):
     """What those who run a search need to know of it."""
 
     lanes: int
-    """Boards that a thread has at hand at once. Each may need room for a solution at any time."""
+    """The boards that a thread works on at once. Each may need room for a solution at any time."""
     words: int
-    """Words of a board on the stack,"""
+    """The number of words of a board on the stack."""
     word: type[np.unsignedinteger[Any]]
-    """and their type."""
+    """The type of such a word."""
     node_seconds: float
     """About how long a core of 2024 takes for a node, for estimates."""
 
     def build_run(
         self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
     ) -> Callable[..., None]:
-        """Make the loop of a thread; see ``search.build_run``."""
+        """Make the loop of a CPU thread; see ``loop.build_run``."""
 
-    def workspace(self) -> tuple[NDArray[Any], ...]:
-        """The last arguments of the loop of a CPU thread."""
+    def build_gpu_run(
+        self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
+    ) -> Callable[..., None]:
+        """Make the loop of a CUDA thread: ``nonpeers`` in place of the scratch, which it makes."""
+
+    def scratch(self) -> Any:
+        """Make the last argument of the loop of a CPU thread."""
 
     def boards_of(self, stack: NDArray[Any]) -> NDArray[np.uint64]:
         """Rows of a stack as boards of the layout."""
 
 
-class AnySearch:
+class GeneralSearch:
     """The search for all geometries and techniques; one board at a time."""
 
     lanes = 1
@@ -59,11 +64,19 @@ class AnySearch:
         self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
     ) -> Callable[..., None]:
         """See ``Search``."""
-        return search.build_run(self._layout, self._settings, jit, claim, add)
+        return loop.build_run(self._layout, self._settings, jit, claim, add)
 
-    def workspace(self) -> tuple[NDArray[Any], ...]:
+    def build_gpu_run(
+        self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
+    ) -> Callable[..., None]:
         """See ``Search``."""
-        return self._layout.nonpeers, np.empty(self._layout.scratch_words, np.uint64)
+        from gpusudoku.kernels.search.cuda import build_general_run
+
+        return build_general_run(self._layout, jit, self.build_run(jit, claim, add))
+
+    def scratch(self) -> loop.Scratch:
+        """See ``Search``."""
+        return loop.Scratch(self._layout.nonpeers, np.empty(self._layout.scratch_words, np.uint64))
 
     def boards_of(self, stack: NDArray[Any]) -> NDArray[np.uint64]:
         """See ``Search``."""
@@ -74,7 +87,7 @@ class NineSearch:
     """The search for 9x9 boards; as many at a time as there are lanes."""
 
     word = np.uint32
-    words = nine_planes.WORDS
+    words = planes.WORDS
     node_seconds = 25e-9
 
     def __init__(self, settings: SearchSettings, lanes: int) -> None:
@@ -84,21 +97,27 @@ class NineSearch:
         self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
     ) -> Callable[..., None]:
         """See ``Search``."""
-        return nine_search.build_run(self._settings, self.lanes, jit, claim, add)
+        return nine_loop.build_run(self._settings, self.lanes, jit, claim, add)
 
-    def workspace(self) -> tuple[NDArray[Any], ...]:
+    def build_gpu_run(
+        self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
+    ) -> Callable[..., None]:
         """See ``Search``."""
-        return np.zeros((nine_planes.WORK_ROWS, self.lanes), np.uint32), np.zeros(
-            self.lanes, np.int64
-        )
+        from gpusudoku.kernels.search.cuda import build_nine_run
+
+        return build_nine_run(jit, self.build_run(jit, claim, add))
+
+    def scratch(self) -> planes.Lanes:
+        """See ``Search``."""
+        return planes.Lanes.empty(self.lanes)
 
     def boards_of(self, stack: NDArray[Any]) -> NDArray[np.uint64]:
         """See ``Search``."""
-        return nine_planes.boards_of(stack)
+        return planes.boards_of(stack)
 
 
 def search_for(layout: Layout, settings: SearchSettings, lanes: int = LANES) -> Search:
-    """The search for boards of a layout by some settings, in as many lanes if it can do that."""
-    if layout == nine_planes.NINE and nine_search.can_search(settings):
+    """The search for boards of a layout, in as many lanes if it can do that."""
+    if layout == planes.NINE and nine_loop.can_search(settings):
         return NineSearch(settings, lanes)
-    return AnySearch(layout, settings)
+    return GeneralSearch(layout, settings)

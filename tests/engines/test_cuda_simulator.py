@@ -17,7 +17,8 @@ from gpusudoku.engines.cuda import availability, device
 from gpusudoku.engines.cuda import engine as cuda_engine
 from gpusudoku.engines.cuda.device import SIMULATED
 from gpusudoku.engines.cuda.engine import CudaEngine
-from gpusudoku.jobs.job import Interrupted, Job, Progress
+from gpusudoku.errors import Interrupted
+from gpusudoku.jobs.job import Job, Progress
 from gpusudoku.kernels.search import loop as search
 from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings

@@ -12,8 +12,9 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import Options, count, count_many, cross_check, explore
 from gpusudoku.engines.cuda import availability
+from gpusudoku.errors import Interrupted
 from gpusudoku.formats import parse
-from gpusudoku.jobs.job import Interrupted, Progress
+from gpusudoku.jobs.job import Progress
 from gpusudoku.listing import solutions, solve
 from tests import naive
 from tests.boards import CLUES, full_grid, puzzle, spoilt

@@ -12,8 +12,8 @@ import pytest
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count
-from gpusudoku.errors import GpusudokuError
-from gpusudoku.jobs.job import Interrupted, Job, Progress, Task
+from gpusudoku.errors import GpusudokuError, Interrupted
+from gpusudoku.jobs.job import Job, Progress, Task
 
 PATIENCE = 20.0
 """Seconds after which something that was to happen has not."""

@@ -134,7 +134,7 @@ def _live(parts: list[Board]) -> list[tuple[Board, NDArray[np.uint64]]]:
     """The parts in which singles find no contradiction, each with its uint64 (cells) candidates."""
     if not parts:
         return []
-    simplified = Frontier.of(parts, SearchSettings()).simplified(SearchSettings())
+    simplified = Frontier.of(parts).simplified(SearchSettings())
     return [
         (parts[owner], candidates)
         for owner, candidates in zip(simplified.roots.tolist(), simplified.candidates, strict=True)

@@ -31,7 +31,7 @@ def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int],
     Interrupted
         After Ctrl-C.
     """
-    live = Frontier.of(boards, SearchSettings()).simplified(SearchSettings())
+    live = Frontier.of(boards).simplified(SearchSettings())
     candidates = live.candidates
     threads = max(1, min(threads, memory // (SPACE_BYTES + SLAB_BYTES)))
     workers = [_Thread() for _ in range(threads)]

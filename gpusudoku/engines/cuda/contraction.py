@@ -13,6 +13,7 @@ from gpusudoku.jobs.job import Job, Progress
 
 def contract_on_gpus(
     contraction: Contraction,
+    tasks: range | None,
     gpus: Sequence[Gpu],
     job: Job,
     progress: Callable[[Progress], None] | None = None,
@@ -21,7 +22,8 @@ def contract_on_gpus(
     contraction.prepare(usable_cores())
     workers = [GpuSumWorker(contraction, gpu) for gpu in gpus]
     at_once = gpus[0].tuning.sum_tasks_per_multiprocessor * gpus[0].multiprocessors
-    job.run(grouped(contraction.tasks, -(-contraction.tasks // at_once)), workers, progress)
+    tasks = range(contraction.tasks) if tasks is None else tasks
+    job.run(grouped(tasks, -(-len(tasks) // at_once)), workers, progress)
     return sum(worker.products for worker in workers)
 
 

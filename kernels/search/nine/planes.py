@@ -12,12 +12,13 @@ from all three rows at once carries nothing over.
 The bits of a box's column lie at the same place in the three words, so ``w0 | w1 | w2`` is the
 nine columns of every band, for all three bands, without a shift.
 
-Boards on the way between threads nonpeers to the ``Layout`` of all geometries.
+Boards on the way between threads keep to the ``Layout`` of all geometries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,13 +96,27 @@ def build_write_solution(jit: Jit) -> Callable[..., None]:
     return write_solution
 
 
-# The rows of the working memory: first the boards' words, then those
+# Rows of the working memory of the lanes. The words of their boards come first.
 PLACED = WORDS
-"""of the cells where each digit stands, packed likewise;"""
+"""The first of 27 words: the cells where each digit stands, packed as the board is."""
 BIVALUE = 2 * WORDS
-"""of the cells with two candidates (3 words), where the last look saw them;"""
+"""The first of 3 words: the cells with two candidates when they were last looked at."""
 CLEAR = BIVALUE + 3
-"""of the cells from which all digits but the one that stands there are yet to be struck;"""
+"""The first of 3 words: cells where a digit stands whose other candidates are yet to be struck."""
 OPEN = CLEAR + 3
-"""of the cells with two candidates or more."""
-WORK_ROWS = OPEN + 3
+"""The first of 3 words: the cells with two candidates or more."""
+MEMORY_ROWS = OPEN + 3
+
+
+class Lanes(NamedTuple):
+    """The current boards of a thread, one in each lane."""
+
+    memory: NDArray[np.uint32]
+    """uint32 (MEMORY_ROWS, lanes): their words and what is known of them."""
+    roots: NDArray[np.int64]
+    """int64 (lanes): the roots that they descend from."""
+
+    @classmethod
+    def empty(cls, lanes: int) -> Lanes:
+        """No boards yet."""
+        return cls(np.zeros((MEMORY_ROWS, lanes), np.uint32), np.zeros(lanes, np.int64))

@@ -36,32 +36,32 @@ LEFT_BOX, RIGHT_BOX = FIRSTS, FIRSTS << 6
 
 
 def build_step(techniques: int, jit: Jit) -> Callable[..., tuple[Any, Any, Any]]:
-    """Make ``step(work)``: advance every lane; returns (dead, unsolved, changed), a word a lane.
+    """Make ``step(memory)``: advance every lane; returns (dead, unsolved, changed), a word a lane.
 
     dead      not 0: the board has no solution
     unsolved  0: every cell has its digit, and if it is not dead the board is solved
     changed   0: nothing was found, there is nothing left but to guess (if not dead or solved)
 
-    ``work`` is uint32 (WORK_ROWS, lanes), as ``nine_planes`` divides it. Of the techniques those
-    of singles and locked candidates count; naked singles are always looked for.
+    ``memory`` is uint32 (MEMORY_ROWS, lanes), as ``planes`` divides it. Of the techniques those of
+    singles and locked candidates count; naked singles are always looked for.
     """
     hidden, locked = techniques & HIDDEN_SINGLE, techniques & LOCKED_CANDIDATES
     keep_locked = build_keep_locked(jit)
 
     @jit
-    def survey(work, k):
+    def survey(memory, k):
         """Strike what is to be cleared; cells with at least one and two candidates in words k."""
-        clear = load(work, CLEAR + k)
+        clear = load(memory, CLEAR + k)
         one = clear & 0
         two, three = one, one
         for d in range(9):
-            x = load(work, 3 * d + k) & (load(work, PLACED + 3 * d + k) | ~clear)
-            store(work, 3 * d + k, x)
+            x = load(memory, 3 * d + k) & (load(memory, PLACED + 3 * d + k) | ~clear)
+            store(memory, 3 * d + k, x)
             three = three | (two & x)
             two = two | (one & x)
             one = one | x
-        store(work, BIVALUE + k, two & ~three)
-        store(work, OPEN + k, two)
+        store(memory, BIVALUE + k, two & ~three)
+        store(memory, OPEN + k, two)
         return one, ~two
 
     @jit
@@ -80,16 +80,16 @@ def build_step(techniques: int, jit: Jit) -> Callable[..., tuple[Any, Any, Any]]
         return ~full_rows((rest + ROWS) & GUARDS)
 
     @jit
-    def step(work):
-        some0, naked0 = survey(work, 0)
-        some1, naked1 = survey(work, 1)
-        some2, naked2 = survey(work, 2)
+    def step(memory):
+        some0, naked0 = survey(memory, 0)
+        some1, naked1 = survey(memory, 1)
+        some2, naked2 = survey(memory, 2)
         dead = (some0 & some1 & some2) ^ ROWS
         zero = dead & 0
         placed0, placed1, placed2 = zero, zero, zero
         unsolved, changed = zero, zero
         for d in range(9):
-            old0, old1, old2 = load(work, 3 * d), load(work, 3 * d + 1), load(work, 3 * d + 2)
+            old0, old1, old2 = load(memory, 3 * d), load(memory, 3 * d + 1), load(memory, 3 * d + 2)
             x0, x1, x2 = old0 & ~placed0, old1 & ~placed1, old2 & ~placed2
             if locked:
                 x0, x1, x2 = keep_locked(x0, x1, x2)
@@ -113,9 +113,9 @@ def build_step(techniques: int, jit: Jit) -> Callable[..., tuple[Any, Any, Any]]
             else:
                 p0, p1, p2 = x0 & naked0, x1 & naked1, x2 & naked2
             placed0, placed1, placed2 = placed0 | p0, placed1 | p1, placed2 | p2
-            store(work, PLACED + 3 * d, p0)
-            store(work, PLACED + 3 * d + 1, p1)
-            store(work, PLACED + 3 * d + 2, p2)
+            store(memory, PLACED + 3 * d, p0)
+            store(memory, PLACED + 3 * d + 1, p1)
+            store(memory, PLACED + 3 * d + 2, p2)
             # The digit leaves all other places of the boxes, columns and rows where it stands.
             columns = p0 | p1 | p2
             box = (columns | (columns >> 1) | (columns >> 2)) & BOX_FIRSTS
@@ -128,12 +128,12 @@ def build_step(techniques: int, jit: Jit) -> Callable[..., tuple[Any, Any, Any]]
             x1 = (x1 & ~(taken | full_rows(row1))) | p1
             x2 = (x2 & ~(taken | full_rows(row2))) | p2
             changed = changed | (x0 ^ old0) | (x1 ^ old1) | (x2 ^ old2)
-            store(work, 3 * d, x0)
-            store(work, 3 * d + 1, x1)
-            store(work, 3 * d + 2, x2)
-        store(work, CLEAR, placed0)
-        store(work, CLEAR + 1, placed1)
-        store(work, CLEAR + 2, placed2)
+            store(memory, 3 * d, x0)
+            store(memory, 3 * d + 1, x1)
+            store(memory, 3 * d + 2, x2)
+        store(memory, CLEAR, placed0)
+        store(memory, CLEAR + 1, placed1)
+        store(memory, CLEAR + 2, placed2)
         # Hidden singles whose cells had more candidates: those are struck in the next step.
         changed = changed | (placed0 & ~naked0) | (placed1 & ~naked1) | (placed2 & ~naked2)
         return dead, unsolved, changed

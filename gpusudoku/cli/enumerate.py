@@ -1,0 +1,134 @@
+"""``gpusudoku enumerate``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku import formats
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.options import boards_argument, force, option, reading, searching, statistics
+from gpusudoku.cli.output import Output
+from gpusudoku.cli.progress import ProgressLine
+from gpusudoku.cli.report import show_search, start_engine
+from gpusudoku.cli.source import Source, warn_conflicts
+from gpusudoku.errors import InputError, Interrupted
+from gpusudoku.jobs.job import Progress
+from gpusudoku.options import Options
+
+if TYPE_CHECKING:
+    from gpusudoku.engines.engine import Engine
+    from gpusudoku.listing import Listed
+
+SORTED_BYTES = 1 << 30
+"""--sorted keeps all solutions in memory, one byte a cell, and refuses to keep more than this."""
+
+
+@click.command("enumerate")
+@boards_argument
+@searching
+@option("--limit", type=click.IntRange(min=1), metavar="N", help="List at most N of each board.")
+@option("-o", "--output", metavar="FILE", help="Write to FILE.  [default: stdout]")
+@force
+@option(
+    "--format",
+    "form",
+    type=click.Choice(list(formats.FORMATS)),
+    default="line",
+    help="How to write solutions.",
+)
+@option("--sorted", "in_order", is_flag=True, help="In ascending order; needs memory (1 GiB).")
+@statistics
+@reading
+def enumerate_(
+    boards: tuple[str, ...],
+    box: Geometry | None,
+    keep_going: bool,
+    output: str | None,
+    force: bool,
+    form: str,
+    in_order: bool,
+    stats: bool,
+    **fields: Any,
+) -> None:
+    """List all solutions of every BOARD, streamed in constant memory.
+
+    Solutions come as they are found: in a fixed order with -j 1, in any order with more threads.
+    Those of a batch come board by board, in input order, and in ascending order where they are few.
+    Whatever stops the listing, only whole lines are written.
+
+    \b
+    Examples:
+      gpusudoku enumerate board.txt | head
+      gpusudoku enumerate board.txt -o solutions.txt --sorted
+      gpusudoku enumerate board.txt --limit 1000 --format csv
+    """
+    options = Options(**fields)
+    source = Source(boards, box, keep_going)
+    with Output(output, force, boards) as out, ProgressLine(quiet=output is None) as line:
+        engine = start_engine(options)
+        if formats.header(form):
+            out.write(formats.header(form) + "\n")
+        done = 0
+        try:
+            with closing(_listed(source, options, engine, line.update, stats)) as found:
+                for listed in found:
+                    line.clear()
+                    warn_conflicts(listed.doubtful)
+                    # Where there are several boards, each has its solutions in order.
+                    sort = in_order and len(listed.boards) == 1
+                    for block in _sorted(listed.solutions) if sort else listed.solutions:
+                        out.write(_as_text(block, listed.boards.geometry, form))
+                    done += len(listed.boards)
+                    if not source.single:
+                        line.boards(done)
+        except (KeyboardInterrupt, Interrupted):
+            raise Interrupted(f"interrupted: {out.lines} lines written", out.lines) from None
+    source.finish()
+
+
+def _listed(
+    source: Source,
+    options: Options,
+    engine: Engine,
+    progress: Callable[[Progress], None],
+    stats: bool,
+) -> Generator[Listed, None, None]:
+    """List the boards in blocks, or each alone, with its statistics."""
+    from gpusudoku.listing import list_batches, list_board
+
+    if not (source.single or stats):
+        yield from list_batches(source.batches(), options, engine, progress)
+        return
+    for board in source:
+        show = partial(show_search, board) if stats else None
+        yield from list_board(board, options, engine, progress, show)
+
+
+def _sorted(listing: Iterable[NDArray[np.uint8]]) -> list[NDArray[np.uint8]]:
+    blocks, size = [], 0
+    for block in listing:
+        blocks.append(block)
+        size += block.nbytes
+        if size > SORTED_BYTES:
+            raise InputError(f"--sorted: more than {size // block.shape[1]} solutions are too many")
+    if not blocks:
+        return []
+    rows = np.ascontiguousarray(np.concatenate(blocks))
+    # A row seen as one string of bytes compares as its digits do.
+    order = np.argsort(rows.view(f"S{rows.shape[1]}").ravel())
+    return [rows[order]]
+
+
+def _as_text(block: NDArray[np.uint8], geometry: Geometry, form: str) -> str:
+    if form == "line":
+        return formats.write_lines(block)
+    end = "\n" + formats.separator(form)
+    return "".join(formats.write(Board(cells, geometry), form) + end for cells in block)

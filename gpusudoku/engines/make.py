@@ -1,0 +1,38 @@
+"""The engine for the device that the options ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpusudoku.engines.cuda import availability
+from gpusudoku.engines.engine import Engine
+from gpusudoku.errors import DeviceError
+from gpusudoku.options import Options
+
+
+def make_engine(
+    options: Options, fallback: Callable[[DeviceError], None] = lambda error: None
+) -> Engine:
+    """Make the engine that the options ask for.
+
+    ``fallback`` is told why, where ``auto`` finds a GPU but cannot use it and takes the CPU.
+
+    Raises
+    ------
+    DeviceError
+        If CUDA is asked for and cannot be used.
+    """
+    # Imported here because CuPy takes a second to import.
+    auto = options.device == "auto"
+    if options.device == "cuda" or (auto and availability.unusable_because() is None):
+        from gpusudoku.engines.cuda.engine import CudaEngine
+
+        try:
+            return CudaEngine(options.gpus)
+        except DeviceError as error:
+            if not auto:
+                raise
+            fallback(error)
+    from gpusudoku.engines.cpu import CpuEngine
+
+    return CpuEngine(options.jobs)

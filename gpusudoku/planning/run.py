@@ -1,0 +1,82 @@
+"""Running the plan of one board, from the plan to its count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.board import Board
+from gpusudoku.engines.engine import Engine
+from gpusudoku.errors import Interrupted
+from gpusudoku.jobs.job import Progress
+from gpusudoku.options import Options
+from gpusudoku.planning.choose import choose
+from gpusudoku.planning.plan import Outcome, Plan
+from gpusudoku.results import Count, Counts, Estimates, Stats
+
+
+def count_board(
+    board: Board,
+    options: Options,
+    engine: Engine,
+    *,
+    planned: Callable[[Plan], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Count:
+    """Choose a plan, tell ``planned`` of it, and run it.
+
+    Raises
+    ------
+    TooExpensive
+        As ``choose`` does.
+    Interrupted
+        After Ctrl-C; its ``count`` is a lower bound.
+    """
+    try:
+        plan = choose(board, options)
+        if planned is not None:
+            planned(plan)
+        return run_plan(plan, board, options, engine, progress)
+    except KeyboardInterrupt:
+        raise _interrupted(0) from None
+
+
+def run_plan(
+    plan: Plan,
+    board: Board,
+    options: Options,
+    engine: Engine,
+    progress: Callable[[Progress], None] | None = None,
+) -> Count:
+    """Run the plan of a board.
+
+    Raises
+    ------
+    Interrupted
+        After Ctrl-C; its ``count`` is a lower bound.
+    """
+    try:
+        outcome = plan.run(engine, progress=progress)
+    except Interrupted as error:
+        raise _interrupted(error.count) from None
+    [count] = counts_of(Batch.of([board]), outcome, options, engine, plan.estimates)
+    return count
+
+
+def counts_of(
+    boards: Batch,
+    outcome: Outcome[Stats],
+    options: Options,
+    engine: Engine,
+    estimates: Estimates | None = None,
+) -> Counts:
+    """The counts of boards that were counted together, none above the limit."""
+    limit, counts, stats = options.limit, *outcome
+    if limit is not None:
+        counts = [min(count, limit) for count in counts]
+    workers = len(stats.utilisation) or engine.workers
+    return Counts(boards, counts, limit, engine.name, workers, stats, estimates)
+
+
+def _interrupted(least: int) -> Interrupted:
+    return Interrupted(f"interrupted: at least {least} solutions", least)

@@ -1,0 +1,99 @@
+"""What a search reads and writes, in named groups: the same for the CPU, for CUDA and in Python.
+
+A search is ``run(work, stack, found, budget, limit, scratch)``. It takes boards from ``work``,
+explores them on ``stack``, and reports to ``found``; ``scratch`` is its own affair. Shapes are
+those of one thread. A CUDA kernel gets the stacks of all threads, with one axis more.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Words of Stack.tally
+NODES = 0
+"""Boards looked at."""
+GUESSES = 1
+"""Guesses, each of which makes one more partial board."""
+DEEPEST = 2
+"""The most boards that were left on the stack for later."""
+TALLIES = 3
+
+# Words of Stack.state
+TOP = 0
+"""The row of the top board, -1 if the stack is empty."""
+IN_LANES = 1
+"""The lanes whose boards the last call put on top of the stack, as bits; -1 before the first."""
+STATES = 2
+
+
+class Work(NamedTuple):
+    """The boards to search: the frontier, or a part of it. Threads share it."""
+
+    boards: NDArray[np.uint64]
+    """uint64 (B, words): boards as ``Layout`` packs them."""
+    roots: NDArray[np.int64]
+    """int64 (B): the root that each board descends from, an index into ``Found.counts``."""
+    cursor: NDArray[np.int64]
+    """int64 (1): the next board to take."""
+
+    @classmethod
+    def empty(cls, words: int) -> Work:
+        """No boards, each of so many words."""
+        return cls(np.empty((0, words), np.uint64), np.empty(0, np.int64), np.zeros(1, np.int64))
+
+
+class Stack(NamedTuple):
+    """What one thread has not explored yet, kept from call to call."""
+
+    boards: NDArray[Any]
+    """uint64 or uint32 (depth, words): boards as the search packs them."""
+    roots: NDArray[np.int64]
+    """int64 (depth): the roots of those boards."""
+    state: NDArray[np.int64]
+    """int64 (STATES): TOP and IN_LANES."""
+    tally: NDArray[np.uint64]
+    """uint64 (TALLIES): the statistics of this thread."""
+
+    @classmethod
+    def empty(cls, depth: int, words: int, word: type[np.unsignedinteger[Any]]) -> Stack:
+        """A stack without a board; memory that is never touched is never taken."""
+        return cls(
+            np.empty((depth, words), word),
+            np.empty(depth, np.int64),
+            np.full(STATES, -1, np.int64),
+            np.zeros(TALLIES, np.uint64),
+        )
+
+
+class Found(NamedTuple):
+    """What was found. Threads of a GPU share it; a thread of a CPU has its own."""
+
+    counts: NDArray[np.uint64]
+    """uint64 (roots): the solutions of every root. None can overflow: at a billion solutions a
+    second, 2^64 take 584 years."""
+    solutions: NDArray[np.uint8]
+    """uint8 (room, n * n): solutions are written here, if there is room for any."""
+    roots: NDArray[np.int64]
+    """int64 (room): the root of each of them."""
+    used: NDArray[np.int64]
+    """int64 (1): the rows of ``solutions`` that are claimed; past the room, threads wait."""
+
+    @classmethod
+    def empty(cls, roots: int, room: int, cells: int) -> Found:
+        """Nothing found yet."""
+        return cls(
+            np.zeros(roots, np.uint64),
+            np.empty((room, cells), np.uint8),
+            np.empty(room, np.int64),
+            np.zeros(1, np.int64),
+        )
+
+
+def limit_of(limit: int | None) -> np.uint64:
+    """The limit as the kernels take it: no count reaches 2^64 - 1, see ``Found.counts``."""
+    most = 2**64 - 1
+    value: np.uint64 = np.uint64(most if limit is None else min(limit, most))
+    return value
