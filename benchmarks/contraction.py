@@ -33,7 +33,7 @@ from gpusudoku.engines.cores import usable_cores
 SERIES = [f"{series}{letter}" for series in "12" for letter in "abcdef"]
 KNOWN = ["empty", "top-band-cyclic", "top-band-twisted", *SERIES]
 CLUES = range(31)
-DEAR = [6, 7, 8]
+EXPENSIVE = [6, 7, 8]
 """Clues of the most expensive boards known, each a different digit."""
 BATCHES = [20, 24]
 REPEATS = 5
@@ -71,7 +71,7 @@ def expensive_boards(number: int) -> list[Board]:
     boards = []
     for index in range(number):
         grid, cells = full_grid(rng).ravel(), np.zeros(81, np.int64)
-        for digit in rng.permutation(9)[: DEAR[index % len(DEAR)]]:
+        for digit in rng.permutation(9)[: EXPENSIVE[index % len(EXPENSIVE)]]:
             cell = rng.choice(np.flatnonzero(grid == digit + 1))
             cells[cell] = digit + 1
         boards.append(Board(cells))
