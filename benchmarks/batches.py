@@ -3,7 +3,7 @@
 A batch is a file of puzzles, repeated to so many lines. Every command runs on that and on a tenth
 of it, and the difference is what the other nine tenths took: start-up and compiling drop out.
 
-    python benchmarks/batches.py                    puzzles made from the project's own boards
+    python benchmarks/batches.py                    puzzles made from the boards of this project
     python benchmarks/batches.py list.txt other.txt puzzles of yours, too, one a line
     python benchmarks/batches.py --show             the table of what was recorded before
 """
@@ -53,7 +53,7 @@ def puzzles(path: Path) -> list[str]:
 
 
 def own_puzzles() -> list[str]:
-    """Ten thousand boards alike to the project's own: digits, rows and columns exchanged."""
+    """Ten thousand boards made from those of this project: digits, rows and columns exchanged."""
     rng = np.random.default_rng(1)
     made = []
     for k in range(10_000):
@@ -105,7 +105,7 @@ def show(path: Path) -> None:
     recorded = json.loads(path.read_text())
     runs = recorded["runs"]
     cycles = median(run["gigahertz"] for run in runs)
-    print(f"{heading(recorded['machine'])}; {cycles:.2f}e9 cycles a second and core\n")
+    print(f"{heading(recorded['machine'])}; {cycles:.2f} GHz per core\n")
     jobs = list(dict.fromkeys(run["jobs"] for run in runs))
     print("| batch | command | " + " | ".join(f"puzzles/s, -j {j}" for j in jobs) + " |")
     print("|---|---|" + "---:|" * len(jobs))

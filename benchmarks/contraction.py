@@ -22,7 +22,7 @@ from typing import Any
 
 import click
 import numpy as np
-from machine import RESULTS, gigahertz, machine
+from machine import RESULTS, gigahertz, heading_with_clock, machine
 
 import gpusudoku
 from gpusudoku import Board, collection
@@ -33,8 +33,8 @@ from gpusudoku.engines.cores import usable_cores
 SERIES = [f"{series}{letter}" for series in "12" for letter in "abcdef"]
 KNOWN = ["empty", "top-band-cyclic", "top-band-twisted", *SERIES]
 CLUES = range(31)
-DEAR = [6, 7, 8]
-"""Clues of the dearest boards known, each of another digit."""
+EXPENSIVE = [6, 7, 8]
+"""Clues of the most expensive boards known, each a different digit."""
 BATCHES = [20, 24]
 REPEATS = 5
 ROW = 11
@@ -65,13 +65,13 @@ def random_boards(clues: int, number: int) -> list[Board]:
     return boards
 
 
-def dear_boards(number: int) -> list[Board]:
-    """Six to eight clues, each of another digit; the seed is 1000."""
+def expensive_boards(number: int) -> list[Board]:
+    """Boards of six to eight clues, each a different digit; the seed is 1000."""
     rng = np.random.default_rng(1000)
     boards = []
     for index in range(number):
         grid, cells = full_grid(rng).ravel(), np.zeros(81, np.int64)
-        for digit in rng.permutation(9)[: DEAR[index % len(DEAR)]]:
+        for digit in rng.permutation(9)[: EXPENSIVE[index % len(EXPENSIVE)]]:
             cell = rng.choice(np.flatnonzero(grid == digit + 1))
             cells[cell] = digit + 1
         boards.append(Board(cells))
@@ -142,9 +142,9 @@ def measure(path: Path, quick: bool) -> None:
             bench.count(name, collection.load(name), collection.entry(name).count)
     for clues in BATCHES:
         bench.batch(clues, 1000 if quick else 4000)
-    for index, board in enumerate(dear_boards(5 if quick else 50)):
-        seconds = bench.count("dear", board)
-        click.echo(f"dear {index}: {seconds:.2f} s", err=True)
+    for index, board in enumerate(expensive_boards(5 if quick else 50)):
+        seconds = bench.count("expensive", board)
+        click.echo(f"expensive {index}: {seconds:.2f} s", err=True)
     for clues in CLUES:
         times = [bench.count(f"{clues}", x) for x in random_boards(clues, 10 if quick else 100)]
         click.echo(f"{clues} clues: {median(times):.4f} s, worst {max(times):.4f} s", err=True)
@@ -161,9 +161,7 @@ def show(path: Path) -> None:
     groups: dict[str, list[dict[str, Any]]] = {}
     for run in runs:
         groups.setdefault(run["group"], []).append(run)
-    clock = " and ".join(str(x) for x in described["gigahertz"])
-    print(f"{described['processor']}, {described['cores']} cores, {described['date']}")
-    print(f"(cycles a core got before and after, in 1e9 a second: {clock})\n")
+    print(f"{heading_with_clock(described)}\n")
     print("| board | solutions | median s | worst s |\n|---|---:|---:|---:|")
     for name in KNOWN:
         times = [run["seconds"] for run in groups[name]]
@@ -178,12 +176,13 @@ def show(path: Path) -> None:
             figures = [choose(run["seconds"] for run in groups[clues]) for clues in shown]
             print(f"| {label} | {' | '.join(f'{figure:.3g}' for figure in figures)} |")
         print()
-    dear = [run["seconds"] for run in groups["dear"]]
+    expensive = [run["seconds"] for run in groups["expensive"]]
     most = max(run.get("products", 0) for run in runs)
     print(
-        f"{len(dear)} boards of 6 to 8 clues, each of another digit: median {median(dear):.2f} s,"
+        f"{len(expensive)} boards of 6 to 8 clues, each a different digit: median"
+        f" {median(expensive):.2f} s, worst {max(expensive):.2f} s. The most expensive board of"
+        f" all took {most:.1e} multiply-adds.\n"
     )
-    print(f"worst {max(dear):.2f} s. The dearest board of all took {most:.1e} multiply-adds.\n")
     for clues in BATCHES:
         run = groups[f"batch {clues}"][0]
         rate = run["boards"] / run["seconds"]

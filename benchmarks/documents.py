@@ -118,7 +118,7 @@ def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     recorded = json.loads(path.read_text())
     cycles = median(run["gigahertz"] for run in recorded["runs"] if "gigahertz" in run)
-    print(f"{heading(recorded['machine'])}; {cycles:.2f}e9 cycles a second and core\n")
+    print(f"{heading(recorded['machine'])}; {cycles:.2f} GHz per core\n")
     cases: dict[Case, list[dict[str, Any]]] = {}
     for run in recorded["runs"]:
         case = run["document"], run["board"], run["propagate"], run["limit"]
@@ -129,7 +129,7 @@ def show(path: Path) -> None:
 
 def show_report(cases: dict[Case, list[dict[str, Any]]]) -> None:
     """Print what stands beside the report's figures."""
-    print("Exploratory decomposition: until the first solution, as the report has it, and all.\n")
+    print("Exploratory decomposition: until the first solution, as in the report, and for all.\n")
     heads = ["board", "propagation", "threads", "boards", "s", "its boards", "its s"]
     heads += ["times faster", "boards, all", "s, all"]
     print(f"| {' | '.join(heads)} |\n|---|---|{'---:|' * (len(heads) - 2)}")
@@ -152,7 +152,9 @@ def show_report(cases: dict[Case, list[dict[str, Any]]]) -> None:
 
 def show_paper(cases: dict[Case, list[dict[str, Any]]]) -> None:
     """Print what stands beside the paper's figures."""
-    print("\nParallel solver: the paper's 9x9 board is unknown, its seconds are no comparison.\n")
+    print(
+        "\nParallel solver: the paper's 9x9 board is unknown, so its seconds cannot be compared.\n"
+    )
     print("| board | threads | s | speed-up | cycles of all, of one | busy, thread by thread |")
     print("|---|---:|---:|---:|---:|---:|")
     serial, parallel = UNKNOWN["serial"], UNKNOWN["parallel"]

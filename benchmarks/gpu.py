@@ -2,7 +2,7 @@
 
 Prints Markdown tables and writes every run to a JSON file beside the description of the machine.
 Both devices count every board, and must agree; the GPU's long search has a board that would take
-the CPU hours, and is held against the contraction. Without a usable GPU it says why and ends.
+the CPU hours, and is compared with the contraction. Without a usable GPU it says why and ends.
 
     python benchmarks/gpu.py                        some minutes
     python benchmarks/gpu.py --part search          this part only; of the other, what was recorded
@@ -21,7 +21,7 @@ from typing import Any
 
 import click
 import searching
-from contraction import KNOWN, dear_boards, random_boards
+from contraction import KNOWN, expensive_boards, random_boards
 from machine import RESULTS, machine
 
 import gpusudoku
@@ -73,7 +73,7 @@ def main(
 def contractions(engines: dict[str, Engine]) -> list[dict[str, Any]]:
     """Count every board on both devices."""
     cases = [(name, collection.load(name)) for name in KNOWN]
-    cases += [("dear", board) for board in dear_boards(BOARDS)]
+    cases += [("expensive", board) for board in expensive_boards(BOARDS)]
     for clues in CLUES:
         cases += [(f"{clues} clues", board) for board in random_boards(clues, BOARDS)]
     runs = []

@@ -7,6 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numba
 import numpy
@@ -14,7 +15,7 @@ import numpy
 from gpusudoku import Board, collection
 from gpusudoku.bench.machine import heading, machine
 
-__all__ = ["RESULTS", "gigahertz", "heading", "machine", "record", "thinned"]
+__all__ = ["RESULTS", "gigahertz", "heading", "heading_with_clock", "machine", "record", "thinned"]
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -26,12 +27,18 @@ def record(path: Path, runs: list[dict[str, object]], **more: object) -> None:
 
 
 def thinned(name: str, clues: int) -> Board:
-    """A board of the library without so many of its last clues: with more solutions, that is."""
+    """A board of the collection without some of its last clues, so that it has more solutions."""
     board = collection.load(name)
     cells = board.cells.copy()
     given = numpy.flatnonzero(cells)
     cells[given[max(0, len(given) - clues) :]] = 0
     return Board(cells, board.geometry)
+
+
+def heading_with_clock(described: dict[str, Any]) -> str:
+    """The line above a table, with the clock rate of a core before and after the runs."""
+    before, after = described["gigahertz"]
+    return f"{heading(described)}; a core got {before:.2f} GHz before and {after:.2f} GHz after"
 
 
 @numba.njit(nogil=True)
@@ -46,7 +53,7 @@ def _spin(steps):  # type: ignore[no-untyped-def]
 
 
 def gigahertz(threads: int) -> float:
-    """Cycles that so many threads get at once, in 1e9 a second and thread: what is free now."""
+    """The clock rate in GHz that each of some threads gets at the same time: what is free now."""
     steps = 20_000_000
     _spin(1)
 

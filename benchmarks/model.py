@@ -27,7 +27,7 @@ LEAST_CLUES = 8
 """With fewer clues the orbits of free digits make contractions quicker again."""
 EMPTY_BOARD = 6_670_903_752_021_072_936_960
 YEAR = 365.25 * 86400
-CARDS, CARD_RATES = 8, (1.1e9, 3.3e9)
+GPUS, GPU_RATES = 8, (1.1e9, 3.3e9)
 """What kernel_resources.py computes for an H200: warps divided at every step, and never."""
 
 
@@ -69,30 +69,30 @@ def show(_: Path | None = None) -> None:
     years = EMPTY_BOARD * per_solution / YEAR
     print(
         f"A search takes {law.factor:.2g} s x solutions^{law.exponent:.2f} on one core (within a"
-        f" factor of {law.spread:.2f} on {law.points} 9x9 boards): it visits, and at the"
-        f" rate it has at 1e8 solutions the empty board would take {years:.1g} years.\n"
+        f" factor of {law.spread:.2f} on {law.points} 9x9 boards). It visits solutions: at the"
+        f" rate that it has at 1e8 solutions, the empty board would take {years:.1g} years.\n"
     )
     print(
         f"A contraction of a 9x9 board takes {constant:.2g} s x {clue:.2f}^clues x"
         f" {digit:.2f}^digits on two cores from {LEAST_CLUES} clues on (within a factor of"
-        f" {spread:.2f} on random boards): clues shorten its lists, and solutions do not matter."
+        f" {spread:.2f} on random boards). Clues shorten its lists, and solutions do not matter."
     )
     print()
     print("| solutions | search, one core, at that rate | eight H200s (computed, see below) |")
     print("|---:|---:|---:|")
     for exponent in (6, 8, 10, 12, 14):
         seconds = per_solution * 10.0**exponent
-        cards = [10.0**exponent / rate / CARDS for rate in CARD_RATES]
-        print(f"| 1e{exponent} | {seconds:.2g} s | {cards[1]:.2g} to {cards[0]:.2g} s |")
+        gpus = [10.0**exponent / rate / GPUS for rate in GPU_RATES]
+        print(f"| 1e{exponent} | {seconds:.2g} s | {gpus[1]:.2g} to {gpus[0]:.2g} s |")
     print()
     print(
-        f"A card is computed, not measured, to make {CARD_RATES[0]:.1e} to {CARD_RATES[1]:.1e}"
-        " solutions a second at most (kernel_resources.py), and cards share nothing but the"
-        " frontier. Larger boards: a node costs in proportion to the words of a board (about 5 ns"
-        f" each on one core, {Layout(4, 4).words} words for 16x16), and a 16x16 board of"
-        f" 171,902 solutions is searched at {large_rate():.1e} a second; lists of the contraction"
-        " grow so that empty boards beyond 9x9 stay out of reach (a 12x12 stack has about 9e10"
-        " ways to fill it)."
+        f"The rate of a GPU is computed by kernel_resources.py, not measured: at most"
+        f" {GPU_RATES[0]:.1e} to {GPU_RATES[1]:.1e} solutions a second. GPUs share nothing but"
+        " the frontier.\n\nOn larger boards a node costs in proportion to the words of a board:"
+        f" about 5 ns each on one core, and a 16x16 board has {Layout(4, 4).words} words. A 16x16"
+        f" board of 171,902 solutions is searched at {large_rate():.1e} solutions a second. The"
+        " lists of a contraction grow so fast that empty boards beyond 9x9 stay out of reach: a"
+        " 12x12 stack can be filled in about 9e10 ways."
     )
 
 

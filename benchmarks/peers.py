@@ -29,7 +29,7 @@ from statistics import geometric_mean
 
 import click
 from adapters import PEERS, Found, Own, Program
-from machine import RESULTS, gigahertz, heading, record
+from machine import RESULTS, gigahertz, heading_with_clock, record
 
 from gpusudoku import Board, collection
 
@@ -137,9 +137,8 @@ def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     recorded = json.loads(path.read_text())
     described = recorded["machine"]
-    cycles = " and ".join(f"{value:.2f}" for value in described["gigahertz"])
     versions = ", ".join(f"{name} {version}" for name, version in described["peers"].items())
-    print(f"{heading(described)}; cycles the core got before and after, in 1e9 a second: {cycles}")
+    print(heading_with_clock(described))
     print(f"\nOther programs: {versions or 'none'}\n")
     runs = recorded["runs"]
     counts = {run["board"]: int(run["count"]) for run in runs}

@@ -1,7 +1,7 @@
-"""Write the README's tables from the recorded results, or check that they are current.
+"""Write the tables of README.md and docs/results.md from the recorded results, or check them.
 
-In README.md a table stands between the lines ``<!-- NAME -->`` and ``<!-- end of NAME -->``, where
-NAME.py is the script whose recorded results it shows.
+A table stands between the lines ``<!-- NAME -->`` and ``<!-- end of NAME -->``, where NAME.py is
+the script in this folder that shows it.
 
     python benchmarks/readme.py           write
     python benchmarks/readme.py --check   write nothing; exit status 1 if a table is not current
@@ -19,7 +19,8 @@ from pathlib import Path
 import click
 from machine import RESULTS
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
+PAGES = ("README.md", "docs/results.md")
 TABLE = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
 
 
@@ -31,21 +32,22 @@ def shown(name: str) -> str:
     return text.getvalue().strip() + "\n"
 
 
-def current(readme: str) -> str:
-    """The text with its tables as they should be."""
-    return TABLE.sub(lambda found: found[1] + shown(found[2]) + found[3], readme)
+def current(page: str) -> str:
+    """The text of a page with its tables as they should be."""
+    return TABLE.sub(lambda found: found[1] + shown(found[2]) + found[3], page)
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--check", is_flag=True, help="Write nothing; say whether all is current.")
+@click.option("--check", is_flag=True, help="Write nothing; say which page is not current.")
 def main(check: bool) -> None:
-    """Write the README's tables."""
-    before = README.read_text(encoding="utf-8")
-    after = current(before)
-    if not check:
-        README.write_text(after, encoding="utf-8")
-    elif after != before:
-        sys.exit("README.md: the tables are not those of benchmarks/results: run readme.py")
+    """Write the tables of all pages."""
+    for name in PAGES:
+        before = (ROOT / name).read_text(encoding="utf-8")
+        after = current(before)
+        if not check:
+            (ROOT / name).write_text(after, encoding="utf-8")
+        elif after != before:
+            sys.exit(f"{name}: its tables are not those of benchmarks/results: run readme.py")
 
 
 if __name__ == "__main__":

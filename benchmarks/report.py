@@ -1,9 +1,9 @@
-"""The whole CPU report: every script in turn, results and figures, and the README's tables.
+"""The whole CPU report: all scripts in turn, results, figures and the tables of the documentation.
 
     python benchmarks/report.py               under 15 minutes on two cores, with progress
     python benchmarks/report.py bench model   some parts only
 
-Parts that need lists of puzzles, which are not the project's to give away, take them by option; a
+Parts that need lists of puzzles, which cannot be redistributed here, take them by option; a
 part that has none, or whose packages are missing, says so. Not part of it, as they take longer or
 need a GPU: contraction.py (random boards by number of clues), gpu.py, tune_gpu.py.
 """

@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 
 import click
-from machine import RESULTS, gigahertz, heading, record
+from machine import RESULTS, gigahertz, heading_with_clock, record
 
 import gpusudoku
 from gpusudoku import collection
@@ -84,9 +84,7 @@ def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     recorded = json.loads(path.read_text())
     runs, described = recorded["runs"], recorded["machine"]
-    cycles = " and ".join(f"{value:.2f}" for value in described["gigahertz"])
-    print(heading(described), end="")
-    print(f"; cycles the core got before and after, in 1e9 a second: {cycles}\n")
+    print(f"{heading_with_clock(described)}\n")
     names = list(dict.fromkeys(run["board"] for run in runs))
     for rows in ([n for n in names if n not in LARGE], [n for n in names if n in LARGE]):
         heads = list(dict.fromkeys(run["case"] for run in runs if run["board"] in rows))

@@ -34,7 +34,7 @@ from pathlib import Path
 from statistics import mean, median
 
 import click
-from machine import RESULTS, gigahertz, heading, record
+from machine import RESULTS, gigahertz, heading_with_clock, record
 
 import gpusudoku
 from gpusudoku import Board, formats
@@ -185,9 +185,8 @@ def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     recorded = json.loads(path.read_text())
     runs, described = recorded["runs"], recorded["machine"]
-    cycles = " and ".join(f"{value:.2f}" for value in described["gigahertz"])
-    print(f"{heading(described)}; cycles the core got before and after, in 1e9 a second: {cycles}.")
-    print("In parentheses what the document prints.\n")
+    print(f"{heading_with_clock(described)}.")
+    print("In parentheses: what the document prints.\n")
     tables = ("Cells solved, in percent", "solved", 100, SOLVED), ("Hints left", "hints", 1, HINTS)
     for title, field, scale, figures in tables:
         ours = {(r["list"], r["set"]): scale * r[field] for r in runs if field in r}
@@ -201,9 +200,13 @@ def show(path: Path) -> None:
             name = run["list"] if run["boards"] == 1 else f"{run['list']}, {run['way']}"
             times.setdefault((name, run["set"]), []).append(1e3 * run["seconds"] / run["boards"])
     figures = {f"{n}, {way}": MILLISECONDS[n] for n in MILLISECONDS for way in WAYS} | SLOWEST
-    print("Milliseconds a puzzle until a solution is found, engine time on one thread. One by one")
-    print("is how the document measures, and takes ours mostly for setting up a search; what it")
-    print("calls brute force stands beside none and naked-single:\n")
+    print(
+        "Milliseconds per puzzle until a solution is found, engine time on one thread. The document"
+    )
+    print(
+        "measures one by one; most of our time is then spent setting up a search. Its brute force"
+    )
+    print("stands beside none and naked-single:\n")
     print_table({case: median(of) for case, of in times.items()}, figures, ".3g")
     solutions = next(run["solutions"] for run in runs if "solutions" in run)
     print("impossible: the board that took Norvig's program longest, 1439 seconds. Its solutions,")

@@ -1,0 +1,42 @@
+"""The documentation site: the Markdown pages of this repository, as they are.
+
+    pip install '.[docs]'
+    sphinx-build -W --keep-going -c docs . build/site
+
+The root of the repository is the source folder, so that a link between two pages leads to the
+right place in a checkout as well as on the site.
+"""
+
+import re
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+project = "gpusudoku"
+author = "The gpusudoku authors"
+copyright = author  # noqa: A001 - the name that Sphinx expects
+extensions = ["myst_parser"]
+source_suffix = {".md": "markdown"}
+root_doc = "docs/index"
+include_patterns = ["*.md", "docs/*.md", "kernels/*.md", "boards/*.md", "benchmarks/*.md"]
+exclude_patterns = [".*", "build", "dist"]
+highlight_language = "none"
+myst_heading_anchors = 4
+html_theme = "furo"
+html_title = "gpusudoku"
+html_extra_path = ["site"]
+
+PAGE = re.compile(r"\]\(([\w./-]+)\.md\)")
+
+
+def add_contents(app: Sphinx, page: str, source: list[str]) -> None:
+    """Make a table of contents of the pages that the index links to, in their order there."""
+    if page == root_doc:
+        folder = Path(root_doc).parent
+        pages = "\n".join(f"/{(folder / name).as_posix()}" for name in PAGE.findall(source[0]))
+        source[0] += f"\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
+
+
+def setup(app: Sphinx) -> None:
+    """Have Sphinx call this module."""
+    app.connect("source-read", add_contents)

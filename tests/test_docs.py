@@ -1,0 +1,137 @@
+"""What the pages say is so: sessions, examples and links, and the reference of the interface."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from gpusudoku import formats
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = (".", "docs", "kernels", "boards", "benchmarks")
+PAGES = sorted(page for folder in FOLDERS for page in (ROOT / folder).glob("*.md"))
+
+FENCE = re.compile(r"^```.*?^```$|^<!--.*?-->$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ gpusudoku (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+EXAMPLE = re.compile(r"^```text\n(.*?)^```\n\n(.*?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
+ABOUT_THE_MACHINE = re.compile(r"gpusudoku: (device|compiling) .*\n")
+
+
+def read(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def commands() -> list[tuple[str, str]]:
+    """Every command of every session, and what it prints there."""
+    sessions = (session for page in PAGES for session in SESSION.findall(read(page)))
+    return [command for session in sessions for command in COMMAND.findall(session)]
+
+
+def examples() -> list[tuple[str, str]]:
+    """Every text on the page of forms, and the paragraph below it."""
+    return EXAMPLE.findall(read(ROOT / "docs/formats.md"))
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    """What links to the headings of a page are called."""
+    names = HEADING.findall(FENCE.sub("", read(page)))
+    plain = (re.sub(r"[^\w -]", "", name.lower()) for name in names)
+    return {name.replace(" ", "-") for name in plain}
+
+
+class TestSessions:
+    @pytest.mark.parametrize(("command", "printed"), commands())
+    def test_output_is_as_printed(self, run, monkeypatch, command, printed):
+        monkeypatch.setenv("COLUMNS", "80")
+        _, out, err = run(*shlex.split(command))
+        assert ABOUT_THE_MACHINE.sub("", err) + out == printed
+
+    def test_readme_has_one(self):
+        readme = read(ROOT / "README.md")
+        shown = [command for command, _ in COMMAND.findall("".join(SESSION.findall(readme)))]
+        assert {command.split()[0] for command in shown} == {"count", "solve", "enumerate"}
+
+
+class TestForms:
+    @pytest.mark.parametrize(("text", "below"), examples())
+    def test_examples_are_read_as_said(self, run, tmp_path, monkeypatch, text, below):
+        monkeypatch.chdir(tmp_path)
+        Path("board.txt").write_text(text)
+        said = re.fullmatch(
+            r"(?:With `--box (?P<box>\S+)` r|R)ead as (?P<boards>`.*?`)"
+            r"(?:, with boxes of (?P<shape>\S+))?\.|Refused: `(?P<error>.*)`",
+            " ".join(below.split()),
+        )
+        assert said, below
+        option = ["--box", said["box"]] if said["box"] else []
+        status, out, err = run("info", "board.txt", "--json", *option)
+        if said["error"]:
+            assert (status, err) == (2, f"gpusudoku: {said['error']}\n")
+            return
+        boards = re.findall(r"`(\S+)`", said["boards"])
+        assert status == 0
+        assert re.findall(r'"board": "(.*?)"', out) == boards
+        assert set(re.findall(r'"box": "(.*?)"', out)) == {said["shape"] or "2x2"}
+
+    def test_no_example_is_overlooked(self):
+        assert len(examples()) == read(ROOT / "docs/formats.md").count("```text\n") > 15
+
+    def test_written_forms(self):
+        rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", read(ROOT / "docs/formats.md"), re.MULTILINE)
+        assert dict(rows) == formats.FORMATS
+
+
+class TestPython:
+    def test_reference_is_current(self):
+        script = [sys.executable, str(ROOT / "docs" / "interface.py"), "--check"]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(script, capture_output=True, text=True, timeout=120, check=False,
+                              env=environment)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+
+    def test_examples(self, tmp_path):
+        blocks = re.findall(r"^```pycon\n(.*?)^```$", read(ROOT / "docs/python.md"),
+                            re.MULTILINE | re.DOTALL)  # fmt: skip
+        assert blocks
+        page = tmp_path / "page.txt"
+        page.write_text("\n".join(blocks))
+        # In a process of its own, which has neither a GPU nor the simulator of one.
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_ENABLE_CUDASIM": "0",
+                       "CUDA_VISIBLE_DEVICES": ""}  # fmt: skip
+        done = subprocess.run([sys.executable, "-m", "doctest", page], capture_output=True,
+                              text=True, timeout=300, check=False, env=environment)  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    for link in LINK.findall(FENCE.sub("", read(page))):
+        if link.startswith(("http://", "https://")):
+            continue
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        assert target.exists(), f"{link} is dead"
+        if anchor:
+            assert anchor in anchors(target.resolve()), f"{link} has no such heading"
+
+
+def test_the_index_has_every_page():
+    linked = {
+        (ROOT / "docs" / link).resolve() for link in LINK.findall(read(ROOT / "docs/index.md"))
+    }
+    assert linked == set(PAGES) - {ROOT / "docs/index.md"}
+
+
+def test_readme_is_short():
+    assert len(read(ROOT / "README.md").splitlines()) < 200
