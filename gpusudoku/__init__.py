@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gpusudoku.simplifying import Simplified, simplify
     from gpusudoku.solving import Solution, solve
 
-__version__ = "0.4.0.dev0"
+__version__ = "0.4.0"
 
 # Loaded at first use: most of these bring in Numba, which takes longer than reading a board.
 _LAZY = {

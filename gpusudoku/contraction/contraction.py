@@ -21,9 +21,12 @@ class Contraction(Protocol):
     is known that there is no solution."""
     listing_seconds: float
     """What it took to find that out, without compiling."""
-    device_sum: Callable[[Any], Callable[[range], tuple[int, int]]] | None
-    """Brings the sum to a GPU (an ``engines.cuda.device.Gpu``, which is the current one) and
-    returns what ``sum`` is there; None if only threads can sum."""
+    @property
+    def device_sum(self) -> Callable[[Any], Callable[[range], tuple[int, int]]] | None:
+        """What brings the sum to a GPU; None if only threads can sum.
+
+        It takes an ``engines.cuda.device.Gpu``, the current one, and returns what ``sum`` is there.
+        """
 
     @property
     def factor(self) -> int:

@@ -164,11 +164,10 @@ class SearchWorker(Worker):
 
     def _grow(self) -> None:
         """Make the stack twice as high."""
-        boards, roots, *rest = self.stack
-        self.stack = Stack(
-            np.concatenate([boards, np.empty_like(boards)]),
-            np.concatenate([roots, np.empty_like(roots)]),
-            *rest,
+        boards, roots = self.stack.boards, self.stack.roots
+        self.stack = self.stack._replace(
+            boards=np.concatenate([boards, np.empty_like(boards)]),
+            roots=np.concatenate([roots, np.empty_like(roots)]),
         )
 
     def _report(self, job: Job) -> None:

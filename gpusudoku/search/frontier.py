@@ -147,7 +147,8 @@ class Frontier:
         children = Children.empty(len(self), self.layout.words)
         expand = cpu.expand(self.layout, settings)
         count = expand(self.boards, threshold, by_empty, children, scratch)
-        boards, parents, ready = (array[:count] for array in children)
+        boards, ready = children.boards[:count], children.ready[:count]
+        parents = children.parents[:count]
         roots = self.roots[parents]
         guesses = int(np.count_nonzero(np.diff(parents) == 0))  # two of a parent
         return (
