@@ -1,4 +1,4 @@
-"""How to count, as the user says it."""
+"""The options of a count, a search or a listing, as the user gives them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ METHODS = ("auto", "search", "contraction")
 CUTOFFS_BY = ("space", "empty")
 MOST_JOBS = 1024
 MEMORY = 2 << 30
-"""Bytes that a contraction may take, by default."""
+"""The bytes that a contraction may take by default."""
 LEAST_MEMORY = 256 << 20
 """A 9x9 board takes no more than this on one thread."""
 
@@ -37,7 +37,7 @@ class OptionFields(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Options:
-    """How to count: which method, on what, and how a search goes about it.
+    """How to count: on which device, by which method, and how a search proceeds.
 
     Raises
     ------
@@ -48,23 +48,25 @@ class Options:
     device: str = "auto"
     """``auto`` (CUDA if it can be used), ``cpu`` or ``cuda``."""
     method: str = "auto"
-    """``search`` visits solutions, ``contraction`` sums without; ``auto``: what takes less time."""
+    """``search`` visits solutions, ``contraction`` counts without visiting, ``auto`` takes what is
+    estimated to take less time."""
     memory: int = MEMORY
-    """Bytes that a contraction may take, whatever the board."""
+    """The most bytes that a contraction may take."""
     jobs: int | None = None
-    """CPU threads; None for all usable cores."""
+    """The number of CPU threads; None for all usable cores."""
     gpus: tuple[int, ...] | None = None
-    """Numbers of the GPUs to use; None for all."""
+    """The numbers of the GPUs to use; None for all."""
     limit: int | None = None
-    """Stop once this many solutions are found; None for never."""
+    """The search stops once this many solutions are found; None for never."""
     cutoff: float | None = None
-    """Widen the frontier until no board is larger; None: until it is wide enough."""
+    """The frontier is expanded until no board is larger; None: until it is wide enough."""
     cutoff_by: str = "space"
-    """What is larger: the search ``space``, or the number of ``empty`` cells."""
+    """What the cutoff measures: the search ``space``, or the number of ``empty`` cells."""
     strategy: str = "min"
-    """Which cell to guess: the ``first`` empty one or one with the fewest candidates, ``min``."""
+    """Which cell to guess: the ``first`` empty one, or one with the fewest candidates, ``min``
+    (minimum remaining values, MRV)."""
     propagate: str = DEFAULT
-    """Techniques applied at every node, as for ``logic.parse_techniques``."""
+    """The techniques applied at every node, comma-separated: see ``simplify``."""
 
     def __post_init__(self) -> None:
         if self.device not in DEVICES:

@@ -45,7 +45,7 @@ WANTED = {
 @counting
 @searching
 @option("--limit", type=click.IntRange(min=1), metavar="N", help="Stop at N solutions; shows N+.")
-@option("--only", type=click.Choice(list(WANTED)), help="Print just the boards with so many.")
+@option("--only", type=click.Choice(list(WANTED)), help="Print only the boards with that many solutions.")
 @option("--cross-check", is_flag=True, help="Count again another way, where affordable.")
 @statistics
 @option("--json", "as_json", is_flag=True, help="One JSON object a board; counts are strings.")

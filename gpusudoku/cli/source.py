@@ -15,7 +15,7 @@ from gpusudoku.errors import InputError
 
 
 class Source:
-    """The boards that a command was given, read one after the other, or as many as are at hand.
+    """The boards that a command was given, read one after the other, or many together.
 
     A bad board ends the reading by an ``InputError`` after all boards before it; or, if the
     command is to keep going, it is reported on stderr at once and ``failed`` is set.
@@ -36,7 +36,7 @@ class Source:
         return chain.from_iterable(self.batches())
 
     def batches(self) -> Iterator[Batch]:
-        """All boards, those together that are at hand together."""
+        """All boards, in batches of those that can be read together."""
         for found in self._found:
             if not isinstance(found, InputError):
                 yield found

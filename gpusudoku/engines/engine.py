@@ -56,7 +56,7 @@ class Engine(Protocol):
         memory: int,
         progress: Callable[[Progress], None] | None = None,
     ) -> int:
-        """Run the job: some tasks of a contraction (None: all), in so many bytes.
+        """Run the job: some tasks of a contraction (None: all), in ``memory`` bytes.
 
         Returns how many products were added up.
         """

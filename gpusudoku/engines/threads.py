@@ -25,7 +25,7 @@ def contract_on_threads(
     threads: int,
     progress: Callable[[Progress], None] | None = None,
 ) -> int:
-    """Run the job on so many threads; see ``Engine.contract``."""
+    """Run the job on CPU threads; see ``Engine.contract``."""
     contraction.prepare(threads)
     workers = [SumWorker(contraction) for _ in range(threads)]
     groups = max(TASKS_PER_WORKER * threads, int(contraction.seconds / TASK_SECONDS))
@@ -35,7 +35,7 @@ def contract_on_threads(
 
 
 def grouped(tasks: range, groups: int) -> list[Task]:
-    """Numbered tasks in at most so many groups, each a range, of nearly the same size."""
+    """Numbered tasks in at most ``groups`` groups: ranges of nearly the same size."""
     if not tasks:
         return []
     groups = max(1, min(len(tasks), groups))

@@ -25,7 +25,7 @@ from gpusudoku.search.frontier import Cutoff, Frontier
 from gpusudoku.search.techniques import parse_techniques, technique_names
 
 TASKS = 128
-"""A frontier is expanded to so many tasks, unless a cutoff is given."""
+"""The number of tasks that a frontier is expanded to, unless a cutoff is given."""
 
 
 def search_settings(options: Options) -> SearchSettings:

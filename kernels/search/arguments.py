@@ -41,7 +41,7 @@ class Work(NamedTuple):
 
     @classmethod
     def empty(cls, words: int) -> Work:
-        """No boards, each of so many words."""
+        """No boards; each would have ``words`` words."""
         return cls(np.empty((0, words), np.uint64), np.empty(0, np.int64), np.zeros(1, np.int64))
 
 

@@ -1,4 +1,4 @@
-"""One GPU: how big it is, and how to use its memory. CuPy holds it; in the simulator, NumPy."""
+"""One GPU: its size and its memory. CuPy holds the memory; in the simulator, NumPy does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIMULATED = Tuning(threads_per_block=4, blocks_per_multiprocessor=2, sum_threads
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """What CuPy, Numba and the driver raise in many classes: the device cannot be used."""
+    """Turn the many errors of CuPy, Numba and the driver into a DeviceError of one line."""
     try:
         yield
     except GpusudokuError:
@@ -47,7 +47,7 @@ class Gpu:
             self.name = availability.gpu_names()[number]
             self.xp = cupy
             with cupy.cuda.Device(number):
-                cupy.zeros(1)  # fails here and now where the card is not to be had
+                cupy.zeros(1)  # fails here and now where the GPU cannot be had
             has = cupy.cuda.runtime.getDeviceProperties(number)
             self.multiprocessors = has["multiProcessorCount"]
             self.multiprocessor = Multiprocessor(
@@ -67,7 +67,7 @@ class Gpu:
         return cuda.gpus[self.number]  # type: ignore[no-any-return]
 
     def threads_for(self, kernel: Any) -> int:
-        """Threads of a launch that fills the card, all of which run at once."""
+        """The threads of a launch that fills the GPU, all of which run at once."""
         tuning = self.tuning
         blocks = tuning.blocks_per_multiprocessor
         if blocks is None:
@@ -76,7 +76,7 @@ class Gpu:
         return max(1, blocks) * self.multiprocessors * tuning.threads_per_block
 
     def for_kernel(self, array: Any) -> Any:
-        """An array as Numba wants it, so that not every launch has to look into it anew."""
+        """An array in Numba's form, so that not every launch has to convert it."""
         if self.xp is np:
             return array
         from numba import cuda
@@ -84,18 +84,18 @@ class Gpu:
         return cuda.as_cuda_array(array)
 
     def finish(self) -> None:
-        """Wait for what was launched, in whatever stream."""
+        """Wait until all launched kernels are done, in any stream."""
         from numba import cuda
 
         cuda.synchronize()
 
     def free_bytes(self) -> int:
-        """Memory to be had on the card."""
+        """The bytes of memory that are free on the GPU."""
         if availability.simulated():
             return 1 << 28
         unused = self.xp.get_default_memory_pool().free_bytes()
         return int(self.xp.cuda.runtime.memGetInfo()[0] + unused)
 
     def host(self, array: Any) -> NDArray[Any]:
-        """Copy an array from the card."""
+        """Copy an array from the GPU to the host."""
         return np.array(array) if self.xp is np else self.xp.asnumpy(array)

@@ -1,31 +1,34 @@
-"""How many blocks of a kernel a multiprocessor holds at once: arithmetic that needs no GPU."""
+"""How many blocks of a kernel run on a multiprocessor at once: arithmetic that needs no GPU."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 WARP = 32
-"""Threads that are given registers together,"""
+"""Threads that are given registers together."""
 REGISTERS_AT_ONCE = 256
-"""in portions of so many registers."""
+"""Registers are given to a warp in multiples of this."""
 PARTS = 4
-"""Every multiprocessor is four, each with a quarter of the registers and its own warps."""
+"""A multiprocessor has this many parts, each with its share of the registers and its own warps."""
 
 
 @dataclass(frozen=True)
 class Multiprocessor:
-    """What there is for all threads that a multiprocessor holds at once."""
+    """What the threads that run on a multiprocessor at once have to share."""
 
     threads: int
+    """The most threads."""
     blocks: int
+    """The most blocks."""
     registers: int = 1 << 16
+    """Registers of 32 bits."""
     shared: int = 0
-    """Bytes of shared memory, which few kernels use,"""
+    """Bytes of shared memory; 0 if no kernel in question uses it."""
     reserved: int = 0
-    """and of which every block costs so many besides its own."""
+    """Bytes of shared memory that every block takes in addition to its own."""
 
     def blocks_of(self, threads_per_block: int, registers: int, shared: int = 0) -> int:
-        """Blocks of a kernel that takes so many registers a thread, and shared bytes a block."""
+        """The blocks that run at once, given registers per thread and shared bytes per block."""
         warps = -(-threads_per_block // WARP)
         portions = -(-max(1, registers) * WARP // REGISTERS_AT_ONCE)
         with_registers = self.registers // PARTS // (portions * REGISTERS_AT_ONCE) * PARTS

@@ -1,8 +1,8 @@
-"""How kernels are launched: every number that a GPU may like better in another size.
+"""How kernels are launched: every number whose best value depends on the GPU.
 
-The defaults are meant to suit any card. ``benchmarks/tune_gpu.py --save`` measures what suits the
-one that is there, and writes it to a file that every later run looks at: a JSON object whose keys
-are names of gpus, and whose values are objects with fields of ``Tuning``, all or some.
+The defaults should suit any GPU. ``benchmarks/tune_gpu.py --save`` measures what suits the one that
+is there, and writes it to a file that every later run reads: a JSON object whose keys are names of
+GPUs, and whose values are objects with fields of ``Tuning``, all or some.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST = {
     "sum_threads_per_block": 1024,
     "sum_tasks_per_multiprocessor": 1024,
 }
-"""Limits of the hardware, or of what makes sense."""
+"""The largest values: limits of the hardware, or of what makes sense."""
 MAY_BE_NONE = ("blocks_per_multiprocessor", "max_registers")
 
 
@@ -41,23 +41,25 @@ class Tuning:
     """
 
     threads_per_block: int = 128
+    """Threads per block of the search."""
     blocks_per_multiprocessor: int | None = None
-    """None: as many as the kernel's registers allow at once. More would wait for the first to
-    end, and threads that take boards until none is left end together."""
+    """Blocks of the search; None for as many as the registers of the kernel allow at once. More
+    would wait for the first ones to end, and threads that take boards until none is left end
+    together."""
     boards_per_thread: int = 8
-    """Frontier boards for every thread: enough that most threads end together."""
+    """Frontier boards per thread: enough that most threads end together."""
     launch_seconds: float = 0.2
     """Budgets are set so that a launch takes about this long: Ctrl-C waits for no more."""
     stacks: str = INTERLEAVED
-    """INTERLEAVED: neighbouring threads at the same depth touch neighbouring words. CONTIGUOUS:
-    every stack is one piece, and so is every board on it."""
+    """With INTERLEAVED, neighbouring threads at the same depth touch neighbouring words. With
+    CONTIGUOUS, every stack is contiguous, and so is every board on it."""
     max_registers: int | None = None
-    """Registers a thread; None leaves it to the compiler. Fewer let more threads run at once, but
-    what does not fit is kept in memory."""
+    """Registers per thread; None leaves the number to the compiler. With fewer, more threads run at
+    once, but what does not fit is kept in memory."""
     sum_threads_per_block: int = 128
-    """Of the contraction's kernel, where a block sums a pair,"""
+    """Threads per block of the contraction, where a block sums a pair of partitions."""
     sum_tasks_per_multiprocessor: int = 32
-    """and tasks in a launch: enough to even out short and long ones."""
+    """Tasks of the contraction per launch: enough to even out short and long ones."""
 
     def __post_init__(self) -> None:
         if self.stacks not in (INTERLEAVED, CONTIGUOUS):
@@ -85,30 +87,30 @@ def tuning_file() -> Path | None:
     return Path(user_cache) / "gpusudoku" / "cuda-tuning.json"
 
 
-def tuning_of(card: str, default: Tuning | None = None) -> Tuning:
-    """What the file says of a card, or the default if there is no file, or nothing of it in there.
+def tuning_of(gpu: str, default: Tuning | None = None) -> Tuning:
+    """What the file says of a GPU; the default if there is no file, or it does not name the GPU.
 
     Raises
     ------
     InputError
-        If the file is no such file.
+        If it is not a tuning file.
     """
     default = default or Tuning()
-    return Tuning(**(asdict(default) | _read(tuning_file()).get(card, {})))
+    return Tuning(**(asdict(default) | _read(tuning_file()).get(gpu, {})))
 
 
-def save_tuning(card: str, tuning: Tuning) -> Path:
-    """Write what suits a card to the file, which keeps what it says of others.
+def save_tuning(gpu: str, tuning: Tuning) -> Path:
+    """Write what suits a GPU to the file; what it says of others stays.
 
     Raises
     ------
     InputError
-        If there is a file of that name that is no such file, or it cannot be written.
+        If there is another file of that name, or it cannot be written.
     """
     path = tuning_file()
     if path is None:
         raise InputError("no home folder for the tuning file: set GPUSUDOKU_CUDA_TUNING")
-    known = _read(path) | {card: asdict(tuning)}
+    known = _read(path) | {gpu: asdict(tuning)}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
@@ -118,30 +120,30 @@ def save_tuning(card: str, tuning: Tuning) -> Path:
 
 
 def _read(path: Path | None) -> dict[str, dict[str, Any]]:
-    """What the file says of every card, checked."""
+    """What the file says of every GPU, checked."""
     try:
         text = path.read_text(encoding="utf-8") if path is not None else "{}"
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise _unusable(path, str(reason)) from None
     try:
         known = json.loads(text)
     except ValueError as error:
-        raise _unusable(path, f"no JSON: {error}") from None
+        raise _unusable(path, f"not JSON: {error}") from None
     if not isinstance(known, dict):
         raise _unusable(path, "expected an object with the names of GPUs as keys")
     names = {field.name for field in fields(Tuning)}
-    for card, values in known.items():
+    for gpu, values in known.items():
         if not isinstance(values, dict):
-            raise _unusable(path, f"{card}: expected an object")
+            raise _unusable(path, f"{gpu}: expected an object")
         if unknown := sorted(values.keys() - names):
-            raise _unusable(path, f"{card}: unknown setting {unknown[0]!r}")
+            raise _unusable(path, f"{gpu}: unknown setting {unknown[0]!r}")
         try:
             Tuning(**values)
         except InputError as error:
-            raise _unusable(path, f"{card}: {error}") from None
+            raise _unusable(path, f"{gpu}: {error}") from None
     return known
 
 

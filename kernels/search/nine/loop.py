@@ -1,6 +1,6 @@
 """The iterative backtracking counter for 9x9 boards: many boards in step, one stack. 9x9 only.
 
-Every lane has a board at hand, and all take one step together (``nine_step``). Then those that are
+Every lane has a board, and all take one step together (``step``). Then those that are
 done, dead or solved, get another one, and those that do not change any more are split in two: one
 half stays, the other goes to a lane that has just become free, or else on the stack. So lanes are
 busy as long as there is memory anywhere, however long each board takes. It makes no difference

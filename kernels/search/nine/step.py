@@ -5,8 +5,8 @@ of the cells where one was placed), finds naked singles over the nine planes, an
 digit: locked candidates, hidden singles, and out of every unit that has its digit all other places.
 What one digit places is gone for the digits after it in the same step.
 
-About a thousand instructions without a jump, where a search that follows only what changed takes
-fewer, but mispredicts several jumps; and these are done for all lanes at once.
+A step is about a thousand branch-free instructions. A search that follows only what changed takes
+fewer, but mispredicts several branches; and these instructions serve all lanes at once.
 """
 
 from __future__ import annotations
