@@ -25,7 +25,7 @@ from gpusudoku.results import decimal_digits
 @click.command()
 @boards_argument
 @option("--candidates", is_flag=True, help="Also the candidates of every cell, and their counts.")
-@option("--json", "as_json", is_flag=True, help="One JSON object a board.")
+@option("--json", "as_json", is_flag=True, help="One JSON object per board.")
 @reading
 def info(
     boards: tuple[str, ...],
@@ -160,7 +160,7 @@ convert.help = (
 
 
 @click.command()
-@option("--json", "as_json", is_flag=True, help="One JSON object a board.")
+@option("--json", "as_json", is_flag=True, help="One JSON object per board.")
 def boards(as_json: bool) -> None:
     """List the boards that come with the program.
 

@@ -44,12 +44,14 @@ WANTED = {
 @boards_argument
 @counting
 @searching
-@option("--limit", type=click.IntRange(min=1), metavar="N", help="Stop at N solutions; shows N+.")
-@option("--only", type=click.Choice(list(WANTED)), help="Print only the boards with that many solutions.")
-@option("--cross-check", is_flag=True, help="Count again another way, where affordable.")
+@option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Stop at N solutions, shown as N+."
+)
+@option("--only", type=click.Choice(list(WANTED)), help="Print only boards with such a count.")
+@option("--cross-check", is_flag=True, help="Count again in another way, if that is affordable.")
 @statistics
-@option("--json", "as_json", is_flag=True, help="One JSON object a board; counts are strings.")
-@option("--log", metavar="FILE", help="Append one JSON line a board to FILE.")
+@option("--json", "as_json", is_flag=True, help="One JSON object per board; counts are strings.")
+@option("--log", metavar="FILE", help="Append a JSON line for every board to FILE.")
 @reading
 def count(
     boards: tuple[str, ...],
@@ -66,7 +68,7 @@ def count(
 
     Prints the count alone for one board, and BOARD:COUNT lines in input order for a batch. With
     --limit N, N+ means N solutions or more. With --stats, --json, --log or --cross-check every
-    board of a batch is counted, and measured, on its own.
+    board of a batch is counted and measured separately.
 
     \b
     Examples:
@@ -77,11 +79,7 @@ def count(
       gpusudoku count puzzles.txt --only unique > proper.txt
       gpusudoku count @2f --json
     """
-    if only is not None:
-        fields["limit"] = fields["limit"] or 2
-        if fields["limit"] < 2:
-            raise InputError("--only needs a limit of at least 2")
-    options = Options(**fields)
+    options = Options(**fields) if only is None else _enough_for_only(fields)
     source = Source(boards, box, keep_going)
     engine = start_engine(options)
     form = "json" if as_json else "board" if only else "count" if source.single else "line"
@@ -100,9 +98,8 @@ def count(
                 if log_file is not None:
                     log_file.write(_as_json(results))
                     log_file.flush()
-                if only is not None:
-                    results = results.chosen(WANTED[only](counts))
-                out.write(WRITERS[form](results))
+                wanted = results if only is None else results.chosen(WANTED[only](counts))
+                out.write(WRITERS[form](wanted))
                 done += len(counts)
                 if stats:
                     show_stats(results)
@@ -114,6 +111,14 @@ def count(
     if cross_check:
         check.tell()
     source.finish()
+
+
+def _enough_for_only(fields: dict[str, Any]) -> Options:
+    """The options with a limit that tells one solution from several."""
+    options = Options(**fields | {"limit": fields["limit"] or 2})
+    if options.limit == 1:
+        raise InputError("--only needs a limit of at least 2")
+    return options
 
 
 def _counted(

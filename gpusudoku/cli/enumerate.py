@@ -34,7 +34,12 @@ SORTED_BYTES = 1 << 30
 @click.command("enumerate")
 @boards_argument
 @searching
-@option("--limit", type=click.IntRange(min=1), metavar="N", help="List at most N of each board.")
+@option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="List at most N solutions of each board.",
+)
 @option("-o", "--output", metavar="FILE", help="Write to FILE.  [default: stdout]")
 @force
 @option(
@@ -44,7 +49,9 @@ SORTED_BYTES = 1 << 30
     default="line",
     help="How to write solutions.",
 )
-@option("--sorted", "in_order", is_flag=True, help="In ascending order; needs memory (1 GiB).")
+@option(
+    "--sorted", "in_order", is_flag=True, help="In ascending order; takes up to 1 GiB of memory."
+)
 @statistics
 @reading
 def enumerate_(

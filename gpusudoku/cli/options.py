@@ -58,9 +58,9 @@ reading = compose(
         "--box",
         callback=_box,
         metavar="ROWSxCOLUMNS",
-        help="Shape of a box, where it is not the usual one.",
+        help="The shape of a box, if it is not the usual one.",
     ),
-    option("--keep-going", is_flag=True, help="Report bad boards of a batch and go on."),
+    option("--keep-going", is_flag=True, help="Report bad boards of a batch and continue."),
 )
 
 _KNOWN = ", ".join([*TECHNIQUES, *GROUPS])
@@ -70,7 +70,7 @@ searching = compose(
         "--device",
         type=click.Choice(DEVICES),
         default="auto",
-        help="Where to count; auto takes CUDA if it can be used.",
+        help="The device to use; auto takes CUDA if it is usable.",
     ),
     option(
         "-j",
@@ -89,7 +89,7 @@ searching = compose(
         "--strategy",
         type=click.Choice(STRATEGIES),
         default="min",
-        help="Cell to guess: the first empty one, or one with the fewest candidates.",
+        help="The cell to guess: the first empty one, or one with the fewest candidates (MRV).",
     ),
     option(
         "--propagate",
@@ -101,14 +101,14 @@ searching = compose(
         "--cutoff",
         type=float,
         metavar="X",
-        help="Split boards until none is larger than X, before the workers start."
+        help="Split boards until none is larger than X before the workers start."
         "  [default: until there are enough for the device]",
     ),
     option(
         "--cutoff-by",
         type=click.Choice(CUTOFFS_BY),
         default="space",
-        help="What is larger: the search space, or the number of empty cells.",
+        help="What --cutoff measures: the search space, or the number of empty cells.",
     ),
 )
 
@@ -125,17 +125,17 @@ counting = compose(
         "--method",
         type=click.Choice(METHODS),
         default="auto",
-        help="search visits solutions, contraction sums without; auto takes the quicker one.",
+        help="search visits solutions, contraction counts without; auto takes the quicker.",
     ),
     option(
         "--memory",
         callback=_bytes,
         default="2G",
         metavar="BYTES",
-        help="What a contraction may take.",
+        help="The memory that a contraction may take.",
     ),
 )
 
-statistics = option("--stats", is_flag=True, help="Show on stderr what was done.")
+statistics = option("--stats", is_flag=True, help="Show statistics on stderr.")
 
 force = option("--force", is_flag=True, help="Overwrite an existing output file.")

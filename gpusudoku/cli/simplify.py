@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     metavar="LIST",
     help=f"Comma-separated: {', '.join([*TECHNIQUES, *GROUPS])}.",
 )
-@option("--json", "as_json", is_flag=True, help="One JSON object a board.")
+@option("--json", "as_json", is_flag=True, help="One JSON object per board.")
 @reading
 def simplify(
     boards: tuple[str, ...],

@@ -30,14 +30,19 @@ if TYPE_CHECKING:
 @click.command()
 @boards_argument
 @searching
-@option("--first", "first_only", is_flag=True, help="Stop at the first; skip the uniqueness.")
+@option(
+    "--first",
+    "first_only",
+    is_flag=True,
+    help="Stop at the first solution, without looking for another.",
+)
 @option(
     "--format",
     "form",
     type=click.Choice(list(formats.FORMATS)),
     help="How to write solutions.  [default: pretty for one board, line for a batch]",
 )
-@option("--json", "as_json", is_flag=True, help="One JSON object a board.")
+@option("--json", "as_json", is_flag=True, help="One JSON object per board.")
 @statistics
 @reading
 def solve(

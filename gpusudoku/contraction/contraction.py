@@ -21,6 +21,7 @@ class Contraction(Protocol):
     is known that there is no solution."""
     listing_seconds: float
     """What it took to find that out, without compiling."""
+
     @property
     def device_sum(self) -> Callable[[Any], Callable[[range], tuple[int, int]]] | None:
         """What brings the sum to a GPU; None if only threads can sum.
