@@ -161,7 +161,7 @@ def test_unknown_format(function: Callable[[str], str]) -> None:
 
 def test_boards_too_wide_for_a_format() -> None:
     """Letters and hexadecimal have their limits."""
-    with pytest.raises(InputError, match=r"^a board of 36 digits: letters reach 35$"):
+    with pytest.raises(InputError, match=r"^a board of 36 digits: letters stand for at most 35$"):
         write(Board.empty(Geometry(6, 6)), "letters")
     with pytest.raises(InputError, match=r"^a board of 9 digits: hexadecimal is for 16$"):
         write(Board.empty(BOXES), "hex")
