@@ -7,11 +7,12 @@ from math import isqrt
 from typing import NamedTuple
 
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
+from gpusudoku.board.text import DIGITS
 from gpusudoku.formats.grids import SECTION, blocks, common_width
 from gpusudoku.formats.lines import GUESSED
 from gpusudoku.formats.rows import Row
 from gpusudoku.formats.source import NumberedLine, UnreadableError, check_text, content
-from gpusudoku.formats.symbols import DIGITS, digit_of
+from gpusudoku.formats.symbols import digit_of
 
 _LONGEST_HEAD = 2 * MAX_DIGITS + 2
 """Lines of the longest grid, with a rule above every row and below the last, and one row more."""

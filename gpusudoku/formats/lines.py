@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
+from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
 from gpusudoku.formats.rows import RULE, Row, board_of
 from gpusudoku.formats.source import Entries, FormatError, NumberedLines, UnreadableError, content
-from gpusudoku.formats.symbols import DIGITS, character_values, plain_values
+from gpusudoku.formats.symbols import character_values, plain_values
 
 
 def _guesses() -> Iterator[tuple[int, Geometry]]:

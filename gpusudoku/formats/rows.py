@@ -10,9 +10,10 @@ import numpy as np
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
 from gpusudoku.formats.source import FormatError
-from gpusudoku.formats.symbols import CHARACTERS, DIGITS, character_values, number_values
+from gpusudoku.formats.symbols import CHARACTERS, character_values, number_values
 
 RULE = re.compile(rb"[-=+|\s]*[-=][-=+|\s]*")
 """A line between the boxes of a grid."""
