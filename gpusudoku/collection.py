@@ -18,11 +18,11 @@ _MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class CollectionBoard:
-    """What the manifest says of a board."""
+    """A board in the manifest."""
 
     name: str
     file: str
-    """Its name in the folder of the boards."""
+    """The name of its file in the folder of the boards."""
     box: Geometry
     clues: int
     count: int
@@ -40,7 +40,7 @@ def entries() -> list[CollectionBoard]:
 
 
 def entry(name: str) -> CollectionBoard:
-    """What is known of a board.
+    """The manifest's entry of a board.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def load(name: str) -> Board:
 
 @cache
 def folder() -> Path:
-    """Where the boards lie: beside this file if installed, beside the package in a checkout.
+    """The folder of the boards: beside this file if installed, beside the package in a checkout.
 
     Raises
     ------

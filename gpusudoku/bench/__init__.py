@@ -1,5 +1,6 @@
 """The benchmark suite: engines and settings side by side, on the same boards, in one run.
 
-``cases`` says what is measured, ``running`` measures it, ``summary`` turns runs into rows,
-``tables`` and ``plots`` show them, ``machine`` describes what ran them.
+``cases`` lists what is measured, ``engines`` counts it, ``running`` repeats and times that,
+``summary`` turns runs into rows, ``tables`` and ``plots`` show them, and ``model`` fits laws to
+them. ``machine`` describes the machine, and ``live`` shows the table while it fills.
 """

@@ -1,4 +1,4 @@
-"""What is measured: every board under every setting."""
+"""The cases of a benchmark: every board under every setting."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from gpusudoku.errors import InputError
 
 @dataclass(frozen=True)
 class Subject:
-    """A board to measure with."""
+    """A board to measure."""
 
     name: str
     board: Board
     count: int | None = None
-    """The number of solutions, if it is known."""
+    """The exact number of solutions; None if it is not known."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A board and a setting. ``options`` are those of ``gpusudoku.count``."""
+    """A board and a setting: ``options`` are those of ``gpusudoku.count``."""
 
     subject: Subject
     options: dict[str, Any] = field(hash=False)
 
     @property
     def setting(self) -> str:
-        """The options in a few words: those that this method and device look at."""
+        """The options that matter to this method and device, in a few words."""
         options = self.options
         words = [str(options["method"]), str(options["device"])]
         if options["device"] == "cpu":
@@ -54,10 +54,9 @@ def cases_of(
     cutoffs: Sequence[float | None] = (None,),
     cutoff_by: str = "space",
 ) -> list[Case]:
-    """Every board under every combination that makes a difference.
+    """Every board under every combination of options that makes a difference.
 
-    Threads are the CPU's alone, and a contraction looks at neither strategy, propagation nor
-    cutoff.
+    Only the CPU has threads, and a contraction has neither strategy, propagation nor cutoff.
     """
     settings: dict[str, dict[str, Any]] = {}
     for method, strategy, propagate, cutoff, device, number in product(
@@ -79,12 +78,14 @@ def cases_of(
 def chosen(
     subjects: Iterable[Subject], include: Sequence[str], exclude: Sequence[str]
 ) -> list[Subject]:
-    """Those whose names match a pattern of ``include`` (none: all) and none of ``exclude``.
+    """The boards whose names match a pattern of ``include`` and none of ``exclude``.
+
+    Without a pattern in ``include`` every name matches.
 
     Raises
     ------
     InputError
-        If nothing is left.
+        If no board is left.
     """
 
     def matches(name: str, patterns: Sequence[str]) -> bool:
@@ -96,5 +97,5 @@ def chosen(
         if (not include or matches(subject.name, include)) and not matches(subject.name, exclude)
     ]
     if not left:
-        raise InputError("no board is left to measure with: see --include and --exclude")
+        raise InputError("no board is left to measure: see --include and --exclude")
     return left

@@ -1,4 +1,4 @@
-"""The table on a terminal while it fills: the rows around the case at hand, rewritten in place."""
+"""The table on a terminal while it fills: the rows around the current case, rewritten in place."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gpusudoku.bench.tables import head, line
 
 EVERY_SECONDS = 0.2
 MARGIN = 4
-"""Lines of the terminal left free."""
+"""The number of lines of the terminal that stay free."""
 
 
 class LiveTable:
-    """Shown on a terminal only; ``close`` takes it away."""
+    """A table that is shown on a terminal only; ``close`` removes it."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class LiveTable:
         self._next = 0.0
 
     def show(self, current: Measured) -> None:
-        """Show the rows around a case, not too often."""
+        """Show the rows around a case, unless it is too soon after the last time."""
         if not self._on or self._clock() < self._next:
             return
         self._next = self._clock() + EVERY_SECONDS
@@ -49,7 +49,7 @@ class LiveTable:
         self._shown = len(lines)
 
     def close(self) -> None:
-        """Take away what is shown."""
+        """Remove the table from the terminal."""
         if self._shown:
             self._terminal.write(f"\x1b[{self._shown}A\x1b[J")
             self._terminal.flush()

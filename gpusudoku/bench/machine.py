@@ -1,4 +1,4 @@
-"""What ran a measurement, in words."""
+"""The machine that ran a measurement, in words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpusudoku.engines.cuda import availability
 
 
 def machine() -> dict[str, object]:
-    """Processor, cores, GPUs, system and versions, as JSON types."""
+    """Describe processor, cores, GPUs, system and versions, as JSON types."""
     model = platform.processor()
     if Path("/proc/cpuinfo").exists():
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -41,7 +41,7 @@ def machine() -> dict[str, object]:
 
 
 def commit() -> str | None:
-    """The state of the sources, None if they are in no repository."""
+    """The commit of the sources; None if they are in no repository."""
     folder = Path(gpusudoku.__file__).resolve().parents[1]
     if not (folder / "pyproject.toml").is_file():  # installed, perhaps inside another repository
         return None
@@ -53,7 +53,7 @@ def commit() -> str | None:
 
 
 def heading(described: dict[str, object]) -> str:
-    """The line above a table: which machine, when."""
+    """The line above a table: machine and date."""
     gpus = described.get("gpus")
     names = f"; {', '.join(map(str, gpus))}" if isinstance(gpus, list) and gpus else ""
     return f"{described['processor']}, {described['cores']} cores{names}, {described['date']}"

@@ -1,4 +1,4 @@
-"""How cost grows: power laws fitted to the rows of a run."""
+"""How the time grows: power laws fitted to the rows of a run."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpusudoku.bench.summary import Row
 
-SOLUTIONS = 10_000
-"""A law of the search looks at boards with so many."""
+LEAST_SOLUTIONS = 10_000
+"""A law of the search is fitted to boards with at least this many solutions."""
 
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """seconds = factor * x ** exponent; ``spread`` is the typical factor that points are off by."""
+    """seconds = factor * x ** exponent; ``spread`` is the typical factor between points and law."""
 
     factor: float
     exponent: float
@@ -24,13 +24,13 @@ class PowerLaw:
     points: int
 
     def at(self, x: ArrayLike) -> NDArray[np.float64]:
-        """Seconds at x."""
+        """The seconds at x, float64 of the same shape."""
         seconds: NDArray[np.float64] = self.factor * np.asarray(x, float) ** self.exponent
         return seconds
 
 
 def power_law(x: ArrayLike, seconds: ArrayLike) -> PowerLaw | None:
-    """The straight line through the logarithms, by least squares; None for fewer than 3 points."""
+    """Fit a straight line to the logarithms, by least squares; None for fewer than 3 points."""
     logs, times = np.log(np.asarray(x, float)), np.log(np.asarray(seconds, float))
     if len(logs) < 3 or np.ptp(logs) == 0:
         return None
@@ -40,16 +40,17 @@ def power_law(x: ArrayLike, seconds: ArrayLike) -> PowerLaw | None:
 
 
 def search_law(rows: Sequence[Row]) -> PowerLaw | None:
-    """Time of a search on one CPU thread against solutions, of 9x9 boards with SOLUTIONS or more.
+    """Fit the time of a search on one CPU thread to the number of solutions of 9x9 boards.
 
-    With fewer solutions it is start-up, or looking for the first one, that takes the time.
+    Only boards with LEAST_SOLUTIONS or more count: with fewer, most of the time goes into starting
+    and into finding the first solution.
     """
     points = [
         (row["solutions"], row["median"])
         for row in rows
         if (row["method"], row["device"], row["jobs"]) == ("search", "cpu", 1)
         and row["median"]
-        and row["solutions"] >= SOLUTIONS
+        and row["solutions"] >= LEAST_SOLUTIONS
         and row["clues"] + row["empty_cells"] == 81
         and (row["strategy"], row["propagate"]) == ("min", "singles")
     ]

@@ -1,4 +1,4 @@
-"""Figures of a run, as SVG and PNG: legible in print, in grey, and by the colour-blind."""
+"""Figures of a run, as SVG and PNG: legible in print, in grey, and for the colour-blind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gpusudoku.bench.summary import Row
 from gpusudoku.errors import GpusudokuError, InputError
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999"]
-"""Okabe and Ito's palette, which the colour-blind can tell apart."""
+"""The palette of Okabe and Ito, whose colours the colour-blind can tell apart."""
 MARKERS = "osD^vPX*"
 STYLE: dict[Any, Any] = {
     "font.size": 10,
@@ -33,17 +33,23 @@ VARIABLES = {
     "time": "median",
     "speed-up": "speed_up",
 }
-"""What correlation matrices are made of."""
+"""The variables of the correlation matrices, as label and name."""
 
 
 def require() -> None:
-    """Raise a GpusudokuError if matplotlib is not installed."""
+    """Check that figures can be drawn.
+
+    Raises
+    ------
+    GpusudokuError
+        If matplotlib is not installed.
+    """
     if find_spec("matplotlib") is None:
         raise GpusudokuError("--plot needs matplotlib (the extra 'bench', as in '.[bench]')")
 
 
 def draw(rows: Sequence[Row], folder: str) -> list[Path]:
-    """Draw every figure that the rows have something for; returns the files written.
+    """Draw every figure for which there are rows; returns the files written.
 
     Raises
     ------
@@ -77,7 +83,7 @@ def draw(rows: Sequence[Row], folder: str) -> list[Path]:
 def _figures(rows: list[Row], pyplot: Any) -> Iterable[tuple[str, Any]]:
     if len({row["cutoff"] for row in rows if row["cutoff"] is not None}) > 1:
         yield "cutoff", _lines(rows, "cutoff", _cutoff_label(rows), pyplot)
-        return  # other figures would show every board several times
+        return  # in other figures every board would appear several times
     searched = [row for row in rows if row["device"] == "cpu" and row["method"] == "search"]
     threads = sorted({row["jobs"] for row in searched})
     if len(threads) > 1:
@@ -110,12 +116,12 @@ def _style(number: int) -> dict[str, Any]:
 
 
 def _legend(axes: Any) -> None:
-    """Beside the plot, where it hides nothing."""
+    """Put the legend beside the plot, where it hides nothing."""
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=9)
 
 
 def _series(rows: list[Row]) -> dict[str, list[str]]:
-    """The names of boards by series: ``1a`` is of series 1. Others make one, if they are few."""
+    """The names of boards by series: ``1a`` is of series 1. The others form one if they are few."""
     series: dict[str, list[str]] = {}
     for name in dict.fromkeys(row["board"] for row in rows):
         series.setdefault(f"series {name[0]}" if len(name) == 2 else "boards", []).append(name)
@@ -126,7 +132,7 @@ def _series(rows: list[Row]) -> dict[str, list[str]]:
 
 
 def _speed_up(rows: list[Row], threads: list[int], pyplot: Any) -> Any:
-    """Speed-up over threads, a panel for every series of boards."""
+    """Plot the speed-up against threads, with a panel for every series of boards."""
     series = _series(rows)
     figure, panels = pyplot.subplots(
         1, len(series), figsize=(1.2 + 3.6 * len(series), 4.4), sharey=True, squeeze=False
@@ -149,7 +155,7 @@ def _speed_up(rows: list[Row], threads: list[int], pyplot: Any) -> Any:
 
 
 def _with_time_alone(rows: list[Row]) -> list[dict[str, float]]:
-    """The values that are correlated, of rows that have them all."""
+    """The values to correlate, of every row that has all of them."""
     alone = {(r["board"], r.setting.split(" -j ")[0]): r["median"] for r in rows if r["jobs"] == 1}
     found = []
     for row in rows:
@@ -162,12 +168,12 @@ def _with_time_alone(rows: list[Row]) -> list[dict[str, float]]:
 
 
 def _vary(points: list[dict[str, float]]) -> bool:
-    """Whether there is anything to correlate."""
+    """Whether there are enough different points to correlate."""
     return len(points) > 2 and len({tuple(point.values()) for point in points}) > 2
 
 
 def _correlation(points: list[dict[str, float]], title: str, pyplot: Any) -> Any:
-    """Pearson's coefficients of every two variables that vary."""
+    """Plot Pearson's correlation coefficient of every two variables that vary."""
     names = [
         label for label, name in VARIABLES.items() if len({point[name] for point in points}) > 1
     ]
@@ -192,7 +198,7 @@ def _cutoff_label(rows: list[Row]) -> str:
 
 
 def _lines(rows: list[Row], column: str, label: str, pyplot: Any) -> Any:
-    """Time over a column, a line for every board and setting but for that."""
+    """Plot the time against a column, with a line for every board and number of threads."""
     figure, axes = _axes(pyplot, label, "time, s", wide=7.6)
     groups: dict[str, list[tuple[float, float]]] = {}
     for row in rows:
@@ -209,7 +215,7 @@ def _lines(rows: list[Row], column: str, label: str, pyplot: Any) -> Any:
 
 
 def _methods(rows: list[Row], pyplot: Any) -> Any:
-    """Time of both methods over solutions, with what a search of more solutions would take."""
+    """Plot the time of both methods against solutions, with the law of the search."""
     threads = max(row["jobs"] or 0 for row in rows)
     some = [row for row in rows if row["jobs"] in (None, threads) and row["solutions"]]
     figure = _points(some, "solutions", "solutions", pyplot)
@@ -224,7 +230,7 @@ def _methods(rows: list[Row], pyplot: Any) -> Any:
 
 
 def _points(rows: list[Row], column: str, label: str, pyplot: Any) -> Any:
-    """Time over a column, both logarithmic, with a marker for every setting."""
+    """Plot the time against a column, both logarithmic, with a marker for every setting."""
     figure, axes = _axes(pyplot, label, "time, s", wide=8.4)
     groups: dict[str, list[tuple[float, float]]] = {}
     for row in rows:
@@ -240,7 +246,7 @@ def _points(rows: list[Row], column: str, label: str, pyplot: Any) -> Any:
 
 
 def _bars(rows: list[Row], pyplot: Any) -> Any:
-    """Solutions a second on GPUs and on the CPU, board by board."""
+    """Plot solutions a second on GPUs and on the CPU, board by board."""
     names = list(dict.fromkeys(row["board"] for row in rows))
     figure, axes = _axes(pyplot, "", "solutions a second", wide=2 + 0.5 * len(names))
     for number, device in enumerate(("cpu", "cuda")):

@@ -1,6 +1,6 @@
-"""Measuring: warm up, then all cases in turn, again and again.
+"""Measuring: warm up, then run all cases in turn, again and again.
 
-Turn by turn, so that a machine that is slower for a while is slower for all alike.
+They take turns so that a machine which is slower for a while is slower for all of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gpusudoku.errors import Interrupted
 from gpusudoku.results import Count
 
 TWICE_SECONDS = 1.0
-"""Two interrupts within this time end the run; one skips the case at hand."""
+"""Two interrupts within this time end the run; a single one skips the current case."""
 
 
 @dataclass(frozen=True)
@@ -25,38 +25,35 @@ class Run:
     count: int
     seconds: float
     nodes: int
-    products: int
     method: str
     utilisation: tuple[float, ...]
 
     @classmethod
     def of(cls, result: Count) -> Run:
-        """What matters of a result."""
-        stats = result.stats
-        return cls(
-            result.count,
-            stats.seconds,
-            stats.nodes,
-            stats.products,
-            result.method,
-            tuple(stats.utilisation),
-        )
+        """The part of a result that is kept."""
+        seconds, utilisation = result.stats.seconds, tuple(result.stats.utilisation)
+        return cls(result.count, seconds, _nodes(result), result.method, utilisation)
+
+
+def _nodes(result: Count) -> int:
+    """The nodes that a search looked at; 0 for a contraction, which has none."""
+    return result.stats.nodes if result.method == "search" else 0
 
 
 @dataclass
 class Measured:
-    """A case and what came of it."""
+    """A case and its runs."""
 
     case: Case
     runs: list[Run] = field(default_factory=list)
     note: str = ""
-    """Why it is not measured any more, if so."""
+    """Why the case is not measured any more; empty while it is."""
     wrong: bool = False
-    """Whether that is because its count is not the right one."""
+    """Whether the reason is a wrong count."""
 
     @property
     def spent(self) -> float:
-        """Seconds measured."""
+        """The seconds of all runs."""
         return sum(run.seconds for run in self.runs)
 
 
@@ -66,19 +63,19 @@ class Bench:
     Parameters
     ----------
     cases
-        What to measure.
+        The cases to measure.
     count
         Counts a case.
     expected
-        About how many seconds that will take; infinite for what cannot be done.
+        Estimates the seconds that a count takes; infinite for one that cannot be done.
     repeats
-        Runs of every case; not looked at if ``seconds`` is given.
+        The number of runs of every case; ignored if ``seconds`` is given.
     seconds
-        Every case is run again until it took so long in all, at least once.
+        Every case is run at least once, and again until its runs took this long in all.
     patience
-        What is expected to take longer is left out.
+        Cases that are expected to take longer than this, in seconds, are left out.
     clock
-        For tests: a clock in seconds.
+        A clock in seconds; tests have their own.
     """
 
     def __init__(
@@ -93,7 +90,7 @@ class Bench:
     ) -> None:
         self.measured = [Measured(case) for case in cases]
         self.interrupted = False
-        """Whether the run was ended before its time."""
+        """Whether two interrupts ended the run early."""
         self._count, self._expected, self._patience = count, expected, patience
         self._repeats, self._seconds, self._clock = repeats, seconds, clock
         self._counts: dict[str, tuple[int, str]] = {
@@ -104,9 +101,9 @@ class Bench:
         self._last_interrupt = -inf
 
     def __iter__(self) -> Iterator[Measured]:
-        """Measure; gives every case each time that it is about to be run, or was run.
+        """Measure; gives every case before and after each of its runs.
 
-        The first run of every case warms up: it compiles, and is not kept.
+        The first run of every case is a warm-up, which compiles, and is not kept.
         """
         for warm_up in (True, False):
             while True:
@@ -129,7 +126,7 @@ class Bench:
         return len(each.runs) < self._repeats
 
     def _run(self, each: Measured, warm_up: bool) -> bool:
-        """Run a case once; returns whether to go on."""
+        """Run a case once; returns False if the whole run ends."""
         try:
             if warm_up and (seconds := self._expected(each.case)) > self._patience:
                 each.note = (

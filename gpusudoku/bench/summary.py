@@ -1,4 +1,4 @@
-"""From runs to rows: one row a case."""
+"""From runs to rows: one row for every case."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ COLUMNS = (
     "strategy", "propagate", "cutoff_by", "cutoff", "runs", "median", "minimum", "maximum",
     "deviation", "speed_up", "solutions_per_second", "nodes_per_second", "utilisation", "note",
 )  # fmt: skip
-"""The columns of CSV and JSON; times are in seconds, the space is the decimal logarithm."""
+"""The columns of CSV and JSON. Times are in seconds, the search space is its logarithm."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What is said of a case."""
+    """A case and its results."""
 
     values: dict[str, Any]
-    """By ``COLUMNS``; None where there is nothing to say."""
+    """The values by ``COLUMNS``; None where there is none."""
     setting: str
     times: tuple[float, ...]
-    """Seconds of every run."""
+    """The seconds of every run."""
 
     def __getitem__(self, column: str) -> Any:
         return self.values[column]
 
 
 def rows_of(measured: Sequence[Measured]) -> list[Row]:
-    """One row for every case that was run, in order.
+    """One row for every case, in order.
 
-    The speed-up is that over the same setting on one CPU thread, if that was measured, too.
+    The speed-up is relative to the same setting on one CPU thread, if that was measured, too.
     """
     alone = {
         _without_jobs(each): median(run.seconds for run in each.runs)

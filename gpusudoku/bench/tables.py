@@ -19,7 +19,7 @@ SHOWN = {
     "board": 18, "solutions": 12, "setting": 40, "median": 10, "min": 10, "max": 10, "dev": 8,
     "speed-up": 8, "solutions/s": 11, "nodes/s": 10, "busy": 6,
 }  # fmt: skip
-"""The columns on a terminal and their widths."""
+"""The columns on a terminal, by their widths."""
 
 
 def head() -> str:
@@ -44,7 +44,7 @@ def line(row: Row) -> str:
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """All columns, one line a row."""
+    """All columns as CSV, one line for every row."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -54,9 +54,9 @@ def as_csv(rows: Sequence[Row]) -> str:
 
 
 def as_json(rows: Sequence[Row], machine: dict[str, object]) -> str:
-    """All columns and the time of every run, beside the description of the machine.
+    """All columns and the time of every run as JSON, with the description of the machine.
 
-    Numbers of solutions are strings: they may exceed 2^53.
+    The number of solutions is a string, because it may exceed 2^53.
     """
     records = []
     for row in rows:
@@ -67,12 +67,12 @@ def as_json(rows: Sequence[Row], machine: dict[str, object]) -> str:
 
 
 def read_json(path: str) -> tuple[list[Row], dict[str, Any]]:
-    """The rows and the machine of a file that ``as_json`` was written to.
+    """Read the rows and the description of the machine that ``as_json`` wrote.
 
     Raises
     ------
     InputError
-        If it is no such file.
+        If the file cannot be read, or was not written by ``as_json``.
     """
     try:
         recorded = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -83,12 +83,12 @@ def read_json(path: str) -> tuple[list[Row], dict[str, Any]]:
                 record["solutions"] = int(record["solutions"])
             rows.append(Row({name: record[name] for name in COLUMNS}, setting, times))
         described = dict(recorded["machine"])
-        heading(described)  # it has what every table is headed with
+        heading(described)  # complains if a field is missing
         return rows, described
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}, expected a file that can be read") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError(f"{path}: no result of gpusudoku bench --json") from None
+        raise InputError(f"{path}: not a result of gpusudoku bench --json") from None
 
 
 def _cell(text: str, width: int) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gpusudoku.errors import InputError
 
 MAX_DIGITS = 64
-"""Digit sets are packed in 64-bit masks."""
+"""The most digits of a board: a set of digits is a 64-bit mask."""
 
 
 @dataclass(frozen=True, order=True)
@@ -59,7 +59,7 @@ class Geometry:
 
     @property
     def transposed(self) -> Geometry:
-        """The geometry of a board mirrored at its main diagonal."""
+        """The geometry of the board mirrored at its main diagonal."""
         return Geometry(self.box_columns, self.box_rows)
 
     @cached_property
@@ -87,17 +87,17 @@ class Geometry:
         )
 
     def cell_name(self, cell: int) -> str:
-        """``r1c1`` for cell 0."""
+        """The name of a cell: ``r1c1`` for cell 0."""
         return f"r{cell // self.n + 1}c{cell % self.n + 1}"
 
     @classmethod
     def of_size(cls, n: int) -> Geometry:
-        """Guess the box of an n x n board: R <= C, most nearly square, R >= 2 unless n = 1.
+        """Guess the box of an n x n board: R <= C, as square as possible, R >= 2 unless n = 1.
 
         Raises
         ------
         InputError
-            If n is out of range or has no such box (a prime, say).
+            If n is out of range or has no such box (a prime number, for example).
         """
         if not 1 <= n <= MAX_DIGITS:
             raise InputError(f"a board of {n} rows: from 1 to {MAX_DIGITS} are supported")
@@ -118,7 +118,7 @@ class Geometry:
         Raises
         ------
         InputError
-            If the text is of another form or the geometry is out of range.
+            If the text has another form, or the geometry is out of range.
         """
         match = re.fullmatch(r"\s*(\d{1,3})\s*[xX*]\s*(\d{1,3})\s*", text)
         if match is None:

@@ -1,7 +1,7 @@
 """The canonical line of a board: ``.`` for an empty cell, 1-9 and A-Z for the digits.
 
-Above 35 digits it is numbers separated by commas, 0 for an empty cell. ``formats`` knows all other
-forms.
+Above 35 digits it is numbers separated by commas, 0 for an empty cell. A board with given
+candidates has a separate form, which every reader refuses. ``formats`` knows all other forms.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ DIGITS = b"123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _CHARACTERS = (b"." + DIGITS).ljust(256)
 _TAIL = 128
-"""The characters of a tail follow the digits in the table for whole lines, from here on."""
+"""From this code on, the table for whole lines holds the characters of a tail."""
 _LINES = (b"." + DIGITS).ljust(_TAIL) + bytes(range(_TAIL))
 
 
@@ -27,10 +27,24 @@ def write_cells(cells: NDArray[np.uint8]) -> str:
     return cells.tobytes().translate(_CHARACTERS).decode()
 
 
-def write_lines(cells: NDArray[np.uint8], tails: NDArray[np.bytes_] | None = None) -> str:
-    """Write canonical lines, each with its newline, for uint8 (k, n * n) cells: many at a time.
+def write_candidates(masks: NDArray[np.uint64], n: int) -> str:
+    """Write every cell's candidates in braces, as in ``{123}{4}{59}``, for uint64 (n * n) masks.
 
-    ``tails``, bytes (k), are ASCII for the ends of the lines.
+    Above 35 digits they are numbers separated by commas.
+    """
+    wide = n > len(DIGITS)
+    digits = [str(d) for d in range(1, n + 1)] if wide else list(DIGITS.decode())
+    cells = (
+        ("," if wide else "").join(digits[d] for d in range(n) if mask >> d & 1)
+        for mask in masks.tolist()
+    )
+    return "".join(f"{{{cell}}}" for cell in cells)
+
+
+def write_lines(cells: NDArray[np.uint8], tails: NDArray[np.bytes_] | None = None) -> str:
+    """Write the canonical lines of many boards, uint8 (k, n * n), each with a newline.
+
+    ``tails``, bytes (k), is ASCII text to put at the end of each line.
     """
     n = isqrt(cells.shape[1])
     if tails is None:

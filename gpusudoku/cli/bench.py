@@ -4,42 +4,37 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from gpusudoku import collection
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.cli.options import force, option, reading
+from gpusudoku.cli.options import Command, force, option, reading
 from gpusudoku.cli.output import Output, announce_compiling, refuse
 from gpusudoku.cli.source import Source
-from gpusudoku.engines.cores import usable_cores
-from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import InputError, MismatchError
 from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES, Options
 from gpusudoku.search.techniques import DEFAULT
 
 if TYPE_CHECKING:
     from gpusudoku.bench.cases import Case, Subject
-    from gpusudoku.bench.running import Measured
-    from gpusudoku.engines import Engine
-    from gpusudoku.results import Count
-
-Value = TypeVar("Value")
+    from gpusudoku.bench.summary import Row
 
 bench_option = partial(option, prefix="GPUSUDOKU_BENCH_")
-"""Lists are no values for the options of the same name that other commands have."""
+"""An option with variables of a separate prefix: lists do not suit other commands' options."""
 
 
-def _listed(
-    parse: Callable[[str], Value], choices: Sequence[str] = ()
-) -> Callable[[click.Context, click.Parameter, str | None], tuple[Value, ...] | None]:
-    """Make the callback of an option that takes several values, comma-separated."""
+def _list_option(
+    *names: str, parse: Callable[[str], Any] = str, choices: Sequence[str] = (), **settings: Any
+) -> Callable[[Command], Command]:
+    """An option that takes several values, separated by commas, each once."""
 
     def callback(
         ctx: click.Context, param: click.Parameter, value: str | None
-    ) -> tuple[Value, ...] | None:
+    ) -> tuple[Any, ...] | None:
         if value is None:
             return None
         words = [word.strip() for word in value.split(",")]
@@ -51,7 +46,7 @@ def _listed(
         except ValueError:
             raise click.BadParameter(f"{value!r}: expected numbers, such as 1,2,4") from None
 
-    return callback
+    return bench_option(*names, callback=callback, metavar="LIST", **settings)
 
 
 def _jobs(word: str) -> int:
@@ -64,39 +59,32 @@ def _jobs(word: str) -> int:
 @click.command()
 @click.argument("boards", nargs=-1, metavar="[BOARD...]")
 @bench_option(
-    "--include", multiple=True, metavar="PATTERN", help="Only boards so named, as in '1*'."
+    "--include",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only boards whose names match, such as '1*'.",
 )
-@bench_option("--exclude", multiple=True, metavar="PATTERN", help="No boards so named.")
-@bench_option(
+@bench_option("--exclude", multiple=True, metavar="PATTERN", help="No boards whose names match.")
+@_list_option(
     "--device",
     "devices",
-    callback=_listed(str, ["cpu", "cuda"]),
-    metavar="LIST",
-    help="cpu, cuda or both.  [default: what can be used]",
+    choices=("cpu", "cuda"),
+    help="cpu, cuda or both.  [default: all that can be used]",
 )
-@bench_option(
+@_list_option(
     "-j",
     "--jobs",
-    callback=_listed(_jobs),
-    metavar="LIST",
+    parse=_jobs,
     help="Numbers of CPU threads, such as 1,2,4.  [default: 1, 2, 4 ... all cores]",
 )
-@bench_option(
+@_list_option(
     "--method",
     "methods",
-    callback=_listed(str, METHODS),
+    choices=METHODS,
     default="search,contraction",
-    metavar="LIST",
     help="search, contraction, auto.",
 )
-@bench_option(
-    "--strategy",
-    "strategies",
-    callback=_listed(str, STRATEGIES),
-    default="min",
-    metavar="LIST",
-    help="first, min.",
-)
+@_list_option("--strategy", "strategies", choices=STRATEGIES, default="min", help="first, min.")
 @bench_option(
     "--propagate",
     "propagates",
@@ -105,8 +93,8 @@ def _jobs(word: str) -> int:
     metavar="TECHNIQUES",
     help="As for count; may be given several times.",
 )
-@bench_option(
-    "--cutoff", "cutoffs", callback=_listed(float), metavar="LIST", help="Such as 1e10,1e20,1e30."
+@_list_option(
+    "--cutoff", "cutoffs", parse=float, help="Cutoffs of a search, such as 1e10,1e20,1e30."
 )
 @bench_option(
     "--cutoff-by",
@@ -119,51 +107,33 @@ def _jobs(word: str) -> int:
     "--repeats",
     type=click.IntRange(min=1),
     default=3,
-    help="Runs of every case, after one to warm up.",
+    help="Runs of every case, after a warm-up.",
 )
 @bench_option(
     "-t",
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
-    help="Instead: repeat every case until it took so long.",
+    help="Instead of --repeats: run every case until its runs took this long in all.",
 )
 @bench_option(
     "--patience",
     type=click.FloatRange(min=0, min_open=True),
     default=60.0,
-    help="Leave out what is estimated to take longer, in seconds.",
+    help="Leave out cases that are estimated to take longer, in seconds.",
 )
 @bench_option("--csv", "csv_file", metavar="FILE", help="Write the table as CSV.")
-@bench_option(
-    "--json", "json_file", metavar="FILE", help="Write all runs, and the machine, as JSON."
-)
+@bench_option("--json", "json_file", metavar="FILE", help="Write runs and machine as JSON.")
 @bench_option("--plot", metavar="FOLDER", help="Draw figures, as SVG and PNG (needs matplotlib).")
-@bench_option("--from", "recorded", metavar="FILE", help="Measure nothing: show what --json wrote.")
+@bench_option(
+    "--from", "recorded", metavar="FILE", help="Measure nothing; show what --json wrote before."
+)
 @force
 @reading
-def bench(
-    boards: tuple[str, ...],
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    devices: tuple[str, ...] | None,
-    jobs: tuple[int, ...] | None,
-    repeats: int,
-    seconds: float | None,
-    patience: float,
-    csv_file: str | None,
-    json_file: str | None,
-    plot: str | None,
-    recorded: str | None,
-    force: bool,
-    box: Geometry | None,
-    keep_going: bool,
-    cutoffs: tuple[float, ...] | None,
-    **sweeps: Any,
-) -> None:
+def bench(**options: Any) -> None:
     """Measure engines and settings side by side on BOARDs (default: those of this program).
 
-    Runs take turns, so that a slow minute falls on all alike. Every count is checked. Ctrl-C skips
-    to the next case, twice within a second ends with what there is.
+    Cases take turns, so that a slow minute affects all of them. Every count is checked. Ctrl-C
+    skips the current case; twice within a second it ends the run, and shows the results so far.
 
     \b
     Examples:
@@ -172,118 +142,112 @@ def bench(
       gpusudoku bench @2e --cutoff 1e10,1e20,1e30 --csv cutoff.csv
       gpusudoku bench --json all.json --plot figures
     """
-    from gpusudoku.bench import plots, tables
-    from gpusudoku.bench.cases import cases_of
-    from gpusudoku.bench.machine import heading, machine
-    from gpusudoku.bench.summary import rows_of
+    from gpusudoku.bench import tables
 
-    written = [path for path in (csv_file, json_file) if path is not None]
-    for path in written:
-        refuse(path, force, [*boards, *([] if recorded is None else [recorded])])
-    if len(written) == 2 and written[0] == written[1]:
-        raise InputError(f"{csv_file}: --csv and --json cannot both be written to it")
-    if plot is not None:
-        plots.require()
-    wrong: list[str] = []
-    interrupted = False
-    if recorded is not None:
-        rows, described = tables.read_json(recorded)
+    request = Request(**options)
+    _check_outputs(request)
+    if request.recorded is not None:
+        outcome = Outcome(*tables.read_json(request.recorded))
     else:
-        for propagate in sweeps["propagates"]:
-            Options(propagate=propagate)  # complains of unknown techniques
-        cases = cases_of(
-            _subjects(boards, include, exclude, box, keep_going),
-            devices=devices or _usable_devices(),
-            jobs=jobs or _powers(usable_cores()),
-            cutoffs=cutoffs or (None,),
-            **sweeps,
-        )
-        for case in cases:
-            Options(**case.options)  # complains of values out of range
-        measured, interrupted = _measure(cases, repeats, seconds, patience)
-        described, rows = machine(), rows_of(measured)
-        wrong = [f"{m.case.subject.name}: {m.note}" for m in measured if m.wrong]
-    click.echo(heading(described))
-    click.echo(tables.head())
-    for row in rows:
-        click.echo(tables.line(row))
-    if csv_file is not None:
-        with Output(csv_file, force, boards) as out:
-            out.write(tables.as_csv(rows))
-    if json_file is not None:
-        with Output(json_file, force, boards) as out:
-            out.write(tables.as_json(rows, described))
-    if plot is not None:
-        for figure in plots.draw(rows, plot):
-            click.echo(f"gpusudoku: {figure} written", err=True)
-    if wrong:
-        raise MismatchError("counts differ: " + "; ".join(wrong))
-    if interrupted:
+        outcome = _measure(request)
+    _show(outcome, request)
+    if outcome.wrong:
+        raise MismatchError("counts differ: " + "; ".join(outcome.wrong))
+    if outcome.interrupted:
         click.get_current_context().exit(1)
 
 
-def _subjects(
-    names: tuple[str, ...],
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    box: Geometry | None,
-    keep_going: bool,
-) -> list[Subject]:
-    from gpusudoku.bench.cases import Subject, chosen
+@dataclass(frozen=True)
+class Request:
+    """The arguments and options of the command, under the names that click gives them."""
 
-    if not names:
-        subjects = [
-            Subject(entry.name, collection.load(entry.name), entry.count)
-            for entry in collection.entries()
-        ]
-        return chosen(subjects, include, exclude)
-    subjects = []
-    for name in names:
-        if name.startswith("@"):
-            entry = collection.entry(name.removeprefix("@"))
-            subjects.append(Subject(entry.name, collection.load(entry.name), entry.count))
-            continue
-        source = Source([name], box, keep_going)
-        for number, board in enumerate(source, start=1):
-            subjects.append(Subject(name if source.single else f"{name}:{number}", board))
-    return chosen(subjects, include, exclude)
-
-
-def _usable_devices() -> tuple[str, ...]:
-    return ("cpu",) if availability.unusable_because() is not None else ("cpu", "cuda")
+    boards: tuple[str, ...]
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    box: Geometry | None
+    keep_going: bool
+    devices: tuple[str, ...] | None
+    jobs: tuple[int, ...] | None
+    methods: tuple[str, ...]
+    strategies: tuple[str, ...]
+    propagates: tuple[str, ...]
+    cutoffs: tuple[float, ...] | None
+    cutoff_by: str
+    repeats: int
+    seconds: float | None
+    patience: float
+    csv_file: str | None
+    json_file: str | None
+    plot: str | None
+    recorded: str | None
+    force: bool
 
 
-def _powers(cores: int) -> tuple[int, ...]:
-    """1, 2, 4 ... and the number itself."""
-    return tuple(sorted({*(1 << k for k in range(cores.bit_length()) if 1 << k < cores), cores}))
+class Outcome(NamedTuple):
+    """The results to show, and how the run ended."""
+
+    rows: list[Row]
+    machine: dict[str, Any]
+    wrong: Sequence[str] = ()
+    """A line for every board that was counted wrongly."""
+    interrupted: bool = False
 
 
-def _measure(
-    cases: Sequence[Case], repeats: int, seconds: float | None, patience: float
-) -> tuple[list[Measured], bool]:
-    """Measure; returns what came of it, and whether that was interrupted."""
+def _check_outputs(request: Request) -> None:
+    """Complain before anything is measured about files that could not be written afterwards."""
+    written = [path for path in (request.csv_file, request.json_file) if path is not None]
+    read = [*request.boards, *([] if request.recorded is None else [request.recorded])]
+    for path in written:
+        refuse(path, request.force, read)
+    if len(written) == 2 and written[0] == written[1]:
+        raise InputError(f"{written[0]}: --csv and --json cannot both be written to it")
+    if request.plot is not None:
+        from gpusudoku.bench import plots
+
+        plots.require()
+
+
+def _show(outcome: Outcome, request: Request) -> None:
+    """Print the table, and write the files that were asked for."""
+    from gpusudoku.bench import plots, tables
+    from gpusudoku.bench.machine import heading
+
+    rows = outcome.rows
+    click.echo(heading(outcome.machine))
+    click.echo(tables.head())
+    for row in rows:
+        click.echo(tables.line(row))
+    texts = {
+        request.csv_file: tables.as_csv(rows),
+        request.json_file: tables.as_json(rows, outcome.machine),
+    }
+    for path, text in texts.items():
+        if path is not None:
+            with Output(path, request.force, request.boards) as out:
+                out.write(text)
+    if request.plot is not None:
+        for figure in plots.draw(rows, request.plot):
+            click.echo(f"gpusudoku: {figure} written", err=True)
+
+
+def _measure(request: Request) -> Outcome:
+    """Run all cases."""
+    from gpusudoku.bench.engines import counter, estimated_seconds
     from gpusudoku.bench.live import LiveTable
+    from gpusudoku.bench.machine import machine
     from gpusudoku.bench.running import Bench
-    from gpusudoku.counting import count, make_engine
-    from gpusudoku.planning.choose import expected_seconds
+    from gpusudoku.bench.summary import rows_of
 
+    cases = _cases(request)
     announce_compiling()
-
-    @cache
-    def engine_of(device: str, jobs: int | None) -> Engine:
-        return make_engine(Options(device=device, jobs=jobs))
-
-    def run(case: Case) -> Count:
-        options = case.options
-        engine = engine_of(options["device"], options["jobs"])
-        return count(case.subject.board, engine=engine, **options)
-
-    def expected(case: Case) -> float:
-        """Seconds a case is estimated to take; infinite for what cannot be done at all."""
-        seconds = expected_seconds(case.subject.board, Options(**case.options), patience)
-        return seconds / (case.options["jobs"] or 1)
-
-    bench = Bench(cases, run, expected, repeats=repeats, seconds=seconds, patience=patience)
+    bench = Bench(
+        cases,
+        counter(),
+        lambda case: estimated_seconds(case, request.patience),
+        repeats=request.repeats,
+        seconds=request.seconds,
+        patience=request.patience,
+    )
     table = LiveTable(bench.measured, sys.stderr)
     try:
         for each in bench:
@@ -291,5 +255,46 @@ def _measure(
     finally:
         table.close()
     if bench.interrupted:
-        click.echo("gpusudoku: interrupted: what was measured until then follows", err=True)
-    return bench.measured, bench.interrupted
+        click.echo("gpusudoku: interrupted: the results so far follow", err=True)
+    wrong = [f"{each.case.subject.name}: {each.note}" for each in bench.measured if each.wrong]
+    return Outcome(rows_of(bench.measured), machine(), wrong, bench.interrupted)
+
+
+def _cases(request: Request) -> list[Case]:
+    """Every board under every setting; all options are checked before anything is measured."""
+    from gpusudoku.bench.cases import cases_of
+    from gpusudoku.bench.engines import thread_numbers, usable_devices
+
+    for propagate in request.propagates:
+        Options(propagate=propagate)  # complains about unknown techniques
+    cases = cases_of(
+        _subjects(request),
+        devices=request.devices or usable_devices(),
+        jobs=request.jobs or thread_numbers(),
+        methods=request.methods,
+        strategies=request.strategies,
+        propagates=request.propagates,
+        cutoffs=request.cutoffs or (None,),
+        cutoff_by=request.cutoff_by,
+    )
+    for case in cases:
+        Options(**case.options)  # complains about values out of range
+    return cases
+
+
+def _subjects(request: Request) -> list[Subject]:
+    """The boards that were asked for, all those of the program by default."""
+    from gpusudoku.bench.cases import Subject, chosen
+
+    def own(entry: collection.CollectionBoard) -> Subject:
+        return Subject(entry.name, collection.load(entry.name), entry.count)
+
+    subjects = [] if request.boards else [own(entry) for entry in collection.entries()]
+    for name in request.boards:
+        if name.startswith("@"):
+            subjects.append(own(collection.entry(name.removeprefix("@"))))
+            continue
+        source = Source([name], request.box, request.keep_going)
+        for number, board in enumerate(source, start=1):
+            subjects.append(Subject(name if source.single else f"{name}:{number}", board))
+    return chosen(subjects, request.include, request.exclude)

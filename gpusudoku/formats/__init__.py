@@ -1,4 +1,4 @@
-"""Boards as text: every form is read by looking at it, and written by its name.
+"""Boards as text: a reader recognises the form by itself, a writer is told its name.
 
 :mod:`~gpusudoku.formats.read` describes what is read, :data:`FORMATS` what is written.
 """

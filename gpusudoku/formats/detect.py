@@ -1,4 +1,4 @@
-"""Which form an input has, told from its first lines."""
+"""Tell the form of an input from its first lines."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ from math import isqrt
 from typing import NamedTuple
 
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
+from gpusudoku.board.text import DIGITS
 from gpusudoku.formats.grids import SECTION, blocks, common_width
 from gpusudoku.formats.lines import GUESSED
 from gpusudoku.formats.rows import Row
 from gpusudoku.formats.source import NumberedLine, UnreadableError, check_text, content
-from gpusudoku.formats.symbols import DIGITS, digit_of
+from gpusudoku.formats.symbols import digit_of
 
 _LONGEST_HEAD = 2 * MAX_DIGITS + 2
-"""Lines of the longest grid with a rule above every row and below the last, and one more row."""
+"""Lines of the longest grid, with a rule above every row and below the last, and one row more."""
 
 
 class Head(NamedTuple):
-    """The first lines that are more than a comment, and the last comment before them."""
+    """The first lines that are not comments, and the last comment before them."""
 
     comment: NumberedLine
     lines: list[NumberedLine]
 
 
 def take_head(lines: Iterator[NumberedLine]) -> Head:
-    """Take the first block off the lines, or as much of it as it takes to see what it is.
+    """Take the first block off the lines, or enough of it to recognise the form.
 
     Raises
     ------
     UnreadableError
-        If there is nothing, or it is no text.
+        If there is nothing, or if it is not text.
     """
     comment = (0, b"")
     head: list[NumberedLine] = []
@@ -51,11 +52,12 @@ def take_head(lines: Iterator[NumberedLine]) -> Head:
 
 
 def is_one_per_line(head: Head, geometry: Geometry | None) -> bool:
-    """Whether every line is a board, and not a row of one.
+    """Whether every line is a whole board, and not one row of a board.
 
-    A line of 16 cells may be a 4x4 board or a row of a 16x16 one, and likewise one of 36 or 64
-    numbers. If there are as many lines as cells on each, any digit too large for the small board
-    decides; otherwise they are small boards unless most of them have such a digit.
+    A line of 16 cells may be a 4x4 board or a row of a 16x16 board; the same holds for lines of 36
+    or 64 numbers. If the number of lines equals the number of cells on each, any digit too large
+    for the small board decides. Otherwise they are small boards, unless most lines have such a
+    digit.
 
     Raises
     ------
@@ -78,7 +80,7 @@ def is_one_per_line(head: Head, geometry: Geometry | None) -> bool:
     if n * n != width or n not in GUESSED:
         return False
     if width > len(DIGITS) and not any(len(row.tokens) == width for row in rows):
-        return True  # A board of so many digits is written in numbers.
+        return True  # A larger board is written in numbers.
     large = sum(_has_digit_above(n, row, width) for row in rows)
     if len(rows) == width and not large:
         small, whole = GUESSED[n], GUESSED[width]

@@ -1,4 +1,4 @@
-"""Boards over several lines, one row on each, with or without rules around the boxes."""
+"""Boards on several lines, one row on each, with or without rules around the boxes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpusudoku.formats.rows import RULE, Row, board_of
 from gpusudoku.formats.source import Entries, FormatError, NumberedLine, UnreadableError, content
 
 SECTION = re.compile(rb"\s*\[(\w+)\]\s*")
-"""A line that names the part of an .sdk file which follows."""
+"""A line that names the following part of an .sdk file."""
 
 
 @dataclass
@@ -24,9 +24,9 @@ class Block:
 
     line: int
     rows: list[Row] = field(default_factory=list)
-    """At most one row more than any board has."""
+    """The rows, at most one more than any board has."""
     rules: set[int] = field(default_factory=set)
-    """For every rule the number of rows above it."""
+    """The number of rows above every rule."""
 
     @property
     def has_rules(self) -> bool:
@@ -34,7 +34,7 @@ class Block:
         return bool(self.rules) or any(b"|" in row.text for row in self.rows)
 
     def add(self, number: int, text: bytes) -> None:
-        """Take one more line, no blank one."""
+        """Take one more line, which is not blank."""
         if RULE.fullmatch(text):
             self.rules.add(len(self.rows))
         elif len(self.rows) <= MAX_DIGITS:
@@ -42,7 +42,7 @@ class Block:
 
 
 def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
-    """Every block that has a row. Of an .sdk file only the section [Puzzle] counts."""
+    """Every block that has a row. In an .sdk file only the section [Puzzle] counts."""
     block: Block | None = None
     skipping = False
     for number, line in lines:
@@ -64,12 +64,12 @@ def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
 def read_grids(
     lines: Iterable[NumberedLine], source: str, geometry: Geometry | None
 ) -> Iterator[Entries | InputError]:
-    """Every board of a batch, and in place of a block that is none what is wrong with it.
+    """Read every board of a batch; a block that is no board gives an error in its place.
 
     Raises
     ------
     UnreadableError
-        If the batch turns into something else.
+        If the input goes on in another form.
     """
     last = geometry
     for block in blocks(lines):
@@ -85,10 +85,10 @@ def read_grids(
 
 
 def common_width(rows: Sequence[Row], preferred: Iterable[int]) -> int:
-    """How many cells most rows have.
+    """The number of cells in most rows.
 
-    A width of more than half of the rows wins in the order of ``preferred``, else the most common
-    one, the greater of two.
+    The first of the ``preferred`` widths that more than half of the rows have is taken, else the
+    most common width, and the greater of two that are equally common.
     """
     widths = Counter(count for row in rows for count in set(row.counts))
     for width in preferred:
@@ -98,7 +98,7 @@ def common_width(rows: Sequence[Row], preferred: Iterable[int]) -> int:
 
 
 def _board(block: Block, geometry: Geometry | None, last: Geometry | None) -> Board:
-    """Make the board of a block; ``last`` is the geometry of the board before."""
+    """Make the board of a block; ``last`` is the geometry of the previous board."""
     rows = block.rows
     n = geometry.n if geometry else common_width(rows, [len(rows)])
     _check_mixture(rows, n, last)
@@ -111,9 +111,9 @@ def _board(block: Block, geometry: Geometry | None, last: Geometry | None) -> Bo
         found = row.count_near(n)
         raise FormatError(f"row {place + 1} of a grid has {found} cells, expected {n}", row.line)
     if len(rows) != n:
-        many = len(rows) if len(rows) <= MAX_DIGITS else f"more than {MAX_DIGITS}"
+        number = len(rows) if len(rows) <= MAX_DIGITS else f"more than {MAX_DIGITS}"
         raise FormatError(
-            f"{many} rows of {n} cells, expected {n} (a blank line ends a grid)", block.line
+            f"{number} rows of {n} cells, expected {n} (a blank line ends a grid)", block.line
         )
     try:
         geometry = geometry or _shown_geometry(block) or Geometry.of_size(n)
@@ -123,12 +123,12 @@ def _board(block: Block, geometry: Geometry | None, last: Geometry | None) -> Bo
 
 
 def _check_mixture(rows: Sequence[Row], n: int, last: Geometry | None) -> None:
-    """See whether boards on one line each stand among the rows, which have n cells."""
+    """Refuse boards on one line each among the rows, which have n cells."""
     if last and last.cells == n != len(rows):
         n = last.n
     whole = [n > 1 and n not in row.counts and n * n in row.counts for row in rows]
     if any(whole):
-        # If the block begins with such boards it is the row after them that is out of place.
+        # If the block begins with such boards, the row after them is out of place.
         place = 0 if all(whole) else whole.index(not whole[0])
         row, expected = rows[place], "a row of a grid" if whole[place] else "a board on every line"
         found = n * n if whole[place] else row.count_near(n)
@@ -136,13 +136,13 @@ def _check_mixture(rows: Sequence[Row], n: int, last: Geometry | None) -> None:
 
 
 def _shown_geometry(block: Block) -> Geometry | None:
-    """Return the geometry that rules and bars show, None if they show no boxes.
+    """The geometry that rules and bars show, None if they show no boxes.
 
     Raises
     ------
     FormatError
-        If they show boxes that do not make a board, or boxes of a single row or column: lines
-        between all rows or all columns of a table look alike.
+        If they show boxes that do not make a board, or boxes of a single row or column: such lines
+        may just as well separate all rows or all columns of a table.
     """
     n = len(block.rows)
     places = sorted(block.rules | {0, n})
@@ -156,8 +156,8 @@ def _shown_geometry(block: Block) -> Geometry | None:
         raise FormatError("the rules show boxes of unequal sizes", block.line)
     (height,), (width,) = heights, widths
     if height == width and width in (1, n):
-        return None  # No rule inside, or a table with rules around every cell.
-    # With rules in one direction only the number of digits tells the other side.
+        return None  # There is no rule inside, or there are rules around every cell.
+    # If there are rules in one direction only, the number of digits gives the other side.
     if width == n and height > 1:
         width = n // height
     elif height == n and width > 1:

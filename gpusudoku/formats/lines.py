@@ -1,4 +1,4 @@
-"""Batches with one board on a line."""
+"""Batches of boards with one board on each line."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
+from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
 from gpusudoku.formats.rows import RULE, Row, board_of
 from gpusudoku.formats.source import Entries, FormatError, NumberedLines, UnreadableError, content
-from gpusudoku.formats.symbols import DIGITS, character_values, plain_values
+from gpusudoku.formats.symbols import character_values, plain_values
 
 
 def _guesses() -> Iterator[tuple[int, Geometry]]:
@@ -29,18 +30,18 @@ GUESSED = dict(_guesses())
 """The geometry of every board whose boxes can be guessed, by its number of digits."""
 
 LEAST_LINES = 16
-"""Lines that are looked at together, at first and after one that was not like the others."""
+"""Lines read together at first, and again after a line that differs from the others."""
 
 
 def read_lines(
     lines: NumberedLines, source: str, geometry: Geometry | None
 ) -> Iterator[Entries | InputError]:
-    """Every board of a batch, and in place of a line that is none what is wrong with it.
+    """Read every board of a batch; a line that is no board gives an error in its place.
 
     Raises
     ------
     UnreadableError
-        If the batch turns into grids.
+        If the input goes on with grids.
     """
     parser, copier = LineParser(geometry), LineCopier(lines)
     for number, line in lines:
@@ -59,9 +60,9 @@ def read_lines(
 
 
 class LineCopier:
-    """Reads many boards at once that stand on lines just like one that was read before.
+    """Reads many boards at once, from lines that look like one that was read before.
 
-    So it needs to know of no form but the plainest; all else is left to the parser.
+    It knows only the plainest form; every other line is left to the parser.
     """
 
     def __init__(self, lines: NumberedLines) -> None:
@@ -69,15 +70,15 @@ class LineCopier:
         self._most = LEAST_LINES
 
     def follow(self, line: bytes, geometry: Geometry) -> Iterator[Entries]:
-        """Read on from a board's line, for as long as nothing but boards like it is at hand."""
+        """Read on after a board's line while the buffered lines are boards of the same form."""
         end = line[geometry.cells :]
         if geometry.n > len(DIGITS) or end not in (b"\n", b"\r\n"):
             return
         while True:
-            data = self._lines.at_hand()
+            data = self._lines.buffered()
             if data.find(b"\n") != len(line) - 1:
                 return
-            # Looking at many lines in vain would cost more than to read those few that are plain.
+            # Looking at many lines in vain would cost more than parsing the few that are plain.
             rows = min(self._most, len(data) // len(line))
             cells = _plain_boards(data[: rows * len(line)], end, geometry)
             self._most = 2 * self._most if len(cells) == rows else LEAST_LINES
@@ -88,7 +89,7 @@ class LineCopier:
 
 
 def _plain_boards(data: bytes, end: bytes, geometry: Geometry) -> NDArray[np.uint8]:
-    """The boards on lines of equal length, up to the first that is more than symbols and the end.
+    """The boards on lines of equal length, up to the first line that is not just cells and the end.
 
     Returns
     -------
@@ -104,7 +105,7 @@ def _plain_boards(data: bytes, end: bytes, geometry: Geometry) -> NDArray[np.uin
 
 
 class LineParser:
-    """Reads boards that stand on one line each, all of one geometry if that is given."""
+    """Reads boards on one line each, all of one geometry if one is given."""
 
     def __init__(self, geometry: Geometry | None) -> None:
         self._geometry = geometry
@@ -113,12 +114,12 @@ class LineParser:
         self._by_length = {g.cells: g for g in geometries if g.n <= len(DIGITS)}
 
     def parse(self, number: int, line: bytes) -> Board | None:
-        """Read the board on a line, None if there is nothing but blanks and a comment.
+        """Read the board on a line; None if the line is blank or a comment.
 
         Raises
         ------
         FormatError
-            If there is anything else.
+            If the line is anything else.
         """
         text = line.partition(b":")[0].strip()
         geometry = self._by_length.get(len(text))
@@ -126,7 +127,7 @@ class LineParser:
             try:
                 board = Board(character_values(text, geometry.n), geometry)
             except InputError:
-                pass  # Something less common, or wrong: this takes a closer look.
+                pass  # The line is of a rarer form, or wrong: this takes a closer look.
             else:
                 self._last = geometry
                 return board
@@ -141,7 +142,7 @@ class LineParser:
         return is_row or b"|" in text or RULE.fullmatch(text) is not None
 
     def _parse_other(self, number: int, text: bytes) -> Board:
-        """Read a line that is more than the characters of a board."""
+        """Read a line that is not just the characters of a board."""
         row = Row(number, text.partition(b":")[0])
         geometry = self._geometry or self._guess(row)
         if geometry is None or geometry.cells not in row.counts:
@@ -152,7 +153,7 @@ class LineParser:
         return board
 
     def _guess(self, row: Row) -> Geometry | None:
-        """Return the geometry that fits the number of cells, None if this is no square."""
+        """The geometry that fits the number of cells, None if that number is no square."""
         squares = [count for count in row.counts if count == isqrt(count) ** 2 > 0]
         if not squares:
             return None
@@ -168,7 +169,7 @@ class LineParser:
             cells = self._geometry.cells
             found = row.count_near(cells)
             return f"{found} cells, expected {cells} for a board with boxes of {self._geometry}"
-        # What is longer than any number is a run of characters.
+        # A token longer than any number is a run of characters.
         found = row.counts[0 if max(map(len, row.tokens), default=0) <= 2 else -1]
         n = min(GUESSED, key=lambda n: abs(n * n - found))
         return f"{found} cells make no board, the nearest is {n}x{n} with {n * n}"

@@ -1,16 +1,16 @@
 """Read boards of any known form.
 
-The form is told from the first lines (:mod:`~gpusudoku.formats.detect`):
+The first lines tell the form (:mod:`~gpusudoku.formats.detect`):
 
-* one board on a line, as characters or as numbers separated by blanks or commas; what follows a
-  colon is left out (:mod:`~gpusudoku.formats.lines`);
-* a grid of one row per line, as characters or as numbers, with or without rules around the boxes;
-  grids are separated by blank lines. SadMan's .sdk is such a grid
+* one board on each line, as characters or as numbers separated by blanks or commas; everything
+  after a colon is ignored (:mod:`~gpusudoku.formats.lines`);
+* a grid with one row on each line, as characters or as numbers, with or without rules around the
+  boxes; blank lines separate grids. SadMan's .sdk is such a grid
   (:mod:`~gpusudoku.formats.grids`);
 * CSV or TSV with a header (:mod:`~gpusudoku.formats.tables`).
 
-Comments run from ``#`` to the end of the line. :mod:`~gpusudoku.formats.symbols` says what stands
-for which digit.
+Comments run from ``#`` to the end of the line. :mod:`~gpusudoku.formats.symbols` has the
+symbols of the digits.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from gpusudoku.formats.source import Entries, Entry, FormatError, NumberedLines,
 from gpusudoku.formats.tables import find_header, read_table
 
 BUFFER_BYTES = 1 << 16
-"""Bytes that are read of a file at once."""
+"""Bytes read from a file at a time."""
 
 
 def read_batches(path: str, geometry: Geometry | None = None) -> Iterator[Batch | InputError]:
-    """Every board of a file, ``-`` for standard input, as many at a time as are at hand.
+    """Read every board of a file, ``-`` for standard input, many at a time where lines allow it.
 
-    A file that cannot be opened or read is one InputError; all else is as for
+    A file that cannot be opened or read gives one InputError. Otherwise errors are those of
     :func:`read_stream`.
     """
     for found in _read_path(path, geometry):
@@ -49,23 +49,23 @@ def read_batches(path: str, geometry: Geometry | None = None) -> Iterator[Batch 
 def read_stream(
     stream: BinaryIO, source: str, geometry: Geometry | None = None
 ) -> Iterator[Entry | InputError]:
-    """Every board of a stream, in constant memory.
+    """Read every board of a stream, in constant memory.
 
     Parameters
     ----------
     stream
-        Bytes, of which UTF-8 is expected.
+        Bytes, expected to be UTF-8.
     source
-        What errors call the stream.
+        The name of the stream in errors.
     geometry
-        That of all boards. If not given it is what rules around the boxes show, else the guess
-        of :meth:`Geometry.of_size`.
+        The geometry of all boards. If not given, rules around the boxes show it; without rules
+        it is guessed by :meth:`Geometry.of_size`.
 
     Yields
     ------
     Entry or InputError
-        A board, or in place of it the error. After an error in one board the others follow; after
-        one that concerns the whole input, such as mixed formats, nothing does.
+        A board, or the error in its place. After an error in one board the others follow; after
+        an error in the whole input, such as mixed formats, nothing follows.
     """
     return _single(_read(stream, source, geometry))
 
@@ -73,14 +73,14 @@ def read_stream(
 def read_text(
     text: str, *, geometry: Geometry | None = None, source: str = "<text>"
 ) -> Iterator[Board]:
-    """Every board of a text.
+    """Read every board of a text.
 
     Raises
     ------
     InputError
         The first that :func:`read_stream` yields.
     """
-    # A lone surrogate cannot be encoded; whatever replaces it is no symbol either.
+    # A lone surrogate cannot be encoded; its replacement is no symbol either.
     stream = BufferedReader(BytesIO(text.encode(errors="replace")), BUFFER_BYTES)
     for entry in read_stream(stream, source, geometry):
         if isinstance(entry, InputError):
@@ -89,7 +89,7 @@ def read_text(
 
 
 def parse(text: str, box: Geometry | str | None = None) -> Board:
-    """Read one board from text in any form the project knows.
+    """Read one board from text in any known form.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def parse(text: str, box: Geometry | str | None = None) -> Board:
     Raises
     ------
     InputError
-        If the text is no board, or holds more than one.
+        If the text is not a board, or holds more than one.
     """
     geometry = Geometry.parse(box) if isinstance(box, str) else box
     boards = list(read_text(text, geometry=geometry))
@@ -137,7 +137,7 @@ def _read(
 def _entries(
     stream: BinaryIO, source: str, geometry: Geometry | None
 ) -> Iterator[Entries | InputError]:
-    """Choose the reader of the form at hand."""
+    """Choose the reader of the input's form."""
     lines = NumberedLines(stream)
     head = take_head(lines)
     lines.put_back(head.lines)

@@ -1,4 +1,4 @@
-"""Rows of cells as they stand in a line, and boards made of such rows."""
+"""Rows of cells as they are written on a line, and boards made of such rows."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
 from gpusudoku.formats.source import FormatError
-from gpusudoku.formats.symbols import CHARACTERS, DIGITS, character_values, number_values
+from gpusudoku.formats.symbols import CHARACTERS, character_values, number_values
 
 RULE = re.compile(rb"[-=+|\s]*[-=][-=+|\s]*")
 """A line between the boxes of a grid."""
@@ -25,7 +26,7 @@ _UNKNOWN = re.compile(rb"[^\s,|.*_0-9A-Za-z]")
 class Row:
     """A line without its comment: tokens between blanks, commas and bars.
 
-    A token is a number or a run of characters, which only the size of the board can tell.
+    A token is a number or a run of characters; only the size of the board tells which.
     """
 
     def __init__(self, line: int, text: bytes) -> None:
@@ -34,41 +35,41 @@ class Row:
 
     @cached_property
     def groups(self) -> list[list[bytes]]:
-        """The tokens between bars. Groups without any are left out."""
+        """The tokens between bars. Groups without tokens are left out."""
         groups = [_TOKEN.findall(group) for group in self.text.split(b"|")]
         return [group for group in groups if group]
 
     @cached_property
     def tokens(self) -> list[bytes]:
-        """What stands between separators of any kind."""
+        """The tokens between separators of any kind."""
         return [token for group in self.groups for token in group]
 
     @cached_property
     def counts(self) -> tuple[int, ...]:
-        """How many cells the row may have: its tokens (more than one), or their characters."""
+        """The possible numbers of cells: that of tokens, if more than one, or of characters."""
         characters = sum(map(len, self.tokens))
         return (len(self.tokens), characters) if len(self.tokens) > 1 else (characters,)
 
     def count_near(self, expected: int) -> int:
-        """Return the count that was most likely meant where another one was expected."""
+        """The possible number of cells nearest to the expected one, for a message."""
         return min(self.counts, key=lambda count: abs(count - expected))
 
     def cells(self, count: int) -> list[bytes]:
-        """Split the row into that many cells, where ``count`` is one of its counts."""
+        """Split the row into ``count`` cells, where ``count`` is one of its counts."""
         if len(self.tokens) == count:
             return self.tokens
         characters = b"".join(self.tokens)
         return [characters[i : i + 1] for i in range(count)]
 
     def column_of_cell(self, index: int, count: int) -> int:
-        """Return the column, from 1, in which one of ``count`` cells starts."""
+        """The column, from 1, in which one of ``count`` cells starts."""
         spans = [token.span() for token in _TOKEN.finditer(self.text)]
         if len(spans) == count:
             return self._column(spans[index][0])
         return self._column([place for span in spans for place in range(*span)][index])
 
     def check_characters(self) -> None:
-        """Look for characters that stand for nothing.
+        """Refuse characters that are no symbol.
 
         Raises
         ------
@@ -77,7 +78,7 @@ class Row:
         """
         found = _UNKNOWN.search(self.text)
         if found:
-            # Four bytes hold any character of UTF-8.
+            # A character of UTF-8 takes at most four bytes.
             symbol = self.text[found.start() :][:4].decode(errors="replace")[0]
             raise FormatError(
                 f"unknown character {symbol!r}, expected digits, letters or one of . 0 * _",
@@ -90,16 +91,16 @@ class Row:
 
 
 def board_of(rows: Sequence[Row], width: int, geometry: Geometry) -> Board:
-    """Make a board of the cells of the rows, ``width`` in each.
+    """Make a board from the cells of the rows, ``width`` in each.
 
     Raises
     ------
     FormatError
-        If a symbol is unknown or its digit out of range.
+        If a symbol is unknown, or its digit is out of range.
     """
     cells = [cell for row in rows for cell in row.cells(width)]
     text = b"".join(cells)
-    # Numbers between separators may all have one figure, but none of them is a letter.
+    # Separated numbers may all have one figure, but none of them is a letter.
     separated = any(len(row.tokens) == width for row in rows)
     numbers = len(text) > len(cells) or (separated and not _LETTER.search(text))
     if not numbers and geometry.n > len(DIGITS):

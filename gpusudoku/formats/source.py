@@ -1,4 +1,4 @@
-"""Numbered lines of a byte stream, and faults that know their place in it."""
+"""Numbered lines of a byte stream, and errors that know their place in it."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError
 
 LONGEST_LINE = 1 << 20
-"""Bytes. Far more than any board takes, so that a file without line ends cannot fill the memory."""
+"""Bytes of the longest line, more than any board needs: a file without line ends is refused."""
 
 NumberedLine = tuple[int, bytes]
-"""Line number from 1, and the line as it stands in the file."""
+"""A line number, from 1, and the line as it is in the file."""
 
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 
 
 class Entry(NamedTuple):
-    """A board that was read, and the line (from 1) on which it starts."""
+    """A board that was read, and the number of its first line."""
 
     board: Board
     line: int
 
 
 class Entries(NamedTuple):
-    """Boards that were read, each on the line after the one before, and the line of the first."""
+    """Boards that were read from consecutive lines, and the number of the first line."""
 
     boards: Batch
     line: int
 
     @classmethod
     def of(cls, board: Board, line: int) -> Entries:
-        """A single board."""
+        """The entries of a single board."""
         return cls(Batch(board.geometry, board.cells[None]), line)
 
 
 class FormatError(Exception):
-    """What is wrong with one board: the text says what was found and what was expected."""
+    """An error in one board: the text says what was found and what was expected."""
 
     def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
         super().__init__(message)
@@ -49,7 +49,7 @@ class FormatError(Exception):
         self.column = column
 
     def at(self, source: str) -> InputError:
-        """Make the error to report: ``source:line:column: message``."""
+        """The error to report: ``source:line:column: message``."""
         place = ":".join(str(x) for x in (source, self.line, self.column) if x is not None)
         return InputError(f"{place}: {self.message}")
 
@@ -96,13 +96,13 @@ class NumberedLines:
         return self._number, line
 
     def put_back(self, lines: Iterable[NumberedLine]) -> None:
-        """Have lines that were taken come again, before all others."""
+        """Put lines back that were taken: they come again, before all others."""
         self._again.extend(lines)
 
-    def at_hand(self) -> bytes:
-        """What comes next, from the start of a line, as far as it has been read from the stream.
+    def buffered(self) -> bytes:
+        """The next bytes, from the start of a line, as far as they have been read from the stream.
 
-        Nothing, if the stream cannot tell (one that is not buffered), or if lines were put back.
+        There are none if the stream is not buffered, or if lines were put back.
         """
         if self._again or self._ended or self._peek is None:
             return b""
@@ -111,14 +111,14 @@ class NumberedLines:
         return data
 
     def skip(self, lines: int, size: int) -> int:
-        """Pass over so many lines at hand, of so many bytes; returns the number of the first."""
+        """Pass over buffered lines, ``size`` bytes in all; returns the number of the first line."""
         self._stream.read(size)
         self._number += lines
         return self._number - lines + 1
 
 
 def check_text(lines: Iterable[NumberedLine]) -> None:
-    """Look for control characters, which make a file binary even if it has no NUL byte.
+    """Refuse control characters, which mark a file as binary even without a NUL byte.
 
     Raises
     ------
@@ -132,5 +132,5 @@ def check_text(lines: Iterable[NumberedLine]) -> None:
 
 
 def content(line: bytes) -> bytes:
-    """Cut the comment off a line. Columns stay as they are."""
+    """The line without its comment. Columns stay as they are."""
     return line.partition(b"#")[0]

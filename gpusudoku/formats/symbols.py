@@ -1,14 +1,14 @@
-"""Alphabets: what stands for a digit and what for an empty cell.
+"""Alphabets: the symbols of the digits and of an empty cell.
 
 A character is ``1-9``, then ``A-Z`` in either case for the digits 10 to 35; ``. 0 * _`` are empty.
 Numbers are decimal, ``0`` and ``. * _`` are empty.
 
 A board of 16 digits may be hexadecimal: ``0-9A-F`` for the digits 1 to 16, ``. * _`` empty. It is
-taken for hexadecimal if it has a ``0`` and no ``G`` and, beyond that,
+taken for hexadecimal if it has a ``0``, no ``G``, and
 
-* another sign stands for an empty cell: ``0`` then is a digit; or
-* no other sign does, and ``0`` stands exactly once in every row and every column: this is a full
-  board. (Read as one with sixteen empty cells it would have just as many solutions.)
+* either another sign for an empty cell: then ``0`` is a digit;
+* or no such sign, and exactly one ``0`` in every row and every column: this is a full board. (Read
+  as a board with sixteen empty cells, it would have just as many solutions.)
 
 Every other board of 16 digits has letters ``A-G`` for 10 to 16.
 """
@@ -24,7 +24,7 @@ from gpusudoku.board.text import DIGITS
 
 HEX_DIGITS = b"0123456789ABCDEF"
 UNKNOWN = 255
-"""The value of what is no symbol. It is above every digit, so that no board accepts it."""
+"""The value of a byte that is no symbol. It is above every digit, so that no board accepts it."""
 
 
 def _table(digits: bytes, empty: bytes) -> bytes:
@@ -39,7 +39,7 @@ def _table(digits: bytes, empty: bytes) -> bytes:
 
 CHARACTERS = _table(DIGITS, b".0*_")
 WITHOUT_ZERO = _table(DIGITS, b".*_")
-"""For boards of 16 digits: without a ``0`` none of them is hexadecimal."""
+"""The characters without ``0``: a board of 16 digits without it is never hexadecimal."""
 HEXADECIMAL = _table(HEX_DIGITS, b".*_")
 _NUMBERS = {b"%d" % value: value for value in range(65)}
 _NUMBERS |= {b"%02d" % value: value for value in range(10)}
@@ -47,7 +47,7 @@ _NUMBERS |= {b".": 0, b"*": 0, b"_": 0}
 
 
 def character_values(text: bytes, n: int) -> NDArray[np.uint8]:
-    """Values of the n * n characters of a board, ``UNKNOWN`` where a byte is no symbol.
+    """The values of the n * n characters of a board, ``UNKNOWN`` where a byte is no symbol.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def character_values(text: bytes, n: int) -> NDArray[np.uint8]:
 
 
 def plain_values(text: bytes, n: int) -> NDArray[np.uint8]:
-    """Values of the characters of any number of boards, ``UNKNOWN`` also where they may be others.
+    """The values of the characters of many boards, ``UNKNOWN`` also where a value is ambiguous.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def plain_values(text: bytes, n: int) -> NDArray[np.uint8]:
 
 
 def number_values(tokens: Iterable[bytes]) -> NDArray[np.uint8]:
-    """Values of decimal numbers and empty signs, ``UNKNOWN`` for everything else.
+    """The values of decimal numbers and empty signs, ``UNKNOWN`` for everything else.
 
     Returns
     -------
@@ -78,13 +78,13 @@ def number_values(tokens: Iterable[bytes]) -> NDArray[np.uint8]:
 
 
 def digit_of(cell: bytes) -> int:
-    """Return the digit that a number or a single character stands for, 0 if none."""
+    """The digit that a number or a single character stands for, 0 if there is none."""
     digit = _NUMBERS.get(cell, CHARACTERS[cell[0]] if len(cell) == 1 else UNKNOWN)
     return digit if digit != UNKNOWN else 0
 
 
 def _is_hexadecimal(text: bytes) -> bool:
-    """Whether 256 characters are hexadecimal: the rule is above."""
+    """Whether 256 characters are hexadecimal, by the rule at the head of this module."""
     if b"0" not in text or b"G" in text.upper():
         return False
     if any(sign in text for sign in (b".", b"*", b"_")):

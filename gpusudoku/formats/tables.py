@@ -1,4 +1,4 @@
-"""CSV and TSV with a header line: the boards stand in one of the columns."""
+"""CSV and TSV with a header line: one of the columns holds the boards."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from gpusudoku.formats.lines import LineParser
 from gpusudoku.formats.source import Entries, FormatError, NumberedLine, UnreadableError
 
 NAMES = (b"puzzle", b"quizzes", b"board")
-"""What the column of boards may be called."""
+"""The possible names of the column of boards."""
 
 _DELIMITERS = (b"\t", b",", b";")
 _NAME = re.compile(rb'\s*"?[A-Za-z][\w .-]*"?\s*')
 
 
 class Header(NamedTuple):
-    """Where a table has its boards."""
+    """The place of the boards in a table."""
 
     line: int
     delimiter: bytes
@@ -30,10 +30,10 @@ class Header(NamedTuple):
 
 
 def find_header(comment: NumberedLine, first: NumberedLine) -> Header | None:
-    """Find the header of a table, None if there is none.
+    """Find the header of a table; None if there is none.
 
-    ``first`` is the first line that is no comment. The header may also be commented out: then it
-    is ``comment``, the last line before, and has as many columns as ``first``.
+    ``first`` is the first line that is no comment. The header may also be a comment: then it is
+    ``comment``, the last line before, and has as many columns as ``first``.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def find_header(comment: NumberedLine, first: NumberedLine) -> Header | None:
 def read_table(
     lines: Iterable[NumberedLine], source: str, geometry: Geometry | None, header: Header
 ) -> Iterator[Entries | InputError]:
-    """Read the board of every line, and in place of one that is none what is wrong with it."""
+    """Read the board of every line; a line without one gives an error in its place."""
     parser = LineParser(geometry)
     for number, line in lines:
         if number <= header.line or not line.strip() or line.startswith(b"#"):
@@ -77,13 +77,13 @@ def _board(parser: LineParser, number: int, line: bytes, header: Header) -> Boar
             f"{error}, expected every quoted field to end on its line", number
         ) from None
     if len(fields) != header.columns:
-        # Not even more: numbers without quotes would make a board of the first one.
+        # More columns are wrong, too: of unquoted numbers, the first would be taken for a board.
         raise FormatError(f"{len(fields)} columns, expected {header.columns}", number)
     text = fields[header.column]
     try:
         board = parser.parse(number, text)
     except FormatError as error:
-        # The fields before the board are at least this long: they may have been quoted.
+        # The fields before the board are at least this long; quotes may add to that.
         place = line.find(text, sum(len(field) + 1 for field in fields[: header.column]))
         if error.column is not None and place > 0:
             error.column += len(line[:place].decode(errors="replace"))
@@ -104,7 +104,7 @@ def _fields(line: bytes, delimiter: bytes) -> list[bytes]:
 
 
 def _delimiter(line: bytes) -> bytes:
-    # A single column may well hold commas, but no tab.
+    # A single column may hold commas, but no tab.
     return next((delimiter for delimiter in _DELIMITERS if delimiter in line), b"\t")
 
 
@@ -118,7 +118,7 @@ def _header(number: int, line: bytes) -> Header | None:
 
 
 def _is_header(line: bytes) -> bool:
-    """Whether a line has names, and not just letters, in at least two columns."""
+    """Whether a line has names, not just single letters, in at least two columns."""
     names = line.split(_delimiter(line))
     return (
         len(names) > 1

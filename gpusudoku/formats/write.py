@@ -18,11 +18,11 @@ class _Format(NamedTuple):
     write: Callable[[Board], str]
     header: str = ""
     rows: bool = False
-    """Whether a board takes several lines, so that a blank one must part it from the next."""
+    """Whether a board takes several lines, so that a blank line must follow it."""
 
 
 def write_line(board: Board) -> str:
-    """Write the canonical line, which is the board's ``str``."""
+    """Write the board's ``str``: the canonical line, if no candidates are given."""
     return str(board)
 
 
@@ -32,13 +32,16 @@ def write(board: Board, format: str) -> str:  # noqa: A002 - what the option is 
     Raises
     ------
     InputError
-        If there is no such format, or it cannot show this board.
+        If there is no such format, or it cannot show this board. None can show given candidates.
     """
-    return _format(format).write(board)
+    form = _format(format)
+    if board.given_candidates is not None:
+        raise InputError("a board with given candidates: no format shows them")
+    return form.write(board)
 
 
 def header(format: str) -> str:  # noqa: A002 - what the option is called
-    """Return the line that comes before all boards of a format, empty for most.
+    """The line before all boards of a format, empty for most formats.
 
     Raises
     ------
@@ -49,7 +52,7 @@ def header(format: str) -> str:  # noqa: A002 - what the option is called
 
 
 def separator(format: str) -> str:  # noqa: A002 - what the option is called
-    """Return what comes between two boards of a format, after the newline: a blank line or nothing.
+    """The text between two boards of a format, after the newline: a blank line or nothing.
 
     Raises
     ------
@@ -80,7 +83,7 @@ def _integers(board: Board) -> str:
 
 def _letters(board: Board) -> str:
     if board.n > len(DIGITS):
-        raise InputError(f"a board of {board.n} digits: letters reach {len(DIGITS)}")
+        raise InputError(f"a board of {board.n} digits: letters stand for at most {len(DIGITS)}")
     return write_line(board)
 
 
@@ -90,8 +93,8 @@ def _hex(board: Board) -> str:
     text = board.cells.tobytes().translate(_HEXADECIMAL)
     if character_values(text, 16).tobytes() != board.cells.tobytes():
         raise InputError(
-            "this board would not read back from hexadecimal, which is told by a 0 (the digit 1) "
-            "beside empty cells: use letters"
+            "this board would not read back from hexadecimal, which is recognised by a 0 (the "
+            "digit 1) beside empty cells: use letters"
         )
     return text.decode()
 
@@ -120,8 +123,10 @@ def _csv(board: Board) -> str:
 
 
 _FORMATS = {
-    "line": _Format("one line: . 1-9 A-Z, above 35 digits numbers and commas", write_line),
-    "grid": _Format("one row per line: . 1-9 A-Z, above 35 digits numbers", _grid, rows=True),
+    "line": _Format(
+        "one line: . 1-9 A-Z, or above 35 digits numbers separated by commas", write_line
+    ),
+    "grid": _Format("one row per line: . 1-9 A-Z, or above 35 digits numbers", _grid, rows=True),
     "integers": _Format(
         "one row per line: numbers separated by blanks, 0 empty", _integers, rows=True
     ),
@@ -136,4 +141,4 @@ _FORMATS = {
 }
 
 FORMATS = {name: form.description for name, form in _FORMATS.items()}
-"""Every format that can be written, and what it is."""
+"""A description of every format that can be written, by its name."""

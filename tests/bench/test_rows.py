@@ -1,0 +1,120 @@
+"""Rows of results: their values, as text and back, on a terminal, in figures and in laws."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from gpusudoku.bench import model, plots, tables
+from gpusudoku.bench.cases import Subject, cases_of
+from gpusudoku.bench.live import LiveTable
+from gpusudoku.bench.machine import heading, machine
+from gpusudoku.bench.running import Bench
+from gpusudoku.bench.summary import COLUMNS, Row, rows_of
+from gpusudoku.board.board import Board
+from gpusudoku.errors import InputError
+from tests.bench.samples import EMPTY, SUBJECTS, fake, measured
+
+
+class TestRows:
+    def rows(self) -> list[Row]:
+        cases = cases_of(SUBJECTS, jobs=[1, 2, 4])
+        return rows_of(measured(Bench(cases, fake(), lambda case: 0)).measured)
+
+    def test_values(self) -> None:
+        row = self.rows()[1]
+        assert tuple(row.values) == COLUMNS
+        assert (row["board"], row["jobs"], row["solutions"], row["runs"]) == ("small", 2, 288, 3)
+        assert (row["clues"], row["empty_cells"]) == (0, 16)
+        assert row["log10_space"] == pytest.approx(16 * 0.60206, rel=1e-4)
+        assert (row["median"], row["minimum"], row["maximum"]) == (0.5, 0.5, 0.5)
+        assert (row["deviation"], row["speed_up"], row["utilisation"]) == (0.0, 2.0, 0.5)
+        assert (row["solutions_per_second"], row["nodes_per_second"]) == (576, 1200)
+
+    def test_csv(self) -> None:
+        read = list(csv.DictReader(io.StringIO(tables.as_csv(self.rows()))))
+        assert len(read) == 9
+        assert (read[2]["board"], read[2]["jobs"], read[2]["median"]) == ("small", "4", "0.25")
+        assert read[0]["cutoff"] == ""
+
+    def test_json_and_back(self, tmp_path: Path) -> None:
+        rows = self.rows()
+        path = tmp_path / "runs.json"
+        path.write_text(tables.as_json(rows, machine()))
+        again, described = tables.read_json(str(path))
+        assert again == rows
+        assert described == json.loads(json.dumps(machine()))
+        assert heading(described).endswith(str(described["date"]))
+
+    def test_a_file_that_is_none(self, tmp_path: Path) -> None:
+        path = tmp_path / "none.json"
+        with pytest.raises(InputError, match="expected a file that can be read"):
+            tables.read_json(str(path))
+        for text in ("", "[]", "{}", '{"rows": [{}], "machine": {}}', '{"rows": 1}'):
+            path.write_text(text)
+            with pytest.raises(InputError, match="not a result of gpusudoku bench --json"):
+                tables.read_json(str(path))
+
+    def test_lines_fit_their_heading(self) -> None:
+        for row in self.rows():
+            assert len(tables.line(row)) <= len(tables.head())
+
+
+def test_a_power_law_is_found() -> None:
+    law = model.power_law([1e4, 1e5, 1e6, 1e7], [2e-3, 2e-2, 2e-1, 2.0])
+    assert law is not None
+    assert (law.exponent, law.spread) == (pytest.approx(1), pytest.approx(1))
+    assert law.at(1e8) == pytest.approx(20)
+    assert model.power_law([1, 2], [1, 2]) is None
+    assert model.power_law([5, 5, 5], [1, 2, 3]) is None
+
+
+class TestLive:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    def test_the_table_is_shown_and_taken_away(self) -> None:
+        now = 10.0
+        terminal = self.Terminal()
+        bench = Bench(cases_of(SUBJECTS * 20), fake(), lambda case: 0, repeats=1)
+        table = LiveTable(bench.measured, terminal, clock=lambda: now)
+        for each in bench:
+            now += 0.15
+            table.show(each)
+        table.close()
+        text = terminal.getvalue()
+        assert "> small" in text
+        assert text.endswith("\x1b[J")
+        assert max(part.count("\n") for part in text.split("\x1b[J")) <= 24
+
+    def test_nothing_where_there_is_no_terminal(self) -> None:
+        stream = io.StringIO()
+        bench = Bench(cases_of(SUBJECTS), fake(), lambda case: 0)
+        LiveTable(bench.measured, stream).show(bench.measured[0])
+        assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize(
+    ("cutoffs", "expected"),
+    [
+        ([None], {"speed-up.svg", "speed-up.png", "methods.png"}),
+        ([10.0, 100.0], {"cutoff.svg", "cutoff.png"}),
+    ],
+)
+def test_figures(tmp_path: Path, cutoffs: list[float | None], expected: set[str]) -> None:
+    pytest.importorskip("matplotlib")
+    cases = cases_of(
+        [Subject(f"1{x}", Board(EMPTY.cells, EMPTY.geometry), 288) for x in "abc"],
+        jobs=[1, 2, 4],
+        methods=["search", "contraction"],
+        cutoffs=cutoffs,
+    )
+    bench = measured(Bench(cases, fake(), lambda case: 0))
+    names = {path.name for path in plots.draw(rows_of(bench.measured), str(tmp_path / "new"))}
+    assert expected <= names
+    assert all((tmp_path / "new" / name).stat().st_size > 1000 for name in names)

@@ -1,0 +1,85 @@
+"""Letters, hexadecimal digits and numbers, and texts that could be either of two boards."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.formats import read_stream, write, write_line
+from tests.formats.samples import read, solution
+
+
+def test_letters() -> None:
+    """Either case; 0 is empty on its own."""
+    board = solution(Geometry(4, 4))
+    line = write_line(board)
+    assert line[:16] == "123456789ABCDEFG"
+    rows = [line[i : i + 16] for i in range(0, 256, 16)]
+    for text in (line, line.lower(), "\n".join(rows), "\n".join(map(" ".join, rows))):
+        assert read(text)[0].board == board
+    clues = Board(np.where(board.cells < 16, board.cells, 0) * (np.arange(256) % 3 > 0))
+    assert "G" not in write_line(clues)
+    assert read(write_line(clues).replace(".", "0"))[0].board == clues
+    assert read(write_line(clues).replace(".", "*"))[0].board == clues
+
+
+@pytest.mark.parametrize("sign", [".", "*", "_"])
+def test_hexadecimal(sign: str) -> None:
+    """0 beside another sign for empty cells is a digit, unless there is a G."""
+    board = Board(solution(Geometry(4, 4)).cells * (np.arange(256) % 5 > 0))
+    text = write(board, "hex").replace(".", sign)
+    rows = [text[i : i + 16] for i in range(0, 256, 16)]
+    for form in (text, text.lower(), "\n".join(rows), "\n".join(map(" ".join, rows))):
+        assert read(form)[0].board == board
+    letters = write_line(board)
+    assert "G" in letters
+    for form in (letters, letters.lower()):
+        assert read(form.replace(".", sign, 7).replace(".", "0"))[0].board == board
+
+
+def test_full_hexadecimal() -> None:
+    """Without an empty cell 0 is a digit if it stands once in every row and column."""
+    board = solution(Geometry(4, 4))
+    text = write(board, "hex")
+    assert read(text)[0].board == board
+    first, rest = text[:16], text[16:]
+    with_empty = read(first.replace("0", "1") + rest)[0].board
+    assert with_empty.empty_cells == 15
+    assert with_empty.cells.max() == 15
+    # Once in every column is not enough, nor is once in every row.
+    for cells in (np.repeat(range(1, 17), 16), np.tile(range(1, 17), 16)):
+        text = write_line(Board(cells)).replace("1", "0").replace("G", "1")
+        assert read(text)[0].board.empty_cells == 16
+
+
+@pytest.mark.parametrize(
+    ("separator", "n"), [("", 4), (" ", 4), (",", 6), (" ", 8)], ids=["16", "16 ", "36,", "64 "]
+)
+def test_lines_that_read_two_ways(separator: str, n: int) -> None:
+    """As many lines as cells on each: digits or the given box decide."""
+    small, large = Geometry.of_size(n), Geometry.of_size(n * n)
+    width = large.n
+    row = separator.join("1" + "." * (width - 1))
+    text = "\n".join([row] * width)
+    [error] = read_stream(io.BytesIO(text.encode()), "f")
+    assert str(error) == (
+        f"f:1: {width} lines of {width} cells read two ways: give --box {small} for {width} boards "
+        f"of {n}x{n} or --box {large} for one of {width}x{width}"
+    )
+    assert [entry.board.geometry for entry in read(text, small)] == [small] * width
+    assert [entry.board.geometry for entry in read(text, large)] == [large]
+    one_large = text[:-1] + str(n + 1)
+    assert [entry.board.geometry for entry in read(one_large)] == [large]
+    # Fewer or more lines are boards, and so is a single one.
+    for count in (1, width - 1, width + 1):
+        lines = "\n".join([row] * count)
+        assert [entry.board.geometry for entry in read(lines)] == [small] * count
+
+
+def test_characters_do_not_read_two_ways() -> None:
+    """36 characters are no row of a 36x36 board, which is written in numbers."""
+    assert [entry.board.n for entry in read(("." * 36 + "\n") * 36)] == [6] * 36

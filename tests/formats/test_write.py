@@ -1,0 +1,169 @@
+"""What is written looks as it should, and reads back as the same board."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.errors import InputError
+from gpusudoku.formats import FORMATS, Entry, header, read_stream, write, write_line
+from tests.formats.samples import BOARD, BOXES, GEOMETRIES, LINE, read, solution
+
+
+@st.composite
+def boards(draw: st.DrawFn, geometries: list[Geometry] = GEOMETRIES) -> Board:
+    """Boards of any filling factor, some of small digits only, most of them full of conflicts."""
+    geometry = draw(st.sampled_from(geometries))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    most = draw(st.integers(1, geometry.n))
+    cells = random.integers(1, most + 1, geometry.cells)
+    full = draw(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]))
+    return Board(np.where(random.random(geometry.cells) < full, cells, 0), geometry)
+
+
+def reads_back_from_hex(board: Board) -> bool:
+    """Whether the rule by which hexadecimal is told holds for a board of 16 digits."""
+    ones = board.grid == 1
+    once = (ones.sum(0) == 1).all() and (ones.sum(1) == 1).all()
+    mixed = bool(ones.any()) and not board.is_full
+    return mixed or board.clues == 0 or bool(board.is_full and once)
+
+
+def written(board: Board, form: str) -> str | None:
+    """Write the board with the header of its form; None where the form is too narrow for it."""
+    wide = board.n > 35 if form == "letters" else form == "hex" and board.n != 16
+    if wide or (form == "hex" and not reads_back_from_hex(board)):
+        with pytest.raises(InputError):
+            write(board, form)
+        return None
+    return f"{header(form)}\n{write(board, form)}\n"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@settings(deadline=None)
+@given(boards())
+def test_reads_back(form: str, board: Board) -> None:
+    """With the geometry given every form reads back."""
+    text = written(board, form)
+    if text is not None:
+        assert [entry.board for entry in read(text, board.geometry)] == [board]
+
+
+@settings(deadline=None)
+@given(boards([Geometry(4, 4)]))
+def test_hexadecimal_reads_back(board: Board) -> None:
+    """The same of the form that is only for 16 digits."""
+    text = written(board, "hex")
+    if text is not None:
+        assert [entry.board for entry in read(text, board.geometry)] == [board]
+
+
+@pytest.mark.parametrize("form", [form for form in FORMATS if form != "hex"])
+@settings(deadline=None)
+@given(board=boards([Geometry(1, 1), Geometry(2, 2), Geometry(2, 3), Geometry(3, 3),
+                     Geometry(4, 4), Geometry(5, 5), Geometry(6, 6)]))  # fmt: skip
+def test_reads_back_with_guessed_geometry(form: str, board: Board) -> None:
+    """Without a geometry it reads back too, or asks for one where a text reads two ways."""
+    text = written(board, form)
+    if text is None:
+        return
+    [entry] = read_stream(io.BytesIO(text.encode()), "text")
+    if isinstance(entry, InputError):
+        assert form in ("grid", "integers", "sdk")
+        assert board.cells.max() <= board.n**0.5
+        assert f"--box {board.geometry} for one of {board.n}x{board.n}" in str(entry)
+    else:
+        assert entry.board == board
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
+def test_full_boards_read_back(form: str, geometry: Geometry) -> None:
+    """Solutions read back in every form that has symbols for them."""
+    board = solution(geometry)
+    text = written(board, form)
+    too_wide = {"hex": board.n != 16, "letters": board.n > 35}
+    assert (text is None) == too_wide.get(form, False)
+    if text is not None:
+        assert [entry.board for entry in read(text, geometry)] == [board]
+
+
+@pytest.mark.parametrize("form", [form for form in FORMATS if form != "hex"])
+@pytest.mark.parametrize("geometry", [Geometry(2, 2), Geometry(3, 3), Geometry(3, 5)], ids=str)
+def test_batches_read_back(form: str, geometry: Geometry) -> None:
+    """Boards after each other, separated by blank lines, come with the line they start on."""
+    batch = [solution(geometry), Board.empty(geometry), solution(geometry).relabelled(
+        range(geometry.n, 0, -1))]  # fmt: skip
+    text, starts = header(form) + "\n", []
+    for board in batch:
+        # The section header of an .sdk file comes before its board.
+        starts.append(text.count("\n") + 1 + (form == "sdk"))
+        text += write(board, form) + "\n\n"
+    entries = read(text, geometry)
+    assert entries == [Entry(board, line) for board, line in zip(batch, starts, strict=True)]
+
+
+def test_canonical_lines() -> None:
+    """One line: letters up to 35 digits, numbers above."""
+    assert write_line(BOARD) == LINE
+    assert write_line(solution(Geometry(5, 7)))[:35] == "123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    assert write_line(Board.empty(Geometry(6, 6))) == ",".join(["0"] * 1296)
+
+
+def test_written_forms() -> None:
+    """What the forms look like."""
+    board = Board([[4, 0, 2, 0], [0, 0, 4, 1], [1, 0, 0, 0], [0, 0, 1, 4]])
+    assert {form: write(board, form) for form in FORMATS if form not in ("hex", "pretty")} == {
+        "line": "4.2...411.....14",
+        "grid": "4.2.\n..41\n1...\n..14",
+        "integers": "4 0 2 0\n0 0 4 1\n1 0 0 0\n0 0 1 4",
+        "letters": "4.2...411.....14",
+        "sdk": "[Puzzle]\n4.2.\n..41\n1...\n..14",
+        "csv": "4.2...411.....14",
+        "tsv": "4.2...411.....14",
+    }
+    assert write(board, "pretty").splitlines() == [
+        " ===== =====",
+        "| 4 * | 2 * |",
+        "| * * | 4 1 |",
+        " ===== =====",
+        "| 1 * | * * |",
+        "| * * | 1 4 |",
+        " ===== =====",
+    ]
+    assert write(solution(Geometry(2, 5)), "pretty").splitlines()[:3] == [
+        " ================ ================",
+        "| 1  2  3  4  5  | 6  7  8  9  10 |",
+        "| 6  7  8  9  10 | 1  2  3  4  5  |",
+    ]
+    assert write(Board.empty(Geometry(1, 1)), "pretty") == " ===\n| * |\n ==="
+    assert write(solution(Geometry(4, 4)), "hex")[:16] == "0123456789ABCDEF"
+    assert write(Board.empty(Geometry(6, 6)), "csv") == '"' + ",".join(["0"] * 1296) + '"'
+    assert {form: header(form) for form in FORMATS if header(form)} == {
+        "csv": "puzzle",
+        "tsv": "puzzle",
+    }
+
+
+@pytest.mark.parametrize("function", [lambda name: write(Board([1]), name), header])
+def test_unknown_format(function: Callable[[str], str]) -> None:
+    """The names of the formats are given."""
+    with pytest.raises(InputError, match=r"^format 'png': expected one of line, grid, integers, "):
+        function("png")
+
+
+def test_boards_too_wide_for_a_format() -> None:
+    """Letters and hexadecimal have their limits."""
+    with pytest.raises(InputError, match=r"^a board of 36 digits: letters stand for at most 35$"):
+        write(Board.empty(Geometry(6, 6)), "letters")
+    with pytest.raises(InputError, match=r"^a board of 9 digits: hexadecimal is for 16$"):
+        write(Board.empty(BOXES), "hex")
+    with pytest.raises(InputError, match=r"^this board would not read back from hexadecimal"):
+        write(Board([2] + [0] * 255), "hex")
