@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from math import inf
 
 from gpusudoku.bench.cases import Case
-from gpusudoku.counting import count, make_engine
-from gpusudoku.engines import Engine
+from gpusudoku.counting import count
 from gpusudoku.engines.cores import usable_cores
 from gpusudoku.engines.cuda import availability
+from gpusudoku.engines.engine import Engine
+from gpusudoku.engines.make import make_engine
+from gpusudoku.errors import TooExpensive
 from gpusudoku.options import Options
-from gpusudoku.planning.choose import expected_seconds
+from gpusudoku.planning.choose import choose
 from gpusudoku.results import Count
 
 
@@ -43,5 +46,8 @@ def counter() -> Callable[[Case], Count]:
 
 def estimated_seconds(case: Case, patience: float) -> float:
     """The seconds that a case is estimated to take; infinite for one that cannot be done."""
-    seconds = expected_seconds(case.subject.board, Options(**case.options), patience)
-    return seconds / (case.options["jobs"] or 1)
+    try:
+        plan = choose(case.subject.board, Options(**case.options), worth=patience)
+    except TooExpensive:
+        return inf
+    return plan.seconds / (case.options["jobs"] or 1)

@@ -12,7 +12,7 @@ from math import inf, isinf
 
 from gpusudoku.bench.cases import Case
 from gpusudoku.errors import Interrupted
-from gpusudoku.results import Count
+from gpusudoku.results import Count, SearchStats
 
 TWICE_SECONDS = 1.0
 """Two interrupts within this time end the run; a single one skips the current case."""
@@ -37,7 +37,7 @@ class Run:
 
 def _nodes(result: Count) -> int:
     """The nodes that a search looked at; 0 for a contraction, which has none."""
-    return result.stats.nodes if result.method == "search" else 0
+    return result.stats.nodes if isinstance(result.stats, SearchStats) else 0
 
 
 @dataclass

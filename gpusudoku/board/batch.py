@@ -34,7 +34,7 @@ class Batch:
         """The batch of some boards, at least one, all of one geometry; a batch stays as it is."""
         if isinstance(boards, Batch):
             return boards
-        given = [getattr(board, "given_candidates", None) for board in boards]
+        given = [board.given_candidates for board in boards]
         geometry, candidates = boards[0].geometry, None
         if any(masks is not None for masks in given):
             whole = np.full(geometry.cells, geometry.all_digits)

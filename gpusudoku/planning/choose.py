@@ -47,11 +47,7 @@ def choose(board: Board, options: Options, worth: float = inf) -> Plan:
         contraction = _contraction(board, roots, options, worth)
         return ContractionPlan(contraction, options.memory, _estimates(contraction))
     plan = SearchPlan(roots, options)
-    if (
-        options.method == "search"
-        or only_searches(options)
-        or getattr(board, "given_candidates", None) is not None
-    ):
+    if options.method == "search" or only_searches(options) or board.given_candidates is not None:
         return plan
     searched = Estimates(search_seconds=plan.seconds)
     if plan.seconds < SHORT_SECONDS:
@@ -75,7 +71,7 @@ def only_searches(options: Options) -> bool:
 def _contraction(
     board: Board, roots: Frontier, options: Options, worth: float
 ) -> Contraction | None:
-    if getattr(board, "given_candidates", None) is not None:
+    if board.given_candidates is not None:
         raise InputError(
             "a contraction counts boards of clues; this one carries candidates: use method search"
         )
