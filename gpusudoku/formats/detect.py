@@ -57,7 +57,7 @@ def is_one_per_line(head: Head, geometry: Geometry | None) -> bool:
     A line of 16 cells may be a 4x4 board or a row of a 16x16 board; the same holds for lines of 36
     or 64 numbers. If the number of lines equals the number of cells on each, any digit too large
     for the small board decides. Otherwise they are small boards, unless most lines have such a
-    digit.
+    digit. What follows a colon does not count.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def is_one_per_line(head: Head, geometry: Geometry | None) -> bool:
     block = next(blocks(head.lines), None)
     if block is None or block.has_rules or SECTION.fullmatch(content(head.lines[0][1])):
         return False
-    rows = block.rows
+    rows = [Row(row.line, row.text.partition(b":")[0]) for row in block.rows]
     if len(rows) == 1:
         return True
     if geometry is not None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from gpusudoku import collection
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.formats import Entry, parse, write, write_line
+from gpusudoku.formats import Entry, parse, read_text, write, write_line
 from tests.formats.samples import BOARD, GEOMETRIES, GRID, LINE, read, solution
 
 TEXTS = {
@@ -130,3 +131,11 @@ def test_rules_show_the_geometry(geometry: Geometry) -> None:
     assert read(pretty.replace("=", "-").replace(" -", "+-"))[0].board == board
     other = geometry.transposed
     assert read(pretty, other)[0].board == Board(board.cells, other)
+
+
+@pytest.mark.parametrize("name", ["box2x2-few", "box2x3-few", "box2x4-few", "16x16-few"])
+def test_counts_after_colons_read_back(name: str) -> None:
+    """What ``count`` prints of a batch is a batch again, also where lines are like rows."""
+    board = collection.load(name)
+    text = f"{board}:7\n{board}:1000+\n"
+    assert list(read_text(text)) == [board, board]
