@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from random import Random
 from typing import NamedTuple
 
 import numpy as np
@@ -36,8 +37,11 @@ LISTING_SECONDS = 0.02
 digits. With more digits it grows as their cube."""
 LISTING_DIGITS = 25
 """See LISTING_SECONDS."""
-PARTS = 256
-"""A board is divided until there are at least this many parts, each of them a task."""
+MOST_TASKS = 256
+"""A board is divided until there are this many parts, or a few more: a task each."""
+TASK_LISTINGS = 8
+"""A task takes at least this many times as long as listing the maps of a part, on the average.
+Parts that are already cheap would only take longer if they were divided further."""
 SEED = 1
 """The estimate is random, but always the same for the same board."""
 
@@ -108,6 +112,7 @@ class Hybrid:
     def __init__(self, board: Board, memory: int, whole: TooExpensive) -> None:
         start = time.perf_counter()
         self._part_bytes = min(memory, PART_BYTES)
+        self._listing = LISTING_SECONDS * max(1.0, board.n / LISTING_DIGITS) ** 3
         self._parts = simplified([board])
         self.seconds = self._estimate(whole)
         self.listing_seconds = time.perf_counter() - start
@@ -118,14 +123,14 @@ class Hybrid:
         A few parts are divided, some of their children chosen at random, and so on until all are
         cheap.
         """
-        rng = np.random.default_rng(SEED)
+        # Tasks depend on the estimate, so it must not depend on the version of a library. Python
+        # promises that of this method.
+        random = Random(SEED).random
         todo, weight, seconds, cheap = self._parts, 1.0, 0.0, False
         while todo:
-            n = todo[0].geometry.n
-            listing = LISTING_SECONDS * max(1.0, n / LISTING_DIGITS) ** 3
             expensive = []
             for part in todo:
-                seconds += weight * listing
+                seconds += weight * self._listing
                 join = self._contracted(part)
                 if join is None:
                     expensive.append(part)
@@ -135,8 +140,8 @@ class Hybrid:
             todo = divided(expensive)
             if len(todo) > WALKERS:
                 weight *= len(todo) / WALKERS
-                todo = [todo[i] for i in rng.choice(len(todo), WALKERS, replace=False)]
-            least = seconds + weight * len(todo) * listing
+                todo = sorted(todo, key=lambda _: random())[:WALKERS]
+            least = seconds + weight * len(todo) * self._listing
             if least > MOST_SECONDS:
                 raise TooExpensive(
                     f"{whole}; in parts it would take more than {least:.1e} s on one core"
@@ -150,8 +155,9 @@ class Hybrid:
         return max(1, memory // self._part_bytes)
 
     def prepare(self, threads: int) -> None:
-        """Divide the board, breadth first, until there are PARTS."""
-        while len(self._parts) < PARTS and not all(part.solved for part in self._parts):
+        """Divide the board, breadth first, until there are enough parts."""
+        enough = min(MOST_TASKS, int(self.seconds / (TASK_LISTINGS * self._listing)))
+        while len(self._parts) < enough and not all(part.solved for part in self._parts):
             self._parts = divided(self._parts)
 
     @property
