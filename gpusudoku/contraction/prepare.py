@@ -17,12 +17,13 @@ from gpusudoku.search.frontier import Frontier
 NINE = Geometry(3, 3)
 
 MOST_MAPS = 1 << 20
-"""Maps of a stack or band that are listed at most."""
+"""Maps of a stack or band that are listed, at most."""
 LEAST_MAPS = 1 << 14
-"""Always worth listing."""
+"""Maps of a stack or band that are always worth listing."""
 MAPS_PER_SECOND = 1e6
+"""Maps of a stack or band that are listed in a second, about."""
 WORTH_PARTS = 10.0
-"""Seconds of a search below which it is not worth looking for a contraction in parts."""
+"""If a search takes fewer seconds, it is not worth looking for a contraction in parts."""
 
 
 def contraction_of(
@@ -39,7 +40,8 @@ def contraction_of(
     memory
         Bytes that may be taken.
     worth
-        Seconds of one core that another method would take: no more is spent on finding out.
+        Seconds that another method would take on one core. No more time is spent on looking for a
+        contraction.
 
     Raises
     ------

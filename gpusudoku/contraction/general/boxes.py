@@ -1,25 +1,52 @@
-"""Where bands and stacks meet: which partitions go together, and what that rules out.
+"""Boxes, where stacks and bands cross: which partitions fit there, and what that rules out.
 
-A box can be filled just if its column partition (from a map of its stack) and its row partition
+A box can be filled exactly if its column partition (from a map of its stack) and its row partition
 (from a map of its band) are *orthogonal*: every set of one meets every set of the other in one
 digit.
 """
 
 from __future__ import annotations
 
+from math import prod
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.graph import Graph
-from gpusudoku.contraction.general.maps import Bools, Maps, Words, allowed, kernel
+from gpusudoku.contraction.general.maps import Bools, Maps, Words, allowed_columns
 from gpusudoku.errors import TooExpensive
+from gpusudoku.kernels.contraction.general.lists import orthogonal
 
 Pairs = NDArray[np.uint8]
 
 
-def fixed(candidates: Words, geometry: Geometry) -> Words | None:
-    """The candidates with every fixed digit gone from the other cells that see it.
+class Sides(NamedTuple):
+    """The lists of all lines: those to sum over, and those that cross them."""
+
+    summed: list[Maps]
+    """The lists of the stacks, or of the bands."""
+    crossing: list[Maps]
+    """The lists of the others."""
+    pairs: list[list[Pairs]]
+    """pairs[k][j], for crossing line k and summed line j, tells which of their partitions are
+    orthogonal: uint8 (partitions of the summed line, partitions of the crossing line)."""
+
+    @property
+    def exchanged(self) -> Sides:
+        """The same lists the other way round: the crossing lines are summed."""
+        pairs = [[box.T for box in boxes] for boxes in zip(*self.pairs, strict=True)]
+        return Sides(self.crossing, self.summed, pairs)
+
+    @property
+    def tuples(self) -> int:
+        """The number of ways to choose an entry of every summed line."""
+        return prod(len(line) for line in self.summed)
+
+
+def without_seen(candidates: Words, geometry: Geometry) -> Words | None:
+    """The candidates less every fixed digit in the other cells that see it.
 
     Returns None if there is no solution: a cell has no candidate, or a unit one digit twice.
     """
@@ -32,59 +59,51 @@ def fixed(candidates: Words, geometry: Geometry) -> Words | None:
     return None if twice.any() or not left.all() else left
 
 
-def both_allowed(candidates: Words, geometry: Geometry) -> tuple[Bools, Bools]:
-    """``allowed`` of the board and of the mirrored board: of the stacks and of the bands."""
+def allowed_lines(candidates: Words, geometry: Geometry) -> tuple[Bools, Bools]:
+    """The allowed columns of all stacks, and the allowed rows of all bands.
+
+    See ``allowed_columns``: the rows are the columns of the mirrored board.
+    """
     mirrored = np.ascontiguousarray(candidates.reshape(geometry.n, geometry.n).T).ravel()
-    return allowed(candidates, geometry), allowed(mirrored, geometry.transposed)
+    return allowed_columns(candidates, geometry), allowed_columns(mirrored, geometry.transposed)
 
 
-def all_maps(
-    stacks: Bools, bands: Bools, most: int, memory: int
+def list_maps(
+    stacks: Bools, bands: Bools, most_maps: int, memory: int
 ) -> tuple[list[Maps], list[Maps]] | None:
-    """The maps of every stack and of every band; None if there are none of one.
+    """List the maps of every stack and of every band; None if one of them has none.
 
     Raises
     ------
     TooExpensive
-        If there are more than ``most`` of one, or listing them would take too much memory.
+        If a line has more than ``most_maps`` maps, or listing them would take more than ``memory``
+        bytes.
     """
-    # All are counted before the first is listed, which is quick. Those alike are made once.
+    # All are counted before the first is listed, which is quick. Equal lines are listed once.
     graphs: dict[bytes, Graph] = {}
     for name, side in ("stack", stacks), ("band", bands):
-        for k, one in enumerate(side):
-            key = one.tobytes()
+        for k, line in enumerate(side):
+            key = line.tobytes()
             if key not in graphs:
-                graph = graphs[key] = Graph(one, f"{name} {k + 1}", most)
+                graph = graphs[key] = Graph(line, f"{name} {k + 1}", most_maps)
                 if graph.maps == 0:
                     return None
                 memory = graph.within(memory)
     for graph in graphs.values():
-        memory = graph.check(most, memory)
+        memory = graph.check(most_maps, memory)
     maps = {key: graph.listed() for key, graph in graphs.items()}
-    return [maps[one.tobytes()] for one in stacks], [maps[one.tobytes()] for one in bands]
+    return [maps[line.tobytes()] for line in stacks], [maps[line.tobytes()] for line in bands]
 
 
-def _orthogonal(columns: Words, rows: Words) -> Pairs:
-    """uint8 (column partitions, row partitions): whether they go together."""
-    out = np.empty((len(columns), len(rows)), np.uint8)
-    kernel("orthogonal")(columns, rows, out)
-    return out
+def pruned(stacks: list[Maps], bands: list[Maps], memory: int) -> Sides:
+    """Drop every map that fits no map of a line that it crosses, until there is none left.
 
-
-def met(
-    stacks: list[Maps], bands: list[Maps], memory: int
-) -> tuple[list[Maps], list[Maps], list[list[Pairs]]]:
-    """Drop maps that go with none of another stack's or band's, until there is none such.
-
-    Returns
-    -------
-    The stacks' maps, the bands' maps and, for band i and stack j, in [i][j] which of their
-    partitions in the box go together, uint8 (the stack's, the band's).
+    Returns the lists with the stacks summed.
 
     Raises
     ------
     TooExpensive
-        If there are more pairs of partitions than bytes of memory.
+        If there are more pairs of partitions than bytes of memory for them.
     """
     size = sum(
         len(stack.partitions[i]) * len(band.partitions[j])
@@ -95,28 +114,39 @@ def met(
         raise TooExpensive(
             f"too expensive to contract: {size:,} pairs of partitions meet in the boxes"
         )
-    stacks, bands = list(stacks), list(bands)
     pairs = [
         [_orthogonal(stack.partitions[i], band.partitions[j]) for j, stack in enumerate(stacks)]
         for i, band in enumerate(bands)
     ]
+    sides = Sides(list(stacks), list(bands), pairs)
     changed = True
     while changed:
-        changed = False
-        for j, stack in enumerate(stacks):
-            good = [np.logical_or.reduce(pairs[i][j], axis=1) for i in range(len(bands))]
-            fits = [good[i][stack.entries[:, i]] for i in range(len(bands))]
-            keep: Bools = np.logical_and.reduce(fits)
-            if not keep.all():
-                stacks[j], changed = stack.kept(keep), True
-                for i in range(len(bands)):
-                    pairs[i][j] = pairs[i][j][stack.used(i, keep)]
-        for i, band in enumerate(bands):
-            good = [np.logical_or.reduce(pairs[i][j], axis=0) for j in range(len(stacks))]
-            fits = [good[j][band.entries[:, j]] for j in range(len(stacks))]
-            keep = np.logical_and.reduce(fits)
-            if not keep.all():
-                bands[i], changed = band.kept(keep), True
-                for j in range(len(stacks)):
-                    pairs[i][j] = pairs[i][j][:, band.used(j, keep)]
-    return stacks, bands, pairs
+        stacks_changed = _prune_summed(sides)
+        other = sides.exchanged
+        bands_changed = _prune_summed(other)
+        sides = other.exchanged
+        changed = stacks_changed or bands_changed
+    return sides
+
+
+def _orthogonal(columns: Words, rows: Words) -> Pairs:
+    """uint8 (column partitions, row partitions): 1 if they are orthogonal, else 0."""
+    out = np.empty((len(columns), len(rows)), np.uint8)
+    orthogonal(columns, rows, out)
+    return out
+
+
+def _prune_summed(sides: Sides) -> bool:
+    """Drop maps of the summed lines once, in place; whether there were any to drop."""
+    changed = False
+    for j, line in enumerate(sides.summed):
+        fits: list[Bools] = [
+            np.any(boxes[j], axis=1)[partitions]
+            for boxes, partitions in zip(sides.pairs, line.entries.T, strict=True)
+        ]
+        keep: Bools = np.all(fits, axis=0)
+        if not keep.all():
+            sides.summed[j], changed = line.restricted(keep), True
+            for k, boxes in enumerate(sides.pairs):
+                boxes[j] = boxes[j][line.occurring(k, keep)]
+    return changed

@@ -1,6 +1,6 @@
 """The maps of a stack as the paths of a layered graph, which tells their number quickly.
 
-There is a level for every digit, a node for every way in which the digits so far can fill the
+There is a layer for every digit, a node for every way in which the digits so far can fill the
 columns, and an edge for each permutation of the columns that the next digit may take. The graph
 is small where the paths are many.
 
@@ -11,27 +11,30 @@ partition: only maps that fill such columns of the first band in order are paths
 from __future__ import annotations
 
 from math import factorial, prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.maps import Bools, Ints, Maps, Words, grouped, kernel
+from gpusudoku.contraction.general.counters import Counters
+from gpusudoku.contraction.general.maps import Bools, Ints, Maps, Words, grouped
 from gpusudoku.errors import TooExpensive
+from gpusudoku.kernels.contraction.general.arrays import Descent, Packing, PathGraph
+from gpusudoku.kernels.contraction.general.lists import list_paths
 
 WORDS_PER_MAP = 8
-"""For every map that may be listed, words of the states that one level may give rise to, before
-those alike are one: a list that is too long is not looked for long."""
+"""Words of states that a layer may give rise to for every map that may be listed, before equal
+states are merged. A list that is too long is not worth a long search."""
 LEAST_WORDS = 1 << 19
+"""Words of states that a layer may always give rise to."""
 MOST_WORDS = 1 << 25
+"""Words of states that a layer may give rise to at most."""
 MOST_EDGES = 1 << 22
-"""Edges of a graph."""
+"""Edges of a graph, at most."""
 BLOCK_WORDS = 1 << 18
-"""Words that are made at a time."""
+"""Words of states that are made at a time."""
 MOST_CELLS = 1 << 22
-"""Boxes times columns times permutations of a digit."""
+"""Boxes times columns times permutations of a digit, at most."""
 MOST_PERMUTATIONS = 1 << 17
-"""Permutations of a digit."""
+"""Permutations of a digit, at most."""
 
 
 class Graph:
@@ -43,35 +46,46 @@ class Graph:
         bool (n, bands, columns): where every digit may stand; as many columns as bands.
     name
         What the stack is called in messages.
-    most
+    most_maps
         Maps that may be listed.
 
     Raises
     ------
     TooExpensive
         If the graph would be too large.
+
+    Attributes
+    ----------
+    maps
+        The number of paths: maps, where those that differ by a swap of interchangeable columns
+        count once.
+    symmetry
+        The number of ways to permute interchangeable columns.
     """
 
-    def __init__(self, allowed: Bools, name: str, most: int) -> None:
+    def __init__(self, allowed: Bools, name: str, most_maps: int) -> None:
         self._name = name
-        self._most_words = min(MOST_WORDS, max(LEAST_WORDS, WORDS_PER_MAP * most))
+        self._most_words = min(MOST_WORDS, max(LEAST_WORDS, WORDS_PER_MAP * most_maps))
         self.n, self.columns = allowed.shape[:2]
         self.rows = self.n // self.columns
-        slices = [allowed[:, :, c].tobytes() for c in range(self.columns)]
+        columns = [allowed[:, :, c].tobytes() for c in range(self.columns)]
+        # The last of the columns before that is interchangeable with this one, or -1.
         self._before = np.array(
             [
-                max((b for b in range(c) if slices[b] == slices[c]), default=-1)
+                max((b for b in range(c) if columns[b] == columns[c]), default=-1)
                 for c in range(self.columns)
             ]
         )
-        self.symmetry = prod(factorial(slices.count(s)) for s in set(slices))
+        self.symmetry = prod(factorial(columns.count(one)) for one in set(columns))
         by_pattern = {a.tobytes(): a for a in allowed}
         permutations = {key: self._permutations(a) for key, a in by_pattern.items()}
         ways = [permutations[a.tobytes()] for a in allowed]
-        self.order = sorted(range(self.n), key=lambda d: len(ways[d]))
-        self._ways = [ways[d] for d in self.order]
+        self._order = sorted(range(self.n), key=lambda d: len(ways[d]))
+        self._ways = [ways[d] for d in self._order]
+        self._edges: list[tuple[Ints, Ints, Ints]] = []
+        self._sizes = [1]
         self._grow(allowed)
-        self._count()
+        self.maps = self._count()
 
     def _too_expensive(self, what: str) -> TooExpensive:
         return TooExpensive(f"too expensive to contract: {self._name} {what}")
@@ -93,80 +107,69 @@ class Graph:
         return found
 
     def _grow(self, allowed: Bools) -> None:
-        """Make the levels: edges as (node, choice, next node), nodes numbered within a level."""
-        side, rows = self.columns, self.rows
-        # A field of a state counts the digits in a column of a band. It starts so that one digit
-        # too many sets its top bit, the guard. Such a state is dropped: no field overflows.
-        width = rows.bit_length() + 1
-        per_word = 64 // width
-        word, place = np.divmod(np.arange(side * side), per_word)
-        shift = (place * width).astype(np.uint64)
-        top, last = 1 << (width - 1), np.uint64((1 << width) - 1)
-        none = top - 1 - rows
-
-        def packed(fields: NDArray[Any]) -> Words:
-            words = np.zeros((*fields.shape[:-1], word[-1] + 1), np.uint64)
-            for field in range(side * side):
-                words[..., word[field]] |= fields[..., field].astype(np.uint64) << shift[field]
-            return words
-
-        guard = packed(np.full(side * side, top))
-        states = packed(np.full((1, side * side), none))
-        self.edges: list[tuple[Ints, Ints, Ints]] = []
-        self.sizes = [1]
-        for level, ways in enumerate(self._ways):
-            most_ways = MOST_CELLS // side**2
+        """Make the layers: edges as (node, choice, next node), nodes numbered within a layer."""
+        counters = Counters(self.columns, self.rows)
+        states = counters.empty
+        for layer, ways in enumerate(self._ways):
+            most_ways = MOST_CELLS // self.columns**2
             if states.size * len(ways) > self._most_words or len(ways) > most_ways:
-                raise self._too_expensive(
-                    f"has {len(states):,} ways to fill its columns with {level} of {self.n} digits"
-                )
-            taken = np.zeros((len(ways), side * side), np.int64)
-            taken[np.arange(len(ways))[:, None], np.arange(side) * side + ways] = 1
-            steps, begins = packed(taken), self._before[ways[:, 0]]
-            # Of the digits to come enough must be able to fill what is left of a column: with
-            # what this adds a field that has its least number, or more, reaches the guard.
-            to_come = allowed[self.order[level + 1 :]].sum(axis=0).ravel()
-            enough = packed(top - none - np.maximum(0, rows - to_come))
-            nodes, choices, reached = [], [], []
-            block = 1 + BLOCK_WORDS // (1 + steps.size)
-            for start in range(0, len(states), block):
-                here = states[start : start + block]
-                sums = here[:, None] + steps
-                # Of columns alike the first one must be begun before the next one.
-                begun = np.ones((len(here), side + 1), bool)
-                begun[:, :side] = here[:, word[:side]] >> shift[:side] & last != none
-                good = begun[:, begins] & ~(sums & guard).any(axis=2)
-                good &= ((sums + enough & guard) == guard).all(axis=2)
-                node, choice = np.nonzero(good)
-                nodes.append(node + start)
-                choices.append(choice)
-                reached.append(sums[node, choice])
-            target, leaders = grouped(np.concatenate(reached))
-            self.edges.append((np.concatenate(nodes), np.concatenate(choices), target))
-            states = np.concatenate(reached)[leaders]
-            self.sizes.append(len(states))
+                raise self._too_many(len(states), layer)
+            to_come = allowed[self._order[layer + 1 :]].sum(axis=0).ravel()
+            node, choice, reached = self._steps(counters, states, ways, to_come)
+            target, leaders = grouped(reached)
+            self._edges.append((node, choice, target))
+            states = reached[leaders]
+            self._sizes.append(len(states))
             if len(states) == 0:
                 break
-            if sum(len(target) for _, _, target in self.edges) > MOST_EDGES:
-                raise self._too_expensive(
-                    f"has {len(states):,} ways to fill its columns with {level + 1} of"
-                    f" {self.n} digits"
-                )
+            if sum(len(target) for _, _, target in self._edges) > MOST_EDGES:
+                raise self._too_many(len(states), layer + 1)
 
-    def _count(self) -> None:
+    def _too_many(self, states: int, digits: int) -> TooExpensive:
+        return self._too_expensive(
+            f"has {states:,} ways to fill its columns with {digits} of {self.n} digits"
+        )
+
+    def _steps(
+        self, counters: Counters, states: Words, ways: Ints, to_come: Ints
+    ) -> tuple[Ints, Ints, Words]:
+        """All edges out of a layer: the nodes they leave, the ways they take, the states reached.
+
+        ``to_come`` is int64 (columns of all bands): the later digits that may stand in each.
+        """
+        taken = np.zeros((len(ways), counters.fields), np.int64)
+        taken[np.arange(len(ways))[:, None], np.arange(self.columns) * self.columns + ways] = 1
+        steps, begins = counters.packed(taken), self._before[ways[:, 0]]
+        enough = counters.enough(to_come)
+        nodes, choices, reached = [], [], []
+        block = 1 + BLOCK_WORDS // (1 + steps.size)
+        for start in range(0, len(states), block):
+            here = states[start : start + block]
+            sums = here[:, None] + steps
+            # Of interchangeable columns each has to be begun before the next one.
+            begun = np.ones((len(here), self.columns + 1), bool)
+            begun[:, : self.columns] = counters.begun(here)
+            good = begun[:, begins] & ~(sums & counters.guard).any(axis=2)
+            good &= ((sums + enough & counters.guard) == counters.guard).all(axis=2)
+            node, choice = np.nonzero(good)
+            nodes.append(node + start)
+            choices.append(choice)
+            reached.append(sums[node, choice])
+        return np.concatenate(nodes), np.concatenate(choices), np.concatenate(reached)
+
+    def _count(self) -> int:
         """Count the paths, and drop edges that lead nowhere."""
-        # All columns are full at the end: the last level has one node, or there is none.
-        ways = np.ones(self.sizes[-1], object)
-        for level in reversed(range(len(self.edges))):
-            node, choice, target = self.edges[level]
+        # All columns are full at the end: the last layer has one node, or there is none.
+        ways = np.ones(self._sizes[-1], object)
+        for layer in reversed(range(len(self._edges))):
+            node, choice, target = self._edges[layer]
             alive = ways[target] != 0
             node, choice, target = node[alive], choice[alive], target[alive]
-            self.edges[level] = node, choice, target
-            before = np.zeros(self.sizes[level], object)
+            self._edges[layer] = node, choice, target
+            before = np.zeros(self._sizes[layer], object)
             np.add.at(before, node, ways[target])
             ways = before
-        self.maps = int(ways[0])
-        """How many maps there are, those that differ by a swap of columns alike counted once."""
+        return int(ways[0])
 
     def within(self, memory: int) -> int:
         """The bytes of memory that the graph leaves over.
@@ -176,45 +179,44 @@ class Graph:
         TooExpensive
             If it takes more.
         """
-        left = memory - sum(int(array.nbytes) for edges in self.edges for array in edges)
+        left = memory - sum(int(array.nbytes) for edges in self._edges for array in edges)
         if left < 0:
             raise self._too_expensive(
                 f"needs a graph of more than {memory:,} bytes to count its maps"
             )
         return left
 
-    def check(self, most: int, memory: int) -> int:
+    def check(self, most_maps: int, memory: int) -> int:
         """The bytes of memory that the list of the maps will leave over.
 
         Raises
         ------
         TooExpensive
-            If there are more than ``most`` maps or they take more memory.
+            If there are more than ``most_maps`` maps or they take more memory.
         """
         if self.rows == 1:  # see ``listed``
             return memory
-        if self.maps > most:
-            raise self._too_expensive(f"has {self.maps:,} maps, more than {most:,}")
-        left: int = memory - 8 * self.maps * self.columns * (2 * self._packing[2] + 6)
+        if self.maps > most_maps:
+            raise self._too_expensive(f"has {self.maps:,} maps, more than {most_maps:,}")
+        left: int = memory - 8 * self.maps * self.columns * (2 * self._packing.words + 6)
         if left < 0:
             raise self._too_expensive(f"has {self.maps:,} maps, and not the memory to list them")
         return left
 
     @property
-    def _packing(self) -> tuple[int, int, int]:
-        """How the columns of all digits are packed: bits, digits a word, words."""
+    def _packing(self) -> Packing:
         bits = (self.columns - 1).bit_length() or 1
         per_word = 64 // bits
-        return bits, per_word, -(-self.n // per_word)
+        return Packing(bits, per_word, -(-self.n // per_word))
 
     def listed(self) -> Maps:
-        """The maps, with their multiplicities."""
+        """The maps as entries, with their multiplicities."""
         side = self.columns
         if self.rows == 1:  # all columns are single digits: there is one partition
             singles = np.uint64(1) << np.arange(self.n, dtype=np.uint64)
             size = min(self.maps, 1)
-            entries, many = np.zeros((size, side), np.int64), np.ones(size, np.int64)
-            return Maps((singles[None],) * side, entries, many, self.maps * self.symmetry)
+            entries, multiplicity = np.zeros((size, side), np.int64), np.ones(size, np.int64)
+            return Maps((singles[None],) * side, entries, multiplicity, self.maps * self.symmetry)
         words = self._paths().reshape(self.maps, side, -1)
         tables, numbers = [], np.empty((self.maps, side), np.uint64)
         for band in range(side):
@@ -228,32 +230,39 @@ class Graph:
         return Maps(tuple(tables), entries, np.bincount(ids), self.symmetry).reduced()
 
     def _paths(self) -> Words:
-        """uint64 (maps, bands * words a band): the columns of the digits, in this graph's order."""
-        n, side = self.n, self.columns
-        bits, per_word, width = self._packing
-        nodes = np.cumsum([0, *self.sizes])
+        """uint64 (maps, bands * words): the packed columns of the digits, in this graph's order."""
+        packing = self._packing
+        width = self.columns * packing.words
+        nodes = np.cumsum([0, *self._sizes])
         begins = np.cumsum([0, *(len(ways) for ways in self._ways)])
-        source = np.concatenate([e[0] + nodes[level] for level, e in enumerate(self.edges)])
-        choice = np.concatenate([e[1] + begins[level] for level, e in enumerate(self.edges)])
-        target = np.concatenate([e[2] + nodes[level + 1] for level, e in enumerate(self.edges)])
-        first = np.searchsorted(source, np.arange(nodes[-1] + 1))
-        out = np.empty((self.maps, side * width), np.uint64)
-        prefix = np.zeros((n + 1, side * width), np.uint64)
-        node, edge = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
-        columns = np.concatenate(self._ways).astype(np.uint64)
-        kernel("list_paths")(
-            first, target, choice, columns, bits, per_word, prefix, node, edge, out
+        source, choice, target = (
+            np.concatenate([edges[k] + starts[layer] for layer, edges in enumerate(self._edges)])
+            for k, starts in enumerate([nodes, begins, nodes[1:]])
         )
+        graph = PathGraph(
+            first=np.searchsorted(source, np.arange(nodes[-1] + 1)),
+            target=target,
+            choice=choice,
+            columns=np.concatenate(self._ways).astype(np.uint64),
+        )
+        descent = Descent(
+            prefix=np.zeros((self.n + 1, width), np.uint64),
+            node=np.empty(self.n + 1, np.int64),
+            edge=np.empty(self.n + 1, np.int64),
+        )
+        out = np.empty((self.maps, width), np.uint64)
+        list_paths(graph, packing, descent, out)
         return out
 
     def _sets(self, words: Words) -> Words:
         """uint64 (words, C): the sets of digits of the columns, ordered by their lowest digits."""
-        bits, per_word, _ = self._packing
+        packing = self._packing
         sets = np.zeros((len(words), self.columns), np.uint64)
         rows = np.arange(len(words))
-        for level, digit in enumerate(self.order):
-            word, place = divmod(level, per_word)
-            column = words[:, word] >> np.uint64(place * bits) & np.uint64((1 << bits) - 1)
+        for layer, digit in enumerate(self._order):
+            word, place = divmod(layer, packing.per_word)
+            shift, mask = np.uint64(place * packing.bits), np.uint64((1 << packing.bits) - 1)
+            column = words[:, word] >> shift & mask
             sets[rows, column.astype(np.int64)] |= np.uint64(1) << np.uint64(digit)
         lowest = sets & (~sets + np.uint64(1))
         return np.take_along_axis(sets, np.argsort(lowest, axis=1), axis=1)

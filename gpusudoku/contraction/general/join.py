@@ -1,7 +1,7 @@
 """Counting the solutions of a board of any shape as a join over the maps of its stacks.
 
-With s a map of every stack, m its multiplicity and W the number of maps of a band that go with
-what all of them have in the band:
+With s a map of every stack, m its multiplicity and W the number of maps of a band that fit what
+all of them have in the band:
 
     solutions = sum over (s_1 .. s_R) of  m_1(s_1) .. m_R(s_R)  W_1 .. W_C
 
@@ -12,18 +12,28 @@ from __future__ import annotations
 
 import time
 from functools import cached_property
-from math import isqrt, prod
-from typing import Any
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.general.boxes import all_maps, both_allowed, fixed, met
-from gpusudoku.contraction.general.index import Part, Tables, bytes_needed, load, scratch_bytes
-from gpusudoku.contraction.general.maps import Ints, Maps, Words
-from gpusudoku.contraction.general.orbits import swaps
+from gpusudoku.contraction.general.boxes import (
+    Sides,
+    allowed_lines,
+    list_maps,
+    pruned,
+    without_seen,
+)
+from gpusudoku.contraction.general.index import Scratch, bytes_needed
+from gpusudoku.contraction.general.maps import Ints, Words
+from gpusudoku.contraction.general.orbits import free_swaps
+from gpusudoku.contraction.general.orientation import Orientation
+from gpusudoku.contraction.general.remainders import combined, primes_above
 from gpusudoku.errors import TooExpensive
+from gpusudoku.kernels.contraction.general.arrays import Branches
+from gpusudoku.kernels.contraction.general.join import join, probe
+from gpusudoku.kernels.contraction.general.lists import group, list_paths, orthogonal, scatter
 
 STEP_SECONDS = 1e-9
 """One step of the sum takes about this long."""
@@ -32,43 +42,50 @@ TASK_STEPS = 1 << 26
 LEAST_STEPS = 1 << 20
 """Nothing shorter is cut into tasks."""
 MOST_TASKS = 1 << 16
-"""About so many tasks at most."""
+"""A sum has about this many tasks at most, however long they get."""
 TASKS = 128
-"""Tasks of a sum that is long enough for so many."""
+"""A sum has at least this many tasks if they are not too short."""
+
+
+def load_kernels() -> None:
+    """Compile all that a join needs. Compiling does not count as time that a board takes."""
+    for kernel in group, list_paths, orthogonal, scatter, probe, join:
+        kernel.load()
 
 
 class Join:
-    """One board: listed when made, then summed by the task; see ``Contraction``.
+    """The sum for one board: listed when made, then summed by the task; see ``Contraction``.
 
     Parameters
     ----------
     candidates
         uint64 (n * n): per cell the mask of digits that are possible, bit d - 1 for digit d; one
-        bit in a fixed cell. They must follow from the fixed cells: a candidate that was taken
-        away for any other reason, as a guess, may come back.
+        bit in a fixed cell. They must follow from the fixed cells. A candidate that was removed
+        for any other reason, such as a guess, may come back.
     geometry
         The shape of the board.
     most_maps
-        Maps of a stack or band that are listed.
+        Maps of a stack or band that are listed, at most.
     memory
         Bytes that may be taken, about.
     symmetric
-        Whether maps that differ by a swap of digits are summed once; if not, all are (to check
-        that).
+        Whether maps that differ by a swap of digits are summed once. If not, all are, as a check.
     wide
-        Whether to sum modulo primes even where two words would do (to check that).
+        Whether to sum modulo primes even where two words would do, as a check.
 
     Raises
     ------
     TooExpensive
-        If a bound is exceeded; the text gives the figures.
+        If a bound is exceeded. The text gives the figures.
 
     Attributes
     ----------
     steps
         Words that the whole sum looks at, estimated; 0 if it is known that there is no solution.
     factor
-        What the sum of all tasks is to be multiplied by.
+        The number that the sum of all tasks is to be multiplied by.
+    seconds, listing_seconds
+        See ``Contraction``.
     """
 
     device_sum = None
@@ -83,119 +100,97 @@ class Join:
         symmetric: bool = True,
         wide: bool = False,
     ) -> None:
-        load()
+        load_kernels()
         start = time.perf_counter()
         self.steps, self.factor = 0, 1
-        self._tables: Tables | None = None
-        self._thread_bytes = 0
-        self._list(candidates, geometry, most_maps, memory, symmetric)
-        self._primes: Words = _primes(0)
-        if self._tables is not None:
-            self.steps = self._tables.steps
-            if wide or self._tables.term_bound >= 1 << 63:
-                self._primes = _primes(self._tables.sum_bound)
+        self._orientation: Orientation | None = None
+        self._primes: Words = np.zeros(0, np.uint64)
+        left = without_seen(candidates, geometry)
+        allowed = None if left is None else allowed_lines(left, geometry)
+        sides = None if allowed is None else _sides(*allowed, most_maps, memory)
+        if allowed is not None and sides is not None:
+            swaps = free_swaps(allowed) if symmetric else []
+            orientation = self._orientation = _cheaper(sides, swaps, memory)
+            self.steps = orientation.steps
+            self.factor = prod(line.factor for line in [*sides.summed, *sides.crossing])
+            if wide or orientation.term_bound >= 1 << 63:
+                self._primes = primes_above(orientation.sum_bound)
         self.seconds = self.steps * STEP_SECONDS
         self.listing_seconds = time.perf_counter() - start
 
-    def _list(
-        self,
-        candidates: NDArray[np.uint64],
-        geometry: Geometry,
-        most_maps: int,
-        memory: int,
-        symmetric: bool,
-    ) -> None:
-        """Make the tables of the cheaper orientation, unless there is no solution."""
-        left = fixed(candidates, geometry)
-        if left is None:
-            return
-        sides = both_allowed(left, geometry)
-        maps = all_maps(*sides, most_maps, memory)
-        if maps is None:
-            return
-        stacks, bands, pairs = met(*maps, memory)
-        if not all(len(one.many) for one in [*stacks, *bands]):
-            return
-        self.factor = prod(one.factor for one in [*stacks, *bands])
-        turned = [[box.T for box in column] for column in zip(*pairs, strict=True)]
-        choices = [(stacks, bands, pairs), (bands, stacks, turned)]
-        choices.sort(key=lambda choice: _tuples(choice[0]))
-        free = swaps(sides) if symmetric else []
-        for outer, inner, boxes in choices:
-            need = bytes_needed(outer, inner)
-            # To make the tables of this orientation may take longer than to sum in the other.
-            if need > memory or (self._tables and self._tables.steps < need):
-                continue
-            tables = Tables(outer, inner, boxes, free)
-            if self._tables is None or tables.steps < self._tables.steps:
-                self._tables = tables
-                self._thread_bytes = scratch_bytes(outer, inner)
-        if self._tables is None:
-            need = min(bytes_needed(outer, inner) for outer, inner, _ in choices)
-            raise TooExpensive(
-                f"too expensive to contract: {need:,} bytes of memory, more than {memory:,}"
-            )
-
     def most_threads(self, memory: int) -> int:
         """See ``Contraction``."""
-        return max(1, memory // max(1, self._thread_bytes))
+        thread_bytes = 1 if self._orientation is None else self._orientation.scratch_bytes
+        return max(1, memory // thread_bytes)
 
     def prepare(self, threads: int) -> None:
         """Nothing is left to prepare."""
 
     @cached_property
-    def _parts(self) -> list[Part]:
-        """The sum in parts, one for each task."""
-        if self._tables is None:
+    def _tasks(self) -> list[Branches]:
+        """The branches that each task sums."""
+        if self._orientation is None:
             return []
         steps = max(LEAST_STEPS, min(TASK_STEPS, self.steps // TASKS), self.steps // MOST_TASKS)
-        return self._tables.parts(steps)
+        return self._orientation.tasks(steps)
 
     @property
     def tasks(self) -> int:
         """See ``Contraction``."""
-        return len(self._parts)
+        return len(self._tasks)
 
-    def scratch(self) -> Any:
+    def scratch(self) -> Scratch:
         """See ``Contraction``."""
-        assert self._tables is not None
-        return self._tables.scratch()
+        assert self._orientation is not None
+        return self._orientation.scratch()
 
-    def sum(self, tasks: range, scratch: Any, stop: Ints) -> tuple[int, int]:
+    def sum(self, tasks: range, scratch: Scratch, stop: Ints) -> tuple[int, int]:
         """See ``Contraction``; the products are the terms of the sum."""
-        assert self._tables is not None
+        assert self._orientation is not None
         total, terms = 0, 0
         primes = self._primes.tolist()
         for task in tasks:
-            pieces, weights = self._parts[task]
-            sums, found = self._tables.sums(pieces, self._primes, scratch, stop)
+            branches = self._tasks[task]
+            sums, found = self._orientation.sum(branches, self._primes, scratch, stop)
             if found < 0:
                 return 0, 0
             terms += found
-            for row, weight in zip(sums.tolist(), weights.tolist(), strict=True):
-                total += weight * (_combined(row, primes) if primes else row[0] + (row[1] << 64))
+            for row, weight in zip(sums.tolist(), branches.weight.tolist(), strict=True):
+                total += weight * (combined(row, primes) if primes else row[0] + (row[1] << 64))
         return total, terms
 
 
-def _tuples(side: list[Maps]) -> int:
-    return prod(len(one.many) for one in side)
+def _sides(
+    stacks: NDArray[np.bool_], bands: NDArray[np.bool_], most_maps: int, memory: int
+) -> Sides | None:
+    """The lists of all lines, pruned; None if one is empty, so that there is no solution."""
+    maps = list_maps(stacks, bands, most_maps, memory)
+    if maps is None:
+        return None
+    sides = pruned(*maps, memory)
+    return sides if all(len(line) for line in [*sides.summed, *sides.crossing]) else None
 
 
-def _primes(bound: int) -> Words:
-    """uint64: primes below 2^31 whose product is above a bound; none for 0."""
-    primes: list[int] = []
-    number = 1 << 31
-    while bound > 0 and prod(primes) <= bound:
-        number -= 1
-        if all(number % k for k in range(2, isqrt(number) + 1)):
-            primes.append(number)
-    return np.array(primes, np.uint64)
+def _cheaper(sides: Sides, swaps: list[tuple[int, int]], memory: int) -> Orientation:
+    """Sum over the stacks or over the bands, whichever takes fewer steps.
 
-
-def _combined(rests: list[int], primes: list[int]) -> int:
-    """The least number with given remainders."""
-    number, modulus = 0, 1
-    for rest, prime in zip(rests, primes, strict=True):
-        number += modulus * ((rest - number) * pow(modulus, -1, prime) % prime)
-        modulus *= prime
-    return number
+    Raises
+    ------
+    TooExpensive
+        If either takes more than ``memory`` bytes.
+    """
+    best: Orientation | None = None
+    choices = sorted([sides, sides.exchanged], key=lambda choice: choice.tuples)
+    needs = [bytes_needed(choice) for choice in choices]
+    for choice, need in zip(choices, needs, strict=True):
+        # To index this orientation may take longer than to sum in the other.
+        if need > memory or (best is not None and best.steps < need):
+            continue
+        orientation = Orientation(choice, swaps)
+        if best is None or orientation.steps < best.steps:
+            best = orientation
+    if best is None:
+        raise TooExpensive(
+            f"too expensive to contract: {min(needs):,} bytes of memory, more than {memory:,}"
+        )
+    return best

@@ -1,45 +1,50 @@
-"""The maps of a stack, as partitions with multiplicities.
+"""The lists of the maps of a line, as partitions with multiplicities.
 
-A stack map says for every digit and band in which column of the stack the digit stands. Whether
-a box can be completed depends only on which digits share a column there, so a map is kept as one
-*column partition* per band: the sets of digits of the columns, whichever column is which.
+A *line* is a stack or a band. A *stack map* tells for every digit and every band in which column of
+the stack the digit stands; a *band map* is the same with rows for columns (``docs/contraction.md``,
+section 2, defines both). Whether a box can be filled depends only on which digits share a column
+there, so a stack map is kept as one *column partition* per band: the sets of digits of the columns,
+whichever column is which. Distinct tuples of partitions are the *entries* of the stack's list.
+
+Everything here is written for a stack. A band is the stack of the mirrored board.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.kernels.contraction.general import lists as loops
-from gpusudoku.kernels.jit import compiled
+from gpusudoku.kernels.contraction.general.lists import group
 
 Words = NDArray[np.uint64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
-@cache
-def kernel(name: str) -> Any:
-    """A compiled function of ``kernels/maps.py``."""
-    return compiled(getattr(loops, name), getattr(loops, name.upper()))
-
-
 def grouped(rows: Words) -> tuple[Ints, Ints]:
-    """Number equal rows alike: int64 (rows) the group of each, int64 (groups) its first row."""
+    """Number rows so that equal rows get the same number, in the order of their first occurrence.
+
+    Parameters
+    ----------
+    rows
+        uint64 (rows, words).
+
+    Returns
+    -------
+    int64 (rows), the number of every row, and int64 (groups), the first row of every number.
+    """
     ids, leaders = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     table = np.full(2 << len(rows).bit_length(), -1, np.int64)
-    groups = kernel("group")(np.ascontiguousarray(rows), table, ids, leaders)
+    groups = group(np.ascontiguousarray(rows), table, ids, leaders)
     return ids, leaders[:groups].copy()
 
 
-def allowed(candidates: Words, geometry: Geometry) -> Bools:
-    """Which digit can stand in which columns of a box.
+def allowed_columns(candidates: Words, geometry: Geometry) -> Bools:
+    """For every stack, digit and band the columns of the box in which the digit can stand.
 
     Parameters
     ----------
@@ -48,8 +53,7 @@ def allowed(candidates: Words, geometry: Geometry) -> Bools:
 
     Returns
     -------
-    bool (stacks, n, bands, columns of a box). That of the rows is ``allowed`` of the mirrored
-    board.
+    bool (stacks, n, bands, columns of a box).
     """
     height, width, n = geometry.box_rows, geometry.box_columns, geometry.n
     boxes = candidates.reshape(width, height, height, width)  # band, row, stack, column
@@ -61,44 +65,50 @@ def allowed(candidates: Words, geometry: Geometry) -> Bools:
 
 @dataclass(frozen=True)
 class Maps:
-    """The maps of a stack. Equal ones are one entry."""
+    """The list of a stack: its distinct maps, which are the entries, with multiplicities."""
 
     partitions: tuple[Words, ...]
-    """Per band uint64 (partitions, C): sets of digits, ordered by their lowest digits."""
+    """Per band uint64 (partitions, C): the partitions that occur there. Each is C sets of digits,
+    ordered by their lowest digits."""
     entries: Ints
-    """int64 (entries, bands): numbers of partitions."""
-    many: Ints
-    """int64 (entries): multiplicities, without a common divisor."""
+    """int64 (entries, bands): the numbers of the partitions of every entry."""
+    multiplicity: Ints
+    """int64 (entries): the stack maps that have these partitions, divided by ``factor``."""
     factor: int
-    """What all multiplicities are to be multiplied with."""
+    """A common divisor of the numbers of stack maps of all entries."""
+
+    def __len__(self) -> int:
+        return len(self.multiplicity)
 
     @property
     def total(self) -> int:
         """The sum of all multiplicities, without the factor."""
-        return int(self.many.sum())
+        return int(self.multiplicity.sum())
 
-    def used(self, band: int, keep: Bools) -> Bools:
-        """Those partitions of a band, bool (partitions), that occur in some of the entries."""
-        which = self.entries[keep, band]
-        used: Bools = np.bincount(which, minlength=len(self.partitions[band])) > 0
-        return used
+    def occurring(self, band: int, chosen: Bools) -> Bools:
+        """Whether the chosen entries have each partition of a band: bool (partitions)."""
+        which = self.entries[chosen, band]
+        found: Bools = np.bincount(which, minlength=len(self.partitions[band])) > 0
+        return found
 
-    def kept(self, keep: Bools) -> Maps:
-        """Some of the entries, the partitions that are left numbered anew."""
-        used = [self.used(band, keep) for band in range(len(self.partitions))]
-        numbers = [np.cumsum(u) - 1 for u in used]
-        columns = [new[old] for new, old in zip(numbers, self.entries[keep].T, strict=True)]
-        tables = tuple(table[u] for table, u in zip(self.partitions, used, strict=True))
-        return Maps(tables, np.column_stack(columns), self.many[keep], self.factor).reduced()
+    def restricted(self, chosen: Bools) -> Maps:
+        """The list of the chosen entries alone, with the partitions that are left renumbered."""
+        kept = [self.occurring(band, chosen) for band in range(len(self.partitions))]
+        numbers = [np.cumsum(keep) - 1 for keep in kept]
+        columns = [new[old] for new, old in zip(numbers, self.entries[chosen].T, strict=True)]
+        tables = tuple(table[keep] for table, keep in zip(self.partitions, kept, strict=True))
+        multiplicity = self.multiplicity[chosen]
+        return Maps(tables, np.column_stack(columns), multiplicity, self.factor).reduced()
 
     def reduced(self) -> Maps:
-        """The same with the common divisor of the multiplicities moved to the factor."""
-        common = int(np.gcd.reduce(self.many)) or 1
-        return replace(self, many=self.many // common, factor=self.factor * common)
+        """The same list with the greatest common divisor of the multiplicities in the factor."""
+        common = int(np.gcd.reduce(self.multiplicity)) or 1
+        return replace(self, multiplicity=self.multiplicity // common, factor=self.factor * common)
 
     def arranged(self, bands: Sequence[int]) -> Maps:
-        """The same with the bands in another order, and the entries sorted by them."""
+        """The same list with the bands in another order, and the entries sorted by them."""
         entries = self.entries[:, bands]
         order = np.lexsort(entries.T[::-1])
         tables = tuple(self.partitions[band] for band in bands)
-        return replace(self, partitions=tables, entries=entries[order], many=self.many[order])
+        multiplicity = self.multiplicity[order]
+        return replace(self, partitions=tables, entries=entries[order], multiplicity=multiplicity)

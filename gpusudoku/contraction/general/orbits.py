@@ -1,4 +1,4 @@
-"""Digits that can be swapped, and the maps that become each other when they are."""
+"""Digits that can be swapped, and the entries that become each other when they are."""
 
 from __future__ import annotations
 
@@ -9,41 +9,42 @@ import numpy as np
 from gpusudoku.contraction.general.maps import Bools, Ints, Maps, grouped
 
 
-def swaps(sides: Iterable[Bools]) -> list[tuple[int, int]]:
-    """Pairs of digits whose swap leaves every list of maps as it is; they generate all others.
+def free_swaps(sides: Iterable[Bools]) -> list[tuple[int, int]]:
+    """Pairs of digits whose swap leaves every list as it is; they generate all such swaps.
 
     Parameters
     ----------
     sides
-        ``allowed`` of the stacks and of the bands. If a swap permutes the columns of a stack there
-        it maps the stack's maps to each other, up to the names of the columns; and these are
-        forgotten in partitions. What is ruled out later goes for both of a pair of such maps.
+        What ``allowed_columns`` returns for the stacks and for the bands. A swap may also permute
+        the columns of a stack. Then it takes the maps of the stack to each other up to the names
+        of the columns, and partitions do not have these. What is ruled out later goes for both of
+        a pair of such maps.
     """
-    stacks = [one for side in sides for one in side]
-    columns = [_columns(one) for one in stacks]
+    lines = [line for side in sides for line in side]
+    columns = [_sorted_columns(line) for line in lines]
 
-    def alike(a: int, b: int) -> bool:
-        for one, was in zip(stacks, columns, strict=True):
-            swapped = one.copy()
-            swapped[[a, b]] = one[[b, a]]
-            if _columns(swapped) != was:
+    def free(a: int, b: int) -> bool:
+        for line, before in zip(lines, columns, strict=True):
+            swapped = line.copy()
+            swapped[[a, b]] = line[[b, a]]
+            if _sorted_columns(swapped) != before:
                 return False
         return True
 
-    classes: list[int] = []
+    representatives: list[int] = []
     found = []
-    for digit in range(len(stacks[0])):
-        for other in classes:
-            if alike(other, digit):
+    for digit in range(len(lines[0])):
+        for other in representatives:
+            if free(other, digit):
                 found.append((other, digit))
                 break
         else:
-            classes.append(digit)
+            representatives.append(digit)
     return found
 
 
-def _columns(allowed: Bools) -> list[bytes]:
-    """What the columns of a stack allow, whatever their order."""
+def _sorted_columns(allowed: Bools) -> list[bytes]:
+    """What each column of a stack allows, in an order that does not depend on the columns'."""
     return sorted(allowed[:, :, c].tobytes() for c in range(allowed.shape[2]))
 
 
@@ -65,7 +66,7 @@ def images(maps: Maps, swap: tuple[int, int]) -> Ints:
 
 
 def orbits(first: list[Ints], second: list[Ints]) -> Ints:
-    """Number the pairs of entries that swaps make from each other alike.
+    """Label the pairs of entries of two lists, alike where swaps take them to each other.
 
     Parameters
     ----------
@@ -74,7 +75,8 @@ def orbits(first: list[Ints], second: list[Ints]) -> Ints:
 
     Returns
     -------
-    int64 (first entries, second entries): the least pair, numbered row by row, of every orbit.
+    int64 (first entries, second entries): the least pair of the orbit, pairs being numbered row by
+    row.
     """
     shape = len(first[0]), len(second[0])
     labels = np.arange(shape[0] * shape[1]).reshape(shape)

@@ -1,18 +1,22 @@
-"""Boards too expensive to contract as a whole: taken apart by clues, and their parts contracted.
+"""Boards too expensive to contract as a whole: divided by clues into parts, which are contracted.
 
-A part must differ from the others by clues. The search also splits a board by striking a candidate
-out, which a contraction would not notice: its lists know which rows and which columns a digit may
-take, not which cells. So a cell is chosen, and every candidate becomes the clue of one part.
+A part must differ from the others by clues. The search also splits a board by removing a candidate,
+which a contraction would not notice: its lists know which rows and which columns a digit may take,
+not which cells. So a cell is chosen, and every candidate becomes the clue of one part.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from random import Random
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.search.settings import SearchSettings
@@ -27,21 +31,73 @@ PART_BYTES = 128 << 20
 WALKERS = 8
 """Parts that the estimate follows at a time."""
 MOST_SECONDS = 1e5
-"""What takes longer than this on one core, by the estimate, is not begun: a day."""
+"""A sum that would take longer than this on one core, about a day, is refused."""
 LISTING_SECONDS = 0.02
-"""What it takes to list the maps of a part, or to find that they are too many, up to
-LISTING_DIGITS digits; with more it grows as their cube."""
+"""The time to list the maps of a part, or to find that they are too many, up to LISTING_DIGITS
+digits. With more digits it grows as their cube."""
 LISTING_DIGITS = 25
-PARTS = 256
-"""A board is taken apart into so many parts, or a few more, before any is contracted."""
+"""See LISTING_SECONDS."""
+MOST_TASKS = 256
+"""A board is divided until there are this many parts, or a few more: a task each."""
+TASK_LISTINGS = 8
+"""A task takes at least this many times as long as listing the maps of a part, on the average.
+Parts that are already cheap would only take longer if they were divided further."""
 SEED = 1
+"""The estimate is random, but always the same for the same board."""
+
+
+class Part(NamedTuple):
+    """A board with more clues than the whole, simplified by singles."""
+
+    candidates: NDArray[np.uint64]
+    """uint64 (cells): the mask of digits that are possible in every cell."""
+    geometry: Geometry
+    """The shape of the board."""
+
+    @property
+    def solved(self) -> bool:
+        """Whether every cell has one candidate."""
+        return bool((np.bitwise_count(self.candidates) == 1).all())
+
+    def children(self) -> list[Board]:
+        """One board for each candidate of a cell that has the fewest, all singles being clues.
+
+        A solved part has itself as its only child.
+        """
+        candidates = self.candidates
+        counts = np.bitwise_count(candidates)
+        # A mask of one bit, less 1, has all bits below.
+        only = np.bitwise_count(candidates - np.uint64(1)) + 1
+        cells = np.where(counts == 1, only, 0).astype(np.uint8)
+        if self.solved:
+            return [Board(cells, self.geometry)]
+        cell = int(np.argmin(np.where(counts == 1, self.geometry.n + 1, counts)))
+        boards = []
+        for digit in range(1, self.geometry.n + 1):
+            if int(candidates[cell]) >> (digit - 1) & 1:
+                cells[cell] = digit
+                boards.append(Board(cells, self.geometry))
+        return boards
+
+
+def simplified(boards: Sequence[Board]) -> list[Part]:
+    """The boards in which singles find no contradiction, in order."""
+    if not boards:
+        return []
+    left = Frontier.of(boards).simplified(SearchSettings())
+    return [Part(candidates, boards[0].geometry) for candidates in left.candidates]
+
+
+def divided(parts: Sequence[Part]) -> list[Part]:
+    """The children of all parts, those with a contradiction left out; in order."""
+    return simplified([child for part in parts for child in part.children()])
 
 
 class Hybrid:
     """The sum over the parts of a board; see ``Contraction``.
 
-    The price is estimated as that of a search is (``estimating``): a few parts are taken apart
-    at random until they are cheap.
+    Every board is simplified once, as it becomes a part. A task is a part, which is contracted if
+    that is cheap, and divided further if it is not.
 
     Raises
     ------
@@ -54,105 +110,85 @@ class Hybrid:
     device_sum = None
 
     def __init__(self, board: Board, memory: int, whole: TooExpensive) -> None:
-        self._board, self._memory = board, min(memory, PART_BYTES)
-        self._parts: list[Board] = [board]
         start = time.perf_counter()
-        rng = np.random.default_rng(SEED)
-        listing = LISTING_SECONDS * max(1.0, board.n / LISTING_DIGITS) ** 3
-        todo, weight, self.seconds, cheap = _live([board]), 1.0, 0.0, 0
+        self._part_bytes = min(memory, PART_BYTES)
+        self._listing = LISTING_SECONDS * max(1.0, board.n / LISTING_DIGITS) ** 3
+        self._parts = simplified([board])
+        self.seconds = self._estimate(whole)
+        self.listing_seconds = time.perf_counter() - start
+
+    def _estimate(self, whole: TooExpensive) -> float:
+        """The seconds that the sum takes, estimated as those of a search are (``search.estimate``).
+
+        A few parts are divided, some of their children chosen at random, and so on until all are
+        cheap.
+        """
+        # Tasks depend on the estimate, so it must not depend on the version of a library. Python
+        # promises that of this method.
+        random = Random(SEED).random
+        todo, weight, seconds, cheap = self._parts, 1.0, 0.0, False
         while todo:
-            children: list[Board] = []
-            for part, candidates in todo:
-                join = self._contracted(part, candidates)
-                self.seconds += weight * listing
+            expensive = []
+            for part in todo:
+                seconds += weight * self._listing
+                join = self._contracted(part)
                 if join is None:
-                    children += _split(part, candidates)
+                    expensive.append(part)
                 else:
-                    self.seconds += weight * join.seconds
-                    cheap += 1
-            todo = _live(children)
+                    seconds += weight * join.seconds
+                    cheap = True
+            todo = divided(expensive)
             if len(todo) > WALKERS:
                 weight *= len(todo) / WALKERS
-                chosen = rng.choice(len(todo), WALKERS, replace=False)
-                todo = [todo[i] for i in chosen]
-            least = self.seconds + weight * len(todo) * listing
+                todo = sorted(todo, key=lambda _: random())[:WALKERS]
+            least = seconds + weight * len(todo) * self._listing
             if least > MOST_SECONDS:
                 raise TooExpensive(
                     f"{whole}; in parts it would take more than {least:.1e} s on one core"
                 )
         if weight > 1 and not cheap:
             raise TooExpensive(f"{whole}; how long it would take in parts could not be estimated")
-        self.listing_seconds = time.perf_counter() - start
+        return seconds
 
     def most_threads(self, memory: int) -> int:
-        """Every thread contracts a part of its own."""
-        return max(1, memory // self._memory)
+        """See ``Contraction``. Each thread contracts one part at a time."""
+        return max(1, memory // self._part_bytes)
 
     def prepare(self, threads: int) -> None:
-        """Take the board apart, breadth first, until there are PARTS."""
-        parts = [self._board]
-        while len(parts) < PARTS:
-            longer = [child for live in _live(parts) for child in _split(*live)]
-            if longer == parts:  # all are solved
-                break
-            parts = longer
-        self._parts = parts
+        """Divide the board, breadth first, until there are enough parts."""
+        enough = min(MOST_TASKS, int(self.seconds / (TASK_LISTINGS * self._listing)))
+        while len(self._parts) < enough and not all(part.solved for part in self._parts):
+            self._parts = divided(self._parts)
 
     @property
     def tasks(self) -> int:
-        """One for each of the parts."""
+        """See ``Contraction``. Each part is a task."""
         return len(self._parts)
 
     def scratch(self) -> None:
-        """None is needed."""
+        """See ``Contraction``. None is needed."""
 
     def sum(self, tasks: range, scratch: None, stop: NDArray[np.int64]) -> tuple[int, int]:
-        """The solutions of some parts, taken apart further where they are not cheap."""
-        todo, total, products = _live([self._parts[task] for task in tasks]), 0, 0
+        """See ``Contraction``; the products are those of all joins."""
+        todo = [self._parts[task] for task in tasks]
+        total, products = 0, 0
         while todo and not stop[0]:
-            part, candidates = todo.pop()
-            join = self._contracted(part, candidates)
+            part = todo.pop()
+            join = self._contracted(part)
             if join is None:
-                todo += _live(_split(part, candidates))
-                continue
-            if join.tasks:
-                value, done = join.sum(range(join.tasks), join.scratch(), stop)
+                todo += divided([part])
+            elif join.tasks:
+                value, found = join.sum(range(join.tasks), join.scratch(), stop)
                 total += join.factor * value
-                products += done
+                products += found
         return total, products
 
-    def _contracted(self, part: Board, candidates: NDArray[np.uint64]) -> Join | None:
+    def _contracted(self, part: Part) -> Join | None:
         """The contraction of a part; None if it is not cheap."""
         try:
-            join = Join(candidates, part.geometry, most_maps=PART_MAPS, memory=self._memory)
+            join = Join(
+                part.candidates, part.geometry, most_maps=PART_MAPS, memory=self._part_bytes
+            )
         except TooExpensive:
             return None
         return join if join.seconds <= PART_SECONDS else None
-
-
-def _live(parts: list[Board]) -> list[tuple[Board, NDArray[np.uint64]]]:
-    """The parts in which singles find no contradiction, each with its uint64 (cells) candidates."""
-    if not parts:
-        return []
-    simplified = Frontier.of(parts).simplified(SearchSettings())
-    return [
-        (parts[owner], candidates)
-        for owner, candidates in zip(simplified.roots.tolist(), simplified.candidates, strict=True)
-    ]
-
-
-def _split(board: Board, candidates: NDArray[np.uint64]) -> list[Board]:
-    """One board for each candidate of a cell that has the fewest, all singles being clues."""
-    counts = np.bitwise_count(candidates)
-    single = counts == 1
-    digits = np.where(single, np.log2(np.where(single, candidates, 1).astype(float)) + 1, 0)
-    cells = digits.astype(np.uint8)
-    if single.all():
-        return [Board(cells, board.geometry)]
-    cell = int(np.argmin(np.where(single, 99, counts)))
-    parts = []
-    for digit in range(board.n):
-        if int(candidates[cell]) >> digit & 1:
-            cells[cell] = digit + 1
-            parts.append(Board(cells, board.geometry))
-    return parts

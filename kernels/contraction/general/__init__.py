@@ -1,1 +1,4 @@
-"""The loops of the contraction of boards of any shape: ``lists``, then ``join``."""
+"""The loops of the contraction of boards of any shape.
+
+Read ``arrays`` first, then ``lists`` and ``join``. ``kernel`` gives a function its types.
+"""

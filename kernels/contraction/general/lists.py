@@ -1,31 +1,28 @@
-"""Loops of the contraction over lists: equal rows, paths of a graph, orthogonal partitions."""
+"""The loops that make the lists: equal rows, the paths of a graph, orthogonal partitions."""
 
 from __future__ import annotations
 
 import numpy as np
+from numba import int64, uint8, uint64
 
 from gpusudoku.kernels.bits import popcount
+from gpusudoku.kernels.contraction.general.arrays import DESCENT, PACKING, PATH_GRAPH
+from gpusudoku.kernels.contraction.general.kernel import kernel
 from gpusudoku.kernels.search.layout import ONE, ZERO
 
-GROUP = "int64(uint64[:,::1], int64[::1], int64[::1], int64[::1])"
-LIST_PATHS = (
-    "void(int64[::1], int64[::1], int64[::1], uint64[:,::1], int64, int64, uint64[:,::1],"
-    " int64[::1], int64[::1], uint64[:,::1])"
-)
-ORTHOGONAL = "void(uint64[:,::1], uint64[:,::1], uint8[:,::1])"
-SCATTER = "void(uint8[:,::1], int64[::1], uint64[:,::1])"
-
 MIXER = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 divided by the golden ratio, an odd number whose multiples are well spread."""
 HALF = np.uint64(32)
 
 
+@kernel(uint64[:, ::1], int64[::1], int64[::1], int64[::1])
 def group(rows, table, ids, leaders):
-    """Number equal rows alike, in the order in which they first occur.
+    """Number rows so that equal rows get the same number, in the order of their first occurrence.
 
     rows     uint64 (rows, words)
-    table    int64 (a power of two above the rows)   all -1: an open hash table of group numbers
-    ids      int64 (rows)                            out: the group of every row
-    leaders  int64 (rows)                            out: the first row of every group
+    table    int64 (a power of two, more than the rows)   all -1: an open hash table of groups
+    ids      int64 (rows)                                 out: the group of every row
+    leaders  int64 (rows)                                 out: the first row of every group
 
     Returns the number of groups.
     """
@@ -56,51 +53,47 @@ def group(rows, table, ids, leaders):
     return groups
 
 
-def list_paths(first, target, choice, words, bits, per_word, prefix, node, edge, out):
-    """Write what is chosen along every path of a layered graph without dead ends.
+@kernel(PATH_GRAPH, PACKING, DESCENT, uint64[:, ::1])
+def list_paths(graph, packing, descent, out):
+    """Write down every path of a graph: the columns of all digits, band by band.
 
-    first    int64 (nodes + 1)         the edges of node v are first[v] .. first[v + 1] - 1
-    target   int64 (edges)             where an edge leads; node 0 is the root
-    choice   int64 (edges)             what it chooses
-    words    uint64 (choices, bands)   a choice as one small number a band
-    bits     int                       bits of such a number
-    per_word int                       numbers that a word takes
-    prefix   uint64 (depth + 1, bands * words a band)   scratch, its first row 0
-    node, edge   int64 (depth + 1)     scratch
-    out      uint64 (paths, bands * words a band)       out: band by band the numbers of a path
+    graph    PathGraph
+    packing  Packing
+    descent  Descent                           scratch, row 0 of its prefixes 0
+    out      uint64 (paths, bands * words)     out: the packed columns of every path
     """
-    depth, found, deepest = 0, 0, prefix.shape[0] - 1
-    bands = words.shape[1]
-    width = prefix.shape[1] // bands
-    node[0], edge[0] = 0, first[0]
+    depth, found, deepest = 0, 0, descent.prefix.shape[0] - 1
+    descent.node[0], descent.edge[0] = 0, graph.first[0]
     while depth >= 0:
         if depth == deepest:
-            for k in range(prefix.shape[1]):
-                out[found, k] = prefix[depth, k]
+            for k in range(out.shape[1]):
+                out[found, k] = descent.prefix[depth, k]
             found += 1
             depth -= 1
             continue
-        e = edge[depth]
-        if e == first[node[depth] + 1]:
+        edge = descent.edge[depth]
+        if edge == graph.first[descent.node[depth] + 1]:
             depth -= 1
             continue
-        edge[depth] = e + 1
-        for k in range(prefix.shape[1]):
-            prefix[depth + 1, k] = prefix[depth, k]
-        shift = np.uint64(bits * (depth % per_word))
-        for i in range(bands):
-            prefix[depth + 1, i * width + depth // per_word] |= words[choice[e], i] << shift
+        descent.edge[depth] = edge + 1
+        for k in range(out.shape[1]):
+            descent.prefix[depth + 1, k] = descent.prefix[depth, k]
+        word, shift = depth // packing.per_word, packing.bits * (depth % packing.per_word)
+        for band in range(graph.columns.shape[1]):
+            column = graph.columns[graph.choice[edge], band] << np.uint64(shift)
+            descent.prefix[depth + 1, band * packing.words + word] |= column
         depth += 1
-        node[depth] = target[e]
-        edge[depth] = first[target[e]]
+        descent.node[depth] = graph.target[edge]
+        descent.edge[depth] = graph.first[graph.target[edge]]
 
 
+@kernel(uint64[:, ::1], uint64[:, ::1], uint8[:, ::1])
 def orthogonal(columns, rows, out):
-    """Mark the pairs of partitions in which every set of one meets every set of the other once.
+    """Mark the orthogonal pairs: each set of one partition meets each of the other in one digit.
 
-    columns  uint64 (x, C)   sets of R digits each
-    rows     uint64 (y, R)   sets of C digits each
-    out      uint8 (x, y)    out: 0 or 1
+    columns  uint64 (x, C)   partitions into sets of R digits
+    rows     uint64 (y, R)   partitions into sets of C digits
+    out      uint8 (x, y)    out: 1 if orthogonal, else 0
     """
     for x in range(columns.shape[0]):
         for y in range(rows.shape[0]):
@@ -113,13 +106,15 @@ def orthogonal(columns, rows, out):
             out[x, y] = good
 
 
-def scatter(pairs, which, out):
-    """Make bit sets over a list from a table over the partitions that occur in it.
+@kernel(uint8[:, ::1], int64[::1], uint64[:, ::1])
+def scatter(pairs, partition_of, out):
+    """Make bit sets over the entries of a list from marks on the partitions that occur in it.
 
-    pairs    uint8 (x, y)         0 or 1
-    which    int64 (entries)      the partition y of every entry of the list
-    out      uint64 (x, words)    out, all 0: bit e % 64 of word e // 64 is pairs[x, which[e]]
+    pairs         uint8 (x, y)         0 or 1
+    partition_of  int64 (entries)      the partition, a y, of every entry
+    out           uint64 (x, words)    out, all 0: bit e % 64 of word e // 64 is 1 if
+                                       pairs[x, partition_of[e]] is
     """
     for x in range(pairs.shape[0]):
-        for e in range(which.shape[0]):
-            out[x, e // 64] |= np.uint64(pairs[x, which[e]]) << np.uint64(e % 64)
+        for e in range(partition_of.shape[0]):
+            out[x, e // 64] |= np.uint64(pairs[x, partition_of[e]]) << np.uint64(e % 64)

@@ -1,0 +1,138 @@
+"""The board by hand (section 4), and what is said of it in section 7."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import product
+from math import prod
+
+import pytest
+
+from gpusudoku.formats import parse
+from tests import naive
+from tests.contraction.worked_example.definitions import (
+    Partition,
+    bands_of,
+    by_codes,
+    by_partitions,
+    clues_of,
+    line_maps,
+    listed,
+    orthogonal,
+    partitions,
+    split,
+    stacks_of,
+    tensor,
+)
+from tests.contraction.worked_example.page import PROSE, TABLES, board, partition, says
+
+BOARD = board()
+CLUES = clues_of(BOARD)
+PAIRS = {text: partition(text) for text in TABLES["multiplicity"][()]}
+LINES = {
+    f"{kind} {number}": listed(maps)
+    for kind, lines in [("stack", stacks_of(CLUES)), ("band", bands_of(CLUES))]
+    for number, maps in enumerate(lines, start=1)
+}
+
+
+def twice(columns: Partition) -> tuple[Partition, Partition]:
+    return columns, columns
+
+
+def test_the_three_partitions():
+    assert set(PAIRS.values()) == set(partitions(range(1, 5), 2))
+    assert says("in three ways: 12/34, 13/24 and 14/23.")
+    for x, y in product(PAIRS.values(), repeat=2):
+        assert orthogonal(x, y) == (x != y)
+
+
+def test_an_entry_of_a_list_is_one_partition():
+    for entries in LINES.values():
+        assert all(one == other for one, other in entries)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_multiplicities(line: str):
+    printed = TABLES["multiplicity"][line,]
+    assert [int(m) for m in printed] == [LINES[line][twice(x)] for x in PAIRS.values()]
+    assert set(TABLES["multiplicity"]) == {(), *((name,) for name in LINES)}
+
+
+@pytest.mark.parametrize("band", [1, 2])
+def test_tensors(band: int):
+    head, *rows = TABLES[f"W_{band}"].items()
+    assert head[1] == list(PAIRS)
+    for (x,), printed in rows:
+        found = [tensor(LINES[f"band {band}"], [PAIRS[x], y]) for y in PAIRS.values()]
+        assert list(map(int, printed)) == found
+    # Rows are left out only where stack 1 has no map.
+    assert {PAIRS[x] for (x,), _ in rows} == {x for x, _ in LINES["stack 1"]}
+
+
+def test_one_entry_explained():
+    assert says("For W_1(13/24, 14/23), say, only 12/34 is left, and band 1 does not have it.")
+    x, y = PAIRS["13/24"], PAIRS["14/23"]
+    left = [z for z in PAIRS.values() if orthogonal(z, x) and orthogonal(z, y)]
+    assert left == [PAIRS["12/34"]]
+    assert LINES["band 1"][twice(left[0])] == 0
+
+
+def test_the_sum():
+    terms = {names: list(map(int, row)) for names, row in TABLES["x"].items() if names}
+    assert TABLES["x"][()] == ["m(x)", "m(y)", "W_1", "W_2", "product"]
+    pairs = product(LINES["stack 1"], LINES["stack 2"])
+    assert {(PAIRS[x], PAIRS[y]) for x, y in terms} == {(x[0], y[0]) for x, y in pairs}
+    for (x, y), (*factors, value) in terms.items():
+        columns = [PAIRS[x], PAIRS[y]]
+        of_x, of_y = LINES["stack 1"][twice(columns[0])], LINES["stack 2"][twice(columns[1])]
+        ways = [tensor(LINES[f"band {band}"], columns) for band in (1, 2)]
+        assert factors == [of_x, of_y, *ways]
+        assert prod(factors) == value
+    total = int(re.search(r"The board has \*\*(\d+)\*\* solutions", PROSE)[1])
+    assert sum(term[-1] for term in terms.values()) == total
+    assert total == naive.count(BOARD) == by_codes(CLUES) == by_partitions(CLUES)
+
+
+def test_every_term_counts_the_solutions_with_its_partitions():
+    found: Counter[tuple[Partition, ...]] = Counter()
+    for cells in naive.solutions(BOARD):
+        column = {(d, i % 4 // 2): i % 2 for i, d in enumerate(cells) if i < 8}
+        found[tuple(split([column[d, stack] for d in range(1, 5)]) for stack in (0, 1))] += 1
+    for (x, y), row in list(TABLES["x"].items())[1:]:
+        assert found[PAIRS[x], PAIRS[y]] == int(row[-1])
+
+
+def test_the_empty_4x4():
+    stack, band = listed(line_maps(4, 2)), listed(line_maps(4, 2))
+    assert says("all twelve multiplicities are 2, and W(x, y) is 4 if x = y, else 2.")
+    assert [*stack.values(), *band.values()] * 2 == [2] * 12
+    squares = Counter()
+    for x, y in product(PAIRS.values(), repeat=2):
+        assert tensor(band, [x, y]) == (4 if x == y else 2)
+        squares[x == y, tensor(band, [x, y]) ** 2] += 1
+    assert says("There are 3 pairs x = y and 6 others")
+    assert says("the sum of W_1 * W_2 is 3 * 16 + 6 * 4 = 72.")
+    assert squares == {(True, 16): 3, (False, 4): 6}
+    assert says("Each pair has m(x) m(y) = 4, and 4 * 72 = **288**.")
+    assert naive.count(parse("." * 16)) == by_codes([]) == by_partitions([]) == 4 * 72 == 288
+
+
+@pytest.mark.parametrize(
+    "line", ["1.2...3.........", "12..........3...", "1.....2....3....", "1..1............"]
+)
+def test_other_4x4_boards(line: str):
+    clues = clues_of(parse(line))
+    assert naive.count(parse(line)) == by_codes(clues) == by_partitions(clues)
+
+
+def test_a_forbidden_candidate_that_maps_do_not_see():
+    """Section 7. The digit keeps candidates in both columns and both rows of its box."""
+    assert says("forbidding 2 in the lower right corner leaves 10 of the 12 solutions")
+    solutions = list(naive.solutions(BOARD))
+    assert len(solutions) == 12
+    assert sum(cells[15] != 2 for cells in solutions) == 10
+    others = {i for cells in solutions for i in (10, 11, 14) if cells[i] == 2}
+    assert {i // 4 for i in others} == {2, 3}
+    assert {i % 4 for i in others} == {2, 3}
