@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.contraction.nine.device import DeviceSum
 from gpusudoku.contraction.nine.tables import tables
-from gpusudoku.kernels.contraction.nine.arrays import A, B, C, make_workspace
+from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
 from gpusudoku.kernels.contraction.nine.cpu import NineStages
 from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LOW, Slabs, make_slabs
 from gpusudoku.kernels.contraction.nine.stage import Stage
@@ -35,7 +35,7 @@ TASKS = 1 << 14
 
 @cache
 def stages() -> NineStages:
-    """The compiled stages."""
+    """The stages, with the tables' types."""
     return NineStages(tables())
 
 
@@ -63,8 +63,9 @@ class Nine:
         """Pairs to be summed, once prepared; 0 if there is no solution."""
         self.wide = wide
         self._symmetric = symmetric
-        scratch, lists, numbering, roles, *_ = self.workspace
-        cost = stages().survey(candidates, tables(), scratch, lists, numbering, roles)
+        work = self.workspace
+        written = work.scratch, work.lists, work.numbering, work.roles
+        cost = stages().survey(candidates, tables(), *written)
         self._solvable = cost >= 0
         self.seconds = max(cost, 0.0) / 1e9
         self.listing_seconds = time.perf_counter() - start
@@ -82,23 +83,25 @@ class Nine:
         """Make the tensors and the pairs."""
         if not self._solvable:
             return
-        _, lists, numbering, roles, _, _, tensors, operands, orbits = self.workspace
-        known = tables(), lists, numbering, roles
+        work, roles = self.workspace, self.workspace.roles
+        known = tables(), work.lists, work.numbering, roles
         with ThreadPoolExecutor(threads) as pool:
-            pairs = pool.submit(stages().arrange, self._symmetric, *known, operands, orbits)
+            written = work.operands, work.orbits
+            pairs = pool.submit(stages().arrange, self._symmetric, *known, *written)
             for role in range(3):
                 if roles.tensor[role] == role:
                     self._make_tensor(role, pool, CALLS_PER_THREAD * threads)
             self.pairs = pairs.result()
-        self.wide = self.wide or not stages().narrow_enough(lists, roles, tensors)
+        self.wide = self.wide or not stages().narrow_enough(work.lists, roles, work.tensors)
         if self.wide:
             stages().sum_wide.compile()
 
     def _make_tensor(self, role: int, pool: ThreadPoolExecutor, calls: int) -> None:
-        _, lists, numbering, roles, orthogonal, intermediate, tensors, *_ = self.workspace
-        row = int(roles.shape[A, role] * roles.shape[B, role])
-        rows = int(numbering.occurring[roles.crossing[role], roles.summed[C] % 3])
-        calls = min(calls, rows * row // CALL_ENTRIES)
+        """Write the tensor of one crossing role; each step takes ``calls`` calls, or fewer."""
+        work, roles = self.workspace, self.workspace.roles
+        orthogonal, intermediate = work.orthogonal, work.intermediate
+        depth, row = int(roles.depth[role]), int(roles.shape[A, role] * roles.shape[B, role])
+        calls = min(calls, depth * row // CALL_ENTRIES)
 
         def run(stage: Stage, count: int, *arguments: Any) -> list[Any]:
             """Call a stage for 0 to ``count``, on threads where that is worth while."""
@@ -107,10 +110,11 @@ class Nine:
             started = [pool.submit(stage, role, *ends, *arguments) for ends in cut(count, calls)]
             return [call.result() for call in started]
 
-        stages().list_orthogonal(role, tables(), numbering, roles, orthogonal)
-        run(stages().contract_ab, rows, lists, numbering, roles, orthogonal, intermediate)
-        largest = run(stages().contract_c, row, roles, orthogonal, intermediate, tensors)
-        tensors.largest[role] = max(largest)
+        stages().list_orthogonal(role, tables(), work.numbering, roles, orthogonal)
+        known = work.lists, work.numbering, roles, orthogonal
+        run(stages().contract_ab, depth, *known, intermediate)
+        largest = run(stages().contract_c, row, roles, orthogonal, intermediate, work.tensors)
+        work.tensors.largest[role] = max(largest)
 
     @property
     def tasks(self) -> int:
@@ -125,28 +129,29 @@ class Nine:
         """See ``Contraction``."""
         return make_slabs(self.wide)
 
-    def sum(self, tasks: range, slabs: Slabs, stop: NDArray[np.int64]) -> tuple[int, int]:
+    def sum(self, tasks: range, scratch: Slabs, stop: NDArray[np.int64]) -> tuple[int, int]:
         """See ``Contraction``. It does not look at ``stop``: a task is soon done."""
-        slabs.sums[:] = 0
-        _, _, _, roles, _, _, tensors, operands, orbits = self.workspace
+        work, sums = self.workspace, scratch.sums
+        sums[:] = 0
         add = stages().sum_wide if self.wide else stages().sum_narrow
-        add(*self.pairs_of(tasks), roles, operands, tensors, orbits.pairs, slabs)
-        return (int(slabs.sums[HIGH]) << 32) + int(slabs.sums[LOW]), int(slabs.sums[DOTTED])
+        known = work.roles, work.operands, work.tensors, work.orbits.pairs
+        add(*self.pairs_of(tasks), *known, scratch)
+        return (int(sums[HIGH]) << 32) + int(sums[LOW]), int(sums[DOTTED])
 
     def device_sum(self, gpu: Any) -> Callable[[range], tuple[int, int]]:
         """See ``Contraction``."""
-        workspace = self.workspace
+        work = self.workspace
         on_device = DeviceSum(
             gpu,
-            roles=workspace.roles,
-            operands=workspace.operands,
-            tensors=workspace.tensors,
-            pairs=workspace.orbits.pairs[: self.pairs],
+            roles=work.roles,
+            operands=work.operands,
+            tensors=work.tensors,
+            pairs=work.orbits.pairs[: self.pairs],
         )
         return lambda tasks: on_device(*self.pairs_of(tasks))
 
 
 def cut(count: int, most: int) -> list[tuple[int, int]]:
-    """0 to count in at most so many ranges of nearly the same size, as (start, end)."""
+    """The starts and ends of ``most`` ranges, or fewer, that together are 0 to ``count``."""
     ends = np.linspace(0, count, min(count, most) + 1, dtype=np.int64).tolist()
     return list(pairwise(ends))

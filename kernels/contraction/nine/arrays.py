@@ -112,6 +112,8 @@ class Roles(NamedTuple):
     """int64 (3): the lines in the roles P, Q and R."""
     shape: NDArray[np.int64]
     """int64 (3, 3): how many partitions A, B and C (rows) have where they cross P, Q and R."""
+    depth: NDArray[np.int64]
+    """int64 (3): how many partitions P, Q and R have where they cross C."""
     tensor: NDArray[np.int64]
     """int64 (3): the role whose tensor is that of P, Q and R; equal tensors are made once."""
 
@@ -176,8 +178,8 @@ class Workspace(NamedTuple):
     roles: Roles
     orthogonal: Orthogonal
     intermediate: NDArray[np.int16]
-    """int16 (280^3): a tensor after the first of two steps, indexed [z][a][b]. ``contract_ab``
-    writes it; z are the numbers that the crossing line has at C."""
+    """int16 (280^3): a tensor after the first of two steps, indexed [z][a][b] by the numbers that
+    the crossing line has at C, and those of A and B. ``contract_ab`` writes it."""
     tensors: Tensors
     operands: Operands
     orbits: Orbits
@@ -187,45 +189,46 @@ def make_workspace() -> Workspace:
     """Room for any board, 177 MB of it; what a board does not touch takes no memory."""
     n = PARTITIONS
     return Workspace(
-        Scratch(
+        scratch=Scratch(
             raw=np.empty((2, MOST_MAPS), np.int32),
             stack=np.empty((4, 9), np.int64),
             counters=np.empty(513, np.int64),
             marks=np.empty((2, 5), np.uint64),
         ),
-        Lists(
+        lists=Lists(
             masks=np.empty((6, 9), np.uint8),
             keys=np.empty((6, MOST_ENTRIES), np.int32),
             multiplicity=np.empty((6, MOST_ENTRIES), np.int32),
             size=np.zeros(6, np.int64),
             divisor=np.ones(6, np.int64),
         ),
-        Numbering(
+        numbering=Numbering(
             number=np.empty((6, 3, n), np.int16),
             partition=np.empty((6, 3, n), np.int16),
             occurring=np.empty((6, 3), np.int64),
         ),
-        Roles(
+        roles=Roles(
             summed=np.zeros(3, np.int64),
             crossing=np.zeros(3, np.int64),
             shape=np.zeros((3, 3), np.int64),
+            depth=np.zeros(3, np.int64),
             tensor=np.zeros(3, np.int64),
         ),
-        Orthogonal(
+        orthogonal=Orthogonal(
             numbers=np.empty((3, n, ORTHOGONAL), np.int16),
             lengths=np.empty((3, n), np.int64),
             indicator=np.empty(n * n, np.int16),
         ),
-        np.empty(n * n * n, np.int16),
-        Tensors(
+        intermediate=np.empty(n * n * n, np.int16),
+        tensors=Tensors(
             entries=np.empty((3, n * n * n), np.int16),
             largest=np.empty(3, np.int64),
         ),
-        Operands(
+        operands=Operands(
             entries=np.empty((3, MOST_ENTRIES, 4), np.int16),
             start=np.empty((3, n + 1), np.int64),
         ),
-        Orbits(
+        orbits=Orbits(
             generators=np.empty((MOST_GENERATORS, n), np.int16),
             parent=np.empty(n * n, np.int32),
             size=np.empty(n * n, np.int32),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import boolean, float64, int32, int64, typeof, uint64
 
-from gpusudoku.kernels.contraction.nine.arrays import A, B, C, Tables, make_workspace
+from gpusudoku.kernels.contraction.nine.arrays import A, B, Tables, make_workspace
 from gpusudoku.kernels.contraction.nine.dot import narrow_enough, sum_narrow, sum_wide
 from gpusudoku.kernels.contraction.nine.maps import allow_permutations, list_lines
 from gpusudoku.kernels.contraction.nine.operands import sort_entries
@@ -55,9 +55,8 @@ def make_tensors(tables, workspace):
     for role in range(3):
         if roles.tensor[role] == role:
             list_orthogonal(role, tables, numbering, roles, orthogonal)
-            rows = numbering.occurring[roles.crossing[role], roles.summed[C] % 3]
-            contract_ab(role, 0, rows, lists, numbering, roles, orthogonal, intermediate)
-            row = roles.shape[A, role] * roles.shape[B, role]
+            depth, row = roles.depth[role], roles.shape[A, role] * roles.shape[B, role]
+            contract_ab(role, 0, depth, lists, numbering, roles, orthogonal, intermediate)
             largest = contract_c(role, 0, row, roles, orthogonal, intermediate, tensors)
             tensors.largest[role] = largest
 
@@ -96,7 +95,7 @@ def count_boards(candidates, most, tables, workspace, slabs, results):
 class NineStages:
     """All stages, each with the types of its arguments: what it reads, then what it writes.
 
-    A stage is compiled when it is first called, unless that was asked for before.
+    A stage is compiled, or loaded from disk, at its first call, or before by ``Stage.compile``.
     """
 
     def __init__(self, tables: Tables) -> None:
@@ -108,12 +107,10 @@ class NineStages:
         self.survey = Stage(survey, board, fixed, scratch, lists, numbering, roles)
         self.list_orthogonal = Stage(list_orthogonal, int64, fixed, numbering, roles, orthogonal)
         self.contract_ab = Stage(
-            contract_ab,
-            *(int64, int64, int64, lists, numbering, roles, orthogonal),
-            intermediate,
+            contract_ab, int64, int64, int64, lists, numbering, roles, orthogonal, intermediate
         )
         self.contract_c = Stage(
-            contract_c, *(int64, int64, int64, roles, orthogonal, intermediate), tensors
+            contract_c, int64, int64, int64, roles, orthogonal, intermediate, tensors
         )
         self.arrange = Stage(arrange, boolean, fixed, lists, numbering, roles, operands, orbits)
         self.narrow_enough = Stage(narrow_enough, lists, roles, tensors)
@@ -123,7 +120,7 @@ class NineStages:
         self.count_boards = Stage(count_boards, boards, float64, fixed, workspace, narrow, results)
 
     def load(self) -> None:
-        """Compile what every single board needs; most never need the wide sum."""
+        """Compile what counting one board takes, except the wide sum, which few boards need."""
         for stage in (
             self.survey,
             self.list_orthogonal,

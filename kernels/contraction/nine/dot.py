@@ -99,7 +99,7 @@ def _select(a, b, roles, operands, tensors, slabs):
 
 @jitable
 def _fill(crossing, first, runs, words, roles, operands, factor):
-    """Write rows of the slab of Q or R, one run of so many words of 64 bits after the other."""
+    """Write rows of the slab of Q or R, run after run; ``words`` is a run's length in words."""
     slab, gathered = factor.slab_words, factor.gathered_words
     for k in range(runs):
         source = factor.row[operands.entries[A, first + k, crossing]]

@@ -77,10 +77,11 @@ def _assign(plan, numbering, roles):
     roles.summed[C] = first + third
     for k in range(3):
         roles.crossing[P + k] = 3 - first + (pivot + k) % 3
-    for summed in range(3):
-        for crossing in range(3):
-            place = roles.crossing[crossing] % 3
-            roles.shape[summed, crossing] = numbering.occurring[roles.summed[summed], place]
+    for crossing in range(3):
+        x = roles.crossing[crossing]
+        for summed in range(3):
+            roles.shape[summed, crossing] = numbering.occurring[roles.summed[summed], x % 3]
+        roles.depth[crossing] = numbering.occurring[x, roles.summed[C] % 3]
 
 
 @jitable

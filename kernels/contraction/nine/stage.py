@@ -29,10 +29,10 @@ class Stage:
         self._function, self._arguments = function, arguments
 
     def compile(self) -> Callable[..., Any]:
-        """Compile the function, or load it from disk, the first time; return it compiled.
+        """Return the compiled function: compiled now or loaded from disk, if it is not yet.
 
         A call does so, too. But Ctrl-C waits for a thread that compiles, so whoever starts threads
-        compiles before.
+        calls this before.
         """
         return self._compiled
 

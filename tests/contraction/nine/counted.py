@@ -9,6 +9,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.counting import count
+from gpusudoku.engines import Engine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search.settings import SearchSettings
@@ -29,9 +30,14 @@ def contracted(board: Board, **how: bool) -> int:
     simplified = Frontier.of([board], SearchSettings()).simplified(SearchSettings())
     if not len(simplified):
         return 0
-    nine, job = Nine(simplified.candidates[0], **how), Job(1)
-    CpuEngine(2).contract(nine, job, 1 << 30)
-    return job.counts[0]
+    return summed(Nine(simplified.candidates[0], **how), CpuEngine(2))[0]
+
+
+def summed(nine: Nine, engine: Engine) -> tuple[int, int]:
+    """The count by an engine, and the number of products that it added up."""
+    job = Job(1)
+    products = engine.contract(nine, job, 1 << 30)
+    return job.counts[0], products
 
 
 def searched(board: Board) -> int:

@@ -47,12 +47,12 @@ def test_a_stage_writes_no_other_group() -> None:
     surveyed = {"scratch", "lists", "numbering", "roles"}
     arguments = candidates, tables(), scratch, lists, numbering, roles
     assert written(call.survey, *arguments) == surveyed
-    rows = int(numbering.occurring[roles.crossing[0], roles.summed[C] % 3])
+    depth = int(roles.depth[0])
     row = int(roles.shape[A, 0] * roles.shape[B, 0])
     listed = written(call.list_orthogonal, 0, tables(), numbering, roles, orthogonal)
     assert listed == {"orthogonal"}
     known = lists, numbering, roles, orthogonal
-    assert written(call.contract_ab, 0, 0, rows, *known, intermediate) == {"intermediate"}
+    assert written(call.contract_ab, 0, 0, depth, *known, intermediate) == {"intermediate"}
     known = roles, orthogonal, intermediate
     assert written(call.contract_c, 0, 0, row, *known, tensors) == {"tensors"}
     arguments = True, tables(), lists, numbering, roles, operands, orbits
