@@ -12,12 +12,14 @@ description of the machine. Every count is checked where another is known.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import time
 from collections import Counter
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -26,7 +28,7 @@ from machine import RESULTS, gigahertz, heading_with_clock, machine
 
 import gpusudoku
 from gpusudoku import Board, collection
-from gpusudoku.contraction.nine.sum import kernels
+from gpusudoku.contraction.nine.sum import stages
 from gpusudoku.counting import Options, make_engine
 from gpusudoku.engines.cores import usable_cores
 
@@ -199,7 +201,9 @@ def show(path: Path) -> None:
 
 def show_code() -> None:
     """Count the vector multiplications in the compiled sum."""
-    add = kernels().sum_narrow
+    with TemporaryDirectory() as folder:  # Numba does not show code that it loads from disk
+        os.environ["GPUSUDOKU_CACHE_DIR"] = folder
+        add = stages().sum_narrow.compile()
     code = "".join(add.inspect_asm().values())
     found = Counter(
         f"{name} {register}"

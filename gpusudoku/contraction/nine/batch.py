@@ -7,16 +7,18 @@ import time
 import numpy as np
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.contraction.nine.sum import SLAB_BYTES, SPACE_BYTES, kernels
+from gpusudoku.contraction.nine.sum import SLABS_BYTES, WORKSPACE_BYTES, stages
 from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.jobs.job import Job, Task, Worker
-from gpusudoku.kernels.contraction.nine.arrays import HIGH, LOW, make_slabs, make_space
+from gpusudoku.kernels.contraction.nine.arrays import make_workspace
 from gpusudoku.kernels.contraction.nine.cpu import COUNTED, FACTOR, RESULTS, STATUS
+from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, make_slabs
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
 TASK_BOARDS = 8
-DEAR_SECONDS = 0.05
+"""Boards that a thread takes at a time."""
+EXPENSIVE_SECONDS = 0.05
 """A board that costs more than this is left out, so that Ctrl-C waits for no more than
 TASK_BOARDS of these."""
 
@@ -33,33 +35,33 @@ def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int],
     """
     live = Frontier.of(boards).simplified(SearchSettings())
     candidates = live.candidates
-    threads = max(1, min(threads, memory // (SPACE_BYTES + SLAB_BYTES)))
-    workers = [_Thread() for _ in range(threads)]
+    threads = max(1, min(threads, memory // (WORKSPACE_BYTES + SLABS_BYTES)))
+    workers = [BatchWorker() for _ in range(threads)]
     job = Job(len(boards))
     tasks = [
         Task((candidates[i : i + TASK_BOARDS], live.roots[i : i + TASK_BOARDS]), 0.0)
         for i in range(0, len(live), TASK_BOARDS)
     ]
-    _ = kernels().count_boards  # compiled now: in a thread Ctrl-C would wait for it
+    stages().count_boards.compile()
     job.run(tasks, workers)
     return job.counts, sorted(index for worker in workers for index in worker.left)
 
 
-class _Thread(Worker):
-    """One thread and the memory it counts in."""
+class BatchWorker(Worker):
+    """One thread and the memory in which it counts board after board."""
 
     def __init__(self) -> None:
-        self.space, self.slabs = make_space(), make_slabs(wide=False)
+        self.workspace, self.slabs = make_workspace(), make_slabs(wide=False)
         self.left: list[int] = []
 
     def __call__(self, job: Job) -> float:
-        busy = 0.0
-        count_boards = kernels().count_boards
+        """See ``Worker``."""
+        busy, most = 0.0, EXPENSIVE_SECONDS * 1e9
         while (task := job.take()) is not None:
             start = time.perf_counter()
             candidates, roots = task.payload
             results = np.empty((len(roots), RESULTS), np.int64)
-            count_boards(candidates, DEAR_SECONDS * 1e9, tables(), self.space, self.slabs, results)
+            stages().count_boards(candidates, most, tables(), self.workspace, self.slabs, results)
             found = []
             for root, row in zip(roots.tolist(), results.tolist(), strict=True):
                 if row[STATUS] == COUNTED:

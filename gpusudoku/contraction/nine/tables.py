@@ -14,17 +14,17 @@ from gpusudoku.kernels.contraction.nine.arrays import PARTITIONS, Tables
 def tables() -> Tables:
     """What holds for every 9x9 board, made once: some ten milliseconds.
 
-    A partition is written as the word of the sets' numbers, digit by digit, sets numbered by their
-    least digit; partitions are numbered by these words in ascending order.
+    The sets of a partition are numbered by their least digit. Partitions are numbered by the digits
+    of their codes, digit 1's set first, in ascending order.
     """
     powers = 3 ** np.arange(9)
-    words = np.arange(3**9)[:, None] // powers % 3
-    balanced = ((words == 0).sum(1) == 3) & ((words == 1).sum(1) == 3)
-    words = words[balanced]
-    canonical = _canonical(words)
+    codes = np.arange(3**9)[:, None] // powers % 3
+    balanced = ((codes == 0).sum(1) == 3) & ((codes == 1).sum(1) == 3)
+    codes = codes[balanced]
+    canonical = _canonical(codes)
     order, index = np.unique(canonical @ powers[::-1], return_inverse=True)
     number_of = np.full(3**9, -1, np.int16)
-    number_of[words @ powers] = index
+    number_of[codes @ powers] = index
     partitions = order[:, None] // powers[::-1] % 3
     masks = np.stack([((partitions == s) << np.arange(9)).sum(1) for s in range(3)], axis=1)
     common = np.bitwise_count(masks[:, None, :, None] & masks[None, :, None, :])
@@ -44,14 +44,14 @@ def tables() -> Tables:
         orthogonal=np.nonzero(orthogonal)[1].reshape(PARTITIONS, -1).astype(np.int16),
         orthogonal_bits=np.packbits(bits, axis=1, bitorder="little").view(np.uint64),
         count_steps=(1 << 3 * (3 * boxes + permuted)).sum(axis=1),
-        word_steps=(permuted[None] * powers[:, None, None] << 16 * boxes).sum(axis=2),
+        code_steps=(permuted[None] * powers[:, None, None] << 16 * boxes).sum(axis=2),
         permutations=permuted,
         swaps=swaps,
     )
 
 
-def _canonical(words: np.ndarray) -> np.ndarray:
-    """The words with their sets renumbered in the order in which they come up."""
-    first = np.stack([np.argmax(words == s, axis=1) for s in range(3)], axis=1)
+def _canonical(codes: np.ndarray) -> np.ndarray:
+    """The codes, digit by digit, with their sets renumbered in the order in which they come up."""
+    first = np.stack([np.argmax(codes == s, axis=1) for s in range(3)], axis=1)
     rank = np.argsort(np.argsort(first, axis=1), axis=1)
-    return np.take_along_axis(rank, words, axis=1)
+    return np.take_along_axis(rank, codes, axis=1)

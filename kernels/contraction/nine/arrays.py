@@ -1,14 +1,22 @@
 """The arrays that the contraction of a 9x9 board works in. Special to 3x3 boxes.
 
-A *line* is a stack (lines 0 to 2, left to right) or a band (lines 3 to 5, top to bottom). A map of
-a line is three partitions of the nine digits into three sets of three: of a stack, its column
-partition in every band; of a band, its row partition in every stack. There are 280 partitions.
-Every line has a list of its distinct maps, each packed into one integer (a *key*: three fields of
-9 bits, the first coordinate highest), with multiplicities.
+A *line* is a stack (lines 0 to 2, left to right) or a band (lines 3 to 5, top to bottom). A *map*
+of a line gives every digit a column (of a stack; a row, of a band) in each of the line's three
+boxes. All that matters of it are three *partitions* of the nine digits into three sets of three,
+one a box: which digits share a column (or a row). There are 280 partitions. So a line has a list
+of *entries*: every triple of partitions once, packed into one integer (a *key*), with its
+*multiplicity*, the number of its maps. ``docs/contraction.md`` derives all this.
 
-The sum runs over the maps of three *summed* lines, the stacks or the bands, whichever is cheaper;
-the *crossing* lines give one tensor each. By roles: the maps of the *outer* lines A and B are
-paired, those of C are run through; of the crossing lines, P is the pivot, Q and R are the others.
+The three partitions of a key stand at the *places* 0, 1 and 2. A line's place in the keys of the
+lines that it crosses is its number modulo 3.
+
+A *code* says which of three sets each digit is in: digit d's set is code // 3^d % 3.
+
+The sum runs over the entries of three *summed* lines, the stacks or the bands, whichever is
+cheaper; the *crossing* lines give one tensor each. By roles: the entries of the *outer* lines A
+and B are paired, those of C are run through; of the crossing lines, P is the pivot, Q and R are
+the others. Where lines cross, only partitions that occur in a list count: each gets a *number*,
+from 0 on, and tensors are indexed by numbers.
 """
 
 from __future__ import annotations
@@ -19,187 +27,211 @@ import numpy as np
 from numpy.typing import NDArray
 
 PARTITIONS = 280
+"""Partitions of nine digits into three sets of three."""
 ORTHOGONAL = 36
-"""Partitions orthogonal to any one."""
-MOST_WORDS = 94_080
+"""Partitions that are orthogonal to any one partition."""
+MOST_MAPS = 94_080
 """Maps of a line without clues."""
-MOST_MAPS = 15_400
-"""Distinct ones, partitions taken for words."""
-MOST_PER_PARTITION = 55
-"""Distinct maps of a line that have a given partition at a given place, at most."""
-STRIDE = 56
-"""Entries kept apart for the maps of one partition: MOST_PER_PARTITION, filled up."""
-TILE = 840
-"""Longest dot product: two slabs of 280 rows of it are about what a second-level cache holds, and
-rows do not start at multiples of a page's size, which would have them contend for its ways."""
-
+MOST_ENTRIES = 15_400
+"""Entries of a line without clues."""
 MOST_GENERATORS = 64
+"""Relabellings that are kept, at most."""
 
-# Fields of Space.plan
-A, B, C, P, Q, R, GENERATORS, PAIRS = range(8)
-
-# Fields of Space.sums
-LOW, HIGH, DOTTED = range(3)
+A, B, C = range(3)
+"""The roles of the summed lines."""
+P, Q, R = range(3)
+"""The roles of the crossing lines, which are also columns of ``Operands.entries``."""
+MULTIPLICITY = 3
+"""The last column of ``Operands.entries``."""
 
 
 class Tables(NamedTuple):
-    """What holds for every board; see ``gpusudoku.contraction.nine_tables``."""
+    """What holds for every board; see ``gpusudoku.contraction.nine.tables``."""
 
     partition_of: NDArray[np.int16]
-    """int16 (3^9): the partition of a word that gives digit d set number word // 3^d % 3; or -1."""
+    """int16 (3^9): the partition of every code, or -1 if its sets do not have three digits each."""
     orthogonal: NDArray[np.int16]
-    """int16 (280, 36): the partitions orthogonal to each, ascending."""
+    """int16 (280, 36): the partitions orthogonal to each, in ascending order."""
     orthogonal_bits: NDArray[np.uint64]
-    """uint64 (280, 5): the same as bit sets."""
+    """uint64 (280, 5): the partitions orthogonal to each, as a bit set."""
     count_steps: NDArray[np.int64]
     """int64 (6): what each permutation adds to nine counters of three bits."""
-    word_steps: NDArray[np.int64]
-    """int64 (9, 6): what each digit's permutation adds to three words of 16 bits."""
+    code_steps: NDArray[np.int64]
+    """int64 (9, 6): what each digit's permutation adds to three codes of 16 bits."""
     permutations: NDArray[np.int64]
     """int64 (6, 3): the permutations of 0, 1, 2."""
     swaps: NDArray[np.int16]
-    """int16 (9, 9, 280): where the exchange of two digits takes every partition."""
+    """int16 (9, 9, 280): the partition that each becomes when two digits change places."""
 
 
-class Space(NamedTuple):
-    """Everything about one board, from its lists to its orbits."""
+class Scratch(NamedTuple):
+    """What listing needs on its way. ``survey`` writes it, and no other stage looks at it."""
+
+    raw: NDArray[np.int32]
+    """int32 (2, MOST_MAPS): the keys of a line's maps, not yet sorted, with repetitions."""
+    stack: NDArray[np.int64]
+    """int64 (4, 9): the stack of the search for maps, nine digits deep."""
+    counters: NDArray[np.int64]
+    """int64 (513): the counters of a sort."""
+    marks: NDArray[np.uint64]
+    """uint64 (2, 5): the partitions that a stack and a band have in a box, as bit sets."""
+
+
+class Lists(NamedTuple):
+    """The lists of the six lines. ``survey`` writes them."""
 
     masks: NDArray[np.uint8]
-    """uint8 (6, 9): the permutations that every digit may take in every line, as bits."""
-    raw: NDArray[np.int32]
-    """int32 (2, MOST_WORDS): keys while a list is made."""
-    ladder: NDArray[np.int64]
-    """int64 (4, 9): scratch of listing."""
-    counters: NDArray[np.int64]
-    """int64 (513): scratch of sorting."""
+    """uint8 (6, 9): the permutations that every digit may take in every line, as bit sets."""
     keys: NDArray[np.int32]
-    """int32 (6, MOST_MAPS): distinct maps of every line."""
+    """int32 (6, MOST_ENTRIES): the keys of every line, in ascending order."""
     multiplicity: NDArray[np.int32]
-    """int32 (6, MOST_MAPS)."""
+    """int32 (6, MOST_ENTRIES): the multiplicity of every key, divided by the line's divisor."""
     size: NDArray[np.int64]
-    """int64 (6): their number."""
+    """int64 (6): the number of entries of every line."""
     divisor: NDArray[np.int64]
-    """int64 (6): what the multiplicities of a line were divided by."""
-    marks: NDArray[np.uint64]
-    """uint64 (2, 5): bit sets of partitions."""
+    """int64 (6): the greatest common divisor of the multiplicities of every line."""
+
+
+class Numbering(NamedTuple):
+    """Numbers of the partitions that occur, for every line and place. ``survey`` writes them."""
+
     number: NDArray[np.int16]
-    """int16 (6, 3, 280): number of a partition among those of a coordinate of a line, or -1."""
+    """int16 (6, 3, 280): the number of every partition, or -1 if the line has no such entry."""
     partition: NDArray[np.int16]
-    """int16 (6, 3, 280): and back."""
+    """int16 (6, 3, 280): the partition that has a number."""
     occurring: NDArray[np.int64]
-    """int64 (6, 3): how many there are."""
-    plan: NDArray[np.int64]
-    """int64 (8): the lines in the roles A to R, then numbers of GENERATORS and of PAIRS."""
-    maps: NDArray[np.int16]
-    """int16 (3, MOST_MAPS, 4): of the lines in roles A, B, C: numbers at P, Q, R, and
-    multiplicity; A and B sorted by P, C by Q."""
-    start: NDArray[np.int64]
-    """int64 (3, 281): where each number of the sorting coordinate starts in ``maps``."""
-    near: NDArray[np.int16]
-    """int16 (3, 280, 36): orthogonal numbers, between a crossing line's and a summed line's."""
-    nears: NDArray[np.int64]
-    """int64 (3, 280): how many."""
+    """int64 (6, 3): how many partitions occur."""
+
+
+class Roles(NamedTuple):
+    """Which line takes which role. ``survey`` writes them."""
+
+    summed: NDArray[np.int64]
+    """int64 (3): the lines in the roles A, B and C."""
+    crossing: NDArray[np.int64]
+    """int64 (3): the lines in the roles P, Q and R."""
+    shape: NDArray[np.int64]
+    """int64 (3, 3): how many partitions A, B and C (rows) have where they cross P, Q and R."""
+    depth: NDArray[np.int64]
+    """int64 (3): how many partitions P, Q and R have where they cross C."""
+    tensor: NDArray[np.int64]
+    """int64 (3): the role whose tensor is that of P, Q and R; equal tensors are made once."""
+
+
+class Orthogonal(NamedTuple):
+    """Which numbers are orthogonal, where one crossing line X meets A, B and C.
+
+    ``list_orthogonal`` writes it, anew for every tensor that is made.
+    """
+
+    numbers: NDArray[np.int16]
+    """int16 (3, 280, 36): by summed role. At A and B: for every number of X, those of the summed
+    line that are orthogonal to it. At C: for every number of C, those of X."""
+    lengths: NDArray[np.int64]
+    """int64 (3, 280): how many entries each of these lists has."""
     indicator: NDArray[np.int16]
-    """int16 (280 * 280): 1 where two numbers are orthogonal."""
-    half: NDArray[np.int16]
-    """int16 (280^3): a tensor on the way."""
-    tensors: NDArray[np.int16]
-    """int16 (3, 280^3): the tensors of the crossing lines, indexed [c][a][b]."""
+    """int16 (280 * 280): at [number of X][number of B], 1 if they are orthogonal, else 0."""
+
+
+class Tensors(NamedTuple):
+    """The tensors of the crossing lines. ``contract_c`` writes them."""
+
+    entries: NDArray[np.int16]
+    """int16 (3, 280^3): the tensors by role, each indexed [c][a][b] by numbers of C, A and B."""
     largest: NDArray[np.int64]
-    """int64 (3): their maxima."""
-    slot: NDArray[np.int64]
-    """int64 (3): which of them is P's, Q's and R's; equal ones are made once."""
+    """int64 (3): the largest entry of every tensor; set by the caller of ``contract_c``."""
+
+
+class Operands(NamedTuple):
+    """The entries of the summed lines in the order of the sum. ``arrange`` writes them."""
+
+    entries: NDArray[np.int16]
+    """int16 (3, MOST_ENTRIES, 4): by summed role, for every entry its numbers at P, Q and R and its
+    multiplicity. Those of A and B are sorted by P, those of C by Q."""
+    start: NDArray[np.int64]
+    """int64 (3, 281): where the entries of each number begin, by summed role; then their end."""
+
+
+class Orbits(NamedTuple):
+    """Pairs of partitions of A and B at P that have the same sum. ``arrange`` writes them.
+
+    The pair (b, a) is b times the number of a's, plus a.
+    """
+
     generators: NDArray[np.int16]
-    """int16 (MOST_GENERATORS, 280): relabellings that leave all lists as they are."""
+    """int16 (MOST_GENERATORS, 280): relabellings under which all lists stay the same, each as the
+    partition that every partition becomes."""
     parent: NDArray[np.int32]
-    """int32 (280 * 280): the orbits of pairs (b, a), a tree each."""
-    orbit: NDArray[np.int32]
-    """int32 (280 * 280): sizes of the orbits, 0 for pairs that are not the least of theirs."""
+    """int32 (280 * 280): the orbits of pairs, each a tree whose root is its least pair."""
+    size: NDArray[np.int32]
+    """int32 (280 * 280): the size of an orbit at its root, 0 at all other pairs."""
     pairs: NDArray[np.int32]
-    """int32 (280 * 280, 3): least pairs as (b, a, size of the orbit), sorted."""
+    """int32 (280 * 280, 3): the least pair of every orbit as (b, a, size), in ascending order."""
 
 
-class Slabs(NamedTuple):
-    """What a thread sums in. The integers are wide enough for the products at hand."""
+class Workspace(NamedTuple):
+    """All that is known about one board, in groups by the stage that writes them."""
 
-    rows_q: NDArray[np.int16] | NDArray[np.int32]
-    """(280, 280, STRIDE): Q's tensor at [a][c], over the maps of one b."""
-    rows_r: NDArray[np.int16] | NDArray[np.int32]
-    """(280, 280, STRIDE): R's, times the multiplicities of those maps."""
-    left: NDArray[np.int16] | NDArray[np.int32]
-    """(280, TILE): over pairs of maps of a and b."""
-    right: NDArray[np.int16] | NDArray[np.int32]
-    """(280, TILE)."""
-    words_q: NDArray[np.int64]
-    """The same memory as ``rows_q`` in words of 64 bits, several entries each; and so on."""
-    words_r: NDArray[np.int64]
-    words_left: NDArray[np.int64]
-    words_right: NDArray[np.int64]
-    source: NDArray[np.int64]
-    """int64 (TILE): where the runs of a slab come from."""
-    place: NDArray[np.int64]
-    """int64 (2, 280): where an a has its rows."""
-    column: NDArray[np.int16]
-    """int16 (280): P's tensor at one (a, b)."""
-    terms: NDArray[np.int16]
-    """int16 (MOST_MAPS, 2): maps of C that count for the pair: numbers at Q and R."""
-    factors: NDArray[np.int64]
-    """int64 (MOST_MAPS): P's tensor times multiplicity, for each."""
-    sums: NDArray[np.int64]
-    """int64 (3): LOW, HIGH, DOTTED."""
+    scratch: Scratch
+    lists: Lists
+    numbering: Numbering
+    roles: Roles
+    orthogonal: Orthogonal
+    intermediate: NDArray[np.int16]
+    """int16 (280^3): a tensor after the first of two steps, indexed [z][a][b] by the numbers that
+    the crossing line has at C, and those of A and B. ``contract_ab`` writes it."""
+    tensors: Tensors
+    operands: Operands
+    orbits: Orbits
 
 
-def make_space() -> Space:
+def make_workspace() -> Workspace:
     """Room for any board, 177 MB of it; what a board does not touch takes no memory."""
     n = PARTITIONS
-    return Space(
-        masks=np.empty((6, 9), np.uint8),
-        raw=np.empty((2, MOST_WORDS), np.int32),
-        ladder=np.empty((4, 9), np.int64),
-        counters=np.empty(513, np.int64),
-        keys=np.empty((6, MOST_MAPS), np.int32),
-        multiplicity=np.empty((6, MOST_MAPS), np.int32),
-        size=np.zeros(6, np.int64),
-        divisor=np.ones(6, np.int64),
-        marks=np.empty((2, 5), np.uint64),
-        number=np.empty((6, 3, n), np.int16),
-        partition=np.empty((6, 3, n), np.int16),
-        occurring=np.empty((6, 3), np.int64),
-        plan=np.zeros(8, np.int64),
-        maps=np.empty((3, MOST_MAPS, 4), np.int16),
-        start=np.empty((3, n + 1), np.int64),
-        near=np.empty((3, n, ORTHOGONAL), np.int16),
-        nears=np.empty((3, n), np.int64),
-        indicator=np.empty(n * n, np.int16),
-        half=np.empty(n * n * n, np.int16),
-        tensors=np.empty((3, n * n * n), np.int16),
-        largest=np.empty(3, np.int64),
-        slot=np.empty(3, np.int64),
-        generators=np.empty((MOST_GENERATORS, n), np.int16),
-        parent=np.empty(n * n, np.int32),
-        orbit=np.empty(n * n, np.int32),
-        pairs=np.empty((n * n, 3), np.int32),
-    )
-
-
-def make_slabs(wide: bool) -> Slabs:
-    """Room for one thread's sums: 22 MB, twice as much if wide."""
-    n, entry = PARTITIONS, np.int32 if wide else np.int16
-    shapes = (n, n, STRIDE), (n, n, STRIDE), (n, TILE), (n, TILE)
-    rows_q, rows_r, left, right = (np.empty(shape, entry) for shape in shapes)
-    return Slabs(
-        rows_q=rows_q,
-        rows_r=rows_r,
-        left=left,
-        right=right,
-        words_q=rows_q.view(np.int64),
-        words_r=rows_r.view(np.int64),
-        words_left=left.view(np.int64),
-        words_right=right.view(np.int64),
-        source=np.empty(TILE, np.int64),
-        place=np.empty((2, n), np.int64),
-        column=np.empty(n, np.int16),
-        terms=np.empty((MOST_MAPS, 2), np.int16),
-        factors=np.empty(MOST_MAPS, np.int64),
-        sums=np.zeros(3, np.int64),
+    return Workspace(
+        scratch=Scratch(
+            raw=np.empty((2, MOST_MAPS), np.int32),
+            stack=np.empty((4, 9), np.int64),
+            counters=np.empty(513, np.int64),
+            marks=np.empty((2, 5), np.uint64),
+        ),
+        lists=Lists(
+            masks=np.empty((6, 9), np.uint8),
+            keys=np.empty((6, MOST_ENTRIES), np.int32),
+            multiplicity=np.empty((6, MOST_ENTRIES), np.int32),
+            size=np.zeros(6, np.int64),
+            divisor=np.ones(6, np.int64),
+        ),
+        numbering=Numbering(
+            number=np.empty((6, 3, n), np.int16),
+            partition=np.empty((6, 3, n), np.int16),
+            occurring=np.empty((6, 3), np.int64),
+        ),
+        roles=Roles(
+            summed=np.zeros(3, np.int64),
+            crossing=np.zeros(3, np.int64),
+            shape=np.zeros((3, 3), np.int64),
+            depth=np.zeros(3, np.int64),
+            tensor=np.zeros(3, np.int64),
+        ),
+        orthogonal=Orthogonal(
+            numbers=np.empty((3, n, ORTHOGONAL), np.int16),
+            lengths=np.empty((3, n), np.int64),
+            indicator=np.empty(n * n, np.int16),
+        ),
+        intermediate=np.empty(n * n * n, np.int16),
+        tensors=Tensors(
+            entries=np.empty((3, n * n * n), np.int16),
+            largest=np.empty(3, np.int64),
+        ),
+        operands=Operands(
+            entries=np.empty((3, MOST_ENTRIES, 4), np.int16),
+            start=np.empty((3, n + 1), np.int64),
+        ),
+        orbits=Orbits(
+            generators=np.empty((MOST_GENERATORS, n), np.int16),
+            parent=np.empty(n * n, np.int32),
+            size=np.empty(n * n, np.int32),
+            pairs=np.empty((n * n, 3), np.int32),
+        ),
     )

@@ -1,186 +1,133 @@
-"""The contraction of 9x9 boards, compiled for the CPU. Special to 3x3 boxes.
-
-Read in this order: ``nine_space`` (what is where), ``nine_maps``, ``nine_plan``, ``nine_tensors``,
-``nine_orbits``, ``nine_sum``. A board is counted in stages, which many threads can share:
-``survey``; for every role ``relate``, ``halve`` and ``complete``; ``pair_up``; ``sum_pairs``.
-``count_boards`` runs all of them, board after board, on one thread.
-"""
+"""The stages of the contraction of 9x9 boards, put together and compiled for the CPU."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
-from typing import Any
+from numba import boolean, float64, int32, int64, typeof, uint64
 
-from numba import boolean, float64, int16, int32, int64, typeof, uint64
-from numba.extending import register_jitable
-
-from gpusudoku.kernels.contraction.nine.arrays import (
-    HIGH,
-    LOW,
-    PAIRS,
-    A,
-    B,
-    C,
-    P,
-    Tables,
-    make_slabs,
-    make_space,
-)
-from gpusudoku.kernels.contraction.nine.dot import build_narrow_enough, build_sum_pairs
-from gpusudoku.kernels.contraction.nine.maps import build_allow, build_list_all
-from gpusudoku.kernels.contraction.nine.orbits import build_arrange, build_pair_up
-from gpusudoku.kernels.contraction.nine.plan import build_choose
-from gpusudoku.kernels.contraction.nine.tensors import build_complete, build_halve, build_relate
-from gpusudoku.kernels.jit import Jit, compiled
-
-Kernel = Callable[..., Any]
+from gpusudoku.kernels.contraction.nine.arrays import A, B, Tables, make_workspace
+from gpusudoku.kernels.contraction.nine.dot import narrow_enough, sum_narrow, sum_wide
+from gpusudoku.kernels.contraction.nine.maps import allow_permutations, list_lines
+from gpusudoku.kernels.contraction.nine.operands import sort_entries
+from gpusudoku.kernels.contraction.nine.orbits import pair_up
+from gpusudoku.kernels.contraction.nine.plan import choose_roles, number_partitions
+from gpusudoku.kernels.contraction.nine.prune import divide, prune
+from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, make_slabs
+from gpusudoku.kernels.contraction.nine.stage import Stage, jitable
+from gpusudoku.kernels.contraction.nine.tensors import contract_ab, contract_c, list_orthogonal
 
 FACTOR, STATUS, RESULTS = 2, 3, 4
 """Columns of the results of ``count_boards``, after LOW and HIGH of the sum; and their number."""
 COUNTED, LEFT = 0, 1
-"""STATUS: done, or left to be counted by stages: too expensive for one thread, or too wide."""
+"""STATUS of a board: counted, or left to be counted by stages. LEFT are boards too expensive for
+one thread, or too wide."""
 
 
-def build_survey(jit: Jit) -> Kernel:
-    """Make ``survey(candidates, tables, space)``: lists and plan.
+@jitable
+def survey(candidates, tables, scratch, lists, numbering, roles):
+    """Write the lists, numbers and roles of one board, with ``scratch`` on the way.
 
     candidates is uint64 (81). Returns the price in nanoseconds, or -1 if there is no solution.
     """
-    allow, list_all, choose = build_allow(jit), build_list_all(jit), build_choose(jit)
-
-    @jit
-    def survey(candidates, tables, space):
-        allow(candidates, tables, space)
-        if not list_all(tables, space):
-            return -1.0
-        return choose(space)
-
-    return survey
+    allow_permutations(candidates, tables, lists)
+    if not list_lines(tables, scratch, lists) or not prune(tables, scratch, lists):
+        return -1.0
+    divide(lists)
+    number_partitions(lists, numbering)
+    return choose_roles(lists, numbering, roles)
 
 
-def build_pair(jit: Jit) -> Kernel:
-    """Make ``pair(tables, symmetric, space)``: everything that the sum needs but the tensors."""
-    arrange, pair_up = build_arrange(jit), build_pair_up(jit)
+@jitable
+def arrange(symmetric, tables, lists, numbering, roles, operands, orbits):
+    """Write ``operands`` and ``orbits``; return the number of pairs to be summed.
 
-    @jit
-    def pair(tables, symmetric, space):
-        arrange(space)
-        pair_up(tables, symmetric, space)
-
-    return pair
+    symmetric says whether pairs that have the same sum are summed once.
+    """
+    sort_entries(lists, numbering, roles, operands)
+    return pair_up(symmetric, tables, lists, numbering, roles, orbits)
 
 
-def build_count_boards(jit: Jit) -> Kernel:
-    """Make ``count_boards(candidates, most, tables, space, slabs, results)``: all stages in turn.
+@jitable
+def make_tensors(tables, workspace):
+    """Write all tensors of a workspace, with the groups that lead to them on the way."""
+    lists, numbering, roles = workspace.lists, workspace.numbering, workspace.roles
+    orthogonal, intermediate = workspace.orthogonal, workspace.intermediate
+    tensors = workspace.tensors
+    for role in range(3):
+        if roles.tensor[role] == role:
+            list_orthogonal(role, tables, numbering, roles, orthogonal)
+            depth, row = roles.depth[role], roles.shape[A, role] * roles.shape[B, role]
+            contract_ab(role, 0, depth, lists, numbering, roles, orthogonal, intermediate)
+            largest = contract_c(role, 0, row, roles, orthogonal, intermediate, tensors)
+            tensors.largest[role] = largest
+
+
+def count_boards(candidates, most, tables, workspace, slabs, results):
+    """Run all stages for many boards, one after the other; write ``results``.
 
     candidates is uint64 (B, 81), results int64 (B, RESULTS). A board that costs more than ``most``
     nanoseconds, or needs wide slabs, is LEFT. The number of solutions of any other is
-    (HIGH * 2^32 + LOW) * FACTOR; each of the three is below 2^63, their product need not be.
+    (HIGH * 2^32 + LOW) * FACTOR; each of the three is below 2^63, their product need not be. The
+    workspace and the slabs are written, too, anew for every board.
     """
-    survey, pair = build_survey(jit), build_pair(jit)
-    relate, halve, complete = build_relate(jit), build_halve(jit), build_complete(jit)
-    narrow_enough, sum_pairs = build_narrow_enough(jit), build_sum_pairs(jit, int16, int32)
-
-    @jit
-    def count_boards(candidates, most, tables, space, slabs, results):
-        for board in range(candidates.shape[0]):
-            result = results[board]
-            result[:] = 0
-            price = survey(candidates[board], tables, space)
-            if price < 0.0:
-                continue
-            result[STATUS] = LEFT
-            if price > most:
-                continue
-            plan = space.plan
-            for role in range(3):
-                if relate(role, tables, space):
-                    place = plan[P + role] % 3
-                    halve(role, 0, space.occurring[plan[P + role], plan[C] % 3], space)
-                    row = space.occurring[plan[A], place] * space.occurring[plan[B], place]
-                    space.largest[role] = complete(role, 0, row, space)
-            pair(tables, True, space)
-            if not narrow_enough(space):
-                continue
-            slabs.sums[:] = 0
-            sum_pairs(0, plan[PAIRS], space, slabs)
-            result[LOW], result[HIGH] = slabs.sums[LOW], slabs.sums[HIGH]
-            result[FACTOR], result[STATUS] = 1, COUNTED
-            for line in range(6):
-                result[FACTOR] *= space.divisor[line]
-
-    return count_boards
+    scratch, lists, numbering = workspace.scratch, workspace.lists, workspace.numbering
+    roles, operands, orbits = workspace.roles, workspace.operands, workspace.orbits
+    for board in range(candidates.shape[0]):
+        result = results[board]
+        result[:] = 0
+        price = survey(candidates[board], tables, scratch, lists, numbering, roles)
+        if price < 0.0:
+            continue
+        result[STATUS] = LEFT
+        if price > most:
+            continue
+        make_tensors(tables, workspace)
+        pairs = arrange(True, tables, lists, numbering, roles, operands, orbits)
+        if not narrow_enough(lists, roles, workspace.tensors):
+            continue
+        slabs.sums[:] = 0
+        sum_narrow(0, pairs, roles, operands, workspace.tensors, orbits.pairs, slabs)
+        result[LOW], result[HIGH] = slabs.sums[LOW], slabs.sums[HIGH]
+        result[FACTOR], result[STATUS] = 1, COUNTED
+        for line in range(6):
+            result[FACTOR] *= lists.divisor[line]
 
 
-class Kernels:
-    """The compiled functions, each compiled (or loaded) at first use."""
+class NineStages:
+    """All stages, each with the types of its arguments: what it reads, then what it writes.
+
+    A stage is compiled, or loaded from disk, at its first call, or before by ``Stage.compile``.
+    """
 
     def __init__(self, tables: Tables) -> None:
-        self._jit = register_jitable(_nrt=False)
-        self._tables, self._space = typeof(tables), typeof(make_space())
-        self._narrow, self._wide = typeof(make_slabs(wide=False)), typeof(make_slabs(wide=True))
+        fixed, workspace = typeof(tables), typeof(make_workspace())
+        scratch, lists, numbering, roles, *others = workspace.types
+        orthogonal, intermediate, tensors, operands, orbits = others
+        narrow, wide = typeof(make_slabs(wide=False)), typeof(make_slabs(wide=True))
+        board, boards, pairs, results = uint64[::1], uint64[:, ::1], int32[:, ::1], int64[:, ::1]
+        self.survey = Stage(survey, board, fixed, scratch, lists, numbering, roles)
+        self.list_orthogonal = Stage(list_orthogonal, int64, fixed, numbering, roles, orthogonal)
+        self.contract_ab = Stage(
+            contract_ab, int64, int64, int64, lists, numbering, roles, orthogonal, intermediate
+        )
+        self.contract_c = Stage(
+            contract_c, int64, int64, int64, roles, orthogonal, intermediate, tensors
+        )
+        self.arrange = Stage(arrange, boolean, fixed, lists, numbering, roles, operands, orbits)
+        self.narrow_enough = Stage(narrow_enough, lists, roles, tensors)
+        summed = int64, int64, roles, operands, tensors, pairs
+        self.sum_narrow = Stage(sum_narrow, *summed, narrow)
+        self.sum_wide = Stage(sum_wide, *summed, wide)
+        self.count_boards = Stage(count_boards, boards, float64, fixed, workspace, narrow, results)
 
     def load(self) -> None:
-        """Compile what one board needs; the wide sum only once a board does."""
-        for name in (
-            "survey",
-            "relate",
-            "halve",
-            "complete",
-            "pair",
-            "narrow_enough",
-            "sum_narrow",
+        """Compile what counting one board takes, except the wide sum, which few boards need."""
+        for stage in (
+            self.survey,
+            self.list_orthogonal,
+            self.contract_ab,
+            self.contract_c,
+            self.arrange,
+            self.narrow_enough,
+            self.sum_narrow,
         ):
-            getattr(self, name)
-
-    @cached_property
-    def survey(self) -> Kernel:
-        """See ``build_survey``."""
-        return compiled(build_survey(self._jit), (uint64[::1], self._tables, self._space))
-
-    @cached_property
-    def relate(self) -> Kernel:
-        """See ``nine_tensors.build_relate``."""
-        return compiled(build_relate(self._jit), (int64, self._tables, self._space))
-
-    @cached_property
-    def halve(self) -> Kernel:
-        """See ``nine_tensors.build_halve``."""
-        return compiled(build_halve(self._jit), (int64, int64, int64, self._space))
-
-    @cached_property
-    def complete(self) -> Kernel:
-        """See ``nine_tensors.build_complete``."""
-        return compiled(build_complete(self._jit), (int64, int64, int64, self._space))
-
-    @cached_property
-    def pair(self) -> Kernel:
-        """See ``build_pair``."""
-        return compiled(build_pair(self._jit), (self._tables, boolean, self._space))
-
-    @cached_property
-    def narrow_enough(self) -> Kernel:
-        """See ``nine_sum.build_narrow_enough``."""
-        return compiled(build_narrow_enough(self._jit), (self._space,))
-
-    @cached_property
-    def sum_narrow(self) -> Kernel:
-        """``sum_pairs`` with 16-bit entries; see ``nine_sum.build_sum_pairs``."""
-        sum_pairs = build_sum_pairs(self._jit, int16, int32)
-        return compiled(sum_pairs, (int64, int64, self._space, self._narrow))
-
-    @cached_property
-    def sum_wide(self) -> Kernel:
-        """``sum_pairs`` with 32-bit entries."""
-        sum_pairs = build_sum_pairs(self._jit, int32, int64)
-        return compiled(sum_pairs, (int64, int64, self._space, self._wide))
-
-    @cached_property
-    def count_boards(self) -> Kernel:
-        """See ``build_count_boards``."""
-        results = int64[:, ::1]
-        arguments = (
-            uint64[:, ::1], float64, self._tables, self._space, self._narrow, results,
-        )  # fmt: skip
-        return compiled(build_count_boards(self._jit), arguments)
+            stage.compile()

@@ -1,8 +1,8 @@
 """The sum over pairs of partitions on a GPU: one block of threads a pair. Special to 3x3 boxes.
 
-The sum is that of ``nine_sum``, and so is the argument why nothing overflows. A block brings the
-two slabs of its pair into shared memory, COLUMNS pairs of maps at a time, and every thread adds up
-some of the maps of C: random rows of two small tables, which is what shared memory is good at.
+The sum is that of ``dot``, and so is the argument why nothing overflows. A block brings the two
+slabs of its pair into shared memory, COLUMNS pairs of entries at a time, and every thread adds up
+some of the entries of C: random rows of two small tables, which is what shared memory is good at.
 The pair's sum is added up in 64 bits; times the size of its orbit it may need more, which is left
 to the host.
 """
@@ -11,76 +11,105 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import cuda, int32, int64
+from numba import cuda, int16, int32, int64, types, uint64
 
-from gpusudoku.kernels.contraction.nine.arrays import PARTITIONS
-
-SIGNATURE = (
-    "void(int64, int32[:,::1], int16[::1], int16[::1], int16[::1], int64[:,::1],"
-    " int16[:,:,::1], int64[:,::1], int64, uint64[::1])"
+from gpusudoku.kernels.contraction.nine.arrays import (
+    MULTIPLICITY,
+    PARTITIONS,
+    A,
+    B,
+    C,
+    Operands,
+    P,
+    Q,
+    R,
 )
-"""Argument types of the kernel. Not given to ``cuda.jit``, which would compile at import."""
 
 COLUMNS = 16
+"""Pairs of entries of A and B for which a block has the slabs at a time."""
 ROW = COLUMNS + 1
 """Entries of a row in shared memory: one more than used, so that rows start in different banks."""
 SLAB = PARTITIONS * ROW
+"""Entries of a slab in shared memory."""
 
-# Rows of the argument ``sizes``: how many partitions A, B and C have at P, Q and R.
-HEIGHT, WIDTH, DEPTH = range(3)
+
+class RoleTensors(NamedTuple):
+    """The tensors of the three crossing roles, each int16 and indexed [c][a][b] by numbers."""
+
+    p: Any
+    """The tensor of P."""
+    q: Any
+    """The tensor of Q."""
+    r: Any
+    """The tensor of R."""
+
+
+SIGNATURE = (
+    int64,
+    int32[:, ::1],
+    int64[:, ::1],
+    types.NamedTuple((int16[:, :, ::1], int64[:, ::1]), Operands),
+    types.NamedUniTuple(int16[::1], 3, RoleTensors),
+    int64,
+    uint64[::1],
+)
+"""Argument types of the kernel. Not given to ``cuda.jit``, which would compile at import."""
 
 
 def build_kernel() -> Callable[..., None]:
-    """Make ``kernel(first, pairs, p, q, r, sizes, maps, start, terms, sums)``.
+    """Make ``kernel(first, pairs, shape, operands, tensors, terms, sums)``; it writes ``sums``.
 
-    first    the pair of the first block; block i takes ``pairs[first + i]``
-    pairs    int32 (pairs, 3): b, a, and a size that is not looked at
-    p, q, r  int16, the tensors, indexed [c][a][b]
-    sizes    int64 (3, 3): HEIGHT (of a), WIDTH (of b) and DEPTH (of c) of each
-    maps     int16 (3, MOST_MAPS, 4), start int64 (3, 281): as in ``Space``
-    terms    maps of C
-    sums     uint64 (blocks): the sums, zero before
+    first     the pair of the first block; block i takes ``pairs[first + i]``
+    pairs     int32 (pairs, 3): b, a, and a size that is not looked at
+    shape     int64 (3, 3): as in ``Roles``
+    operands  ``Operands``
+    tensors   ``RoleTensors``
+    terms     int64: the number of entries of C
+    sums      uint64 (blocks): the sum of every block's pair; zero before
     """
 
     @cuda.jit(device=True)
-    def bring(role, begin, a, b, tensor, sizes, maps, start, slab):
-        """Columns from ``begin`` on of the slab of Q (role 1) or R (2), zeros past the last."""
-        first_k, first_l = start[0, a], start[1, b]
-        length = start[1, b + 1] - first_l
-        columns = (start[0, a + 1] - first_k) * length
-        for i in range(cuda.threadIdx.x, sizes[DEPTH, role] * COLUMNS, cuda.blockDim.x):
+    def bring(crossing, begin, a, b, shape, operands, tensor, slab):
+        """Write columns from ``begin`` on of the slab of Q or R, with zeros past the last."""
+        entries, start = operands.entries, operands.start
+        first_k, first_l = start[A, a], start[B, b]
+        length = start[B, b + 1] - first_l
+        columns = (start[A, a + 1] - first_k) * length
+        for i in range(cuda.threadIdx.x, shape[C, crossing] * COLUMNS, cuda.blockDim.x):
             c, at = i // COLUMNS, begin + i % COLUMNS
             value = int32(0)
             if at < columns:
                 k, l = first_k + at // length, first_l + at % length  # noqa: E741
-                row = c * sizes[HEIGHT, role] + maps[0, k, role]
-                value = int32(tensor[row * sizes[WIDTH, role] + maps[1, l, role]])
-                if role == 2:
-                    value = int32(value * maps[0, k, 3] * maps[1, l, 3])
+                row = c * shape[A, crossing] + entries[A, k, crossing]
+                value = int32(tensor[row * shape[B, crossing] + entries[B, l, crossing]])
+                if crossing == R:
+                    times = entries[A, k, MULTIPLICITY]
+                    value = int32(value * times * entries[B, l, MULTIPLICITY])
             slab[c * ROW + i % COLUMNS] = value
 
-    def kernel(first, pairs, p, q, r, sizes, maps, start, terms, sums):
+    def kernel(first, pairs, shape, operands, tensors, terms, sums):
         left = cuda.shared.array(SLAB, int32)
         right = cuda.shared.array(SLAB, int32)
         column = cuda.shared.array(PARTITIONS, int32)
         thread, threads = cuda.threadIdx.x, cuda.blockDim.x
+        entries, start = operands.entries, operands.start
         b, a = pairs[first + cuda.blockIdx.x, 0], pairs[first + cuda.blockIdx.x, 1]
-        for c in range(thread, sizes[DEPTH, 0], threads):
-            column[c] = p[(c * sizes[HEIGHT, 0] + a) * sizes[WIDTH, 0] + b]
-        columns = (start[0, a + 1] - start[0, a]) * (start[1, b + 1] - start[1, b])
+        for c in range(thread, shape[C, P], threads):
+            column[c] = tensors.p[(c * shape[A, P] + a) * shape[B, P] + b]
+        columns = (start[A, a + 1] - start[A, a]) * (start[B, b + 1] - start[B, b])
         total = int64(0)
         for begin in range(0, columns, COLUMNS):
             cuda.syncthreads()  # all are done with the slabs, and see the column
-            bring(1, begin, a, b, q, sizes, maps, start, left)
-            bring(2, begin, a, b, r, sizes, maps, start, right)
+            bring(Q, begin, a, b, shape, operands, tensors.q, left)
+            bring(R, begin, a, b, shape, operands, tensors.r, right)
             cuda.syncthreads()
             for e in range(thread, terms, threads):
-                factor = int64(column[maps[2, e, 0]]) * maps[2, e, 3]
+                factor = int64(column[entries[C, e, P]]) * entries[C, e, MULTIPLICITY]
                 if factor != 0:
-                    u, v = maps[2, e, 1] * ROW, maps[2, e, 2] * ROW
+                    u, v = entries[C, e, Q] * ROW, entries[C, e, R] * ROW
                     # 16 products below 2^29 each (1,728 * 248,832) need more than 32 bits.
                     dot = int64(0)
                     for i in range(COLUMNS):

@@ -1,13 +1,15 @@
 """The sum over pairs of partitions: long dot products of narrow integers. Special to 3x3 boxes.
 
-For a pair (a, b) of partitions at P let k run over the maps of A that have a there and l over those
-of B that have b. Two *slabs* hold, for every partition c of C at Q and at R,
+For a pair (a, b) of partitions at P let k run over the entries of A that have a there and l over
+those of B that have b. Two *slabs* hold, for every partition c of C at Q and at R,
 
     left[c][k, l]  = Q's tensor at [c][k's at Q][l's at Q]
     right[c][k, l] = R's tensor at [c][k's at R][l's at R] * multiplicities of k and l
 
-and the pair's number of solutions is the sum over the maps of C, of P's tensor at [c][a][b] times
-the map's multiplicity times the dot product of a row of ``left`` and a row of ``right``.
+and the pair's number of solutions is the sum over the entries of C, of P's tensor at [c][a][b]
+times the entry's multiplicity times the dot product of a row of ``left`` and a row of ``right``.
+In both slabs the l of one k lie together: this is a *run*. All pairs with the same b share runs,
+which are gathered once and copied from there.
 
 Exactness. A dot product of at most TILE terms is checked beforehand to stay below 2^31, and entries
 below 2^15, from the actual maxima (``narrow_enough``); if not, the wide kernel takes 32-bit entries
@@ -24,87 +26,140 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numba import int16, int32, int64
 
-from gpusudoku.kernels.contraction.nine.arrays import DOTTED, HIGH, LOW, TILE, A, B, C, P, Q, R
-from gpusudoku.kernels.jit import Jit
-
-PACK = 4
-"""Runs are filled up with zeros to a multiple of this: they are copied word by word."""
-
-
-def build_narrow_enough(jit: Jit) -> Callable[..., bool]:
-    """Make ``narrow_enough(space)``: whether 16-bit entries and 32-bit sums hold."""
-
-    @jit
-    def most(space, role):
-        largest, line = np.int32(0), space.plan[A + role]
-        for e in range(space.size[line]):
-            largest = max(largest, space.multiplicity[line, e])
-        return np.int64(largest)
-
-    @jit
-    def narrow_enough(space):
-        left = space.largest[space.slot[1]]
-        right = space.largest[space.slot[2]] * most(space, 0) * most(space, 1)
-        return right < 1 << 15 and left * right * TILE < 1 << 31
-
-    return narrow_enough
+from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, A, B, C, P, Q, R
+from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LOW, PACK, TILE
+from gpusudoku.kernels.contraction.nine.stage import jitable
 
 
-def build_sum_pairs(jit: Jit, entry: Any, total: Any) -> Callable[..., None]:
-    """Make ``sum_pairs(first, last, space, slabs)``: add up ``space.pairs[first:last]``.
+@jitable
+def narrow_enough(lists, roles, tensors):
+    """Say whether 16-bit entries and 32-bit sums hold."""
+    left = tensors.largest[roles.tensor[Q]]
+    right = tensors.largest[roles.tensor[R]]
+    right *= _largest_multiplicity(roles.summed[A], lists)
+    right *= _largest_multiplicity(roles.summed[B], lists)
+    return right < 1 << 15 and left * right * TILE < 1 << 31
 
-    entry and total are the types of a slab's entries and of a dot product. The sum is added to
-    ``slabs.sums``.
+
+@jitable
+def _largest_multiplicity(line, lists):
+    """Return the largest multiplicity of a line."""
+    largest = np.int32(0)
+    for e in range(lists.size[line]):
+        largest = max(largest, lists.multiplicity[line, e])
+    return np.int64(largest)
+
+
+@jitable
+def _end_of_group(first, last, pairs):
+    """Return the end of the pairs that have the same b as pair ``first``, at most ``last``."""
+    end = first
+    while end < last and pairs[end, 0] == pairs[first, 0]:
+        end += 1
+    return end
+
+
+@jitable
+def _number_rows(crossing, first, last, operands, pairs, row):
+    """Write ``row`` of the factor of Q or R: the numbers of A that these pairs need get a row."""
+    start, entries = operands.start[A], operands.entries[A]
+    row[:] = -1
+    needed = 0
+    for pair in range(first, last):
+        a = pairs[pair, 1]
+        for k in range(start[a], start[a + 1]):
+            x = entries[k, crossing]
+            if row[x] < 0:
+                row[x] = needed
+                needed += 1
+
+
+@jitable
+def _select(a, b, roles, operands, tensors, slabs):
+    """Write the terms of a pair, entries of C where P's tensor is not zero; return how many."""
+    tensor, column = tensors.entries[roles.tensor[P]], slabs.column
+    width = roles.shape[B, P]
+    row = roles.shape[A, P] * width
+    some = False
+    for i in range(roles.shape[C, P]):
+        column[i] = tensor[i * row + a * width + b]
+        some |= column[i] != 0
+    if not some:
+        return 0
+    count, entries = 0, operands.entries[C]
+    for e in range(operands.start[C, -1]):
+        value = np.int64(column[entries[e, P]])
+        slabs.terms[count, 0], slabs.terms[count, 1] = entries[e, Q], entries[e, R]
+        slabs.factors[count] = value * entries[e, MULTIPLICITY]
+        count += value != 0
+    return count
+
+
+@jitable
+def _fill(crossing, first, runs, words, roles, operands, factor):
+    """Write rows of the slab of Q or R, run after run; ``words`` is a run's length in words."""
+    slab, gathered = factor.slab_words, factor.gathered_words
+    for k in range(runs):
+        source = factor.row[operands.entries[A, first + k, crossing]]
+        to = k * words
+        for c in range(roles.shape[C, crossing]):
+            for l in range(words):  # noqa: E741 - as in the formula
+                slab[c, to + l] = gathered[source, c, l]
+
+
+def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
+    """Make ``sum_pairs`` for slabs of one width.
+
+    Parameters
+    ----------
+    entry
+        Numba's type of a slab's entries.
+    total
+        Numba's type of a dot product.
     """
     per_word = 64 // entry.bitwidth
 
-    @jit
-    def gather(which, b, length, rows, space, slabs):
-        """The tensor's entries at the maps of one b, for every c and every a that is needed."""
-        role = 1 + which
-        tensor = space.tensors[space.slot[role]]
-        plan, place = space.plan, space.plan[P + role] % 3
-        height, width = space.occurring[plan[A], place], space.occurring[plan[B], place]
-        first, count = space.start[1, b], space.start[1, b + 1] - space.start[1, b]
-        for l in range(count):  # noqa: E741 - as in the formula
-            slabs.column[l] = space.maps[1, first + l, role]
-            slabs.factors[l] = space.maps[1, first + l, 3] if role == 2 else 1
-        for i in range(space.occurring[plan[C], place]):
+    @jitable
+    def gather(crossing, b, length, roles, operands, tensors, factor):
+        """Write the runs of Q or R for one b: for every c, and every a that has a row."""
+        tensor, column, times = tensors.entries[roles.tensor[crossing]], factor.column, factor.times
+        height, width = roles.shape[A, crossing], roles.shape[B, crossing]
+        first, count = operands.start[B, b], operands.start[B, b + 1] - operands.start[B, b]
+        gathered, entries = factor.gathered, operands.entries[B]
+        for l in range(count):  # noqa: E741
+            column[l] = entries[first + l, crossing]
+            times[l] = entries[first + l, MULTIPLICITY] if crossing == R else 1
+        for i in range(roles.shape[C, crossing]):
             for x in range(height):
-                to = slabs.place[which, x]
+                to = factor.row[x]
                 if to < 0:
                     continue
                 base = (i * height + x) * width
                 line = tensor[base : base + width]
                 for l in range(count):  # noqa: E741
-                    rows[to, i, l] = entry(line[slabs.column[l]] * slabs.factors[l])
+                    gathered[to, i, l] = entry(line[column[l]] * times[l])
                 for l in range(count, length):  # noqa: E741
-                    rows[to, i, l] = 0
+                    gathered[to, i, l] = 0
 
-    @jit
-    def fill(which, count, words, first, runs, length, slab, space, slabs):
-        """Rows of a slab, one run after the other; words and length count words of 64 bits."""
+    @jitable
+    def scale(first, runs, length, roles, operands, slab):
+        """Multiply the runs in the slab of R by the multiplicities of their entries of A."""
         for k in range(runs):
-            source = slabs.place[which, space.maps[0, first + k, 1 + which]]
-            to = k * length
-            for c in range(count):
-                for l in range(length):  # noqa: E741
-                    slab[c, to + l] = words[source, c, l]
-
-    @jit
-    def scale(count, first, runs, length, slab, space):
-        for k in range(runs):
-            times = space.maps[0, first + k, 3]
+            times = operands.entries[A, first + k, MULTIPLICITY]
             if times != 1:
-                for c in range(count):
+                for c in range(roles.shape[C, R]):
                     for l in range(k * length, (k + 1) * length):  # noqa: E741
                         slab[c, l] = entry(slab[c, l] * times)
 
-    @jit
+    @jitable
     def dot_all(terms, length, slabs):
-        """The dot products of all terms, each times its factor; neighbours share a left row."""
-        left, right = slabs.left, slabs.right
+        """Return the sum of all terms, each a dot product times its factor.
+
+        Neighbours share a row of ``left``, so four are summed at once.
+        """
+        left, right = slabs.left.slab, slabs.right.slab
         result, e = 0, 0
         while e < terms:
             u = slabs.terms[e, 0]
@@ -129,69 +184,41 @@ def build_sum_pairs(jit: Jit, entry: Any, total: Any) -> Callable[..., None]:
                 e += 1
         return result
 
-    @jit
-    def select(a, b, space, slabs):
-        """The maps of C for which P's tensor is not zero; returns how many."""
-        plan, tensor = space.plan, space.tensors[space.slot[0]]
-        place = plan[P] % 3
-        width = space.occurring[plan[B], place]
-        row, column = space.occurring[plan[A], place] * width, slabs.column
-        some = False
-        for i in range(space.occurring[plan[C], place]):
-            column[i] = tensor[i * row + a * width + b]
-            some |= column[i] != 0
-        if not some:
-            return 0
-        count, maps = 0, space.maps[2]
-        for e in range(space.size[plan[C]]):
-            value = np.int64(column[maps[e, 0]])
-            slabs.terms[count, 0], slabs.terms[count, 1] = maps[e, 1], maps[e, 2]
-            slabs.factors[count] = value * maps[e, 3]
-            count += value != 0
-        return count
-
-    @jit
-    def sum_pairs(first, last, space, slabs):
-        plan, maps = space.plan, space.maps[0]
-        left, right = slabs.words_left, slabs.words_right
-        rows_left = space.occurring[plan[C], plan[Q] % 3]
-        rows_right = space.occurring[plan[C], plan[R] % 3]
+    def sum_pairs(first, last, roles, operands, tensors, pairs, slabs):
+        """Add the sum of pairs[first:last], each times the size of its orbit, to ``slabs.sums``."""
+        start, sums, left, right = operands.start, slabs.sums, slabs.left, slabs.right
         while first < last:
-            b, end = space.pairs[first, 0], first
-            slabs.place[:] = -1
-            needed_q, needed_r = 0, 0
-            while end < last and space.pairs[end, 0] == b:
-                a = space.pairs[end, 1]
-                for k in range(space.start[0, a], space.start[0, a + 1]):
-                    if slabs.place[0, maps[k, 1]] < 0:
-                        slabs.place[0, maps[k, 1]] = needed_q
-                        needed_q += 1
-                    if slabs.place[1, maps[k, 2]] < 0:
-                        slabs.place[1, maps[k, 2]] = needed_r
-                        needed_r += 1
-                end += 1
-            count = space.start[1, b + 1] - space.start[1, b]
+            b, end = pairs[first, 0], _end_of_group(first, last, pairs)
+            count = start[B, b + 1] - start[B, b]
             length = (count + PACK - 1) // PACK * PACK
-            gather(0, b, length, slabs.rows_q, space, slabs)
-            gather(1, b, length, slabs.rows_r, space, slabs)
             words, at_once = length // per_word, TILE // length
+            _number_rows(Q, first, end, operands, pairs, left.row)
+            _number_rows(R, first, end, operands, pairs, right.row)
+            gather(Q, b, length, roles, operands, tensors, left)
+            gather(R, b, length, roles, operands, tensors, right)
             for pair in range(first, end):
-                a = space.pairs[pair, 1]
-                terms = select(a, b, space, slabs)
+                a = pairs[pair, 1]
+                terms = _select(a, b, roles, operands, tensors, slabs)
                 if terms == 0:
                     continue
-                result, k, stop = 0, space.start[0, a], space.start[0, a + 1]
-                slabs.sums[DOTTED] += terms * (stop - k) * count
+                result, k, stop = 0, start[A, a], start[A, a + 1]
+                sums[DOTTED] += terms * (stop - k) * count
                 while k < stop:
                     runs = min(at_once, stop - k)
-                    fill(0, rows_left, slabs.words_q, k, runs, words, left, space, slabs)
-                    fill(1, rows_right, slabs.words_r, k, runs, words, right, space, slabs)
-                    scale(rows_right, k, runs, length, slabs.right, space)
+                    _fill(Q, k, runs, words, roles, operands, left)
+                    _fill(R, k, runs, words, roles, operands, right)
+                    scale(k, runs, length, roles, operands, right.slab)
                     result += dot_all(terms, runs * length, slabs)
                     k += runs
-                times = np.int64(space.pairs[pair, 2])
-                slabs.sums[LOW] += times * (result & 0xFFFFFFFF)
-                slabs.sums[HIGH] += times * (result >> 32)
+                times = np.int64(pairs[pair, 2])
+                sums[LOW] += times * (result & 0xFFFFFFFF)
+                sums[HIGH] += times * (result >> 32)
             first = end
 
-    return sum_pairs
+    return jitable(sum_pairs)
+
+
+sum_narrow = build_sum_pairs(int16, int32)
+"""``sum_pairs`` where ``narrow_enough`` holds."""
+sum_wide = build_sum_pairs(int32, int64)
+"""``sum_pairs`` for every other board."""

@@ -1,134 +1,154 @@
-"""Which line of a 9x9 board takes which role, by the price of each way. Special to 3x3 boxes."""
+"""Which line of a 9x9 board takes which role, by the price of each way. Special to 3x3 boxes.
+
+Part of the stage ``survey``: writes ``Numbering`` and ``Roles``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import exp, inf
 
-from gpusudoku.kernels.contraction.nine.arrays import (
-    GENERATORS,
-    ORTHOGONAL,
-    PAIRS,
-    PARTITIONS,
-    A,
-    B,
-    C,
-    P,
-    Q,
-    R,
-)
-from gpusudoku.kernels.contraction.nine.maps import build_occur
-from gpusudoku.kernels.jit import Jit
+from gpusudoku.kernels.contraction.nine.arrays import ORTHOGONAL, PARTITIONS, A, B, C, P, Q, R
+from gpusudoku.kernels.contraction.nine.keys import partition_at
+from gpusudoku.kernels.contraction.nine.stage import jitable
+
+PLANS = 36
+"""Ways to give the lines roles that differ in price: stacks or bands are summed, one of three is
+C, the others are A and B either way round, one of three crossing lines is P."""
 
 # Nanoseconds on one core of a machine of 2024; only their ratios matter.
 PER_TERM = 0.6
-"""To look whether a map of C counts for a pair."""
+"""To look whether an entry of C counts for a pair."""
 PER_DOT = 4.0
+"""To begin a dot product."""
 PER_PRODUCT = 0.033
+"""To add one product to a dot product."""
 PER_RUN = 6.0
-"""To copy the entries of one map of A into a row of a slab."""
+"""To copy the run of one entry of A into a row of a slab."""
 PER_GATHER = 0.8
+"""To gather one entry of a tensor."""
 PER_ENTRY = 1.2
-"""Of a tensor: the sum of 36 vectors."""
+"""To make one entry of a tensor: 36 vectors are added up."""
 
 
-def build_alike(jit: Jit) -> Callable[..., bool]:
-    """Make ``alike(space, one, other)``: whether all lines allow two digits the same."""
+@jitable
+def number_partitions(lists, numbering):
+    """Number the partitions that occur, for every line and place."""
+    for line in range(6):
+        for place in range(3):
+            number = numbering.number[line, place]
+            partition = numbering.partition[line, place]
+            number[:] = -1
+            for e in range(lists.size[line]):
+                number[partition_at(lists.keys[line, e], place)] = 0
+            count = 0
+            for x in range(PARTITIONS):
+                if number[x] == 0:
+                    number[x] = count
+                    partition[count] = x
+                    count += 1
+            numbering.occurring[line, place] = count
 
-    @jit
-    def alike(space, one, other):
-        same = True
-        for line in range(6):
-            same &= space.masks[line, one] == space.masks[line, other]
-        return same
 
-    return alike
+@jitable
+def choose_roles(lists, numbering, roles):
+    """Write the cheapest roles; return their price in nanoseconds."""
+    order = _symmetry(lists)
+    least, best = inf, 0
+    for plan in range(PLANS):
+        _assign(plan, numbering, roles)
+        price = _price(order, lists, roles)
+        if price < least:
+            least, best = price, plan
+    _assign(best, numbering, roles)
+    for role in range(3):
+        roles.tensor[role] = role
+        for other in range(role):
+            if _same_tensor(role, other, lists, numbering, roles):
+                roles.tensor[role] = roles.tensor[other]
+    return least
 
 
-def build_symmetry(jit: Jit) -> Callable[..., float]:
-    """Make ``symmetry(space)``: the number of relabellings that exchange like digits.
+@jitable
+def _assign(plan, numbering, roles):
+    """Write the roles of one plan, and the shapes of its tensors."""
+    first, third, flip, pivot = plan // 18 * 3, plan // 6 % 3, plan // 3 % 2, plan % 3
+    roles.summed[A] = first + (third + 1 + flip) % 3
+    roles.summed[B] = first + (third + 2 - flip) % 3
+    roles.summed[C] = first + third
+    for k in range(3):
+        roles.crossing[P + k] = 3 - first + (pivot + k) % 3
+    for crossing in range(3):
+        x = roles.crossing[crossing]
+        for summed in range(3):
+            roles.shape[summed, crossing] = numbering.occurring[roles.summed[summed], x % 3]
+        roles.depth[crossing] = numbering.occurring[x, roles.summed[C] % 3]
 
-    There are more symmetries; these are known before anything is listed.
+
+@jitable
+def _price(order, lists, roles):
+    """Return what the roles cost in nanoseconds; ``order`` is the number of known symmetries.
+
+    The lists are known, the tensors are not: a share of P's entries is taken for zero as if
+    partitions were drawn at random.
     """
-    alike = build_alike(jit)
+    shape, size = roles.shape, lists.size
+    pairs = float(shape[A, P] * shape[B, P])
+    chance = ORTHOGONAL / PARTITIONS
+    in_c = size[roles.summed[C]]
+    terms = in_c * (1.0 - exp(-size[roles.crossing[P]] * chance * chance * chance))
+    runs = size[roles.summed[A]] / shape[A, P]
+    run = size[roles.summed[B]] / shape[B, P]
+    rows = shape[C, Q] + shape[C, R]
+    per_pair = in_c * PER_TERM + terms * (PER_DOT + runs * run * PER_PRODUCT)
+    per_pair += rows * runs * PER_RUN
+    gathered = shape[A, Q] * shape[C, Q] + shape[A, R] * shape[C, R]
+    per_group = gathered * (PER_RUN + run * PER_GATHER)
+    entries = 0
+    for crossing in range(3):
+        entries += shape[A, crossing] * shape[B, crossing] * shape[C, crossing]
+    groups = max(1.0, shape[B, P] / order)
+    return max(1.0, pairs / order) * per_pair + groups * per_group + entries * PER_ENTRY
 
-    @jit
-    def symmetry(space):
-        order = 1.0
-        for digit in range(9):
-            bivalue = 1
-            for other in range(digit):
-                bivalue += alike(space, digit, other)
-            order *= bivalue
-        return order
 
-    return symmetry
+@jitable
+def _symmetry(lists):
+    """Return the number of relabellings that exchange digits which are alike.
 
-
-def build_price(jit: Jit) -> Callable[..., float]:
-    """Make ``price(a, b, c, p, q, r, order, space)``: nanoseconds for lines in these roles.
-
-    The lists are known, the tensors are not: a share of P's entries is taken for zero as if maps
-    were drawn at random.
+    There are more symmetries; these are known before anything else is.
     """
-
-    @jit
-    def near(space, crossing, summed):
-        return float(space.occurring[summed, crossing % 3])
-
-    @jit
-    def price(a, b, c, p, q, r, order, space):
-        maps_a, maps_b, maps_c = space.size[a], space.size[b], space.size[c]
-        near_a, near_b = near(space, p, a), near(space, p, b)
-        pairs = near_a * near_b
-        chance = ORTHOGONAL / PARTITIONS
-        terms = maps_c * (1.0 - exp(-space.size[p] * chance * chance * chance))
-        runs = maps_a / near_a
-        length = runs * maps_b / near_b
-        rows = near(space, q, c) + near(space, r, c)
-        a_pair = maps_c * PER_TERM + terms * (PER_DOT + length * PER_PRODUCT)
-        a_pair += rows * runs * PER_RUN
-        gathered = near(space, q, a) * near(space, q, c) + near(space, r, a) * near(space, r, c)
-        a_group = gathered * (PER_RUN + maps_b / near_b * PER_GATHER)
-        entries = pairs * near(space, p, c)
-        entries += near(space, q, a) * near(space, q, b) * near(space, q, c)
-        entries += near(space, r, a) * near(space, r, b) * near(space, r, c)
-        groups = max(1.0, near_b / order)
-        return max(1.0, pairs / order) * a_pair + groups * a_group + entries * PER_ENTRY
-
-    return price
+    order = 1.0
+    for digit in range(9):
+        alike = 1
+        for other in range(digit):
+            alike += are_alike(digit, other, lists)
+        order *= alike
+    return order
 
 
-def build_choose(jit: Jit) -> Callable[..., float]:
-    """Make ``choose(space)``: fill ``space.plan`` with the cheapest roles; returns their price."""
-    occur = build_occur(jit)
-    symmetry = build_symmetry(jit)
-    price = build_price(jit)
+@jitable
+def are_alike(one, other, lists):
+    """Say whether every line allows two digits the same permutations."""
+    same = True
+    for line in range(6):
+        same &= lists.masks[line, one] == lists.masks[line, other]
+    return same
 
-    @jit
-    def choose(space):
-        for line in range(6):
-            for place in range(3):
-                occur(line, place, space)
-        order = symmetry(space)
-        plan = space.plan
-        plan[GENERATORS] = plan[PAIRS] = 0
-        least = inf
-        for first in (0, 3):
-            crossing = 3 - first
-            for third in range(3):
-                for flip in range(2):
-                    a = first + (third + 1 + flip) % 3
-                    b = first + (third + 2 - flip) % 3
-                    c = first + third
-                    for pivot in range(3):
-                        p = crossing + pivot
-                        q, r = crossing + (pivot + 1) % 3, crossing + (pivot + 2) % 3
-                        cost = price(a, b, c, p, q, r, order, space)
-                        if cost < least:
-                            least = cost
-                            plan[A], plan[B], plan[C] = a, b, c
-                            plan[P], plan[Q], plan[R] = p, q, r
-        return least
 
-    return choose
+@jitable
+def _same_tensor(one, other, lists, numbering, roles):
+    """Say whether two crossing roles have equal tensors: equal lists, and equal numbers."""
+    x, y = roles.crossing[one], roles.crossing[other]
+    if lists.size[x] != lists.size[y]:
+        return False
+    for e in range(lists.size[x]):
+        if lists.keys[x, e] != lists.keys[y, e]:
+            return False
+        if lists.multiplicity[x, e] != lists.multiplicity[y, e]:
+            return False
+    for line in roles.summed:
+        if numbering.occurring[line, x % 3] != numbering.occurring[line, y % 3]:
+            return False
+        for i in range(numbering.occurring[line, x % 3]):
+            if numbering.partition[line, x % 3, i] != numbering.partition[line, y % 3, i]:
+                return False
+    return True

@@ -14,10 +14,9 @@ from gpusudoku.counting import count, count_many
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import SIMULATED
 from gpusudoku.engines.cuda.engine import CudaEngine
-from gpusudoku.jobs.job import Job
-from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.search.frontier import Frontier
+from gpusudoku.kernels.contraction.nine.arrays import A, B
 from tests.boards import puzzle, spoilt
+from tests.contraction.nine.counted import candidates_of, searched, summed
 
 pytestmark = pytest.mark.skipif(
     not availability.simulated(), reason="a GPU is there: see test_gpu.py"
@@ -44,27 +43,23 @@ def test_no_solution() -> None:
 
 def test_pairs_of_many_launches() -> None:
     board = puzzle("3x3", 25, 3)
-    nine = Nine(Frontier.of([board], SearchSettings()).simplified(SearchSettings()).candidates[0])
+    nine = Nine(candidates_of(board))
     engine = CudaEngine(tuning=replace(SIMULATED, sum_tasks_per_multiprocessor=2))
-    job = Job(1)
-    products = engine.contract(nine, job, 1 << 30)
+    total, products = summed(nine, engine)
     assert nine.pairs > 4
     assert products >= nine.pairs
-    assert job.counts == [count(board, device="cpu", method="search").count]
+    assert total == searched(board)
 
 
 def test_entries_of_any_width() -> None:
     """Multiplicities too large for 16-bit slabs: the kernel's sums are 64 bits wide anyway."""
     board = puzzle("3x3", 26, 1)
-    nine = Nine(Frontier.of([board], SearchSettings()).simplified(SearchSettings()).candidates[0])
-    plain = Job(1)
-    CudaEngine().contract(nine, plain, 1 << 30)
-    nine = Nine(Frontier.of([board], SearchSettings()).simplified(SearchSettings()).candidates[0])
-    for line in nine.space.plan[:2]:
-        nine.space.multiplicity[line] *= 1000
-    job = Job(1)
-    CudaEngine().contract(nine, job, 1 << 30)
-    assert job.counts[0] == 1000**2 * plain.counts[0]
+    nine = Nine(candidates_of(board))
+    plain, _ = summed(nine, CudaEngine())
+    nine = Nine(candidates_of(board))
+    for line in nine.workspace.roles.summed[[A, B]]:
+        nine.workspace.lists.multiplicity[line] *= 1000
+    assert summed(nine, CudaEngine())[0] == 1000**2 * plain
 
 
 def test_other_shapes_take_cpu_threads() -> None:

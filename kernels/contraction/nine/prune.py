@@ -1,0 +1,76 @@
+"""Shorter lists: entries that no solution can have are dropped. Special to 3x3 boxes.
+
+Part of the stage ``survey``: writes ``Lists`` and the marks of ``Scratch``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpusudoku.kernels.contraction.nine.keys import partition_at
+from gpusudoku.kernels.contraction.nine.stage import jitable
+
+
+@jitable
+def prune(tables, scratch, lists):
+    """Drop entries that go with no entry of some line they cross; False if a list gets empty.
+
+    Where a stack and a band meet in a box, their partitions must be orthogonal. Entries without
+    any counterpart are dropped until none is left to drop.
+    """
+    in_stack, in_band = scratch.marks[0], scratch.marks[1]
+    changed = True
+    while changed:
+        changed = False
+        for band in range(3):
+            for stack in range(3):
+                _mark(stack, band, lists, in_stack)
+                _mark(3 + band, stack, lists, in_band)
+                changed |= _drop(stack, band, in_band, tables, lists)
+                changed |= _drop(3 + band, stack, in_stack, tables, lists)
+                if lists.size[stack] == 0 or lists.size[3 + band] == 0:
+                    return False
+    return True
+
+
+@jitable
+def _mark(line, place, lists, marks):
+    """Set the bits of the partitions that a line's entries have at a place."""
+    marks[:] = np.uint64(0)
+    for e in range(lists.size[line]):
+        x = np.int64(partition_at(lists.keys[line, e], place))
+        marks[x >> 6] |= np.uint64(1) << np.uint64(x & 63)
+
+
+@jitable
+def _drop(line, place, marks, tables, lists):
+    """Drop a line's entries that are orthogonal to no marked partition; say whether any was."""
+    kept = 0
+    for e in range(lists.size[line]):
+        key = lists.keys[line, e]
+        x = partition_at(key, place)
+        common = np.uint64(0)
+        for w in range(5):
+            common |= tables.orthogonal_bits[x, w] & marks[w]
+        if common != np.uint64(0):
+            lists.keys[line, kept] = key
+            lists.multiplicity[line, kept] = lists.multiplicity[line, e]
+            kept += 1
+    dropped = kept < lists.size[line]
+    lists.size[line] = kept
+    return dropped
+
+
+@jitable
+def divide(lists):
+    """Divide the multiplicities of every line by their greatest common divisor."""
+    for line in range(6):
+        divisor = np.int64(0)
+        for e in range(lists.size[line]):
+            a, b = divisor, np.int64(lists.multiplicity[line, e])
+            while b:
+                a, b = b, a % b
+            divisor = a
+        lists.divisor[line] = divisor
+        for e in range(lists.size[line]):
+            lists.multiplicity[line, e] //= divisor

@@ -1,0 +1,87 @@
+"""The arrays that one thread sums in. Special to 3x3 boxes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.kernels.contraction.nine.arrays import MOST_ENTRIES, PARTITIONS
+
+PER_PARTITION = 55
+"""Entries of a line that have a given partition at a given place, at most."""
+STRIDE = 56
+"""Room for the entries of one partition: PER_PARTITION, filled up to a multiple of PACK."""
+PACK = 4
+"""Runs are filled up with zeros to a multiple of this number: they are copied in words of 64 bits,
+of which the narrowest have four entries."""
+TILE = 840
+"""Longest dot product: two slabs of 280 rows of it are about what a second-level cache holds, and
+rows do not start at multiples of a page's size, which would have them contend for its ways."""
+
+LOW, HIGH, DOTTED = range(3)
+"""Fields of ``Slabs.sums``."""
+
+
+class Factor(NamedTuple):
+    """One factor of the dot products: entries of the tensor of Q, or of R."""
+
+    slab: NDArray[np.int16] | NDArray[np.int32]
+    """(280, TILE): a row for every number of C, over pairs of entries of A and B."""
+    slab_words: NDArray[np.int64]
+    """int64: the memory of ``slab``, seen as words of 64 bits, several entries each."""
+    gathered: NDArray[np.int16] | NDArray[np.int32]
+    """(280, 280, STRIDE): the runs that slabs are copied from, for one b: at [row][c], the tensor
+    over the entries of b."""
+    gathered_words: NDArray[np.int64]
+    """int64: the memory of ``gathered``, seen as words of 64 bits."""
+    row: NDArray[np.int64]
+    """int64 (280): the row of ``gathered`` that belongs to each number of A, or -1 if none does."""
+    column: NDArray[np.int16]
+    """int16 (STRIDE): where the entries of b are in a row of the tensor."""
+    times: NDArray[np.int64]
+    """int64 (STRIDE): what the tensor is multiplied by at the entries of b."""
+
+
+class Slabs(NamedTuple):
+    """What a thread sums in. Entries of slabs have 16 bits or, where these are too few, 32."""
+
+    left: Factor
+    """The factor that has the tensor of Q."""
+    right: Factor
+    """The factor that has the tensor of R, times the multiplicities of the entries of A and B."""
+    column: NDArray[np.int16]
+    """int16 (280): the tensor of P at one (a, b)."""
+    terms: NDArray[np.int16]
+    """int16 (MOST_ENTRIES, 2): the numbers at Q and R of the entries of C that count for a pair."""
+    factors: NDArray[np.int64]
+    """int64 (MOST_ENTRIES): for each of them, the tensor of P times the multiplicity."""
+    sums: NDArray[np.int64]
+    """int64 (3): the sum is HIGH * 2^32 + LOW; DOTTED products were added up."""
+
+
+def make_slabs(wide: bool) -> Slabs:
+    """Room for one thread's sums: 22 MB, twice as much if wide."""
+    return Slabs(
+        left=_make_factor(wide),
+        right=_make_factor(wide),
+        column=np.empty(PARTITIONS, np.int16),
+        terms=np.empty((MOST_ENTRIES, 2), np.int16),
+        factors=np.empty(MOST_ENTRIES, np.int64),
+        sums=np.zeros(3, np.int64),
+    )
+
+
+def _make_factor(wide: bool) -> Factor:
+    n, entry = PARTITIONS, np.int32 if wide else np.int16
+    slab, gathered = np.empty((n, TILE), entry), np.empty((n, n, STRIDE), entry)
+    return Factor(
+        slab=slab,
+        slab_words=slab.view(np.int64),
+        gathered=gathered,
+        gathered_words=gathered.view(np.int64),
+        row=np.empty(n, np.int64),
+        column=np.empty(STRIDE, np.int16),
+        times=np.empty(STRIDE, np.int64),
+    )

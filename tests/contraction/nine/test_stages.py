@@ -1,0 +1,91 @@
+"""The stages of the 9x9 contraction: each writes the groups of the workspace that it says."""
+
+from __future__ import annotations
+
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+from gpusudoku.board.board import Board
+from gpusudoku.contraction.nine.sum import Nine, stages
+from gpusudoku.contraction.nine.tables import tables
+from gpusudoku.kernels.contraction.nine.arrays import A, B, C, Workspace, make_workspace
+from gpusudoku.kernels.contraction.nine.slabs import make_slabs
+from gpusudoku.kernels.contraction.nine.stage import Stage
+from tests.boards import puzzle
+from tests.contraction.nine.counted import NINE, candidates_of
+
+
+def sums_of(workspace: Workspace) -> dict[str, int]:
+    """A check sum of every group."""
+
+    def check(group: Any) -> int:
+        arrays = group if isinstance(group, tuple) else (group,)
+        return hash(tuple(crc32(array) for array in arrays))
+
+    return {name: check(group) for name, group in workspace._asdict().items()}
+
+
+def test_a_stage_writes_no_other_group() -> None:
+    workspace, call = make_workspace(), stages()
+    scratch, lists, numbering, roles, orthogonal, intermediate, tensors, operands, orbits = (
+        workspace
+    )
+    for array in (intermediate, *tensors, *operands, *orbits):
+        array.fill(-2)  # what no stage writes, so that all it writes is seen
+    before = sums_of(workspace)
+
+    def written(stage: Stage, *arguments: Any) -> set[str]:
+        nonlocal before
+        stage(*arguments)
+        earlier, before = before, sums_of(workspace)
+        return {name for name in before if before[name] != earlier[name]}
+
+    candidates = candidates_of(puzzle(NINE, 15, 2))
+    surveyed = {"scratch", "lists", "numbering", "roles"}
+    arguments = candidates, tables(), scratch, lists, numbering, roles
+    assert written(call.survey, *arguments) == surveyed
+    depth = int(roles.depth[0])
+    row = int(roles.shape[A, 0] * roles.shape[B, 0])
+    listed = written(call.list_orthogonal, 0, tables(), numbering, roles, orthogonal)
+    assert listed == {"orthogonal"}
+    known = lists, numbering, roles, orthogonal
+    assert written(call.contract_ab, 0, 0, depth, *known, intermediate) == {"intermediate"}
+    known = roles, orthogonal, intermediate
+    assert written(call.contract_c, 0, 0, row, *known, tensors) == {"tensors"}
+    arguments = True, tables(), lists, numbering, roles, operands, orbits
+    assert written(call.arrange, *arguments) == {"operands", "orbits"}
+    assert written(call.narrow_enough, lists, roles, tensors) == set()
+    slabs = make_slabs(wide=False)
+    summed = 0, 1, roles, operands, tensors, orbits.pairs, slabs
+    assert written(call.sum_narrow, *summed) == set()
+
+
+def test_equal_tensors_are_made_once() -> None:
+    assert Nine(candidates_of(Board.empty(NINE))).workspace.roles.tensor.tolist() == [0, 0, 0]
+    assert Nine(candidates_of(puzzle(NINE, 15, 2))).workspace.roles.tensor.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("clues", [0, 7, 16, 24])
+def test_operands_are_sorted_and_complete(clues: int) -> None:
+    board = puzzle(NINE, clues, clues) if clues else Board.empty(NINE)
+    nine = Nine(candidates_of(board))
+    nine.prepare(1)
+    _, lists, _, roles, _, _, _, operands, _ = nine.workspace
+    for summed, line in enumerate(roles.summed):
+        size, start = lists.size[line], operands.start[summed]
+        entries = operands.entries[summed, :size]
+        assert start[0] == 0
+        assert start[-1] == size
+        assert (np.sort(entries[:, 3]) == np.sort(lists.multiplicity[line, :size])).all()
+        assert (np.diff(start) >= 0).all()
+        sorting = entries[:, 1 if summed == C else 0]
+        assert (sorting == np.repeat(np.arange(280), np.diff(start))).all()
+        assert len(np.unique(entries[:, :3], axis=0)) == size
+
+
+def test_a_stage_is_compiled_once() -> None:
+    stage = stages().narrow_enough
+    assert stage.compile() is stage.compile()
