@@ -1,7 +1,7 @@
 """Programs that count all solutions of a board, ours among them, each behind the same methods.
 
-An adapter models a board the way the program's own documents do, with its default settings, and
-on one thread. Only ``count`` is timed, which makes the model and counts; ``load`` goes before.
+An adapter models a board as the program's documents do, with default settings, on one thread. Only
+``count`` is timed, which makes the model and counts; ``load`` comes before.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ import gpusudoku
 from gpusudoku import Board
 
 SMALL = Board([1, 2, 3, 4] + [0] * 12)
-"""With 12 solutions."""
+"""A board with 12 solutions."""
 
 
 class Found(NamedTuple):
-    """What a program says of a board."""
+    """A program's answer for a board."""
 
     solutions: int | None
-    """As many as were found in time; None if it does not tell before it is done."""
+    """The number found in time; None if the program tells nothing before it is done."""
     complete: bool
-    """Whether those are all."""
+    """Whether the number is that of all solutions."""
     seconds: float | None = None
-    """What the program itself says that this took."""
+    """The seconds that the program itself reports, if it does."""
 
 
 class Program:
-    """One that counts solutions; as it is here, a Python package."""
+    """A program that counts solutions; this base class is for Python packages."""
 
     name = ""
-    """In tables; of a package also what it is installed by."""
+    """The name in tables, which is also that of the package."""
 
     def unusable_because(self) -> str | None:
         """Why it cannot be measured here, None if it can."""
@@ -48,7 +48,7 @@ class Program:
         return None
 
     def version(self) -> str:
-        """Which one this is."""
+        """The version of the program."""
         return metadata.version(self.name)
 
     def takes(self, board: Board) -> bool:
@@ -56,16 +56,16 @@ class Program:
         return True
 
     def load(self, board: Board) -> None:
-        """Have all imported, and compiled if need be, that a count of the board takes."""
+        """Import all that a count of the board needs, and compile it if need be."""
         self.count(SMALL, 1.0)
 
     def count(self, board: Board, seconds: float) -> Found:
-        """Count; give up after so many seconds, if the program can be told to."""
+        """Count; give up after some seconds, if the program can be told to."""
         raise NotImplementedError
 
 
 class Own(Program):
-    """Ours: a whole ``gpusudoku.count`` on the CPU, the second of its process."""
+    """Ours: a whole ``gpusudoku.count`` on the CPU, the second one of its process."""
 
     def __init__(self, name: str, **options: object) -> None:
         self.name = name
@@ -101,7 +101,7 @@ class Clingo(Program):
         control = clingo.Control(["-n", "0"])
         control.add("base", [], self.RULES + "".join(facts))
         control.ground([("base", [])])
-        # Answer sets are counted inside: handing each to Python would take time.
+        # Answer sets are counted inside clingo: handing each to Python would take time.
         with control.solve(async_=True) as handle:
             handle.wait(seconds)
             handle.cancel()
@@ -139,9 +139,13 @@ class CpSat(Program):
 
 
 def covering(board: Board) -> NDArray[np.bool_]:
-    """A board as an exact cover: what may be placed, by what that settles.
+    """A board as an exact cover.
 
     A row is a digit in a cell; it covers the cell, and the digit in each of the cell's units.
+
+    Returns
+    -------
+    bool (rows, 4 * n * n)
     """
     n = board.n
     clues = board.cells[:, None]
@@ -154,7 +158,7 @@ def covering(board: Board) -> NDArray[np.bool_]:
 
 
 class ExactCover(Program):
-    """Dancing links in C, which count without listing; they cannot be told to stop."""
+    """Dancing links in C, which count without listing. They cannot be told to stop."""
 
     name = "exact-cover"
 
@@ -167,8 +171,8 @@ class ExactCover(Program):
 class XCover(Program):
     """Dancing cells in Numba, which list one solution after the other.
 
-    The package has decision diagrams, too, which would be made to count; but it tells subproblems
-    apart by a hash of 32 bits, and so miscounts boards of a few thousand solutions.
+    The package also has decision diagrams, which suit counting better; but it distinguishes
+    subproblems by a hash of 32 bits, and so miscounts boards of a few thousand solutions.
     """
 
     name = "xcover"
@@ -187,7 +191,7 @@ class XCover(Program):
 class QQWing(Program):
     """The program qqwing: techniques of human solvers, and guesses.
 
-    The time is what it says itself, without the start of a process.
+    The time is the one it reports itself, which excludes the start of the process.
     """
 
     name = "qqwing"
@@ -204,11 +208,11 @@ class QQWing(Program):
         pass
 
     def takes(self, board: Board) -> bool:
-        # Version 1.3.4 says that a full board has no solution.
+        # Version 1.3.4 reports no solution for a full board.
         return str(board.geometry) == "3x3" and not board.is_full
 
     def count(self, board: Board, seconds: float) -> Found:
-        # In this order, for --solve alone prints the solution.
+        # The order matters: --solve alone prints the solution.
         command = ["qqwing", "--solve", "--nosolution", "--count-solutions", "--csv", "--timer"]
         cells = "".join(str(clue) if clue else "." for clue in board.cells.tolist())
         try:
@@ -218,7 +222,7 @@ class QQWing(Program):
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return Found(None, False)
-        # A line of heads; one of values, none if clues contradict each other; one of the total.
+        # A line of heads, a line of values, a line of totals. Contradictory clues have no values.
         values = run.stdout.splitlines()[1].split(",")
         if len(values) == 1:
             return Found(0, True)

@@ -1,50 +1,39 @@
 """Time the commands on batches of puzzles, reading and printing included.
 
-A batch is a file of puzzles, repeated to so many lines. Every command runs on that and on a tenth
-of it, and the difference is what the other nine tenths took: start-up and compiling drop out.
+A batch is a file of puzzles, repeated until it has the number of lines that is asked for. Every
+command runs on that file and on a tenth of it. The difference is the time of the other nine
+tenths: start-up and compiling cancel out.
 
-    python benchmarks/batches.py                    puzzles made from the boards of this project
+    python benchmarks/batches.py                    puzzles made from the project's own boards
     python benchmarks/batches.py list.txt other.txt puzzles of yours, too, one a line
     python benchmarks/batches.py --show             the table of what was recorded before
 """
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import tempfile
 import time
+from itertools import product
 from pathlib import Path
 from statistics import median
 
 import click
 import numpy as np
-from machine import RESULTS, gigahertz, heading, record
+from generated import shuffled
+from machine import gigahertz, heading, record, recorded
+from script import Run, grouped, script, table, turns
 
-from gpusudoku import collection, formats
+from gpusudoku import formats
 from gpusudoku.engines.cores import usable_cores
+from gpusudoku.errors import GpusudokuError
 
-COMMANDS = [["count", "--limit", "2"], ["count", "--only", "unique"], ["solve"]]
-COMMANDS += [["enumerate", "--limit", "2"]]
+COMMANDS = ["count --limit 2", "count --only unique", "solve", "enumerate --limit 2"]
 OWN = ["1a", "2a", "a1", "b1", "techniques-9x9", "decomposition-9x9", "decomposition-matrix-9x9"]
 """Proper 9x9 puzzles of the project."""
-
-
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False))
-@click.option("--lines", default=300_000, show_default=True, help="Puzzles in a batch.")
-@click.option("--repeats", default=3, show_default=True, help="Runs of every case.")
-@click.option("--output", default=str(RESULTS / "batches.json"), help="JSON file.")
-@click.option("--show", "only_show", is_flag=True, help="Print that file's table; run nothing.")
-def main(files: tuple[str, ...], lines: int, repeats: int, output: str, only_show: bool) -> None:
-    """Time the commands on the puzzles of FILES."""
-    path = Path(output)
-    if not only_show:
-        batches = {"own boards, shuffled": own_puzzles()}
-        batches |= {Path(name).stem: puzzles(Path(name)) for name in files}
-        record(path, measure(batches, lines, repeats))
-    show(path)
+SHORT = 10
+"""The short file has this many times fewer lines."""
 
 
 def puzzles(path: Path) -> list[str]:
@@ -53,68 +42,86 @@ def puzzles(path: Path) -> list[str]:
 
 
 def own_puzzles() -> list[str]:
-    """Ten thousand boards made from those of this project: digits, rows and columns exchanged."""
+    """Ten thousand puzzles made from the project's own: digits, rows and columns exchanged."""
     rng = np.random.default_rng(1)
-    made = []
-    for k in range(10_000):
-        board = collection.load(OWN[k % len(OWN)])
-        rows, columns = (
-            np.concatenate([3 * group + rng.permutation(3) for group in rng.permutation(3)])
-            for _ in range(2)
-        )
-        digits = np.concatenate([[0], 1 + rng.permutation(9)]).astype(np.uint8)
-        made.append(formats.write_lines(digits[board.grid[rows][:, columns]].reshape(1, 81))[:-1])
-    return made
+    cells = np.stack([shuffled(OWN[k % len(OWN)], rng) for k in range(10_000)])
+    return formats.write_lines(cells).splitlines()
 
 
-def measure(batches: dict[str, list[str]], lines: int, repeats: int) -> list[dict[str, object]]:
+def measure(batches: dict[str, list[str]], lines: int, repeats: int) -> list[Run]:
     """Every run of every case."""
-    runs: list[dict[str, object]] = []
+    runs = []
+    cases = list(product(batches, COMMANDS, sorted({1, usable_cores()})))
     with tempfile.TemporaryDirectory() as folder:
-        for name, boards in batches.items():
-            files = Path(folder, "long.txt"), Path(folder, "short.txt")
-            for file, number in zip(files, (lines, lines // 10), strict=True):
-                file.write_text("".join(f"{boards[k % len(boards)]}\n" for k in range(number)))
-            for repeat in range(repeats + 1):  # the first is a warm-up
-                for command in COMMANDS:
-                    for jobs in sorted({1, usable_cores()}):
-                        cycles = gigahertz(1)
-                        seconds = [timed([*command, "-j", str(jobs)], file) for file in files]
-                        rate = (lines - lines // 10) / (seconds[0] - seconds[1])
-                        click.echo(
-                            f"\r{repeat}/{repeats} {name} {' '.join(command)} ", nl=False, err=True
-                        )
-                        if repeat:
-                            runs.append({"batch": name, "command": " ".join(command), "jobs": jobs,
-                                         "lines": lines, "seconds": seconds[0],
-                                         "rate": rate, "gigahertz": cycles})  # fmt: skip
-    click.echo("", err=True)
+        files = {
+            name: [written(Path(folder, f"{index}-{number}"), boards, number)
+                   for number in (lines, lines // SHORT)]
+            for index, (name, boards) in enumerate(batches.items())
+        }  # fmt: skip
+        for (name, command, jobs), kept in turns(
+            cases, repeats, lambda case: f"{case[0]} {case[1]}"
+        ):
+            clock = gigahertz(1)
+            long, short = (timed(command, jobs, file) for file in files[name])
+            if kept:
+                rate = (lines - lines // SHORT) / (long - short)
+                runs.append({"batch": name, "command": command, "jobs": jobs, "lines": lines,
+                             "seconds": long, "rate": rate, "gigahertz": clock})  # fmt: skip
     return runs
 
 
-def timed(command: list[str], file: Path) -> float:
-    """Seconds that a command takes for a file."""
+def written(path: Path, boards: list[str], lines: int) -> Path:
+    """Write boards to a file, again and again until it has the lines."""
+    path.write_text("".join(f"{boards[k % len(boards)]}\n" for k in range(lines)))
+    return path
+
+
+def timed(command: str, jobs: int, file: Path) -> float:
+    """The seconds that a command takes for a file.
+
+    Raises
+    ------
+    GpusudokuError
+        If it fails: its last line.
+    """
+    words = [sys.executable, "-m", "gpusudoku", *command.split(), "-j", f"{jobs}"]
     start = time.perf_counter()
-    arguments = [sys.executable, "-m", "gpusudoku", *command, "--device", "cpu", str(file)]
-    subprocess.run(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    return time.perf_counter() - start
+    done = subprocess.run(
+        [*words, "--device", "cpu", str(file)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    seconds = time.perf_counter() - start
+    if done.returncode:
+        raise GpusudokuError(f"{command}: {done.stderr.strip().rpartition(chr(10))[2]}")
+    return seconds
 
 
 def show(path: Path) -> None:
     """Print the table of a recorded file."""
-    recorded = json.loads(path.read_text())
-    runs = recorded["runs"]
-    cycles = median(run["gigahertz"] for run in runs)
-    print(f"{heading(recorded['machine'])}; {cycles:.2f} GHz per core\n")
-    jobs = list(dict.fromkeys(run["jobs"] for run in runs))
-    print("| batch | command | " + " | ".join(f"puzzles/s, -j {j}" for j in jobs) + " |")
-    print("|---|---|" + "---:|" * len(jobs))
-    for name, command in dict.fromkeys((run["batch"], run["command"]) for run in runs):
-        cells = []
-        for j in jobs:
-            case = [r for r in runs if (r["batch"], r["command"], r["jobs"]) == (name, command, j)]
-            cells.append(f"{median(run['rate'] for run in case):,.0f}")
-        print(f"| {name} | `{command}` | {' | '.join(cells)} |")
+    results = recorded(path)
+    runs = results["runs"]
+    clock = median(run["gigahertz"] for run in runs)
+    print(f"{heading(results['machine'])}; {clock:.2f} GHz per core\n")
+    numbers = list(dict.fromkeys(run["jobs"] for run in runs))
+    cases = grouped(runs, "batch", "command", "jobs")
+    rows = [
+        [name, f"`{command}`",
+         *(f"{median(run['rate'] for run in cases[name, command, jobs]):,.0f}" for jobs in numbers)]
+        for name, command in grouped(runs, "batch", "command")
+    ]  # fmt: skip
+    table(["batch", "command", *(f"puzzles/s, -j {jobs}" for jobs in numbers)], rows, left=2)
+
+
+@script("batches", show)
+@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False))
+@click.option("--lines", type=click.IntRange(min=SHORT), default=300_000, show_default=True,
+              help="Puzzles in a batch.")  # fmt: skip
+@click.option("--repeats", default=3, show_default=True, help="Runs of every case.")
+def main(path: Path, files: tuple[str, ...], lines: int, repeats: int) -> None:
+    """Time the commands on the puzzles of FILES."""
+    batches = {"own boards, shuffled": own_puzzles()}
+    batches |= {Path(name).stem: puzzles(Path(name)) for name in files}
+    record(path, measure(batches, lines, repeats))
 
 
 if __name__ == "__main__":

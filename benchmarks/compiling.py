@@ -29,21 +29,26 @@ MULTIPROCESSORS = {
 
 @dataclass
 class Resources:
-    """What the assembler says that a thread takes, and bytes of shared memory that a block does."""
+    """The resources of a kernel, as the assembler reports them."""
 
     registers: int
+    """Registers of a thread."""
     stack: int
-    """Bytes of local memory: arrays of a thread that are indexed while it runs,"""
+    """Bytes of local memory of a thread, for arrays that are indexed at run time."""
     spill_stores: int
+    """Bytes that are written to local memory because registers did not suffice."""
     spill_loads: int
-    """and what did not fit into registers."""
+    """Bytes that are read back."""
     shared: int
+    """Bytes of shared memory of a block."""
     constant: int
+    """Bytes of constant memory."""
     barriers: int
+    """Barriers of a block."""
 
 
 def missing() -> str | None:
-    """Why nothing can be compiled here; None if it can."""
+    """Why nothing can be compiled here; None if kernels can be."""
     if config.ENABLE_CUDASIM:
         return "the CUDA simulator is on, which compiles nothing: unset NUMBA_ENABLE_CUDASIM"
     try:
@@ -58,7 +63,7 @@ def missing() -> str | None:
 
 
 def compile_ptx(kernel: Callable[..., None], types: str, capability: tuple[int, int]) -> str:
-    """The PTX of a kernel, as on a card of that compute capability."""
+    """The PTX of a kernel for GPUs of a compute capability; ``types`` is its signature."""
     from numba import cuda
     from numba.core import sigutils
     from numba.cuda import dispatcher
@@ -74,7 +79,7 @@ def compile_ptx(kernel: Callable[..., None], types: str, capability: tuple[int, 
 
 
 def assemble(ptx: str, capability: tuple[int, int]) -> tuple[bytes, str]:
-    """Machine code for an architecture, and what the assembler says of it."""
+    """Machine code for an architecture, and the assembler's report."""
     from cuda.bindings import nvjitlink
 
     options = [f"-arch=sm_{capability[0]}{capability[1]}", "-verbose", "-O3"]
@@ -93,14 +98,14 @@ def assemble(ptx: str, capability: tuple[int, int]) -> tuple[bytes, str]:
 
 
 def parse_log(log: str) -> Resources:
-    """The figures in what the assembler says: of the kernel, where there are more functions."""
+    """The figures in the assembler's report; those of the kernel, if it calls functions."""
 
     def figures(pattern: str) -> list[int]:
         return [int(figure) for figure in re.findall(pattern, log, re.IGNORECASE)]
 
     registers = figures(r"used (\d+) registers")
     if not registers:
-        raise ValueError(f"the assembler's words are not understood: {log}")
+        raise ValueError(f"the assembler's report is not understood: {log}")
     return Resources(
         registers=max(registers),
         stack=max(figures(r"(\d+) bytes stack frame"), default=0),
@@ -108,7 +113,7 @@ def parse_log(log: str) -> Resources:
         spill_loads=max(figures(r"(\d+) bytes spill loads"), default=0),
         shared=max(figures(r"(\d+) bytes smem"), default=0),
         constant=max(figures(r"(\d+) bytes cmem\[0\]"), default=0),
-        # The linker's line counts those that the hardware keeps for itself, too.
+        # The linker's line also counts those that the hardware reserves.
         barriers=(figures(r"used (\d+) barriers") or [0])[0],
     )
 
@@ -145,12 +150,12 @@ CLASSES = {
     "32-bit": r".*\.[busf]32$|[A-TV-Z]",
     "other": r".",
 }
-"""What begins like that, in this order. IMAD, with which SASS moves and shifts, too, has units of
-its own; U... is done once for a warp."""
+"""Classes of instructions by the beginning of their names; the first that matches counts. IMAD,
+which SASS also uses to move and shift, runs on separate units; U... runs once for a warp."""
 
 
 def blocks(text: str) -> list[list[str]]:
-    """The names of a program's instructions, PTX or SASS, cut wherever it can jump."""
+    """The names of a program's instructions, PTX or SASS, cut wherever it may jump."""
     pattern = PTX if ".visible .entry" in text else SASS
     pieces: list[list[str]] = [[]]
     for line in text.splitlines():

@@ -1,6 +1,6 @@
 """Time the contraction of 9x9 boards: known boards, random ones by number of clues, batches.
 
-Prints Markdown tables and writes every figure, and the random boards, to a JSON file beside the
+Prints Markdown tables and writes every figure, and the random boards, to a JSON file with the
 description of the machine. Every count is checked where another is known.
 
     python benchmarks/contraction.py            everything; six minutes on two cores
@@ -11,102 +11,58 @@ description of the machine. Every count is checked where another is known.
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import sys
 import time
 from collections import Counter
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
-import numpy as np
-from machine import RESULTS, gigahertz, heading_with_clock, machine
+from generated import expensive_boards, random_boards
+from machine import gigahertz, heading_with_clock, record, recorded
+from script import Run, check, grouped, script, table
 
 import gpusudoku
 from gpusudoku import Board, collection
-from gpusudoku.contraction.nine.sum import stages
 from gpusudoku.counting import Options, make_engine
 from gpusudoku.engines.cores import usable_cores
+from gpusudoku.results import Count
 
 SERIES = [f"{series}{letter}" for series in "12" for letter in "abcdef"]
 KNOWN = ["empty", "top-band-cyclic", "top-band-twisted", *SERIES]
 CLUES = range(31)
-EXPENSIVE = [6, 7, 8]
-"""Clues of the most expensive boards known, each a different digit."""
 BATCHES = [20, 24]
 REPEATS = 5
-ROW = 11
-"""Columns of a table."""
+COLUMNS = 11
+"""Columns of a table of clues."""
 MOST_A_CYCLE = 64
 """16-bit multiply-adds that a core with two 512-bit units begins in a cycle."""
 
 
-def full_grid(rng: np.random.Generator) -> np.ndarray:
-    """A random grid: the cyclic one, its digits, bands, stacks, rows and columns shuffled."""
-    row, column = np.divmod(np.arange(81), 9)
-    cyclic = ((row % 3 * 3 + row // 3 + column) % 9).reshape(9, 9)
-
-    def lines() -> np.ndarray:
-        return np.concatenate([3 * g + rng.permutation(3) for g in rng.permutation(3)])
-
-    return 1 + rng.permutation(9)[cyclic[lines()][:, lines()]]
-
-
-def random_boards(clues: int, number: int) -> list[Board]:
-    """Cells kept of a random grid; the seed is the number of clues."""
-    rng = np.random.default_rng(clues)
-    boards = []
-    for _ in range(number):
-        cells = full_grid(rng).ravel()
-        cells[rng.permutation(81)[clues:]] = 0
-        boards.append(Board(cells))
-    return boards
-
-
-def expensive_boards(number: int) -> list[Board]:
-    """Boards of six to eight clues, each a different digit; the seed is 1000."""
-    rng = np.random.default_rng(1000)
-    boards = []
-    for index in range(number):
-        grid, cells = full_grid(rng).ravel(), np.zeros(81, np.int64)
-        for digit in rng.permutation(9)[: EXPENSIVE[index % len(EXPENSIVE)]]:
-            cell = rng.choice(np.flatnonzero(grid == digit + 1))
-            cells[cell] = digit + 1
-        boards.append(Board(cells))
-    return boards
-
-
 class Bench:
-    """Counts and keeps what it took."""
+    """Counts boards, and keeps the figures."""
 
     def __init__(self) -> None:
         self.engine = make_engine(Options(device="cpu"))
-        self.runs: list[dict[str, Any]] = []
+        self.runs: list[Run] = []
 
     def count(self, group: str, board: Board, expected: int | None = None) -> float:
-        """Count once; ends the program if the count is known to be another."""
+        """Count once; returns the seconds.
+
+        Raises
+        ------
+        MismatchError
+            If the count is known and another one was found.
+        """
         result = gpusudoku.count(board, engine=self.engine, device="cpu", method="contraction")
-        if expected is not None and result.count != expected:
-            sys.exit(f"{board}: {result.count} solutions counted, {expected} are right")
-        stats = result.stats
-        self.runs.append(
-            {
-                "group": group,
-                "board": str(board),
-                "count": str(result.count),
-                "seconds": stats.seconds,
-                "products": stats.products,
-                "estimate": stats.contraction_estimate,
-            }
-        )
-        return stats.seconds
+        if expected is not None:
+            check(str(board), result.count, expected)
+        self.runs.append({"group": group, "board": str(board), **figures(result)})
+        return result.stats.seconds
 
     def batch(self, clues: int, number: int) -> None:
-        """Count a batch of random boards; boards a second are kept."""
+        """Count a batch of random boards."""
         boards = random_boards(clues, number)
         for _ in range(2):  # the first is a warm-up
             start = time.perf_counter()
@@ -118,27 +74,17 @@ class Bench:
         )
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--quick", is_flag=True, help="Ten random boards instead of a hundred.")
-@click.option("--output", default=str(RESULTS / "contraction.json"), help="JSON file.")
-@click.option("--show", "only_show", is_flag=True, help="Print that file's tables; run nothing.")
-@click.option("--code", "only_code", is_flag=True, help="Print the sum's vector instructions.")
-def main(quick: bool, output: str, only_show: bool, only_code: bool) -> None:
-    """Time the contraction on this machine's cores."""
-    if only_code:
-        show_code()
-        return
-    path = Path(output)
-    if not only_show:
-        measure(path, quick)
-    show(path)
+def figures(result: Count) -> dict[str, Any]:
+    """The figures of a contraction that are recorded; seconds beside those it was estimated at."""
+    stats = result.stats
+    return {"count": str(result.count), "seconds": stats.seconds, "products": stats.products,
+            "estimate": stats.contraction_estimate}  # fmt: skip
 
 
-def measure(path: Path, quick: bool) -> None:
-    """Run everything and write the file."""
-    bench, cores = Bench(), usable_cores()
+def measure(quick: bool) -> list[Run]:
+    """Every run."""
+    bench = Bench()
     bench.count("warm-up", Board.empty(gpusudoku.Geometry(3, 3)))
-    clocks = [gigahertz(cores)]
     for _ in range(REPEATS):
         for name in KNOWN:
             bench.count(name, collection.load(name), collection.entry(name).count)
@@ -150,67 +96,97 @@ def measure(path: Path, quick: bool) -> None:
     for clues in CLUES:
         times = [bench.count(f"{clues}", x) for x in random_boards(clues, 10 if quick else 100)]
         click.echo(f"{clues} clues: {median(times):.4f} s, worst {max(times):.4f} s", err=True)
-    clocks.append(gigahertz(cores))
-    path.parent.mkdir(exist_ok=True)
-    described = {**machine(), "gigahertz": [round(clock, 2) for clock in clocks]}
-    path.write_text(json.dumps({"machine": described, "runs": bench.runs}, indent=0) + "\n")
+    return bench.runs
 
 
 def show(path: Path) -> None:
     """Print the tables of a recorded file."""
-    recorded = json.loads(path.read_text())
-    described, runs = recorded["machine"], recorded["runs"]
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for run in runs:
-        groups.setdefault(run["group"], []).append(run)
+    results = recorded(path)
+    described, runs = results["machine"], results["runs"]
+    groups = {group: runs for (group,), runs in grouped(runs, "group").items()}
+    seconds = {group: [run["seconds"] for run in some] for group, some in groups.items()}
     print(f"{heading_with_clock(described)}\n")
-    print("| board | solutions | median s | worst s |\n|---|---:|---:|---:|")
-    for name in KNOWN:
-        times = [run["seconds"] for run in groups[name]]
-        total = int(groups[name][0]["count"])
-        print(f"| {name} | {total:,} | {median(times):.4f} | {max(times):.4f} |")
-    twelve = sum(median(run["seconds"] for run in groups[name]) for name in SERIES)
-    print(f"| 1a to 2f together | | {twelve:.4f} | |\n")
-    for start in range(0, len(CLUES), ROW):
-        shown = [str(clues) for clues in CLUES[start : start + ROW]]
-        print(f"| clues | {' | '.join(shown)} |\n|---|{'---:|' * len(shown)}")
-        for label, choose in (("median s", median), ("worst s", max)):
-            figures = [choose(run["seconds"] for run in groups[clues]) for clues in shown]
-            print(f"| {label} | {' | '.join(f'{figure:.3g}' for figure in figures)} |")
+    rows = [
+        [name, f"{int(groups[name][0]['count']):,}", f"{median(seconds[name]):.4f}",
+         f"{max(seconds[name]):.4f}"]
+        for name in KNOWN
+    ]  # fmt: skip
+    together = sum(median(seconds[name]) for name in SERIES)
+    rows.append(["1a to 2f together", "", f"{together:.4f}", ""])
+    table(["board", "solutions", "median s", "worst s"], rows)
+    print()
+    for start in range(0, len(CLUES), COLUMNS):
+        shown = [str(clues) for clues in CLUES[start : start + COLUMNS]]
+        kinds = {"median s": median, "worst s": max}
+        cells = {
+            kind: [f"{of(seconds[clues]):.3g}" for clues in shown] for kind, of in kinds.items()
+        }
+        table(["clues", *shown], [[kind, *row] for kind, row in cells.items()])
         print()
-    expensive = [run["seconds"] for run in groups["expensive"]]
-    most = max(run.get("products", 0) for run in runs)
-    print(
-        f"{len(expensive)} boards of 6 to 8 clues, each a different digit: median"
-        f" {median(expensive):.2f} s, worst {max(expensive):.2f} s. The most expensive board of"
-        f" all took {most:.1e} multiply-adds.\n"
-    )
+    show_expensive(seconds["expensive"], runs)
     for clues in BATCHES:
         run = groups[f"batch {clues}"][0]
         rate = run["boards"] / run["seconds"]
         print(f"Batch of {run['boards']} boards of {clues} clues: {rate:,.0f} boards a second.\n")
-    long = [run for run in runs if run.get("products", 0) > 1e10]
-    rates = [run["products"] / run["seconds"] for run in long]
+    show_rate(runs, described)
+
+
+def show_expensive(seconds: list[float], runs: list[Run]) -> None:
+    """Print what the most expensive boards take."""
+    most = max(run.get("products", 0) for run in runs)
+    print(
+        f"{len(seconds)} boards of 6 to 8 clues, each a different digit: median"
+        f" {median(seconds):.2f} s, worst {max(seconds):.2f} s. The most expensive board of"
+        f" all took {most:.1e} multiply-adds.\n"
+    )
+
+
+def show_rate(runs: list[Run], described: dict[str, Any]) -> None:
+    """Print the rate of multiply-adds of long contractions, and how near that is to the peak."""
+    rates = [run["products"] / run["seconds"] for run in runs if run.get("products", 0) > 1e10]
     peak = MOST_A_CYCLE * described["cores"] * median(described["gigahertz"]) * 1e9
     print(
         f"Boards of more than 1e10 products: {median(rates):.2e} a second, everything included"
-        f" ({len(long)} boards, from {min(rates):.2e} to {max(rates):.2e});"
+        f" ({len(rates)} boards, from {min(rates):.2e} to {max(rates):.2e});"
         f" {median(rates) / peak:.0%} of what two 512-bit units a core could begin."
     )
 
 
+def compiled_sum() -> Any:
+    """The compiled dot product of 16-bit integers, Numba's dispatcher."""
+    from gpusudoku.contraction.nine.sum import kernels
+
+    return kernels().sum_narrow
+
+
 def show_code() -> None:
     """Count the vector multiplications in the compiled sum."""
-    with TemporaryDirectory() as folder:  # Numba does not show code that it loads from disk
-        os.environ["GPUSUDOKU_CACHE_DIR"] = folder
-        add = stages().sum_narrow.compile()
-    code = "".join(add.inspect_asm().values())
+    code = "".join(compiled_sum().inspect_asm().values())
     found = Counter(
         f"{name} {register}"
         for name, register in re.findall(r"\b(v?p(?:maddwd|mulld|mullw))\b.*?%([xyz]mm)", code)
     )
     for name, times in sorted(found.items()):
         print(f"{name}: {times}")
+
+
+def print_code(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Do what ``--code`` asks for, and nothing else."""
+    if wanted:
+        show_code()
+        context.exit()
+
+
+@script("contraction", show)
+@click.option("--quick", is_flag=True, help="Ten random boards instead of a hundred.")
+@click.option("--code", is_flag=True, is_eager=True, expose_value=False, callback=print_code,
+              help="Print the sum's vector instructions; run nothing.")  # fmt: skip
+def main(path: Path, quick: bool) -> None:
+    """Time the contraction on this machine's cores."""
+    cores = usable_cores()
+    before = gigahertz(cores)
+    runs = measure(quick)
+    record(path, runs, gigahertz=[before, gigahertz(cores)])
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""What every CUDA kernel takes: registers, memory, instructions, and how many threads then fit.
+"""The resources of every CUDA kernel: registers, memory, instructions, and how many threads fit.
 
 Compiles for real architectures, which needs no GPU, prints a Markdown table and writes every figure
-to a JSON file. The instructions of a step are those of the longest piece of the kernel that has no
-jump in it: a 9x9 search's step has none. Below the table stands what follows from the figures for
-the search's speed: a prediction by arithmetic, of bounds. Nothing is measured here.
+to a JSON file. The instructions of a step are those of the longest branch-free part of the kernel;
+a step of the 9x9 search is such a part. The text below the table says what follows for the speed
+of the search: bounds, predicted by arithmetic. Nothing is measured here.
 
     python benchmarks/kernel_resources.py                     two minutes
     python benchmarks/kernel_resources.py --architecture 9.0  one architecture only
@@ -12,18 +12,18 @@ the search's speed: a prediction by arithmetic, of bounds. Nothing is measured h
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import click
 import compiling
-from machine import RESULTS, machine
+from machine import record, recorded
+from script import Run, script, table
 
+from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.kernels.contraction.nine import cuda as nine_cuda
 from gpusudoku.kernels.search import cuda
 from gpusudoku.kernels.search.layout import Layout
@@ -47,80 +47,80 @@ NINE = {
     "none": 0,
     "all": parse_techniques("all"),
 }
-"""Techniques of the searches of 9x9 boards,"""
+"""Techniques of the searches of 9x9 boards."""
 BOTH = ["singles", "none"]
-"""with both strategies one for each of the two searches: techniques do not choose,"""
+"""The names in NINE that are compiled with both strategies, one for each of the two searches."""
 LARGER = [4, 5, 8]
-"""and sides of larger boxes."""
+"""Sides of the boxes of larger boards."""
 PACKAGES = ["numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink", "nvidia-cuda-nvdisasm"]
 
-# For the prediction. Of the search of board 1f, measured on the CPU:
+# Figures for the prediction. The search of board 1f was measured on the CPU:
 STEPS = 4.7
-"""steps a solution,"""
+"""Steps for every solution."""
 GUESSES = 1.04
-"""and guesses, each of which pushes a board and pops it again."""
-# Of an H200, as its maker has it:
+"""Guesses for every solution, each of which pushes a board and pops it again."""
+# The maker's figures of an H200:
 MULTIPROCESSORS, LANES, SCHEDULERS, HERTZ = 132, 64, 4, 1.75e9
 MEMORY, SECOND_LEVEL = 4.8e12, 50e6
 """Bytes a second from memory, and bytes of the cache that all multiprocessors share."""
 WORDS, SECTOR = 27, 32
-"""Words of 32 bits of a board on a stack; bytes that memory moves at least."""
+"""The 32-bit words of a board on a stack, and the fewest bytes that memory moves at once."""
 
 
-def kernels() -> list[tuple[str, Callable[..., None], str]]:
-    """Every kernel, by name, with the types of its arguments."""
-    layout, made = Layout(3, 3), []
-    searches = [
-        (f"9x9, {words}, {name}", layout, SearchSettings(techniques, strategy))
-        for words, techniques in NINE.items()
-        for name, strategy in {"min": MIN, "first": FIRST}.items()
-        if strategy == MIN or words in BOTH
-    ]
+class Kernel(NamedTuple):
+    """A kernel to compile."""
+
+    name: str
+    function: Callable[..., None]
+    types: str
+    """The types of its arguments, as Numba takes them."""
+
+
+def search_kernel(name: str, layout: Layout, settings: SearchSettings, **options: bool) -> Kernel:
+    """The kernel of a search."""
+    function = cuda.build_kernel(layout, settings, **options)
+    return Kernel(name, function, cuda.signature(layout, settings))
+
+
+def contraction_kernel() -> Kernel:
+    """The kernel of a contraction of 9x9 boards."""
+    return Kernel("contraction", nine_cuda.build_kernel(), nine_cuda.SIGNATURE)
+
+
+def kernels() -> list[Kernel]:
+    """Every kernel."""
+    nine = Layout(3, 3)
+    found = []
+    for words, techniques in NINE.items():
+        for name, strategy in {"min": MIN, "first": FIRST}.items():
+            if strategy == MIN or words in BOTH:
+                settings = SearchSettings(techniques, strategy)
+                found.append(search_kernel(f"9x9, {words}, {name}", nine, settings))
+    settings = SearchSettings(SINGLES, MIN)
+    found.insert(1, search_kernel("9x9, singles, min, contiguous", nine, settings, contiguous=True))
     for side in LARGER:
         name = f"{side**2}x{side**2}, singles, min"
-        searches.append((name, Layout(side, side), SearchSettings()))
-    for name, layout, settings in searches:
-        made.append((name, cuda.build_kernel(layout, settings), cuda.signature(layout, settings)))
-        if name == "9x9, singles, min":
-            kernel = cuda.build_kernel(layout, settings, contiguous=True)
-            made.append((f"{name}, contiguous", kernel, cuda.signature(layout, settings)))
-    return [*made, ("contraction", nine_cuda.build_kernel(), nine_cuda.SIGNATURE)]
+        found.append(search_kernel(name, Layout(side, side), SearchSettings()))
+    return [*found, contraction_kernel()]
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--architecture", multiple=True, help="Such as 9.0; by default all.")
-@click.option("--output", default=str(RESULTS / "kernels.json"), help="JSON file.")
-@click.option("--show", "only_show", is_flag=True, help="Print that file's table; run nothing.")
-def main(architecture: tuple[str, ...], output: str, only_show: bool) -> None:
-    """Compile every CUDA kernel and say what it takes."""
-    path = Path(output)
-    if not only_show:
-        if reason := compiling.missing():
-            sys.exit(f"kernel_resources.py: {reason}")
-        known = {f"{major}.{minor}": (major, minor) for major, minor in compiling.MULTIPROCESSORS}
-        if unknown := sorted(set(architecture) - set(known)):
-            sys.exit(f"kernel_resources.py: architecture {unknown[0]}: one of {', '.join(known)}")
-        compile_all([known[name] for name in architecture or known], path)
-    show(path)
-
-
-def compile_all(capabilities: list[tuple[int, int]], path: Path) -> None:
-    """Compile every kernel for every architecture and write the file."""
+def measure(capabilities: list[tuple[int, int]]) -> list[Run]:
+    """Compile every kernel for every architecture."""
     program, runs = compiling.disassembler(), []
-    for name, kernel, types in kernels():
+    for kernel in kernels():
         for capability in capabilities:
-            click.echo(f"\r{name}, {capability[0]}.{capability[1]:<30}", nl=False, err=True)
+            progress = f"{kernel.name}, {capability[0]}.{capability[1]}"
+            click.echo(f"\r{progress:<60}", nl=False, err=True)
             try:
-                ptx = compiling.compile_ptx(kernel, types, capability)
+                ptx = compiling.compile_ptx(kernel.function, kernel.types, capability)
                 code, log = compiling.assemble(ptx, capability)
             except Exception as error:  # of Numba's or NVIDIA's: too new, or too old
-                click.echo(f"\rleft out: {str(error).splitlines()[0]:<40}", err=True)
+                click.echo(f"\rleft out: {str(error).splitlines()[0]:<60}", err=True)
                 continue
-            text = compiling.disassemble(code, program) if program else ptx
-            pieces = compiling.blocks(text)
+            pieces = compiling.blocks(compiling.disassemble(code, program) if program else ptx)
             runs.append(
                 {
-                    "kernel": name,
+                    "kernel": kernel.name,
                     "capability": list(capability),
                     **asdict(compiling.parse_log(log)),
                     "instructions": "SASS" if program else "PTX",
@@ -129,13 +129,11 @@ def compile_all(capabilities: list[tuple[int, int]], path: Path) -> None:
                 }
             )
     click.echo("", err=True)
-    described = {**machine(), **versions()}
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps({"machine": described, "runs": runs}, indent=1) + "\n")
+    return runs
 
 
 def versions() -> dict[str, str]:
-    """The compilers' versions."""
+    """The versions of the compilers that are installed."""
     found = {}
     for package in PACKAGES:
         try:
@@ -145,37 +143,38 @@ def versions() -> dict[str, str]:
     return found
 
 
-def occupancy(run: dict[str, Any], threads: int) -> float:
-    """The share of a multiprocessor's threads that run at once, in blocks of so many."""
+def occupancy(run: Run, threads: int) -> float:
+    """The share of a multiprocessor's threads that run at once, in blocks of ``threads``."""
     has = compiling.MULTIPROCESSORS[tuple(run["capability"])]
     return has.blocks_of(threads, run["registers"], run["shared"]) * threads / has.threads
 
 
 def show(path: Path) -> None:
     """Print the table of a recorded file, and what follows from it."""
-    recorded = json.loads(path.read_text())
-    described, runs = recorded["machine"], recorded["runs"]
+    results = recorded(path)
+    described, runs = results["machine"], results["runs"]
     told = [described["commit"] or "", *(f"{k} {described[k]}" for k in PACKAGES if k in described)]
     print(f"{', '.join(filter(None, told))}, {described['date']}\n")
     kinds = list(compiling.CLASSES)
     heads = ["kernel", "arch", "registers", "local B", "spilt B", "shared B", "constant B"]
     heads += ["barriers", *(f"{threads} a block" for threads in THREADS), "code"]
     heads += [f"{kind} (step)" for kind in kinds]
-    print(f"| {' | '.join(heads)} |")
-    print("|---|---|" + "---:|" * (len(heads) - 2))
+    rows = []
     for run in sorted(runs, key=lambda run: run["capability"]):
         names = ["registers", "stack", "spill_stores", "shared", "constant", "barriers"]
         cells = [run["kernel"], ".".join(map(str, run["capability"]))]
         cells += [str(run[name]) for name in names]
         cells += [f"{occupancy(run, threads):.0%}" for threads in THREADS]
         cells += [run["instructions"]]
-        cells += [f"{run['all'][kind]} ({run['step'][kind]})" for kind in kinds]
-        print(f"| {' | '.join(cells)} |")
-    print(f"\nPercentages are occupancy, in blocks of so many threads.\n\n{prediction(runs)}")
+        rows.append([*cells, *(f"{run['all'][kind]} ({run['step'][kind]})" for kind in kinds)])
+    table(heads, rows, left=2)
+    print(
+        f"\nPercentages are occupancy, by the number of threads of a block.\n\n{prediction(runs)}"
+    )
 
 
-def prediction(runs: list[dict[str, Any]]) -> str:
-    """Bounds of the 9x9 search's speed on an H200, in words. Computed, not measured."""
+def prediction(runs: list[Run]) -> str:
+    """The bounds of the 9x9 search's speed on an H200, in words. Computed, not measured."""
     case = ("9x9, singles, min", [9, 0])
     run = next((run for run in runs if (run["kernel"], run["capability"]) == case), None)
     if run is None:
@@ -215,6 +214,18 @@ def prediction(runs: list[dict[str, Any]]) -> str:
         f" {threads:,} stacks, so less than the stacks' traffic goes to memory.",
     ]
     return "\n".join(lines)
+
+
+@script("kernel_resources", show, results="kernels")
+@click.option("--architecture", multiple=True, help="Such as 9.0; by default all.")
+def main(path: Path, architecture: tuple[str, ...]) -> None:
+    """Compile every CUDA kernel, and list its resources."""
+    if reason := compiling.missing():
+        raise DeviceError(reason)
+    known = {f"{major}.{minor}": (major, minor) for major, minor in compiling.MULTIPROCESSORS}
+    if unknown := sorted(set(architecture) - set(known)):
+        raise InputError(f"architecture {unknown[0]}: expected one of {', '.join(known)}")
+    record(path, measure([known[name] for name in architecture or known]), **versions())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What scripts share: where results go, how they are written, and how fast a core is right now."""
+"""The machine: its description beside recorded results, and how fast a core is at present."""
 
 from __future__ import annotations
 
@@ -10,29 +10,61 @@ from statistics import median
 from typing import Any
 
 import numba
-import numpy
 
-from gpusudoku import Board, collection
 from gpusudoku.bench.machine import heading, machine
+from gpusudoku.errors import InputError
 
-__all__ = ["RESULTS", "gigahertz", "heading", "heading_with_clock", "machine", "record", "thinned"]
+__all__ = [
+    "RESULTS",
+    "gigahertz",
+    "heading",
+    "heading_with_clock",
+    "machine",
+    "record",
+    "recorded",
+    "write",
+]
 
 RESULTS = Path(__file__).parent / "results"
 
 
-def record(path: Path, runs: list[dict[str, object]], **more: object) -> None:
-    """Write runs to a file, beside the description of the machine."""
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps({"machine": {**machine(), **more}, "runs": runs}, indent=1) + "\n")
+def record(path: Path, runs: list[dict[str, Any]], **more: object) -> None:
+    """Write runs to a file, with the description of the machine and more that belongs to it."""
+    write(path, {"machine": {**machine(), **more}, "runs": runs})
 
 
-def thinned(name: str, clues: int) -> Board:
-    """A board of the collection without some of its last clues, so that it has more solutions."""
-    board = collection.load(name)
-    cells = board.cells.copy()
-    given = numpy.flatnonzero(cells)
-    cells[given[max(0, len(given) - clues) :]] = 0
-    return Board(cells, board.geometry)
+def write(path: Path, results: dict[str, Any]) -> None:
+    """Write results to a file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    try:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def recorded(path: Path) -> dict[str, Any]:
+    """Read the results that ``write`` wrote.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or holds no results.
+    """
+    try:
+        results = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}, expected a file of results") from None
+    except ValueError:
+        raise InputError(f"{path}: not JSON, expected a file of results") from None
+    if not (isinstance(results, dict) and isinstance(results.get("machine"), dict)):
+        raise InputError(f"{path}: no description of a machine, expected a file of results")
+    return results
 
 
 def heading_with_clock(described: dict[str, Any]) -> str:

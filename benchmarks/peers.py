@@ -5,22 +5,20 @@
     python benchmarks/peers.py 1a 2b --limit 5   some boards, at most 5 s a count
     python benchmarks/peers.py --show            the tables of what was recorded before
 
-Programs that are not there are skipped with a line. Every count has a process of its own, which is
-ended if it does not keep to the limit; times are taken in there, from the board to the number, the
-making of a model included, imports and compiling not. Programs are interleaved, so that a change
-of the machine's speed falls on all alike, and every count is checked: a wrong one ends the run.
+Programs that are missing are skipped with a line. Every count has a separate process, which is
+ended if it exceeds the limit. Its time is taken inside, from the board to the number: it includes
+making a model, but not imports and compiling. Programs take turns, so that a change of the
+machine's speed falls on all of them. Every count is checked, and a wrong one ends the run.
 
-Prints Markdown tables: seconds, where `>` marks a count that was cut off, with the solutions that
-it found in a second until then if it tells; how many times as long as our search on one thread the
-others take, at least so where there is a `>`; and solutions in a second. Writes every run to a JSON
-file, with the machine and the versions.
+Prints Markdown tables. The first has seconds; `>` marks a count that was cut off, with the
+solutions a second until then if the program tells. The second says how many times as long as our
+search on one thread the others take, or at least take where there is a `>`. The third has
+solutions a second. Writes every run to a JSON file, with the machine and the versions.
 """
 
 from __future__ import annotations
 
-import json
 import multiprocessing
-import sys
 import time
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
@@ -29,9 +27,11 @@ from statistics import geometric_mean
 
 import click
 from adapters import PEERS, Found, Own, Program
-from machine import RESULTS, gigahertz, heading_with_clock, record
+from machine import gigahertz, heading_with_clock, record, recorded
+from script import Run, board_names, grouped, script, table, turns
 
 from gpusudoku import Board, collection
+from gpusudoku.errors import GpusudokuError, MismatchError
 
 BOARDS = ["1a", "1b", "1c", "1d", "2a", "2b", "2c", "2d", "decomposition-9x9", "16x16-unique"]
 OWN: list[Program] = [
@@ -39,35 +39,21 @@ OWN: list[Program] = [
     Own("gpusudoku search, all cores", method="search"),
     Own("gpusudoku auto, all cores"),
 ]
-"""Ours; the others are compared with the first."""
+"""Our own runs; the others are compared with the first."""
 SHORT_SECONDS = 2.0
 """A count that takes longer is not repeated."""
 GRACE_SECONDS = 1.0
-"""Programs that end by themselves at the limit may take this much longer to do so."""
+"""Programs that stop by themselves at the limit may take this much longer."""
 MANY = 10_000
-"""With fewer solutions, a rate says how long it takes to begin."""
+"""The fewest solutions for which rates are shown: with fewer, starting takes most of the time."""
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("boards", nargs=-1)
-@click.option("--limit", default=20.0, show_default=True, help="Seconds that a count may take.")
-@click.option("--repeats", default=3, show_default=True, help="Runs of every short case.")
-@click.option("--output", default=str(RESULTS / "peers.json"), help="JSON file.")
-@click.option("--show", "only_show", is_flag=True, help="Print that file's tables; run nothing.")
-def main(boards: tuple[str, ...], limit: float, repeats: int, output: str, only_show: bool) -> None:
-    """Count BOARDS (names as in "gpusudoku boards") with every program that is there."""
-    path = Path(output)
-    if not only_show:
-        peers = usable(PEERS)
-        before = gigahertz(1)
-        runs = measure([*OWN, *peers], list(boards) or BOARDS, limit, repeats)
-        versions = {peer.name: peer.version() for peer in peers}
-        record(path, runs, peers=versions, gigahertz=[before, gigahertz(1)])
-    show(path)
+Cases = dict[tuple[str, str], Found | None]
+"""The median run by board and program."""
 
 
 def usable(programs: list[Program]) -> list[Program]:
-    """Those that are there; a line for every other one."""
+    """The programs that can be measured here; says why others cannot."""
     there = []
     for program in programs:
         reason = program.unusable_because()
@@ -78,53 +64,67 @@ def usable(programs: list[Program]) -> list[Program]:
     return there
 
 
-def measure(
-    programs: list[Program], names: list[str], limit: float, repeats: int
-) -> list[dict[str, object]]:
-    """Every run of every case, and every count checked."""
-    runs: list[dict[str, object]] = []
+def measure(programs: list[Program], names: list[str], limit: float, repeats: int) -> list[Run]:
+    """Every run of every case.
+
+    Raises
+    ------
+    MismatchError
+        If a program counts wrongly.
+    """
+    cases = [
+        (name, program)
+        for name in names
+        for program in programs
+        if program.takes(collection.load(name))
+    ]
+    runs: list[Run] = []
     long = set()
-    for repeat in range(repeats):
-        for name in names:
-            board, count = collection.load(name), collection.entry(name).count
-            for program in programs:
-                if (name, program.name) in long or not program.takes(board):
-                    continue
-                progress = f"{repeat + 1}/{repeats} {name} {program.name}"
-                click.echo(f"\r{progress:<70}", nl=False, err=True)
-                found = alone(program, board, limit)
-                most = found.solutions or 0
-                if most > count or (found.complete and most != count):
-                    sys.exit(f"{name}: {program.name} counts {most} solutions, {count} are right")
-                if not found.complete or found.seconds > SHORT_SECONDS:
-                    long.add((name, program.name))
-                runs.append({"board": name, "count": str(count), "program": program.name,
-                             **found._asdict()})  # fmt: skip
-    click.echo("", err=True)
+    label = "{0[0]} {0[1].name}".format
+    for (name, program), _ in turns(cases, repeats, label, warm_up=False):
+        if (name, program.name) in long:
+            continue
+        board, count = collection.load(name), collection.entry(name).count
+        found = alone(program, board, limit)
+        most = found.solutions or 0
+        if most > count or (found.complete and most != count):
+            raise MismatchError(
+                f"{name}: {program.name} counts {most} solutions, {count} are right"
+            )
+        if not found.complete or found.seconds > SHORT_SECONDS:
+            long.add((name, program.name))
+        runs.append({"board": name, "count": str(count), "program": program.name,
+                     **found._asdict()})  # fmt: skip
     return runs
 
 
 def alone(program: Program, board: Board, limit: float) -> Found:
-    """Count in a process of its own: it can be ended at any time, and leaves no memory behind."""
+    """Count in a separate process, which can be ended at any time and leaves no memory behind.
+
+    Raises
+    ------
+    GpusudokuError
+        If the program fails.
+    """
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_count, args=(sender, program, board, limit))
     process.start()
-    sender.close()  # the other process has it: if that ends, so does the pipe
+    sender.close()  # the other process holds it: when that ends, so does the pipe
     try:
         receiver.recv()
         if receiver.poll(limit + GRACE_SECONDS):
             return receiver.recv()
         return Found(None, False, limit)
     except EOFError:
-        sys.exit(f"{program.name} failed on {board}")
+        raise GpusudokuError(f"{program.name} failed on {board}") from None
     finally:
         process.kill()
         process.join()
 
 
 def _count(sender: Connection, program: Program, board: Board, limit: float) -> None:
-    """Send a word when the program is loaded, then what it found and how long that took."""
+    """Send a word when the program is loaded, then its answer with the seconds that it took."""
     program.load(board)
     sender.send("loaded")
     start = time.perf_counter()
@@ -135,70 +135,68 @@ def _count(sender: Connection, program: Program, board: Board, limit: float) -> 
 
 def show(path: Path) -> None:
     """Print the tables of a recorded file."""
-    recorded = json.loads(path.read_text())
-    described = recorded["machine"]
+    results = recorded(path)
+    described, runs = results["machine"], results["runs"]
     versions = ", ".join(f"{name} {version}" for name, version in described["peers"].items())
-    print(heading_with_clock(described))
-    print(f"\nOther programs: {versions or 'none'}\n")
-    runs = recorded["runs"]
+    print(f"{heading_with_clock(described)}\n\nOther programs: {versions or 'none'}\n")
     counts = {run["board"]: int(run["count"]) for run in runs}
     heads = list(dict.fromkeys(run["program"] for run in runs))
+    timed = grouped(runs, "board", "program")
+    cases = {(name, head): middle(timed.get((name, head), [])) for name in counts for head in heads}
+    rows = [
+        [name, f"{count:,}", *(seconds(cases[name, head]) for head in heads)]
+        for name, count in counts.items()
+    ]
+    table(["seconds", "solutions", *heads], rows)
     peers = [head for head in heads if head in described["peers"]]
-    cases: dict[tuple[str, str], Found | None] = {
-        (name, head): middle([r for r in runs if (r["board"], r["program"]) == (name, head)])
-        for name in counts
-        for head in heads
-    }
-
-    print(f"| seconds | solutions | {' | '.join(heads)} |")
-    print("|---|---:|" + "---:|" * len(heads))
-    for name, count in counts.items():
-        cells = [seconds(cases[name, head]) for head in heads]
-        print(f"| {name} | {count:,} | {' | '.join(cells)} |")
-    many = [name for name, count in counts.items() if count >= MANY]
     if peers:
-        print(f"\n| times as long as {heads[0]} | {' | '.join(peers)} |")
-        print("|---|" + "---:|" * len(peers))
-        factors = {
-            name: [factor(cases[name, peer], cases[name, heads[0]]) for peer in peers]
-            for name in counts
-        }
-        kinds = {f"fewer than {MANY:,}": set(counts) - set(many), f"{MANY:,} or more": set(many)}
-        for kind, names in kinds.items():
-            columns = list(zip(*(factors[name] for name in names), strict=True))
-            if columns:
-                factors[f"geometric mean, {kind} solutions"] = [mean(c) for c in columns]
-        for name, row in factors.items():
-            print(f"| {name} | {' | '.join(times(entry) for entry in row)} |")
+        print()
+        show_factors(cases, counts, heads[0], peers)
+    many = [name for name, count in counts.items() if count >= MANY]
     if many:
-        print(f"\n| solutions a second | {' | '.join(heads)} |")
-        print("|---|" + "---:|" * len(heads))
-        for name in many:
-            print(f"| {name} | {' | '.join(rate(cases[name, head]) for head in heads)} |")
+        print()
+        rows = [[name, *(rate(cases[name, head]) for head in heads)] for name in many]
+        table(["solutions a second", *heads], rows)
 
 
-def middle(runs: list[dict[str, object]]) -> Found | None:
+def show_factors(cases: Cases, counts: dict[str, int], own: str, peers: list[str]) -> None:
+    """Print how many times as long as our search the others take."""
+    factors = {name: [factor(cases[name, peer], cases[name, own]) for peer in peers]
+               for name in counts}  # fmt: skip
+    kinds = {
+        f"fewer than {MANY:,}": [name for name, count in counts.items() if count < MANY],
+        f"{MANY:,} or more": [name for name, count in counts.items() if count >= MANY],
+    }
+    for kind, names in kinds.items():
+        columns = list(zip(*(factors[name] for name in names), strict=True))
+        if columns:
+            factors[f"geometric mean, {kind} solutions"] = [mean(column) for column in columns]
+    rows = [[name, *map(times, row)] for name, row in factors.items()]
+    table([f"times as long as {own}", *peers], rows)
+
+
+def middle(runs: list[Run]) -> Found | None:
     """The run of a case that took the median time, the longer of two; None if there is none."""
     found = [Found(run["solutions"], run["complete"], run["seconds"]) for run in runs]
     return sorted(found, key=lambda run: run.seconds)[len(found) // 2] if found else None
 
 
 def seconds(case: Found | None) -> str:
-    """The time, or how far it got in time."""
+    """The time, or the limit and the rate until then."""
     if case is None or case.complete:
         return "" if case is None else number(case.seconds)
     return f"> {number(case.seconds)}" + (f" ({rate(case)}/s)" if rate(case) else "")
 
 
 def factor(case: Found | None, own: Found | None) -> tuple[float, bool] | None:
-    """How many times as long as ours it took, and whether that is all of it."""
+    """How many times as long as ours it took, and whether the count was complete."""
     if case is None or own is None or not own.complete:
         return None
     return case.seconds / own.seconds, case.complete
 
 
 def mean(column: Sequence[tuple[float, bool] | None]) -> tuple[float, bool] | None:
-    """The geometric mean over the boards that a program takes."""
+    """The geometric mean over the boards that a program can count."""
     known = [entry for entry in column if entry is not None]
     if not known:
         return None
@@ -214,13 +212,26 @@ def times(entry: tuple[float, bool] | None) -> str:
 
 
 def rate(case: Found | None) -> str:
-    """Solutions in a second, if known."""
+    """Solutions a second, if known."""
     return "" if case is None or case.solutions is None else f"{case.solutions / case.seconds:,.0f}"
 
 
 def number(value: float) -> str:
-    """Three digits, or all before the point."""
+    """The number with three digits, or with all digits before the point."""
     return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
+
+
+@script("peers", show)
+@click.argument("boards", nargs=-1)
+@click.option("--limit", default=20.0, show_default=True, help="Seconds that a count may take.")
+@click.option("--repeats", default=3, show_default=True, help="Runs of every short case.")
+def main(path: Path, boards: tuple[str, ...], limit: float, repeats: int) -> None:
+    """Count BOARDS (names as in "gpusudoku boards") with every program that is there."""
+    names, peers = board_names(boards or BOARDS), usable(PEERS)
+    before = gigahertz(1)
+    runs = measure([*OWN, *peers], names, limit, repeats)
+    versions = {peer.name: peer.version() for peer in peers}
+    record(path, runs, peers=versions, gigahertz=[before, gigahertz(1)])
 
 
 if __name__ == "__main__":

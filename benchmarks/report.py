@@ -3,9 +3,10 @@
     python benchmarks/report.py               under 15 minutes on two cores, with progress
     python benchmarks/report.py bench model   some parts only
 
-Parts that need lists of puzzles, which cannot be redistributed here, take them by option; a
-part that has none, or whose packages are missing, says so. Not part of it, as they take longer or
-need a GPU: contraction.py (random boards by number of clues), gpu.py, tune_gpu.py.
+Some parts need lists of puzzles that cannot be redistributed; options name their files. A part
+without its lists is left out, and a part whose packages are missing fails. Not in the report,
+because they take longer or need a GPU: contraction.py (random boards by number of clues), gpu.py,
+tune_gpu.py.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from machine import RESULTS
+from script import command
 
 from gpusudoku.engines.cores import usable_cores
+from gpusudoku.errors import GpusudokuError, InputError
 
 HERE = Path(__file__).parent
 SUITE = [sys.executable, "-m", "gpusudoku", "bench"]
@@ -39,24 +43,11 @@ def script(name: str, *options: str) -> list[str]:
 CUTOFFS = ("@1d", "@1e", "@2d", "@2e", "--method", "search", "-j")
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("parts", nargs=-1)
-@click.option("--batch", "batches", multiple=True, help="List for batches.py; may be repeated.")
-@click.option("--easy", help="Document 002's list of easy puzzles (a file).")
-@click.option("--hard", help="Its list of hard puzzles.")
-@click.option("--hardest", help="Its list of the hardest.")
-def main(
-    parts: tuple[str, ...],
-    batches: tuple[str, ...],
-    easy: str | None,
-    hard: str | None,
-    hardest: str | None,
-) -> None:
-    """Run all PARTS of the report, or some."""
-    lists = [("--easy", easy), ("--hard", hard), ("--hardest", hardest)]
-    given = [word for name, path in lists if path for word in (name, path)]
+def commands(batches: Sequence[str], lists: dict[str, str | None]) -> dict[str, list[list[str]]]:
+    """The commands of every part; ``lists`` are the files of techniques.py by its options."""
+    given = [word for name, path in lists.items() if path for word in (f"--{name}", path)]
     jobs = f"1,{usable_cores()}"
-    commands = {
+    return {
         "bench": [suite("bench", "--patience", "2")],
         "cutoff": [
             suite("cutoff-space", *CUTOFFS, jobs, "--cutoff", "1e15,1e20,1e25,1e30,1e35,1e40"),
@@ -72,22 +63,33 @@ def main(
         "model": [script("model")],
         "readme": [script("readme")],
     }  # fmt: skip
-    unknown = [part for part in parts if part not in commands]
+
+
+@command("report")
+@click.argument("parts", nargs=-1)
+@click.option("--batch", "batches", multiple=True, help="List for batches.py; may be repeated.")
+@click.option("--easy", help="List for techniques.py: the document's easy puzzles.")
+@click.option("--hard", help="List for techniques.py: the document's hard puzzles.")
+@click.option("--hardest", help="List for techniques.py: the document's hardest puzzles.")
+def main(parts: tuple[str, ...], batches: tuple[str, ...], **lists: str | None) -> None:
+    """Run all PARTS of the report, or some."""
+    known = commands(batches, lists)
+    unknown = [part for part in parts if part not in known]
     if unknown:
-        raise click.UsageError(f"no part {unknown[0]!r}: expected {', '.join(commands)}")
-    chosen = parts or tuple(commands)
+        raise InputError(f"no part {unknown[0]!r}: expected {', '.join(known)}")
+    chosen = parts or tuple(known)
     failed = []
     for number, part in enumerate(chosen, start=1):
         start = time.perf_counter()
         click.echo(f"[{number}/{len(chosen)}] {part} ...", err=True)
-        if not commands[part]:
+        if not known[part]:
             click.echo("    left out: its lists of puzzles were not given", err=True)
-        for command in commands[part]:
-            if subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode:
+        for words in known[part]:
+            if subprocess.run(words, stdout=subprocess.DEVNULL, check=False).returncode:
                 failed.append(part)
         click.echo(f"    {time.perf_counter() - start:.0f} s", err=True)
     if failed:
-        sys.exit(f"report.py: not done: {', '.join(failed)}")
+        raise GpusudokuError(f"not done: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

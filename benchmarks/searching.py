@@ -1,24 +1,28 @@
-"""The search on a GPU beside all CPU cores: one long search, and many puzzles in its memory."""
+"""The search on a GPU beside all CPU cores: one long search, and many puzzles in its memory.
+
+Only ``packed``, ``count_on_cpu`` and ``count_on_gpu`` reach into frontiers, kernels and engines.
+"""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterable
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from machine import thinned
+from generated import thinned
 from numpy.typing import NDArray
+from script import Run, check, table
 
 import gpusudoku
+from gpusudoku import Geometry
 from gpusudoku.engines import Engine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.cuda import engine as cuda
 from gpusudoku.engines.cuda.engine import CudaEngine
-from gpusudoku.formats import parse
+from gpusudoku.errors import MismatchError
+from gpusudoku.formats import read_text
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search import loop as search
@@ -29,18 +33,18 @@ from gpusudoku.planning.search import search_settings
 from gpusudoku.search.frontier import Frontier
 
 BOARD, LONG, SHORT = "2f", 3, 0
-"""The board, and how many of its last clues it lacks: 68,365,997,844 and 48,794,239 solutions."""
+"""The board, and the number of last clues it lacks: 68,365,997,844 and 48,794,239 solutions."""
 LIMIT = 2
-"""Solutions after which a puzzle of a batch is known to be none."""
+"""Solutions after which a puzzle of a batch is known to be improper."""
 CPU_SHARE = 100
-"""The CPU counts so much less of a batch."""
+"""The CPU counts one in this many puzzles of a batch."""
 BLOCK = 1 << 20
 """Puzzles made at a time."""
 SWAPS = np.array(list(permutations(range(3))))
 
 
-def long_search(engines: dict[str, Engine]) -> list[dict[str, Any]]:
-    """Search the board on every device: on GPUs without its clues, which takes them as long."""
+def long_search(engines: dict[str, Engine]) -> list[Run]:
+    """Search a board on every device, on GPUs with fewer clues, so that both take a while."""
     runs = []
     for device, engine in engines.items():
         for without in (SHORT, LONG if device == "cuda" else SHORT):  # the first warms up
@@ -48,28 +52,37 @@ def long_search(engines: dict[str, Engine]) -> list[dict[str, Any]]:
             options = {"engine": engine, "device": device}
             result = gpusudoku.count(board, method="search", **options)
         expected = gpusudoku.count(board, method="contraction", **options).count
-        if result.count != expected:
-            sys.exit(f"{board}: {result.count} solutions counted on {device}, {expected} are right")
+        check(f"{board} on {device}", result.count, expected)
         runs.append(
             {
                 "case": f"@{BOARD} without {without} clues, solutions",
                 "device": device,
                 "number": result.count,
                 "seconds": result.stats.seconds,
-                "widening": result.stats.expansion_seconds,
+                "expansion": result.stats.expansion_seconds,
             }
         )
     return runs
 
 
 def puzzles(path: Path) -> NDArray[np.uint8]:
-    """The 9x9 puzzles of a file, a line each: uint8 (puzzles, 81)."""
-    lines = filter(None, map(str.strip, path.read_text().splitlines()))
-    return np.stack([parse(line).cells.astype(np.uint8).ravel() for line in lines])
+    """The 9x9 puzzles of a file, in any form that is read.
+
+    Returns
+    -------
+    uint8 (puzzles, 81)
+
+    Raises
+    ------
+    InputError
+        If there is anything else, or nothing.
+    """
+    boards = read_text(path.read_text(), geometry=Geometry(3, 3), source=str(path))
+    return np.stack([board.cells for board in boards])
 
 
 def relabelled(cells: NDArray[np.uint8], number: int, seed: int = 0) -> Iterable[NDArray[np.uint8]]:
-    """So many puzzles, in blocks: those given, in turn, their digits and rows in bands shuffled."""
+    """Blocks of puzzles made from those given, in turn: digits, and rows of bands, are shuffled."""
     rng = np.random.default_rng(seed)
     for start in range(0, number, BLOCK):
         which = np.arange(start, min(number, start + BLOCK))
@@ -83,7 +96,7 @@ def relabelled(cells: NDArray[np.uint8], number: int, seed: int = 0) -> Iterable
 
 
 def packed(blocks: Iterable[NDArray[np.uint8]], number: int, settings: SearchSettings) -> Frontier:
-    """A frontier of so many puzzles, none of which is split."""
+    """A frontier of ``number`` puzzles, none of which is split."""
     layout: Layout = layout_of(3, 3)
     boards = np.empty((number, layout.words), np.uint64)
     start = 0
@@ -96,57 +109,66 @@ def packed(blocks: Iterable[NDArray[np.uint8]], number: int, settings: SearchSet
     return Frontier(layout, boards, np.arange(number))
 
 
-def batch(path: Path, number: int, engine: CudaEngine) -> list[dict[str, Any]]:
+def batch(path: Path, number: int, engine: CudaEngine) -> list[Run]:
     """Count puzzles in the memory of the first GPU, and some on the CPU; both must agree."""
     settings, given = search_settings(Options()), puzzles(path)
     frontier = packed(relabelled(given, number), number, settings)
     some = frontier.part(0, max(min(len(given), number), number // CPU_SHARE))
-    threads = CpuEngine()
-    threads.prepare(some, settings)
-    job = Job(len(some), LIMIT)
-    start = time.perf_counter()
-    threads.explore(some, settings, job)
-    seconds = time.perf_counter() - start
-    case = f"puzzles of {path.name}, at most {LIMIT} solutions"
-    run = {"case": case, "device": "cpu", "number": len(some), "seconds": seconds}
-    right = np.minimum(job.counts, LIMIT)
+    right, seconds = count_on_cpu(some, settings)
     engine.prepare(frontier.part(0, 1), settings)
     for _ in range(2):  # the first warms up
-        counts, times = counted_there(frontier, settings, engine)
+        counts, times = count_on_gpu(frontier, settings, engine)
     wrong = np.flatnonzero(counts != right[np.arange(number) % len(given)])
     if len(wrong) or (counts[: len(some)] != right).any():
-        sys.exit(f"{path}: {len(wrong)} of {number} puzzles are counted differently on the GPU")
-    return [{"case": case, "device": "cuda", "number": number, **times}, run]
+        raise MismatchError(f"{path}: {len(wrong)} of {number} counts of the GPU differ")
+    case = f"puzzles of {path.name}, at most {LIMIT} solutions"
+    return [
+        {"case": case, "device": "cuda", "number": number, **times},
+        {"case": case, "device": "cpu", "number": len(some), "seconds": seconds},
+    ]
 
 
-def counted_there(
+def count_on_cpu(frontier: Frontier, settings: SearchSettings) -> tuple[NDArray[np.uint64], float]:
+    """Count every board of a frontier on all cores, up to the limit; also gives the seconds."""
+    engine = CpuEngine()
+    engine.prepare(frontier, settings)
+    job = Job(len(frontier), LIMIT)
+    start = time.perf_counter()
+    engine.explore(frontier, settings, job)
+    seconds = time.perf_counter() - start
+    return np.minimum(job.counts, LIMIT), seconds
+
+
+def count_on_gpu(
     frontier: Frontier, settings: SearchSettings, engine: CudaEngine
 ) -> tuple[NDArray[np.uint64], dict[str, float]]:
-    """Bring a frontier to the first card, count all there at once, and bring the counts back."""
-    card = engine.cards[0]
-    with card.current():
+    """Bring a frontier to the first GPU, count all there at once, and bring the counts back."""
+    gpu = engine.gpus[0]
+    with gpu.current():
         clock = [time.perf_counter()]
-        worker = cuda.Driver(card, frontier, settings, Job(len(frontier), LIMIT))
+        worker = cuda.Driver(gpu, frontier, settings, Job(len(frontier), LIMIT))
         launch = cuda.Launch(worker, frontier.boards, frontier.roots, budget=1 << 12)
-        card.finish()
+        gpu.finish()
         clock.append(time.perf_counter())
         while int(launch.cursor[0]) < len(frontier) or int(launch.states[search.TOP].max()) >= 0:
             launch.again()
-            launch.tallies[...] = 0  # by which it sees whether its budget was spent
+            launch.tallies[...] = 0  # a launch finds there whether its budget was spent
         clock.append(time.perf_counter())
-        counts = np.minimum(card.host(launch.counts), np.uint64(LIMIT))
+        counts = np.minimum(gpu.host(launch.counts), np.uint64(LIMIT))
         clock.append(time.perf_counter())
     there, seconds, back = np.diff(clock).tolist()
     return counts, {"seconds": seconds, "transfer": there + back}
 
 
-def show(runs: list[dict[str, Any]]) -> None:
+def show(runs: list[Run]) -> None:
     """Print the table of recorded runs."""
-    print("\n| search | device | number | s | 1e6 a second | widening s | transfer s |")
-    print("|---|---|---:|---:|---:|---:|---:|")
+    rows = []
     for run in runs:
         rate = run["number"] / run["seconds"] / 1e6
         cells = [run["case"], run["device"], f"{run['number']:,}", f"{run['seconds']:.3f}"]
         cells += [f"{rate:.3f}"]
-        cells += [f"{run[name]:.3f}" if name in run else "" for name in ("widening", "transfer")]
-        print(f"| {' | '.join(cells)} |")
+        cells += [f"{run[name]:.3f}" if name in run else "" for name in ("expansion", "transfer")]
+        rows.append(cells)
+    print()
+    heads = ["search", "device", "number", "s", "M/s", "expansion s", "transfer s"]
+    table(heads, rows, left=2)

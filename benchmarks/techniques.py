@@ -1,8 +1,9 @@
 """Repeat the tables of "Solving Sudoku Puzzles" (n1balgo/sudoku, 2014), its figures beside ours.
 
-What techniques solve and leave without any guess, and how long a solution takes with them applied
-at every node. The document's lists are those of Peter Norvig's essay "Solving Every Sudoku Puzzle"
-(easy50, top95 and hardest), which do not come with this project; give files that hold them.
+The tables show how much techniques solve, and how much they leave, without any guess, and how long
+a solution takes if they are applied at every node. The document's lists are those of Peter Norvig's
+essay "Solving Every Sudoku Puzzle" (easy50, top95 and hardest), which do not come with this
+project; give files that hold them.
 
     python benchmarks/techniques.py --easy easy50.txt --hard top95.txt --hardest hardest.txt
     python benchmarks/techniques.py --show       the tables of what was recorded before
@@ -14,11 +15,11 @@ left with one hint is fixed whatever the set, so that "brute force" there is ``n
 the input 9 for each.
 
 Three figures differ by more than rounding. Two are hints, those that 2a leaves of the easy list and
-1+2a of the hard one: the document's program passes over a hidden pair whose cells have but two
-hints each, and so, where 2b is not there to do it, does not clear their other unit. Its rules
-followed that closely leave 125.8 and 184.0 hints, as printed, and change nothing else that shows.
-The third is what 2b solves of the hardest list: 317 of 891 cells by its rules, too, which is 35.6 %
-and was cut to 35.
+1+2a of the hard one: the document's program skips a hidden pair whose cells have only two hints
+each, and so does not clear their other unit, unless 2b does it. If its rules are followed that
+closely, 125.8 and 184.0 hints are left, as printed, and nothing else in the tables changes. The
+third is the share that 2b solves of the hardest list: 317 of 891 cells by its rules, too, which is
+35.6 % and was cut to 35.
 
 The board "that Peter mentions taking most time" is that of 1439 seconds in the essay, which has no
 solution: the program that the document links to holds it under the name p9_imp. Hidden singles
@@ -27,19 +28,19 @@ and hidden pairs together refute it without a guess; neither do alone, nor do si
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean, median
 
 import click
-from machine import RESULTS, gigahertz, heading_with_clock, record
+from machine import gigahertz, heading_with_clock, record, recorded
+from script import Run, check, script, table, turns
 
 import gpusudoku
 from gpusudoku import Board, formats
 from gpusudoku.counting import make_engine
 from gpusudoku.engines import Engine
+from gpusudoku.errors import InputError, MismatchError
 from gpusudoku.formats import parse
 from gpusudoku.options import Options
 from gpusudoku.planning.search import explore
@@ -61,7 +62,7 @@ Printed = dict[str, dict[str, float]]
 
 
 def printed(heads: str, **rows: str) -> Printed:
-    """A table as it is printed."""
+    """A table, as printed."""
     return {
         name: dict(zip(heads.split(), map(float, row.split()), strict=True))
         for name, row in rows.items()
@@ -91,38 +92,11 @@ SLOWEST = printed("1 all", impossible="6134 10")
 IMPOSSIBLE = ".....5.8....6.1.43..........1.5........1.6...3.......553.....61........4........."
 
 WAYS = ("in one batch", "one by one")
-
-Run = dict[str, object]
-
-
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--easy", type=click.Path(exists=True, dir_okay=False), help="File of puzzles.")
-@click.option("--hard", type=click.Path(exists=True, dir_okay=False), help="Another.")
-@click.option("--hardest", type=click.Path(exists=True, dir_okay=False), help="Another.")
-@click.option("--sets", default=",".join(SETS), show_default=True, help="Sets of techniques.")
-@click.option("--repeats", default=9, show_default=True, help="Runs of every timing.")
-@click.option("--output", default=str(RESULTS / "techniques.json"), help="JSON file.")
-@click.option("--show", "only_show", is_flag=True, help="Print that file's tables; run nothing.")
-def main(sets: str, repeats: int, output: str, only_show: bool, **files: str | None) -> None:
-    """Simplify and solve the lists of the document with its sets of techniques."""
-    path, names = Path(output), sets.split(",")
-    if unknown := [name for name in names if name not in SETS]:
-        raise click.UsageError(f"no set {unknown[0]!r}: there are {', '.join(SETS)}")
-    if not only_show:
-        lists = {
-            name: list(formats.read_text(Path(file).read_text(), source=file))
-            for name, file in files.items()
-            if file is not None
-        }
-        before = gigahertz(1)
-        runs = [run for name, boards in lists.items() for run in simplified(name, boards, names)]
-        runs += timed(lists, names, repeats)
-        record(path, runs, gigahertz=[before, gigahertz(1)])
-    show(path)
+"""How a list is searched: whether its puzzles share a frontier."""
 
 
 def simplified(name: str, boards: Sequence[Board], sets: Sequence[str]) -> list[Run]:
-    """What is solved and left of a list by every set, without any guess."""
+    """The share of a list that every set solves, and the hints it leaves, without any guess."""
     cells = sum(board.geometry.cells for board in boards)
     clues = sum(board.clues for board in boards)
     hints = mean(board.n * board.empty_cells for board in boards)
@@ -133,7 +107,7 @@ def simplified(name: str, boards: Sequence[Board], sets: Sequence[str]) -> list[
             continue
         results = [gpusudoku.simplify(board, SETS[key]) for board in boards]
         if any(result.contradictory for result in results):
-            sys.exit(f"{name}: a board has no solution")
+            raise InputError(f"{name}: a board has no solution")
         solved = sum(result.board.clues for result in results) / cells
         hints = mean(result.hints for result in results)
         rows.append({"list": name, "set": key, "solved": solved, "hints": hints})
@@ -143,29 +117,25 @@ def simplified(name: str, boards: Sequence[Board], sets: Sequence[str]) -> list[
 def timed(lists: dict[str, list[Board]], sets: Sequence[str], repeats: int) -> list[Run]:
     """Every run that looks for one solution of each board, on one thread."""
     engine = make_engine(Options(device="cpu", jobs=1))
-    impossible = parse(IMPOSSIBLE)
-    contracted = gpusudoku.count(impossible, engine=engine, device="cpu", method="contraction")
+    impossible = [parse(IMPOSSIBLE)]
+    contracted = gpusudoku.count(*impossible, engine=engine, device="cpu", method="contraction")
     runs: list[Run] = [{"list": "impossible", "solutions": str(contracted.count)}]
-    for repeat in range(repeats + 1):  # the first is a warm-up
-        for key in sets:
-            for name, boards in lists.items():
-                if key not in MILLISECONDS["easy"]:
-                    continue
-                blocks = [boards], [[board] for board in boards]
-                for way, parts in zip(WAYS, blocks, strict=True):
-                    run = searched(parts, engine, key)
-                    if run.pop("solved") != len(boards):
-                        sys.exit(f"{name}: a board is not solved")
-                    if repeat:
-                        runs.append({"list": name, "way": way, "boards": len(boards), **run})
-            if key in SLOWEST["impossible"]:
-                run = searched([[impossible]], engine, key)
-                if run.pop("solved") or contracted.count:
-                    sys.exit("the impossible board is solved")
-                if repeat:
-                    runs.append({"list": "impossible", "way": WAYS[1], "boards": 1, **run})
-            click.echo(f"\r{repeat}/{repeats} {key:<20}", nl=False, err=True)
-    click.echo("", err=True)
+    check("the impossible board", contracted.count, 0)
+    cases = []
+    for key in sets:
+        if key in MILLISECONDS["easy"]:
+            cases += [(key, name, way) for name in lists for way in WAYS]
+        if key in SLOWEST["impossible"]:
+            cases.append((key, "impossible", WAYS[1]))
+    for (key, name, way), kept in turns(cases, repeats, " ".join):
+        boards = lists.get(name, impossible)
+        blocks = [boards] if way == WAYS[0] else [[board] for board in boards]
+        run = searched(blocks, engine, key)
+        right = len(boards) if name in lists else 0
+        if run.pop("solved") != right:
+            raise MismatchError(f"{name}, {way}, {key}: expected {right} boards with a solution")
+        if kept:
+            runs.append({"list": name, "way": way, "boards": len(boards), **run})
     return runs
 
 
@@ -183,8 +153,8 @@ def searched(blocks: Sequence[Sequence[Board]], engine: Engine, key: str) -> Run
 
 def show(path: Path) -> None:
     """Print the tables of a recorded file."""
-    recorded = json.loads(path.read_text())
-    runs, described = recorded["runs"], recorded["machine"]
+    results = recorded(path)
+    runs, described = results["runs"], results["machine"]
     print(f"{heading_with_clock(described)}.")
     print("In parentheses: what the document prints.\n")
     tables = ("Cells solved, in percent", "solved", 100, SOLVED), ("Hints left", "hints", 1, HINTS)
@@ -194,6 +164,14 @@ def show(path: Path) -> None:
         agreeing = sum(abs(value - figure) <= 0.5 for value, figure in both)
         print(f"{title}; {agreeing} of {len(both)} printed figures agree to the rounding:\n")
         print_table(ours, figures, ".1f")
+    show_times(runs)
+    solutions = next(run["solutions"] for run in runs if "solutions" in run)
+    print("impossible: the board that took Norvig's program longest, 1439 seconds. Its solutions,")
+    print(f"by contraction and by search: {solutions}.")
+
+
+def show_times(runs: list[Run]) -> None:
+    """Print the times beside the document's."""
     times: dict[tuple[str, str], list[float]] = {}
     for run in runs:
         if "seconds" in run:
@@ -201,30 +179,47 @@ def show(path: Path) -> None:
             times.setdefault((name, run["set"]), []).append(1e3 * run["seconds"] / run["boards"])
     figures = {f"{n}, {way}": MILLISECONDS[n] for n in MILLISECONDS for way in WAYS} | SLOWEST
     print(
-        "Milliseconds per puzzle until a solution is found, engine time on one thread. The document"
+        "Milliseconds per puzzle until a solution is found, engine time on one thread. The"
+        " document\nmeasures one by one; most of our time is then spent setting up a search. Its"
+        " brute force\nstands beside none and naked-single:\n"
     )
-    print(
-        "measures one by one; most of our time is then spent setting up a search. Its brute force"
-    )
-    print("stands beside none and naked-single:\n")
     print_table({case: median(of) for case, of in times.items()}, figures, ".3g")
-    solutions = next(run["solutions"] for run in runs if "solutions" in run)
-    print("impossible: the board that took Norvig's program longest, 1439 seconds. Its solutions,")
-    print(f"by contraction and by search: {solutions}.")
 
 
 def print_table(ours: dict[tuple[str, str], float], figures: Printed, form: str) -> None:
     """Lists down, sets across; every figure of ours beside the document's, if it prints one."""
     heads = list(dict.fromkeys(key for _, key in ours))
-    print("| list | " + " | ".join(heads) + " |")
-    print("|---|" + "---:|" * len(heads))
+    rows = []
     for name in dict.fromkeys(name for name, _ in ours):
         cells = [f"{ours[name, key]:{form}}" if (name, key) in ours else "" for key in heads]
         for column, key in enumerate(heads):
             if cells[column] and key in figures[name]:
                 cells[column] += f" ({figures[name][key]:g})"
-        print(f"| {name} | {' | '.join(cells)} |")
+        rows.append([name, *cells])
+    table(["list", *heads], rows)
     print()
+
+
+@script("techniques", show)
+@click.option("--easy", type=click.Path(exists=True, dir_okay=False), help="File of puzzles.")
+@click.option("--hard", type=click.Path(exists=True, dir_okay=False), help="Another.")
+@click.option("--hardest", type=click.Path(exists=True, dir_okay=False), help="Another.")
+@click.option("--sets", default=",".join(SETS), show_default=True, help="Sets of techniques.")
+@click.option("--repeats", default=9, show_default=True, help="Runs of every timing.")
+def main(path: Path, sets: str, repeats: int, **files: str | None) -> None:
+    """Simplify and solve the lists of the document with its sets of techniques."""
+    names = sets.split(",")
+    if unknown := [name for name in names if name not in SETS]:
+        raise InputError(f"no set {unknown[0]!r}, expected some of {', '.join(SETS)}")
+    lists = {
+        name: list(formats.read_text(Path(file).read_text(), source=file))
+        for name, file in files.items()
+        if file is not None
+    }
+    before = gigahertz(1)
+    runs = [run for name, boards in lists.items() for run in simplified(name, boards, names)]
+    runs += timed(lists, names, repeats)
+    record(path, runs, gigahertz=[before, gigahertz(1)])
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def run(script: str, *arguments: str) -> str:
 
 
 def row(printed: str, *names: str, table: int = 0) -> list[str]:
-    """The fields behind the names of a row, of the table so many tables further down."""
+    """The fields after the names of a row; ``table`` counts the tables that have such a row."""
     found = [
         [field.strip() for field in line.strip("|").split("|")]
         for line in printed.splitlines()

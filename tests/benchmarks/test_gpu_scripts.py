@@ -78,14 +78,14 @@ def test_a_broken_tuning_file(tmp_path: Path) -> None:
     path = tmp_path / "tuning.json"
     path.write_text("{")
     done = run("tune_gpu.py", "--board", "@box2x2-empty", GPUSUDOKU_CUDA_TUNING=str(path))
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert str(path) in done.stderr
     assert done.stderr.count("\n") == 1
 
 
 def test_boards_without_clues(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(FOLDER)
-    thinned = import_module("machine").thinned
+    thinned = import_module("generated").thinned
     assert len(np.flatnonzero(thinned("2f", 3).cells)) == 12
     assert not thinned("box2x2-empty", 3).cells.any()
 

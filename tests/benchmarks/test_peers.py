@@ -77,7 +77,7 @@ class Base(Fake):
 
 @pytest.fixture
 def run(monkeypatch, tmp_path):
-    """Run the script with some programs; its own row is a fake one, too."""
+    """Run the script with some programs; our own is a fake one, too."""
     monkeypatch.setattr(peers, "OWN", [Base()])
     monkeypatch.setattr(peers, "GRACE_SECONDS", 0.1)
     monkeypatch.setattr(peers, "MANY", 9)

@@ -104,20 +104,11 @@ class TestErrors:
 
 class TestSameness:
     def test_equality_and_hash(self) -> None:
-        boards = [
-            Board.empty(SMALL),
-            with_masks({}),
-            with_masks({0: 0b0011}),
-            with_masks({1: 0b0011}),
-            with_masks({0: 0b0011}, cells={5: 2}),
-        ]
-        again = [
-            Board.empty(SMALL),
-            with_masks({}),
-            with_masks({0: 0b0011}),
-            with_masks({1: 0b0011}),
-            with_masks({0: 0b0011}, cells={5: 2}),
-        ]
+        def made() -> list[Board]:
+            restricted = [with_masks({}), with_masks({0: 0b0011}), with_masks({1: 0b0011})]
+            return [Board.empty(SMALL), *restricted, with_masks({0: 0b0011}, cells={5: 2})]
+
+        boards, again = made(), made()
         assert boards == again
         assert list(map(hash, boards)) == list(map(hash, again))
         assert len({*boards, *again}) == len(boards)
