@@ -25,8 +25,9 @@ from script import Run, check, grouped, script, table
 
 import gpusudoku
 from gpusudoku import Board, collection
-from gpusudoku.counting import Options, make_engine
 from gpusudoku.engines.cores import usable_cores
+from gpusudoku.engines.make import make_engine
+from gpusudoku.options import Options
 from gpusudoku.results import Count
 
 SERIES = [f"{series}{letter}" for series in "12" for letter in "abcdef"]
@@ -78,7 +79,7 @@ def figures(result: Count) -> dict[str, Any]:
     """The figures of a contraction that are recorded; seconds beside those it was estimated at."""
     stats = result.stats
     return {"count": str(result.count), "seconds": stats.seconds, "products": stats.products,
-            "estimate": stats.contraction_estimate}  # fmt: skip
+            "estimate": result.estimates.contraction_seconds}  # fmt: skip
 
 
 def measure(quick: bool) -> list[Run]:

@@ -28,9 +28,9 @@ from machine import gigahertz, heading, record, recorded
 from script import Run, board_names, counted, grouped, script, table, turns
 
 from gpusudoku import collection
-from gpusudoku.counting import make_engine
-from gpusudoku.engines import Engine
 from gpusudoku.engines.cores import usable_cores
+from gpusudoku.engines.engine import Engine
+from gpusudoku.engines.make import make_engine
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 

@@ -27,10 +27,11 @@ from script import Run, grouped, script, table
 
 import gpusudoku
 from gpusudoku import collection
-from gpusudoku.counting import Options, make_engine
-from gpusudoku.engines import Engine
 from gpusudoku.engines.cuda import availability
+from gpusudoku.engines.engine import Engine
+from gpusudoku.engines.make import make_engine
 from gpusudoku.errors import DeviceError, MismatchError
+from gpusudoku.options import Options
 
 CLUES = range(0, 21, 2)
 BOARDS = 10

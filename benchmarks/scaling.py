@@ -18,7 +18,8 @@ from machine import gigahertz, heading, record, recorded
 from script import Run, board_names, counted, grouped, script, table, turns
 
 from gpusudoku.bench.engines import thread_numbers
-from gpusudoku.counting import Options, make_engine
+from gpusudoku.engines.make import make_engine
+from gpusudoku.options import Options
 
 BOARDS = ["1f", "2f", "a8"]
 

@@ -17,15 +17,15 @@ from script import Run, check, table
 
 import gpusudoku
 from gpusudoku import Geometry
-from gpusudoku.engines import Engine
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.engines.cuda import engine as cuda
 from gpusudoku.engines.cuda.engine import CudaEngine
+from gpusudoku.engines.cuda.launch import Launch
+from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import MismatchError
 from gpusudoku.formats import read_text
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search import loop as search
+from gpusudoku.kernels.search.arguments import TOP
 from gpusudoku.kernels.search.layout import Layout, layout_of
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
@@ -95,16 +95,14 @@ def relabelled(cells: NDArray[np.uint8], number: int, seed: int = 0) -> Iterable
         yield np.take_along_axis(digits, grids.reshape(-1, 81), axis=1)
 
 
-def packed(blocks: Iterable[NDArray[np.uint8]], number: int, settings: SearchSettings) -> Frontier:
+def packed(blocks: Iterable[NDArray[np.uint8]], number: int) -> Frontier:
     """A frontier of ``number`` puzzles, none of which is split."""
     layout: Layout = layout_of(3, 3)
     boards = np.empty((number, layout.words), np.uint64)
     start = 0
     for cells in blocks:
         end = start + len(cells)
-        cpu.kernels(layout, settings).load(
-            cells, layout.index_of, layout.nonpeers, boards[start:end]
-        )
+        cpu.pack(layout)(cells, layout.index_of, layout.nonpeers, boards[start:end])
         start = end
     return Frontier(layout, boards, np.arange(number))
 
@@ -112,7 +110,7 @@ def packed(blocks: Iterable[NDArray[np.uint8]], number: int, settings: SearchSet
 def batch(path: Path, number: int, engine: CudaEngine) -> list[Run]:
     """Count puzzles in the memory of the first GPU, and some on the CPU; both must agree."""
     settings, given = search_settings(Options()), puzzles(path)
-    frontier = packed(relabelled(given, number), number, settings)
+    frontier = packed(relabelled(given, number), number)
     some = frontier.part(0, max(min(len(given), number), number // CPU_SHARE))
     right, seconds = count_on_cpu(some, settings)
     engine.prepare(frontier.part(0, 1), settings)
@@ -146,15 +144,15 @@ def count_on_gpu(
     gpu = engine.gpus[0]
     with gpu.current():
         clock = [time.perf_counter()]
-        worker = cuda.Driver(gpu, frontier, settings, Job(len(frontier), LIMIT))
-        launch = cuda.Launch(worker, frontier.boards, frontier.roots, budget=1 << 12)
+        launch = Launch(gpu, frontier, settings, Job(len(frontier), LIMIT), budget=1 << 12)
         gpu.finish()
         clock.append(time.perf_counter())
-        while int(launch.cursor[0]) < len(frontier) or int(launch.states[search.TOP].max()) >= 0:
+        work, stacks = launch.work, launch.stacks
+        while int(work.cursor[0]) < len(frontier) or int(stacks.state[TOP].max()) >= 0:
             launch.again()
-            launch.tallies[...] = 0  # a launch finds there whether its budget was spent
+            stacks.tally[...] = 0  # a launch finds there whether its budget was spent
         clock.append(time.perf_counter())
-        counts = np.minimum(gpu.host(launch.counts), np.uint64(LIMIT))
+        counts = np.minimum(gpu.host(launch.found.counts), np.uint64(LIMIT))
         clock.append(time.perf_counter())
     there, seconds, back = np.diff(clock).tolist()
     return counts, {"seconds": seconds, "transfer": there + back}

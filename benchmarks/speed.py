@@ -18,7 +18,8 @@ from machine import gigahertz, heading_with_clock, record, recorded
 from script import Run, board_names, counted, grouped, script, table, turns
 
 from gpusudoku import collection
-from gpusudoku.counting import Options, make_engine
+from gpusudoku.engines.make import make_engine
+from gpusudoku.options import Options
 
 SERIES = ["1c", "1d", "1e", "1f", "2c", "2d", "2e", "2f"]
 LARGE = [

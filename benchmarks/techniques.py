@@ -38,12 +38,13 @@ from script import Run, check, script, table, turns
 
 import gpusudoku
 from gpusudoku import Board, formats
-from gpusudoku.counting import make_engine
-from gpusudoku.engines import Engine
+from gpusudoku.engines.engine import Engine
+from gpusudoku.engines.make import make_engine
 from gpusudoku.errors import InputError, MismatchError
 from gpusudoku.formats import parse
 from gpusudoku.options import Options
-from gpusudoku.planning.search import explore
+from gpusudoku.planning.search import SearchPlan
+from gpusudoku.search.frontier import Frontier
 
 SETS = {
     "none": "none",
@@ -144,7 +145,7 @@ def searched(blocks: Sequence[Sequence[Board]], engine: Engine, key: str) -> Run
     options = Options(device="cpu", jobs=1, method="search", propagate=SETS[key], limit=1)
     solved, nodes, seconds = 0, 0, 0.0
     for block in blocks:
-        counts, stats = explore(block, engine, options)
+        counts, stats = SearchPlan(Frontier.of(block), options).run(engine)
         solved += sum(count > 0 for count in counts)
         nodes += stats.nodes
         seconds += stats.seconds

@@ -129,7 +129,8 @@ class Bench:
 def transfer_seconds(board: Board, gpu: Gpu, engine: CudaEngine, repeats: int) -> float:
     """The seconds that it takes to bring the frontier of a board to the GPU."""
     settings = search_settings(Options())
-    frontier = Frontier.of([board], settings).expanded(settings, engine.width)
+    roots = Frontier.of([board])
+    frontier = roots.expanded(settings, engine.prepare(roots, settings))
     times = []
     with gpu.current():
         for _ in range(repeats + 1):

@@ -22,12 +22,12 @@ GRIDS = 6670903752021072936960
 
 def candidates_of(board: Board) -> NDArray[np.uint64]:
     """uint64 (81): the candidates that singles leave of a board that has a solution."""
-    return Frontier.of([board], SearchSettings()).simplified(SearchSettings()).candidates[0]
+    return Frontier.of([board]).simplified(SearchSettings()).candidates[0]
 
 
 def contracted(board: Board, **how: bool) -> int:
     """The count by contraction, on two threads."""
-    simplified = Frontier.of([board], SearchSettings()).simplified(SearchSettings())
+    simplified = Frontier.of([board]).simplified(SearchSettings())
     if not len(simplified):
         return 0
     return summed(Nine(simplified.candidates[0], **how), CpuEngine(2))[0]
