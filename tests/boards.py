@@ -1,31 +1,45 @@
 """Random boards, and packed boards read back with plain Python.
 
 Kernels are compiled anew for every shape of box, set of techniques and strategy, which takes
-seconds; tests nonpeers to few of each, and try other techniques with ``uncompiled`` kernels.
+seconds; tests keep to few of each, and try other techniques with ``uncompiled`` kernels.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import cache
 from math import prod
-from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.engines.engine import Engine
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.expand import build_expand, build_load
+from gpusudoku.kernels.search.expand import build_expand, build_pack
 from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.options import Options
+from gpusudoku.planning.plan import Outcome
+from gpusudoku.planning.search import SearchPlan
+from gpusudoku.results import SearchStats
+from gpusudoku.search.frontier import Frontier
 
 SHAPES = ["2x2", "1x4", "1x5", "2x3", "3x2", "3x3", "2x5", "4x4"]
 """Boxes of the boards that the compiled search is tried on; the widest, 8x8, has its own tests."""
 
 CLUES = {"2x2": 3, "1x4": 3, "1x5": 6, "2x3": 9, "3x2": 9, "3x3": 33, "2x5": 48, "4x4": 158}
 """Clues that leave so few solutions that the oracle is quick."""
+
+LINE_4X4 = "1....2....3....."
+"""A board of 4x4 cells with six solutions."""
+PUZZLE = "8..2.3..6.5.7....9..4...1..79..5...4...8.6...1...7..95..3...2..5....7.6.4..6.9..1"
+"""A board of 9x9 cells with one solution."""
 
 
 def layout_of(geometry: Geometry) -> Layout:
@@ -88,9 +102,25 @@ def search_space(layout: Layout, packed: NDArray[np.uint64]) -> int:
     return prod(len(candidates) for candidates in unpacked(layout, packed))
 
 
-def uncompiled(layout: Layout, settings: SearchSettings) -> SimpleNamespace:
-    """The kernels as the plain Python functions they are written as."""
+def searched(
+    boards: Batch | Sequence[Board], engine: Engine, options: Options | None = None, **run: Any
+) -> Outcome[SearchStats]:
+    """Search boards together: their counts, and what was done."""
+    return SearchPlan(Frontier.of(boards), options or Options()).run(engine, **run)
 
+
+def run_uncompiled(patch: pytest.MonkeyPatch) -> None:
+    """Let every search run on kernels that are the plain Python functions they are written as."""
+    patch.setattr(cpu, "pack", cache(lambda layout: build_pack(layout, as_it_is)))
+    patch.setattr(cpu, "expand", cache(_uncompiled_expand))
+    patch.setattr(cpu, "run", _uncompiled_run)
+
+
+def _uncompiled_expand(layout: Layout, settings: SearchSettings) -> Callable[..., int]:
+    return build_expand(layout, settings, as_it_is)
+
+
+def _uncompiled_run(layout: Layout, settings: SearchSettings) -> Callable[..., None]:
     def claim(counter: NDArray[np.int64]) -> int:
         counter[0] += 1
         return int(counter[0]) - 1
@@ -98,16 +128,7 @@ def uncompiled(layout: Layout, settings: SearchSettings) -> SimpleNamespace:
     def add(array: NDArray[np.uint64], i: int, value: np.uint64) -> None:
         array[i] += value
 
-    return SimpleNamespace(
-        load=build_load(layout, as_it_is),
-        expand=build_expand(layout, settings, as_it_is),
-        run=search_for(layout, settings).build_run(as_it_is, claim, add),
-    )
-
-
-def run_uncompiled(patch: pytest.MonkeyPatch) -> None:
-    """Let everything run on uncompiled kernels."""
-    patch.setattr(cpu, "kernels", uncompiled)
+    return search_for(layout, settings).build_run(as_it_is, claim, add)
 
 
 def as_it_is(function):  # type: ignore[no-untyped-def]

@@ -13,11 +13,12 @@ import pytest
 from gpusudoku import listing as listing_module
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.counting import Stats
 from gpusudoku.engines import cpu as cpu_engine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError
-from gpusudoku.listing import Listing, solutions, solve
+from gpusudoku.listing import Listing, solutions
+from gpusudoku.options import Options
+from gpusudoku.results import SearchStats
 from tests import naive
 from tests.boards import CLUES, full_grid, puzzle, spoilt
 
@@ -84,7 +85,7 @@ def test_one_thread_lists_in_a_fixed_order() -> None:
 def test_many_blocks(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """More than may wait for the reader at once."""
     monkeypatch.setattr(cpu_engine, "ROOM_BYTES", 5 * 36)
-    with closing(Listing(BOARD, device="cpu", jobs=jobs)) as listing:
+    with closing(Listing(BOARD, Options(device="cpu", jobs=jobs))) as listing:
         blocks = list(listing)
     assert {block.dtype for block in blocks} == {np.dtype(np.uint8)}
     assert max(block.shape for block in blocks) == (5, 36)
@@ -93,12 +94,12 @@ def test_many_blocks(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_statistics_are_there_at_the_end() -> None:
-    with closing(Listing(BOARD, device="cpu", jobs=1)) as listing:
+    with closing(Listing(BOARD, Options(device="cpu", jobs=1))) as listing:
         for _ in listing:
             pass
-    assert isinstance(listing.stats, Stats)
+    assert isinstance(listing.stats, SearchStats)
     assert listing.stats.boards_explored >= len(SOLUTIONS)
-    assert listing.stats.empty_cells == BOARD.empty_cells
+    assert listing.stats.nodes >= listing.stats.boards_explored
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -115,7 +116,7 @@ def test_closing_early_stops_the_workers(taken: int, jobs: int) -> None:
 
 def test_a_listing_closed_at_once() -> None:
     before = set(threading.enumerate())
-    Listing(Board.empty(Geometry(3, 3)), device="cpu", jobs=2).close()
+    Listing(Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=2)).close()
     assert set(threading.enumerate()) == before
 
 
@@ -127,7 +128,7 @@ def test_a_limit_ends_the_threads() -> None:
 
 @pytest.mark.timeout(20)
 def test_an_ended_listing_stays_ended() -> None:
-    listing = Listing(FULL, device="cpu", jobs=1)
+    listing = Listing(FULL, Options(device="cpu", jobs=1))
     assert len(list(listing)) == 1
     assert list(listing) == []
     listing.close()
@@ -136,7 +137,7 @@ def test_an_ended_listing_stays_ended() -> None:
 
 @pytest.mark.timeout(20)
 def test_a_closed_listing_gives_no_more() -> None:
-    listing = Listing(Board.empty(Geometry(3, 3)), device="cpu", jobs=1)
+    listing = Listing(Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=1))
     assert len(next(listing))
     listing.close()
     for _ in range(2 * listing_module.WAITING_BLOCKS):
@@ -158,45 +159,6 @@ def test_an_error_of_the_search_reaches_the_reader() -> None:
 
 def test_wrong_options() -> None:
     with pytest.raises(InputError):
-        Listing(BOARD, device="cpu", limit=0)
+        Listing(BOARD, Options(device="cpu", limit=0))
     with pytest.raises(InputError):
         next(solutions(BOARD, device="gpu"))
-
-
-class TestSolve:
-    def test_the_only_solution(self) -> None:
-        board = next(
-            board
-            for board in (puzzle("3x3", 40, seed) for seed in range(99))
-            if naive.count(board) == 1
-        )
-        solution = solve(board, device="cpu", jobs=2)
-        assert solution.unique is True
-        assert solution.board is not None
-        assert [tuple(solution.board.cells.tolist())] == list(naive.solutions(board))
-        assert solution.stats.empty_cells == 41
-
-    @pytest.mark.parametrize("jobs", [1, 2])
-    def test_one_of_several(self, jobs: int) -> None:
-        solution = solve(BOARD, device="cpu", jobs=jobs)
-        assert solution.unique is False
-        assert solution.board is not None
-        assert tuple(solution.board.cells.tolist()) in SOLUTIONS
-
-    def test_uniqueness_not_asked(self) -> None:
-        solution = solve(BOARD, check_unique=False, device="cpu", jobs=1)
-        assert solution.unique is None
-        assert solution.board is not None
-        assert tuple(solution.board.cells.tolist()) in SOLUTIONS
-
-    @pytest.mark.parametrize("check_unique", [True, False])
-    def test_none(self, check_unique: bool) -> None:
-        solution = solve(spoilt(FULL, 1), check_unique=check_unique, device="cpu", jobs=1)
-        assert (solution.board, solution.unique) == (None, None)
-
-    def test_a_huge_board(self) -> None:
-        solution = solve(Board.empty(Geometry(4, 4)), device="cpu", jobs=2)
-        assert solution.unique is False
-        assert solution.board is not None
-        assert solution.board.is_full
-        assert not solution.board.conflicts

@@ -1,105 +1,58 @@
-"""Solutions of many boards from Python: the same as board by board, read and given as needed."""
+"""A solution of a board, and whether it is the only one."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import closing
-from itertools import islice
-from typing import Any
-
-import numpy as np
 import pytest
 
-from gpusudoku.board.batch import FIRST_BOARDS, Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.errors import InputError
-from gpusudoku.solving import FEW, list_batches, solve_batches
+from gpusudoku.solving import solve
 from tests import naive
 from tests.boards import full_grid, puzzle, spoilt
 
+BOARD = puzzle("2x3", 8, 6)
+SOLUTIONS = list(naive.solutions(BOARD))
 FULL = Board(full_grid(Geometry(2, 3), 1), Geometry(2, 3))
-BOARDS = [puzzle("2x3", 8 + seed % 12, seed) for seed in range(60)]
-BOARDS[20:20] = [FULL, spoilt(FULL, 1)]
-SOLUTIONS = [list(naive.solutions(board)) for board in BOARDS]
 
 
-def listed(boards: list[Board], **options: Any) -> list[tuple[int, ...]]:
-    with closing(list_batches([Batch.of(boards)], device="cpu", **options)) as found:
-        return [tuple(row) for each in found for block in each.solutions for row in block.tolist()]
+def test_the_only_solution() -> None:
+    board = next(
+        board
+        for board in (puzzle("3x3", 40, seed) for seed in range(99))
+        if naive.count(board) == 1
+    )
+    solution = solve(board, device="cpu", jobs=2)
+    assert solution.unique is True
+    assert solution.board is not None
+    assert [tuple(solution.board.cells.tolist())] == list(naive.solutions(board))
+    assert solution.stats.boards_explored >= 1
+    assert board.empty_cells == 41
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
+def test_one_of_several(jobs: int) -> None:
+    solution = solve(BOARD, device="cpu", jobs=jobs)
+    assert solution.unique is False
+    assert solution.board is not None
+    assert tuple(solution.board.cells.tolist()) in SOLUTIONS
+
+
+def test_uniqueness_not_asked() -> None:
+    solution = solve(BOARD, check_unique=False, device="cpu", jobs=1)
+    assert solution.unique is None
+    assert solution.board is not None
+    assert tuple(solution.board.cells.tolist()) in SOLUTIONS
+
+
 @pytest.mark.parametrize("check_unique", [True, False])
-def test_solved_as_one_by_one(check_unique: bool, jobs: int) -> None:
-    options: dict[str, Any] = {"device": "cpu", "jobs": jobs, "check_unique": check_unique}
-    results = list(solve_batches([Batch.of(BOARDS)], **options))
-    assert [board for each in results for board in each.boards] == BOARDS
-    counts = np.concatenate([each.counts for each in results]).tolist()
-    assert counts == [min(len(found), 1 + check_unique) for found in SOLUTIONS]
-    rows = [tuple(row) for each in results for row in each.solutions.tolist()]
-    for row, found in zip(rows, SOLUTIONS, strict=True):
-        assert row in found if found else not any(row)
+def test_none(check_unique: bool) -> None:
+    solution = solve(spoilt(FULL, 1), check_unique=check_unique, device="cpu", jobs=1)
+    assert (solution.board, solution.unique) == (None, None)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("limit", [None, 1, 2, FEW - 1, FEW, FEW + 1])
-def test_listed_board_by_board(limit: int | None, jobs: int) -> None:
-    rest = listed(BOARDS, limit=limit, jobs=jobs)
-    assert {len(found) > FEW for found in SOLUTIONS} == {True, False}
-    for found in SOLUTIONS:
-        number = len(found) if limit is None else min(limit, len(found))
-        these, rest = rest[:number], rest[number:]
-        assert len(set(these)) == number
-        assert set(these) <= set(found)
-        if len(found) < FEW:
-            assert these == found[:number]
-    assert rest == []
-
-
-def test_which_boards_have_none() -> None:
-    with closing(list_batches([Batch.of(BOARDS)], device="cpu")) as found:
-        doubtful = [board for each in found for board in each.doubtful]
-    none = [board for board, found in zip(BOARDS, SOLUTIONS, strict=True) if not found]
-    assert spoilt(FULL, 1) in none
-    assert doubtful == none
-
-
-@pytest.mark.parametrize("function", [solve_batches, list_batches])
-def test_boards_are_read_as_they_are_needed(function: Any) -> None:
-    read = 0
-
-    def endless() -> Iterator[Batch]:
-        nonlocal read
-        while True:
-            read += 1
-            yield Batch.of([FULL])
-
-    with closing(function(endless(), device="cpu")) as results:
-        first = next(results)
-        assert len(first.boards) == FIRST_BOARDS
-        assert read == FIRST_BOARDS
-
-
-@pytest.mark.parametrize("function", [solve_batches, list_batches])
-def test_an_error_comes_after_the_boards_before_it(function: Any) -> None:
-    def broken() -> Iterator[Batch]:
-        yield Batch.of([FULL, FULL])
-        raise InputError("no board")
-
-    results = function(broken(), device="cpu")
-    assert len(next(results).boards) == 2
-    with pytest.raises(InputError, match="no board"):
-        next(results)
-
-
-def test_closing_early_stops_the_workers() -> None:
-    before = set(threading.enumerate())
-    huge = Board.empty(Geometry(3, 3))
-    found = list_batches([Batch.of([huge, huge])], device="cpu", jobs=2)
-    blocks = iter(next(found).solutions)
-    assert len(list(islice(blocks, 3))) == 3
-    assert set(threading.enumerate()) > before
-    found.close()
-    assert set(threading.enumerate()) == before
+def test_a_huge_board() -> None:
+    solution = solve(Board.empty(Geometry(4, 4)), device="cpu", jobs=2)
+    assert solution.unique is False
+    assert solution.board is not None
+    assert solution.board.is_full
+    assert not solution.board.conflicts

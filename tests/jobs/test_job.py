@@ -7,11 +7,9 @@ import threading
 import time
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
-from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
-from gpusudoku.counting import count
 from gpusudoku.errors import GpusudokuError, Interrupted
 from gpusudoku.jobs.job import Job, Progress, Task
 
@@ -27,7 +25,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 class Counter:
-    """Adds the payload of every task to owner 0."""
+    """Adds the payload of every task to counter 0."""
 
     def __init__(self) -> None:
         self.taken: list[int] = []
@@ -44,7 +42,7 @@ def tasks(*payloads: int) -> list[Task]:
 
 
 @pytest.mark.parametrize("number", [1, 2, 5])
-def test_all_chunks_are_done_once(number: int) -> None:
+def test_all_tasks_are_done_once(number: int) -> None:
     job = Job(1)
     workers = [Counter() for _ in range(number)]
     job.run(tasks(*range(1000)), workers)
@@ -55,7 +53,7 @@ def test_all_chunks_are_done_once(number: int) -> None:
     assert job.stopped
 
 
-def test_without_chunks_a_job_ends() -> None:
+def test_without_tasks_a_job_ends() -> None:
     job = Job(3)
     job.run([], [Counter(), Counter()])
     assert job.counts == [0, 0, 0]
@@ -67,7 +65,19 @@ def test_counts_are_exact_beyond_64_bits() -> None:
     assert job.counts == [2**65 - 2 + 2**80]
 
 
-def test_offered_chunks_are_taken() -> None:
+@pytest.mark.parametrize("dtype", [object, np.uint64])
+def test_all_counters_at_once(dtype: type) -> None:
+    job = Job(3, limit=5, dtype=dtype)
+    job.report_all(np.array([4, 0, 7], np.uint64))
+    job.report([(0, 1)])
+    assert not job.stopped
+    assert (job.counts, job.total) == ([5, 0, 7], 12)
+    job.report_all(np.array([1, 5, 0], np.uint64))
+    assert job.stopped
+    assert job.counts == [6, 5, 7]
+
+
+def test_shared_tasks_are_taken() -> None:
     class Splitter:
         def __call__(self, job: Job) -> float:
             while (task := job.take()) is not None:
@@ -77,7 +87,7 @@ def test_offered_chunks_are_taken() -> None:
                     half = task.payload // 2
                     parts = [half, task.payload - half]
                     weight = task.weight / task.payload
-                    job.offer(Task(part, weight * part) for part in parts)
+                    job.share(Task(part, weight * part) for part in parts)
             return 0.0
 
     job = Job(1)
@@ -97,7 +107,7 @@ def test_who_has_too_much_sees_that_others_wait() -> None:
                 if not first.is_set():
                     first.set()
                     wait_until(lambda: job.has_idle_workers)
-                    job.offer([Task(5, 0.5)])
+                    job.share([Task(5, 0.5)])
                     assert not job.has_idle_workers
                     wait_until(lambda: len(threads) == 2)  # it is the other that takes it
                     job.report([(0, 2)], 0.5)
@@ -111,7 +121,7 @@ def test_who_has_too_much_sees_that_others_wait() -> None:
     assert len(set(threads)) == 2
 
 
-def test_nobody_is_hungry_while_chunks_wait() -> None:
+def test_nobody_is_idle_while_tasks_wait() -> None:
     seen = []
 
     class Looker:
@@ -137,18 +147,18 @@ def test_a_limit_that_is_met_exactly_stops_the_job() -> None:
     assert job.counts == [8]
 
 
-def test_every_owner_has_to_reach_the_limit() -> None:
-    class ByOwner:
+def test_every_counter_has_to_reach_the_limit() -> None:
+    class ByCounter:
         def __call__(self, job: Job) -> float:
             while (task := job.take()) is not None:
                 job.report([(task.payload, 1)])
             return 0.0
 
     job = Job(3, limit=2)
-    job.run(tasks(*[0] * 10, *[2] * 10, *[1] * 10), [ByOwner()])
+    job.run(tasks(*[0] * 10, *[2] * 10, *[1] * 10), [ByCounter()])
     assert job.counts == [10, 2, 10]  # nothing is taken from 1's
     job = Job(2, limit=5)
-    job.run(tasks(*[0] * 10, *[1] * 4), [ByOwner()])
+    job.run(tasks(*[0] * 10, *[1] * 4), [ByCounter()])
     assert job.counts == [10, 4]
 
 
@@ -161,7 +171,7 @@ def test_an_error_in_a_worker_is_raised(error: BaseException) -> None:
 
     before = threading.active_count()
     job = Job(1)
-    # The others find no task and wait for one to be offered, but not for ever.
+    # The others find no task and wait for one to be shared, but not for ever.
     with pytest.raises(type(error)) as caught:
         job.run([Task(1, 1.0)], [Failing(), Failing(), Failing()])
     assert caught.value is error
@@ -267,33 +277,3 @@ def test_a_signal_stops_the_workers() -> None:
         Job(1).run([], [*workers, Interrupter()])
     assert caught.value.count == 6
     assert all(worker.ended for worker in workers)
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_count_can_be_interrupted(jobs: int) -> None:
-    """With what it has found so far, and no thread left behind."""
-    seen = []
-
-    def progress(state: Progress) -> None:
-        seen.append(state.count)
-        if state.count:
-            raise KeyboardInterrupt
-
-    before = threading.active_count()
-    board = Board.empty(Geometry(3, 3))
-    with pytest.raises(Interrupted) as caught:
-        count(board, device="cpu", jobs=jobs, progress=progress)
-    assert caught.value.count >= seen[-1] > 0
-    assert threading.active_count() == before
-
-
-def test_an_interrupt_while_widening_is_one_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpusudoku.search.frontier import Frontier
-
-    def expanded(*_: object, **__: object) -> Frontier:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Frontier, "expanded", expanded)
-    with pytest.raises(Interrupted) as caught:
-        count(Board.empty(Geometry(2, 3)), device="cpu", method="search", jobs=1)
-    assert caught.value.count == 0

@@ -47,8 +47,8 @@ for *what, major, minor in json.load(sys.stdin):
     Device.compute_capability = (major, minor)
     if what:
         rows, columns, techniques, strategy, *contiguous = what
-        layout, settings = Layout(rows, columns), SearchSettings(techniques, strategy)
-        kernel, types = build_kernel(layout, settings, bool(contiguous)), signature(layout, settings)
+        search = Layout(rows, columns), SearchSettings(techniques, strategy)
+        kernel, types = build_kernel(*search, bool(contiguous)), signature(*search)
     else:
         kernel, types = nine_cuda.build_kernel(), nine_cuda.SIGNATURE
     arguments, _ = sigutils.normalize_signature(types)

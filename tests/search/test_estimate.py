@@ -16,7 +16,7 @@ from tests.boards import puzzle, spoilt
 
 
 def estimated(board: Board) -> SearchEstimate:
-    return estimate_search(Frontier.of([board], SearchSettings()), SearchSettings())
+    return estimate_search(Frontier.of([board]), SearchSettings())
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -11,36 +11,40 @@ from numpy.typing import NDArray
 from gpusudoku.board.board import Board
 from gpusudoku.counting import count, count_many
 from gpusudoku.engines import cpu as cpu_engine
+from gpusudoku.engines.cpu import CpuEngine, SearchWorker
 from gpusudoku.formats import parse
 from gpusudoku.kernels.lanes import LANES, nonzero
 from gpusudoku.kernels.search import select as searches
+from gpusudoku.kernels.search.arguments import Stack
 from gpusudoku.kernels.search.layout import ZERO
 from gpusudoku.kernels.search.nine import planes as nine_planes
 from gpusudoku.kernels.search.nine.loop import can_search
-from gpusudoku.kernels.search.nine.planes import GUARDS, NINE, ROWS, WORDS, boards_of
+from gpusudoku.kernels.search.nine.planes import GUARDS, NINE, ROWS, WORDS, Lanes, boards_of
 from gpusudoku.kernels.search.nine.step import build_step
 from gpusudoku.kernels.search.settings import FIRST, MIN, SearchSettings
 from gpusudoku.listing import Listing
+from gpusudoku.options import Options
 from gpusudoku.search.frontier import Frontier
-from gpusudoku.search.techniques import parse_techniques, simplify
+from gpusudoku.search.techniques import parse_techniques
+from gpusudoku.simplifying import simplify
 from tests import naive
-from tests.boards import as_it_is, full_grid, puzzle, run_uncompiled, spoilt
+from tests.boards import as_it_is, full_grid, puzzle, run_uncompiled, searched, spoilt
 
 TECHNIQUES = ["naked-single", "singles", "locked", "naked-single,locked-candidates"]
 
 
 def packed(boards: list[Board], monkeypatch: pytest.MonkeyPatch) -> Frontier:
     run_uncompiled(monkeypatch)
-    return Frontier.of(boards, SearchSettings())
+    return Frontier.of(boards)
 
 
-def work_of(frontier: Frontier) -> NDArray[np.uint32]:
+def memory_of(frontier: Frontier) -> NDArray[np.uint32]:
     """Working memory with a board of the frontier in every lane."""
-    work = np.zeros((nine_planes.WORK_ROWS, len(frontier)), np.uint32)
+    memory = Lanes.empty(len(frontier)).memory
     unpack = nine_planes.build_unpack(as_it_is)
     for lane in range(len(frontier)):
-        unpack(frontier.boards[lane], work, lane)
-    return work
+        unpack(frontier.boards[lane], memory, lane)
+    return memory
 
 
 def random_boards(clues: int, boards: int, seed: int) -> list[Board]:
@@ -49,20 +53,20 @@ def random_boards(clues: int, boards: int, seed: int) -> list[Board]:
 
 def test_packing_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
     frontier = packed(random_boards(25, 20, 1), monkeypatch)
-    work = work_of(frontier)
-    again = boards_of(work[:WORDS].T)
+    memory = memory_of(frontier)
+    again = boards_of(memory[:WORDS].T)
     assert (again[:, : NINE.fixed] == frontier.boards[:, : NINE.fixed]).all()
-    assert not (work & GUARDS).any()
-    assert int(np.bitwise_count(work[0, 0])) <= int(ROWS).bit_count() == 27
+    assert not (memory & GUARDS).any()
+    assert int(np.bitwise_count(memory[0, 0])) <= int(ROWS).bit_count() == 27
 
 
 def test_solutions_are_written_cell_by_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     boards = [Board(full_grid(puzzle("3x3", 0, 0).geometry, seed)) for seed in range(5)]
-    work = work_of(packed(boards, monkeypatch))
+    memory = memory_of(packed(boards, monkeypatch))
     write_solution = nine_planes.build_write_solution(as_it_is)
     cells = np.zeros(81, np.uint8)
     for lane, board in enumerate(boards):
-        write_solution(work, lane, cells)
+        write_solution(memory, lane, cells)
         assert cells.tolist() == board.cells.tolist()
 
 
@@ -73,14 +77,14 @@ def test_steps_end_where_the_techniques_end(
     boards = random_boards(24, 30, 2) + random_boards(30, 30, 3) + random_boards(50, 5, 5)
     boards += [spoilt(board, seed) for seed, board in enumerate(random_boards(30, 30, 4))]
     frontier = packed(boards, monkeypatch)
-    work = work_of(frontier)
+    memory = memory_of(frontier)
     step = build_step(parse_techniques(techniques), as_it_is)
     dead, changed, steps = np.zeros(len(boards), bool), np.array(True), 0
     while (changed & ~dead).any():
-        none, unsolved, changed = (lanes != 0 for lanes in step(work))
+        none, unsolved, changed = (lanes != 0 for lanes in step(memory))
         dead, steps = dead | none, steps + 1
     assert steps < 60
-    left = Frontier(NINE, boards_of(work[:WORDS].T), frontier.roots).candidates
+    left = Frontier(NINE, boards_of(memory[:WORDS].T), frontier.roots).candidates
     verdicts = set()
     for lane, board in enumerate(boards):
         is_dead, is_solved = bool(dead[lane]), not unsolved[lane] and not dead[lane]
@@ -96,15 +100,15 @@ def test_steps_end_where_the_techniques_end(
     assert verdicts == {(False, False), (False, True), (True, False)}
 
 
-def test_which_rules_it_knows() -> None:
+def test_which_settings_it_knows() -> None:
     assert can_search(SearchSettings(parse_techniques("singles"), FIRST))
     assert can_search(SearchSettings(parse_techniques("naked-single"), MIN))
     for other in ("none", "pairs", "all"):
         assert not can_search(SearchSettings(parse_techniques(other)))
     assert isinstance(searches.search_for(NINE, SearchSettings()), searches.NineSearch)
     transposed = puzzle("2x2", 4, 0)
-    layout = Frontier.of([transposed], SearchSettings()).layout
-    assert isinstance(searches.search_for(layout, SearchSettings()), searches.AnySearch)
+    layout = Frontier.of([transposed]).layout
+    assert isinstance(searches.search_for(layout, SearchSettings()), searches.GeneralSearch)
 
 
 @pytest.mark.parametrize("lanes", [1, 3, 32])
@@ -118,7 +122,7 @@ def test_any_number_of_lanes(
     run_uncompiled(monkeypatch)
     monkeypatch.setattr(cpu_engine, "WIDTH_PER_WORKER", 2)
     search_for = searches.search_for
-    for module in ("gpusudoku.engines.cpu", "tests.boards"):
+    for module in ("gpusudoku.engines.cpu", "tests.boards"):  # both make it
         monkeypatch.setattr(f"{module}.search_for", lambda *what: search_for(*what, lanes))
     for board in [puzzle("3x3", 29, 2), spoilt(puzzle("3x3", 30, 5), 1)]:
         expected = naive.count(board)
@@ -156,7 +160,7 @@ def test_the_order_on_one_thread_is_fixed(monkeypatch: pytest.MonkeyPatch) -> No
     for seconds, room in [(1e9, 1 << 20), (0.0, 1 << 20), (1e-4, 40 * 81)]:
         monkeypatch.setattr(cpu_engine, "CALL_SECONDS", seconds)
         monkeypatch.setattr(cpu_engine, "ROOM_BYTES", room)
-        blocks = list(Listing(board, device="cpu", jobs=1))
+        blocks = list(Listing(board, Options(device="cpu", jobs=1)))
         listings.append(np.concatenate(blocks))
     assert len(listings[0]) > 20 * LANES
     assert all((listing == listings[0]).all() for listing in listings)
@@ -182,14 +186,22 @@ def test_nothing_at_hand() -> None:
 
 def test_a_stack_that_is_too_low_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     low = 3 * LANES
-    made = cpu_engine._Thread.__init__
+    made, grow, grown = SearchWorker.__init__, SearchWorker._grow, []
 
-    def init(self: Any, *arguments: Any) -> None:
+    def init(self: SearchWorker, *arguments: Any) -> None:
         made(self, *arguments)
-        self.stack, self.stack_roots = self.stack[:low].copy(), self.stack_roots[:low].copy()
+        boards, roots, *rest = self.stack
+        self.stack = Stack(boards[:low].copy(), roots[:low].copy(), *rest)
 
-    monkeypatch.setattr(cpu_engine._Thread, "__init__", init)
+    def watched(self: SearchWorker) -> None:
+        grow(self)
+        grown.append(len(self.stack.boards))
+
+    monkeypatch.setattr(SearchWorker, "__init__", init)
+    monkeypatch.setattr(SearchWorker, "_grow", watched)
     board = puzzle("3x3", 23, 3)
     expected = count(board, device="cpu", method="contraction").count
-    found = count(board, device="cpu", jobs=1, cutoff=1e300, method="search")
-    assert found.count == expected > 1000
+    [found] = searched([board], CpuEngine(1), Options(cutoff=1e300)).counts
+    assert found == expected > 1000
+    assert grown
+    assert grown[0] == 2 * low

@@ -10,16 +10,19 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.counting import Options as CountOptions
-from gpusudoku.counting import count, explore, make_engine
+from gpusudoku.counting import count
 from gpusudoku.engines import cpu as cpu_engine
+from gpusudoku.engines.cpu import CpuEngine, SearchWorker
 from gpusudoku.formats import parse
+from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.lanes import LANES
+from gpusudoku.kernels.search.arguments import NODES
 from gpusudoku.kernels.search.branch import build_choose
-from gpusudoku.kernels.search.settings import MIN, OPEN, SearchSettings
+from gpusudoku.kernels.search.settings import MIN, OPEN
 from gpusudoku.kernels.search.singles import build_survey
+from gpusudoku.options import Options
 from gpusudoku.search.frontier import Frontier
-from gpusudoku.search.techniques import simplify
+from gpusudoku.simplifying import simplify
 from tests import naive
 from tests.boards import (
     CLUES,
@@ -30,11 +33,12 @@ from tests.boards import (
     pattern,
     puzzle,
     run_uncompiled,
+    searched,
     spoilt,
     unpacked,
 )
 
-RULES = [("min", "none"), ("min", "all"), ("first", "singles"), ("first", "none")]
+OTHERS = [("min", "none"), ("min", "all"), ("first", "singles"), ("first", "none")]
 """Strategies and techniques, besides the default ones."""
 
 
@@ -58,7 +62,7 @@ def test_counts_of_spoilt_boards_equal_the_oracle(shape: str) -> None:
         assert counted(board) == naive.count(board), board
 
 
-@pytest.mark.parametrize(("strategy", "propagate"), RULES)
+@pytest.mark.parametrize(("strategy", "propagate"), OTHERS)
 @pytest.mark.parametrize("shape", ["2x2", "2x3"])
 def test_strategies_and_techniques(shape: str, strategy: str, propagate: str) -> None:
     for seed in range(8):
@@ -132,8 +136,7 @@ def test_several_boards_at_once_keep_their_counts() -> None:
     boards = [puzzle("2x3", clues, seed) for seed, clues in enumerate([8, 36, 12, 9, 20, 8])]
     boards[3] = spoilt(Board(full_grid(Geometry(2, 3), 3), Geometry(2, 3)), 3)
     for jobs in [1, 2]:
-        options = CountOptions(device="cpu", jobs=jobs)
-        counts, _ = explore(boards, make_engine(options), options)
+        counts = searched(boards, CpuEngine(jobs)).counts
         assert counts == [naive.count(board) for board in boards]
         assert counts[3] == 0
 
@@ -145,7 +148,6 @@ def test_a_worker_is_found_out_of_room_for_solutions(
     """It has to come back to the search exactly where it stopped."""
     board = puzzle(shape, clues, 1)
     monkeypatch.setattr(cpu_engine, "ROOM_BYTES", 37 * board.geometry.cells)
-    options = CountOptions(device="cpu", jobs=1)
     found: list[tuple[int, ...]] = []
     blocks = []
 
@@ -154,7 +156,7 @@ def test_a_worker_is_found_out_of_room_for_solutions(
         found.extend(map(tuple, block.tolist()))
         assert roots.tolist() == [0] * len(block)
 
-    counts, _ = explore([board], make_engine(options), options, on_solutions=on_solutions)
+    counts = searched([board], CpuEngine(1), on_solutions=on_solutions).counts
     assert max(blocks) <= 37 < max(blocks) + LANES
     assert counts == [len(found)]
     assert sorted(found) == sorted(naive.solutions(board))
@@ -166,17 +168,17 @@ def test_easy_boards_do_not_make_a_worker_deaf(monkeypatch: pytest.MonkeyPatch) 
     Else it could neither be stopped nor shared out.
     """
     seen = []
-    offered = cpu_engine._Thread._flush
+    report = SearchWorker._report
 
-    def flush(self: Any, job: Any) -> None:
-        seen.append(int(self.tally[0]))
-        offered(self, job)
+    def watched(self: SearchWorker, job: Job) -> None:
+        seen.append(int(self.stack.tally[NODES]))
+        report(self, job)
 
-    monkeypatch.setattr(cpu_engine._Thread, "_flush", flush)
+    monkeypatch.setattr(SearchWorker, "_report", watched)
     boards = [Board(full_grid(Geometry(2, 3), 1), Geometry(2, 3))] * 2000
     boards.append(Board.empty(Geometry(2, 3)))
-    options = CountOptions(device="cpu", jobs=1, cutoff=1e300)  # one frontier board for each
-    counts, stats = explore(boards, make_engine(options), options)
+    options = Options(cutoff=1e300)  # one frontier board for each
+    counts, stats = searched(boards, CpuEngine(1), options)
     assert counts == [1] * 2000 + [28200960]
     longest = int(np.diff(seen).max())
     assert longest < stats.nodes / 4, "one call did most of the search"
@@ -189,7 +191,7 @@ def test_the_cell_to_guess(shape: str, clues: int) -> None:
     for seed in range(30):
         board = simplify(puzzle(shape, clues, seed), "singles").board
         layout = layout_of(board.geometry)
-        packed = Frontier.of([board], SearchSettings()).boards[0]
+        packed = Frontier.of([board]).boards[0]
         scratch = np.empty(layout.scratch_words, np.uint64)
         twos = [len(left) == 2 for left in unpacked(layout, packed)]
         if build_survey(layout, as_it_is)(packed, scratch) != OPEN or sum(twos) < 2:

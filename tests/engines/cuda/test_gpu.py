@@ -10,14 +10,16 @@ import pytest
 from gpusudoku import collection
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.counting import Options, count, count_many, cross_check, explore
+from gpusudoku.counting import count, count_many, cross_check
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import Interrupted
 from gpusudoku.formats import parse
 from gpusudoku.jobs.job import Progress
-from gpusudoku.listing import solutions, solve
+from gpusudoku.listing import solutions
+from gpusudoku.options import Options
+from gpusudoku.solving import solve
 from tests import naive
-from tests.boards import CLUES, full_grid, puzzle, spoilt
+from tests.boards import CLUES, full_grid, puzzle, searched, spoilt
 
 pytestmark = pytest.mark.gpu
 
@@ -100,17 +102,17 @@ def test_listing() -> None:
 
 
 def test_listing_out_of_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpusudoku.engines.cuda import engine as cuda_engine
+    from gpusudoku.engines.cuda import launch
 
-    monkeypatch.setattr(cuda_engine, "ROOM_BYTES", 81 * 300)  # launches a hundred times
+    monkeypatch.setattr(launch, "ROOM_BYTES", 81 * 300)  # launches a hundred times
     found = [tuple(each.cells.tolist()) for each in solutions(parse(LINE_2C), device="cuda")]
     assert len(found) == len(set(found)) == 32128
 
 
 def test_hardly_any_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpusudoku.engines.cuda import engine as cuda_engine
+    from gpusudoku.engines.cuda.device import Gpu
 
-    monkeypatch.setattr(cuda_engine.Gpu, "free_bytes", lambda self: 1 << 20)
+    monkeypatch.setattr(Gpu, "free_bytes", lambda self: 1 << 20)
     assert count(parse(LINE_2C), device="cuda", cutoff=1e300).count == 32128
 
 
@@ -142,8 +144,7 @@ def test_cross_check(engine: Any) -> None:
 def test_several_boards_in_one_frontier(engine: Any) -> None:
     boards = [parse(LINE_2C), parse(LINE_2D)]
     for cutoff in [None, 1e300]:
-        counts, _ = explore(boards, engine, Options(device="cuda", cutoff=cutoff))
-        assert counts == [32128, 1014785]
+        assert searched(boards, engine, Options(cutoff=cutoff)).counts == [32128, 1014785]
 
 
 def test_an_interrupt(engine: Any) -> None:

@@ -1,0 +1,105 @@
+"""``solve``, ``enumerate`` and ``simplify``, run in this process."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gpusudoku import Board, formats
+from gpusudoku.formats import parse
+from tests import naive
+from tests.boards import LINE_4X4, PUZZLE
+
+
+class TestSolve:
+    def test_pretty_by_default(self, run, file):
+        status, out, err = run("solve", file(PUZZLE))
+        solution = next(naive.solutions(parse(PUZZLE)))
+        assert status == 0
+        assert out == formats.write(Board(solution), "pretty") + "\n"
+        assert "the only solution" in err
+
+    def test_not_the_only_one(self, run, file):
+        _, out, err = run("solve", file(LINE_4X4), "--format", "line")
+        assert tuple(map(int, out.strip())) in set(naive.solutions(parse(LINE_4X4)))
+        assert "not the only solution" in err
+
+    def test_first(self, run, file):
+        _, _, err = run("solve", file(LINE_4X4), "--first")
+        assert "only" not in err
+
+    def test_no_solution(self, run, file):
+        status, out, err = run("solve", file("11" + "." * 14))
+        assert (status, out) == (0, "")
+        assert "no solution" in err
+        assert "r1c1 and r1c2" in err
+
+    def test_batch_ends_with_a_summary(self, run, file):
+        _, out, err = run("solve", file(f"{PUZZLE}\n{PUZZLE}\n"))
+        solution = "".join(map(str, next(naive.solutions(parse(PUZZLE)))))
+        assert out.splitlines() == [solution] * 2
+        assert "Solved       :  2/2" in err
+        assert "Solved Cells :  56(input) 162(finally) 162(expected)" in err
+        assert "Cell Hints   :  954(input) 0(finally)" in err
+
+    def test_json(self, run, file):
+        record = json.loads(run("solve", file(PUZZLE), "--json")[1])
+        assert record["unique"] is True
+        assert parse(record["solution"]).is_full
+
+
+class TestEnumerate:
+    def test_all_solutions(self, run, file):
+        out = run("enumerate", file(LINE_4X4), "--sorted")[1]
+        expected = sorted("".join(map(str, s)) for s in naive.solutions(parse(LINE_4X4)))
+        assert out.splitlines() == expected
+
+    def test_limit(self, run, file):
+        assert len(run("enumerate", file("." * 16), "--limit", 5)[1].splitlines()) == 5
+
+    def test_file_is_not_overwritten_unasked(self, run, file, tmp_path):
+        output = tmp_path / "out.txt"
+        assert run("enumerate", file(LINE_4X4), "-o", output)[:2] == (0, "")
+        before = output.read_text()
+        status, out, err = run("enumerate", file("." * 16), "-o", output)
+        assert (status, out, output.read_text()) == (2, "", before)
+        assert f"{output}: exists already" in err
+        assert run("enumerate", file("." * 16), "-o", output, "--force")[0] == 0
+        assert len(output.read_text().splitlines()) == 288
+
+    @pytest.mark.parametrize("form", list(formats.FORMATS))
+    def test_formats_read_back(self, run, file, form):
+        if form == "hex":
+            pytest.skip("is for 16x16 boards")
+        out = run("enumerate", file(LINE_4X4), "--format", form)[1]
+        back = {tuple(b.cells.tolist()) for b in formats.read_text(out)}
+        assert back == set(naive.solutions(parse(LINE_4X4)))
+
+    def test_wide_boards_are_comma_lines(self, run):
+        out = run("enumerate", "@64x64-few", "--limit", 1)[1]
+        assert len(out.split(",")) == 4096
+
+
+class TestSimplify:
+    def test_before_after_and_each_technique(self, run, file):
+        status, out, _ = run("simplify", file(PUZZLE))
+        assert status == 0
+        assert "[status] solved=28 hints=477" in out
+        assert "[status] SOLVED hints=0" in out
+        assert "hidden-pair" in out
+
+    def test_batch(self, run, file):
+        _, out, err = run("simplify", file(f"{PUZZLE}\n{PUZZLE}\n"), "--technique", "none")
+        assert out.splitlines() == [PUZZLE] * 2
+        assert "Solved       :  0/2" in err
+
+    def test_json(self, run, file):
+        record = json.loads(run("simplify", file(PUZZLE), "--json")[1])
+        assert (record["cells_before"], record["cells_after"]) == (28, 81)
+
+    def test_contradiction(self, run, file):
+        status, out, err = run("simplify", file("123....4" + "." * 8))
+        assert status == 0
+        assert "contradiction" in err
+        assert "[status] solved=4" in out

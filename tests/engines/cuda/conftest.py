@@ -1,0 +1,32 @@
+"""Fixtures of the tests on Numba's simulator."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpusudoku.engines.cuda.launch import Launch
+from gpusudoku.kernels.search.arguments import NODES
+from tests.boards import run_uncompiled
+from tests.engines.cuda.simulator import Launched
+
+
+@pytest.fixture
+def plain_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing on the simulator needs a compiled frontier."""
+    run_uncompiled(monkeypatch)
+
+
+@pytest.fixture
+def launches(monkeypatch: pytest.MonkeyPatch) -> list[Launched]:
+    """Every launch of a kernel."""
+    made = []
+    again = Launch.again
+
+    def watched(self: Launch) -> None:
+        before, budget = int(self.stacks.tally[NODES].sum()), self._pace.size
+        again(self)
+        nodes = int(self.stacks.tally[NODES].sum()) - before
+        made.append(Launched(budget, self.threads, self.depth, nodes))
+
+    monkeypatch.setattr(Launch, "again", watched)
+    return made

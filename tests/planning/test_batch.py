@@ -1,0 +1,84 @@
+"""Boards by the thousand: counted together just as they would be one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from types import SimpleNamespace
+
+import pytest
+
+from gpusudoku.board import blocks
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.counting import count, count_batches, count_many
+from gpusudoku.errors import InputError
+from gpusudoku.options import Options
+from tests import naive
+from tests.boards import CLUES, full_grid, puzzle, spoilt
+
+SHAPES = ["2x2", "2x3", "3x3", "4x4"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("limit", [None, 1, 2, 7])
+def test_as_one_by_one(limit: int | None, jobs: int) -> None:
+    boards = [puzzle("2x3", 9 + seed % 20, seed) for seed in range(60)]
+    boards += [spoilt(board, 5) for board in boards[:20]]
+    boards[7:7] = [puzzle("3x3", CLUES["3x3"], seed) for seed in range(30)]
+    options = {"device": "cpu", "jobs": jobs, "limit": limit}
+    alone = [count(board, **options) for board in boards]
+    results = list(count_many(boards, **options))
+    assert [result.board for result in results] == boards
+    assert [(r.count, r.exact) for r in results] == [(r.count, r.exact) for r in alone]
+    by_geometry = [Batch.of(boards[:7]), Batch.of(boards[7:37]), Batch.of(boards[37:])]
+    counts = list(count_batches(by_geometry, Options(**options)))
+    assert [number for each in counts for number in each.counts] == [r.count for r in alone]
+    assert all(type(number) is int for each in counts for number in each.counts)
+    assert sum(map(len, counts)) == len(boards)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_contradictory_clues_count_nothing(shape: str) -> None:
+    full = Board(full_grid(Geometry.parse(shape), 2), Geometry.parse(shape))
+    boards = [full, spoilt(full, 1), full, spoilt(full, 2)]
+    results = count_many(boards, device="cpu", method="search")
+    assert [result.count for result in results] == [1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("method", ["auto", "contraction"])
+def test_few_solutions_and_many_in_turn(method: str) -> None:
+    few, many = puzzle("3x3", 33, 1), puzzle("3x3", 26, 3)
+    counts = [naive.count(few), count(many, device="cpu").count]
+    assert counts[0] < 64 <= counts[1]
+    boards = [few, many, many, few, few, few, many]
+    results = list(count_many(boards, device="cpu", method=method))
+    assert [result.count for result in results] == [counts[b is many] for b in boards]
+    assert [result.board for result in results] == boards
+
+
+def test_counts_beyond_64_bits() -> None:
+    boards = [Board.empty(Geometry(3, 3)), puzzle("3x3", 33, 1)]
+    results = list(count_many(boards, device="cpu"))
+    assert [r.count for r in results] == [6670903752021072936960, naive.count(boards[1])]
+
+
+def test_an_error_in_the_boards_comes_after_their_counts() -> None:
+    def broken() -> Iterator[Board]:
+        yield from [Board.empty(Geometry(2, 2))] * 3
+        raise InputError("no board")
+
+    results = count_many(broken(), device="cpu")
+    assert [result.count for result in islice(results, 3)] == [288] * 3
+    with pytest.raises(InputError, match="no board"):
+        next(results)
+
+
+def test_the_largest_blocks_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many boards come at once, where time stands still."""
+    monkeypatch.setattr(blocks, "FIRST_BOARDS", 3)
+    monkeypatch.setattr(blocks, "time", SimpleNamespace(perf_counter=lambda: 0.0))
+    board = Board.empty(Geometry(2, 2))
+    counts = list(count_batches([Batch.of([board] * 100)], Options(device="cpu", limit=1)))
+    assert [len(each) for each in counts] == [3, 6, 12, 24, 48, 7]

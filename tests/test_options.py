@@ -1,0 +1,53 @@
+"""Options: what is refused, and with which words."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+import pytest
+
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.counting import count
+from gpusudoku.errors import InputError
+from gpusudoku.options import Options
+
+BOARD = Board.empty(Geometry(2, 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("device", "gpu", "device 'gpu': expected auto, cpu, cuda"),
+        ("device", "", "device ''"),
+        ("method", "guess", "method 'guess': expected auto, search, contraction"),
+        ("memory", 1 << 20, "memory 1048576 bytes: at least 256 MiB are needed"),
+        ("strategy", "max", "strategy 'max': expected first, min"),
+        ("jobs", 0, "jobs 0: expected from 1 to 1024"),
+        ("jobs", -1, "jobs -1"),
+        ("limit", 0, "limit 0: at least 1 is needed"),
+        ("limit", -5, "limit -5"),
+        ("cutoff", 0.5, "cutoff 0.5: a finite number"),
+        ("cutoff", 0, "cutoff 0"),
+        ("cutoff", nan, "cutoff nan"),
+        ("propagate", "luck", "unknown technique 'luck': expected naked-single, "),
+        ("propagate", "", "unknown technique ''"),
+        ("propagate", "none,singles", "technique 'none' goes with no other"),
+    ],
+)
+def test_wrong_values(name: str, value: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Options(**{name: value})
+    with pytest.raises(InputError, match=message):
+        count(BOARD, **{name: value})
+
+
+def test_right_values() -> None:
+    Options(device="cpu", jobs=1, limit=1, cutoff=1, strategy="first", propagate="none")
+    Options(propagate=" naked-pair , singles ", limit=10**40, cutoff=10**300)
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(TypeError, match="limits"):
+        count(BOARD, limits=1)
