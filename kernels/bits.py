@@ -13,6 +13,15 @@ import numpy as np
 from llvmlite import ir
 from numba.extending import intrinsic, overload
 
+ONE = np.uint64(1)
+ZERO = np.uint64(0)
+
+
+def ones(count: int) -> np.uint64:
+    """The uint64 whose ``count`` lowest bits are set, 0 <= count <= 64."""
+    mask: np.uint64 = np.uint64((1 << count) - 1)
+    return mask
+
 
 def popcount(x: Any) -> int:
     """Number of set bits of a uint64."""

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.jobs.job import Job
+from gpusudoku.kernels.bits import ONE
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.expand import Children
-from gpusudoku.kernels.search.layout import ONE, Layout, layout_of
+from gpusudoku.kernels.search.layout import Layout, layout_of
 from gpusudoku.kernels.search.loop import Scratch
 from gpusudoku.kernels.search.settings import SearchSettings
 

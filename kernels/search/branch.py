@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpusudoku.kernels.bits import lowest_index, popcount
+from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
 from gpusudoku.kernels.jit import Jit
-from gpusudoku.kernels.search.layout import ONE, ZERO, Layout
+from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.settings import FIRST
 
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.kernels.bits import popcount
+from gpusudoku.kernels.bits import ONE, ZERO, popcount
 from gpusudoku.kernels.jit import Jit
 from gpusudoku.kernels.search.branch import build_branch, build_choose, build_place
-from gpusudoku.kernels.search.layout import ONE, ZERO, Layout
+from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.propagate import build_propagate
 from gpusudoku.kernels.search.settings import DEAD, SOLVED, SearchSettings
 

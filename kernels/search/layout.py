@@ -29,14 +29,7 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-ONE = np.uint64(1)
-ZERO = np.uint64(0)
-
-
-def ones(count: int) -> np.uint64:
-    """The uint64 whose ``count`` lowest bits are set, 0 <= count <= 64."""
-    mask: np.uint64 = np.uint64((1 << count) - 1)
-    return mask
+from gpusudoku.kernels.bits import ONE, ones
 
 
 @dataclass(frozen=True)

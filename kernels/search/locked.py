@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpusudoku.kernels.bits import lowest_index, popcount
+from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, ones, popcount
 from gpusudoku.kernels.jit import Jit
-from gpusudoku.kernels.search.layout import ONE, ZERO, Layout, ones
+from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.settings import CHANGED, DEAD, OPEN
 
 

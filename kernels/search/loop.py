@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.kernels.bits import lowest_index
+from gpusudoku.kernels.bits import ONE, ZERO, lowest_index
 from gpusudoku.kernels.jit import Jit
 from gpusudoku.kernels.search.arguments import DEEPEST, GUESSES, NODES, TOP
 from gpusudoku.kernels.search.branch import build_branch, build_choose
-from gpusudoku.kernels.search.layout import ONE, ZERO, Layout
+from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.propagate import build_propagate
 from gpusudoku.kernels.search.settings import DEAD, SOLVED, SearchSettings
 

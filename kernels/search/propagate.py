@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gpusudoku.kernels.bits import ZERO
 from gpusudoku.kernels.jit import Jit
-from gpusudoku.kernels.search.layout import ZERO, Layout
+from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.locked import build_locked_candidates
 from gpusudoku.kernels.search.pairs import build_hidden_pairs, build_naked_pairs
 from gpusudoku.kernels.search.settings import (

@@ -42,7 +42,7 @@ def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int],
         Task((candidates[i : i + TASK_BOARDS], live.roots[i : i + TASK_BOARDS]), 0.0)
         for i in range(0, len(live), TASK_BOARDS)
     ]
-    stages().count_boards.compile()
+    stages().count_boards.load()
     job.run(tasks, workers)
     return job.counts, sorted(index for worker in workers for index in worker.left)
 

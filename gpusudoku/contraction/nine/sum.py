@@ -18,7 +18,7 @@ from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
 from gpusudoku.kernels.contraction.nine.cpu import NineStages
 from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LOW, Slabs, make_slabs
-from gpusudoku.kernels.contraction.nine.stage import Stage
+from gpusudoku.kernels.kernel import Kernel
 
 WORKSPACE_BYTES = 180 << 20
 """What a board takes at most (``make_workspace``)."""
@@ -94,7 +94,7 @@ class Nine:
             self.pairs = pairs.result()
         self.wide = self.wide or not stages().narrow_enough(work.lists, roles, work.tensors)
         if self.wide:
-            stages().sum_wide.compile()
+            stages().sum_wide.load()
 
     def _make_tensor(self, role: int, pool: ThreadPoolExecutor, calls: int) -> None:
         """Write the tensor of one crossing role; each step takes ``calls`` calls, or fewer."""
@@ -103,7 +103,7 @@ class Nine:
         depth, row = int(roles.depth[role]), int(roles.shape[A, role] * roles.shape[B, role])
         calls = min(calls, depth * row // CALL_ENTRIES)
 
-        def run(stage: Stage, count: int, *arguments: Any) -> list[Any]:
+        def run(stage: Kernel, count: int, *arguments: Any) -> list[Any]:
             """Call a stage for 0 to ``count``, on threads where that is worth while."""
             if calls < 2:
                 return [stage(role, 0, count, *arguments)]

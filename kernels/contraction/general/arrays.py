@@ -10,13 +10,11 @@ level by level. ``docs/contraction.md`` (section 2) defines maps, partitions and
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import int64, uint64
+from numba import int64, types, uint64
 from numpy.typing import NDArray
-
-from gpusudoku.kernels.contraction.general.kernel import type_of
 
 
 class Index(NamedTuple):
@@ -144,6 +142,11 @@ class Descent(NamedTuple):
     """int64 (layers): the node in each layer."""
     edge: NDArray[np.int64]
     """int64 (layers): the edge to follow next from it."""
+
+
+def type_of(fields: Any) -> Any:
+    """The Numba type of a NamedTuple, given one that holds a Numba type in every field."""
+    return types.BaseTuple.from_types(tuple(fields), type(fields))
 
 
 INDEX = type_of(

@@ -22,10 +22,9 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint64
 
-from gpusudoku.kernels.bits import popcount
+from gpusudoku.kernels.bits import ONE, ZERO, popcount
 from gpusudoku.kernels.contraction.general.arrays import BRANCHES, INDEX, LEVELS, WALK
-from gpusudoku.kernels.contraction.general.kernel import inlined, kernel
-from gpusudoku.kernels.search.layout import ONE, ZERO
+from gpusudoku.kernels.kernel import inlined, kernel
 
 SET_STEPS = 8
 """Looking at a bit set takes as long as looking at this number of words, in addition to its own."""

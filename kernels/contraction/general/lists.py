@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint8, uint64
 
-from gpusudoku.kernels.bits import popcount
+from gpusudoku.kernels.bits import ONE, ZERO, popcount
 from gpusudoku.kernels.contraction.general.arrays import DESCENT, PACKING, PATH_GRAPH
-from gpusudoku.kernels.contraction.general.kernel import kernel
-from gpusudoku.kernels.search.layout import ONE, ZERO
+from gpusudoku.kernels.kernel import kernel
 
 MIXER = np.uint64(0x9E3779B97F4A7C15)
 """2^64 divided by the golden ratio, an odd number whose multiples are well spread."""

@@ -25,5 +25,5 @@ board after board, on one thread. ``cpu`` puts the stages together and compiles 
 the sum for GPUs.
 
 Nothing here depends on a board's geometry, so these are plain functions, where other kernels are
-templates. ``stage.jitable`` marks those that compiled code calls.
+templates. ``jitable`` marks those that compiled code calls.
 """

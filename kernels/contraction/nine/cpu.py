@@ -12,8 +12,8 @@ from gpusudoku.kernels.contraction.nine.orbits import pair_up
 from gpusudoku.kernels.contraction.nine.plan import choose_roles, number_partitions
 from gpusudoku.kernels.contraction.nine.prune import divide, prune
 from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, make_slabs
-from gpusudoku.kernels.contraction.nine.stage import Stage, jitable
 from gpusudoku.kernels.contraction.nine.tensors import contract_ab, contract_c, list_orthogonal
+from gpusudoku.kernels.kernel import jitable, kernel
 
 FACTOR, STATUS, RESULTS = 2, 3, 4
 """Columns of the results of ``count_boards``, after LOW and HIGH of the sum; and their number."""
@@ -95,7 +95,7 @@ def count_boards(candidates, most, tables, workspace, slabs, results):
 class NineStages:
     """All stages, each with the types of its arguments: what it reads, then what it writes.
 
-    A stage is compiled, or loaded from disk, at its first call, or before by ``Stage.compile``.
+    A stage is compiled, or loaded from disk, at its first call, or before by ``Kernel.load``.
     """
 
     def __init__(self, tables: Tables) -> None:
@@ -104,20 +104,20 @@ class NineStages:
         orthogonal, intermediate, tensors, operands, orbits = others
         narrow, wide = typeof(make_slabs(wide=False)), typeof(make_slabs(wide=True))
         board, boards, pairs, results = uint64[::1], uint64[:, ::1], int32[:, ::1], int64[:, ::1]
-        self.survey = Stage(survey, board, fixed, scratch, lists, numbering, roles)
-        self.list_orthogonal = Stage(list_orthogonal, int64, fixed, numbering, roles, orthogonal)
-        self.contract_ab = Stage(
-            contract_ab, int64, int64, int64, lists, numbering, roles, orthogonal, intermediate
+        self.survey = kernel(board, fixed, scratch, lists, numbering, roles)(survey)
+        self.list_orthogonal = kernel(int64, fixed, numbering, roles, orthogonal)(list_orthogonal)
+        self.contract_ab = kernel(
+            int64, int64, int64, lists, numbering, roles, orthogonal, intermediate
+        )(contract_ab)
+        self.contract_c = kernel(int64, int64, int64, roles, orthogonal, intermediate, tensors)(
+            contract_c
         )
-        self.contract_c = Stage(
-            contract_c, int64, int64, int64, roles, orthogonal, intermediate, tensors
-        )
-        self.arrange = Stage(arrange, boolean, fixed, lists, numbering, roles, operands, orbits)
-        self.narrow_enough = Stage(narrow_enough, lists, roles, tensors)
+        self.arrange = kernel(boolean, fixed, lists, numbering, roles, operands, orbits)(arrange)
+        self.narrow_enough = kernel(lists, roles, tensors)(narrow_enough)
         summed = int64, int64, roles, operands, tensors, pairs
-        self.sum_narrow = Stage(sum_narrow, *summed, narrow)
-        self.sum_wide = Stage(sum_wide, *summed, wide)
-        self.count_boards = Stage(count_boards, boards, float64, fixed, workspace, narrow, results)
+        self.sum_narrow = kernel(*summed, narrow)(sum_narrow)
+        self.sum_wide = kernel(*summed, wide)(sum_wide)
+        self.count_boards = kernel(boards, float64, fixed, workspace, narrow, results)(count_boards)
 
     def load(self) -> None:
         """Compile what counting one board takes, except the wide sum, which few boards need."""
@@ -130,4 +130,4 @@ class NineStages:
             self.narrow_enough,
             self.sum_narrow,
         ):
-            stage.compile()
+            stage.load()

@@ -30,7 +30,7 @@ from numba import int16, int32, int64
 
 from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, A, B, C, P, Q, R
 from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LOW, PACK, TILE
-from gpusudoku.kernels.contraction.nine.stage import jitable
+from gpusudoku.kernels.kernel import jitable
 
 
 @jitable

@@ -14,7 +14,7 @@ import numpy as np
 from gpusudoku.kernels.contraction.nine.arrays import MOST_GENERATORS, PARTITIONS, A, B, C, P
 from gpusudoku.kernels.contraction.nine.keys import pack, partition_at
 from gpusudoku.kernels.contraction.nine.plan import are_alike
-from gpusudoku.kernels.contraction.nine.stage import jitable
+from gpusudoku.kernels.kernel import jitable
 
 WORTH_A_LOOK = 200_000
 """With fewer pairs times entries of C, looking for hidden symmetries takes longer than summing."""

@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from gpusudoku.kernels.bits import lowest_index, popcount
+from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
 from gpusudoku.kernels.jit import Jit
 from gpusudoku.kernels.lanes import nonzero
 from gpusudoku.kernels.search.arguments import DEEPEST, GUESSES, IN_LANES, NODES, TOP
-from gpusudoku.kernels.search.layout import ONE, ZERO
 from gpusudoku.kernels.search.nine.planes import (
     BIVALUE,
     CLEAR,

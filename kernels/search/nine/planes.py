@@ -23,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.kernels.bits import lowest_index
+from gpusudoku.kernels.bits import ONE, ZERO, lowest_index
 from gpusudoku.kernels.jit import Jit
-from gpusudoku.kernels.search.layout import ONE, ZERO, Layout
+from gpusudoku.kernels.search.layout import Layout
 
 WORDS = 27
 """Words of a board."""

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.kernels.search.layout import Layout, ones
+from gpusudoku.kernels.bits import ones
+from gpusudoku.kernels.search.layout import Layout
 
 SHAPES = [(1, 1), (1, 2), (2, 1), (2, 2), (1, 5), (5, 1), (2, 3), (3, 2), (3, 3), (2, 5), (2, 6)]
 SHAPES += [(6, 2), (4, 4), (2, 8), (3, 7), (5, 5), (4, 8), (6, 6), (7, 9), (9, 7), (1, 63)]

@@ -13,10 +13,10 @@ from gpusudoku.counting import count, count_many
 from gpusudoku.engines import cpu as cpu_engine
 from gpusudoku.engines.cpu import CpuEngine, SearchWorker
 from gpusudoku.formats import parse
+from gpusudoku.kernels.bits import ZERO
 from gpusudoku.kernels.lanes import LANES, nonzero
 from gpusudoku.kernels.search import select as searches
 from gpusudoku.kernels.search.arguments import Stack
-from gpusudoku.kernels.search.layout import ZERO
 from gpusudoku.kernels.search.nine import planes as nine_planes
 from gpusudoku.kernels.search.nine.loop import can_search
 from gpusudoku.kernels.search.nine.planes import GUARDS, NINE, ROWS, WORDS, Lanes, boards_of

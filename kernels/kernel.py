@@ -1,4 +1,7 @@
-"""Kernels that carry their types: compiled, or loaded from disk, when they are first called."""
+"""Kernels that carry the types of their arguments: compiled, or loaded, when first called.
+
+For loops that need no template, because nothing in them depends on the shape of the board.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,25 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from numba import types
 from numba.extending import register_jitable
 
 from gpusudoku.kernels.jit import Jit, compiled
 
+jitable: Jit = register_jitable(_nrt=False)
+"""Decorates the functions that kernels call. They run as plain Python, too."""
 inlined: Jit = register_jitable(_nrt=False, forceinline=True)
-"""Decorates the functions that kernels call. They cost no call, and run as plain Python too."""
+"""Does the same for functions that are too short to be worth a call."""
 
 
 class Kernel:
     """A function for given types of arguments, called like the function itself.
 
-    Attributes
+    Parameters
     ----------
     python
-        The function as it is written, which runs without compiling.
+        The function as it is written, which runs without compiling, too.
+    signature
+        The Numba type of every argument.
     """
 
     def __init__(self, python: Callable[..., Any], signature: tuple[Any, ...]) -> None:
@@ -32,7 +38,10 @@ class Kernel:
         return compiled(self.python, self._signature)
 
     def load(self) -> None:
-        """Compile now, so that the first call takes no longer than others."""
+        """Compile now, or load from disk, so that the first call takes no longer than others.
+
+        Ctrl-C waits for a thread that compiles, so whoever starts threads calls this before.
+        """
         _ = self._compiled
 
     def __call__(self, *arguments: Any) -> Any:
@@ -43,8 +52,3 @@ class Kernel:
 def kernel(*signature: Any) -> Callable[[Callable[..., Any]], Kernel]:
     """Make a function a ``Kernel``; the Numba types of its arguments stand above it."""
     return lambda function: Kernel(function, signature)
-
-
-def type_of(fields: Any) -> Any:
-    """The Numba type of a NamedTuple, given one that holds a Numba type in every field."""
-    return types.BaseTuple.from_types(tuple(fields), type(fields))
