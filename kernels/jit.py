@@ -1,7 +1,4 @@
-"""Compiling for the CPU, and the folder where compiled code is kept.
-
-Every kernel is a template that takes ``jit``, the compiler's decorator for the functions it calls.
-"""
+"""Compiling for the CPU, and the folder where compiled code is kept."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.counting import count
-from gpusudoku.engines import Engine
 from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.engines.engine import Engine
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
@@ -36,7 +36,7 @@ def contracted(board: Board, **how: bool) -> int:
 def summed(nine: Nine, engine: Engine) -> tuple[int, int]:
     """The count by an engine, and the number of products that it added up."""
     job = Job(1)
-    products = engine.contract(nine, job, 1 << 30)
+    products = engine.contract(nine, None, job, 1 << 30)
     return job.counts[0], products
 
 
