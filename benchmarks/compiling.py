@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from numba import config
 
@@ -62,7 +63,7 @@ def missing() -> str | None:
     return None
 
 
-def compile_ptx(kernel: Callable[..., None], types: str, capability: tuple[int, int]) -> str:
+def compile_ptx(kernel: Callable[..., None], types: Any, capability: tuple[int, int]) -> str:
     """The PTX of a kernel for GPUs of a compute capability; ``types`` is its signature."""
     from numba import cuda
     from numba.core import sigutils

@@ -72,7 +72,7 @@ class Kernel(NamedTuple):
 
     name: str
     function: Callable[..., None]
-    types: str
+    types: tuple[Any, ...]
     """The types of its arguments, as Numba takes them."""
 
 

@@ -118,7 +118,7 @@ def test_contraction(case: tuple[int, int], compiled: dict[tuple[int, ...], Any]
     assert re.search(r"(atom|red)\S*add\S*64", ptx)
     assert "bar.sync" in ptx
     assert "ld.shared" in ptx
-    # Static shared memory that every card grants a block.
+    # Static shared memory that every GPU grants a block.
     shared = re.findall(r"\.shared .*\[(\d+)\]", ptx)
     assert 0 < sum(map(int, shared)) <= 48 << 10
     assert ".extern .func" not in ptx
@@ -139,5 +139,4 @@ def test_the_signatures_name_every_argument() -> None:
             (cuda.build_kernel(layout, SearchSettings()), cuda.signature(layout, SearchSettings()))
         )
     for kernel, types in kernels:
-        arguments = re.sub(r"\[[^\]]*\]", "", types).split("(")[1].split(",")
-        assert len(arguments) == len(signature(kernel).parameters)
+        assert len(types) == len(signature(kernel).parameters)
