@@ -5,6 +5,7 @@ import pytest
 
 import gpusudoku
 from gpusudoku.board.board import Board
+from gpusudoku.contraction import prepare
 from gpusudoku.contraction.general import parts
 from gpusudoku.contraction.general.parts import Hybrid, Part, divided, simplified
 from gpusudoku.errors import TooExpensive
@@ -78,6 +79,19 @@ def test_counts(shape, clues, seed):
     hybrid = Hybrid(board, MEMORY, WHOLE)
     assert counted(hybrid) == naive.count(board) > 1
     assert hybrid.tasks > 1
+
+
+@pytest.mark.usefixtures("few_maps")
+def test_on_threads(monkeypatch):
+    """From the interface to the parts, as a board that is too expensive as a whole."""
+    monkeypatch.setattr(prepare, "MOST_SECONDS", 0)
+    board = puzzle("2x3", 8, 2)
+    made = []
+    estimate = Hybrid._estimate
+    monkeypatch.setattr(Hybrid, "_estimate", lambda *of: made.append(of[0]) or estimate(*of))
+    result = gpusudoku.count(board, device="cpu", method="contraction", jobs=2)
+    assert (result.count, result.method) == (naive.count(board), "contraction")
+    assert made[0].tasks > 1
 
 
 @pytest.mark.slow
