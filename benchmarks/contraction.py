@@ -41,7 +41,7 @@ MOST_A_CYCLE = 64
 """16-bit multiply-adds that a core with two 512-bit units begins in a cycle."""
 
 
-class Bench:
+class Recorder:
     """Counts boards, and keeps the figures."""
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ def figures(result: Count) -> dict[str, Any]:
 
 def measure(quick: bool) -> list[Run]:
     """Every run."""
-    bench = Bench()
+    bench = Recorder()
     bench.count("warm-up", Board.empty(gpusudoku.Geometry(3, 3)))
     for _ in range(REPEATS):
         for name in KNOWN:

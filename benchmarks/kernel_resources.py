@@ -67,7 +67,7 @@ WORDS, SECTOR = 27, 32
 """The 32-bit words of a board on a stack, and the fewest bytes that memory moves at once."""
 
 
-class Kernel(NamedTuple):
+class CudaKernel(NamedTuple):
     """A kernel to compile."""
 
     name: str
@@ -76,18 +76,20 @@ class Kernel(NamedTuple):
     """The types of its arguments, as Numba takes them."""
 
 
-def search_kernel(name: str, layout: Layout, settings: SearchSettings, **options: bool) -> Kernel:
+def search_kernel(
+    name: str, layout: Layout, settings: SearchSettings, **options: bool
+) -> CudaKernel:
     """The kernel of a search."""
     function = cuda.build_kernel(layout, settings, **options)
-    return Kernel(name, function, cuda.signature(layout, settings))
+    return CudaKernel(name, function, cuda.signature(layout, settings))
 
 
-def contraction_kernel() -> Kernel:
+def contraction_kernel() -> CudaKernel:
     """The kernel of a contraction of 9x9 boards."""
-    return Kernel("contraction", nine_cuda.build_kernel(), nine_cuda.SIGNATURE)
+    return CudaKernel("contraction", nine_cuda.build_kernel(), nine_cuda.SIGNATURE)
 
 
-def kernels() -> list[Kernel]:
+def kernels() -> list[CudaKernel]:
     """Every kernel."""
     nine = Layout(3, 3)
     found = []

@@ -56,7 +56,7 @@ ROUNDS = 2
 BETTER = 1.01
 
 
-class Bench:
+class Tuner:
     """A board on a GPU, and the runs of every combination of settings."""
 
     def __init__(self, board: Board, gpu: int, repeats: int) -> None:
@@ -189,7 +189,7 @@ def main(
     if reason := availability.unusable_because():
         raise DeviceError(f"nothing is measured: {reason}")
     board = thinned(name.removeprefix("@"), without)
-    bench = Bench(board, gpu, 1 if quick else repeats)
+    bench = Tuner(board, gpu, 1 if quick else repeats)
     best = bench.descend(FEW if quick else VALUES)
     slug = re.sub(r"\W+", "-", bench.gpu.name).strip("-").lower()
     path = Path(output) if output else RESULTS / f"tuning-{slug}.json"

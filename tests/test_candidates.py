@@ -18,7 +18,7 @@ from tests.boards import CLUES, puzzle
 
 
 def with_candidates(shape: str, seed: int) -> Board:
-    """A puzzle whose empty cells allow some digits only; with an even seed one solution at least."""
+    """A puzzle whose empty cells allow some digits only; an even seed leaves a solution."""
     board = puzzle(shape, CLUES[shape], seed)
     allowed = np.random.default_rng(seed).random((board.cells.size, board.n)) < 0.9
     allowed[board.cells > 0] = True
@@ -73,9 +73,9 @@ def test_batches_keep_them() -> None:
 
 def test_a_contraction_is_refused_in_one_line() -> None:
     board = with_candidates("2x2", 1)
-    with pytest.raises(InputError, match="^a contraction counts boards of clues"):
+    with pytest.raises(InputError, match=r"^a contraction counts boards of clues"):
         count(board, device="cpu", method="contraction")
-    with pytest.raises(InputError, match="^a contraction counts boards of clues"):
+    with pytest.raises(InputError, match=r"^a contraction counts boards of clues"):
         list(count_many([board], device="cpu", method="contraction"))
 
 

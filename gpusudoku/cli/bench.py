@@ -147,7 +147,7 @@ def bench(**options: Any) -> None:
     request = Request(**options)
     _check_outputs(request)
     if request.recorded is not None:
-        outcome = Outcome(*tables.read_json(request.recorded))
+        outcome = Results(*tables.read_json(request.recorded))
     else:
         outcome = _measure(request)
     _show(outcome, request)
@@ -183,7 +183,7 @@ class Request:
     force: bool
 
 
-class Outcome(NamedTuple):
+class Results(NamedTuple):
     """The results to show, and how the run ended."""
 
     rows: list[Row]
@@ -207,7 +207,7 @@ def _check_outputs(request: Request) -> None:
         plots.require()
 
 
-def _show(outcome: Outcome, request: Request) -> None:
+def _show(outcome: Results, request: Request) -> None:
     """Print the table, and write the files that were asked for."""
     from gpusudoku.bench import plots, tables
     from gpusudoku.bench.machine import heading
@@ -230,7 +230,7 @@ def _show(outcome: Outcome, request: Request) -> None:
             click.echo(f"gpusudoku: {figure} written", err=True)
 
 
-def _measure(request: Request) -> Outcome:
+def _measure(request: Request) -> Results:
     """Run all cases."""
     from gpusudoku.bench.engines import counter, estimated_seconds
     from gpusudoku.bench.live import LiveTable
@@ -257,7 +257,7 @@ def _measure(request: Request) -> Outcome:
     if bench.interrupted:
         click.echo("gpusudoku: interrupted: the results so far follow", err=True)
     wrong = [f"{each.case.subject.name}: {each.note}" for each in bench.measured if each.wrong]
-    return Outcome(rows_of(bench.measured), machine(), wrong, bench.interrupted)
+    return Results(rows_of(bench.measured), machine(), wrong, bench.interrupted)
 
 
 def _cases(request: Request) -> list[Case]:

@@ -34,14 +34,14 @@ def scratch_bytes(sides: Sides) -> int:
     return 8 * (2 * len(sides.summed) * len(sides.crossing) * words + places)
 
 
-class Scratch(NamedTuple):
+class JoinScratch(NamedTuple):
     """What one thread sums in."""
 
     levels: Levels
     walk: Walk
 
     @classmethod
-    def of(cls, index: Index) -> Scratch:
+    def of(cls, index: Index) -> JoinScratch:
         """Make it; level 0 has all entries of the crossing lines."""
         levels, lines = len(index.begin) - 1, len(index.words)
         shape = levels, lines, int(index.words.max())

@@ -25,7 +25,7 @@ from gpusudoku.contraction.general.boxes import (
     pruned,
     without_seen,
 )
-from gpusudoku.contraction.general.index import Scratch, bytes_needed
+from gpusudoku.contraction.general.index import JoinScratch, bytes_needed
 from gpusudoku.contraction.general.maps import Ints, Words
 from gpusudoku.contraction.general.orbits import free_swaps
 from gpusudoku.contraction.general.orientation import Orientation
@@ -139,12 +139,12 @@ class Join:
         """See ``Contraction``."""
         return len(self._tasks)
 
-    def scratch(self) -> Scratch:
+    def scratch(self) -> JoinScratch:
         """See ``Contraction``."""
         assert self._orientation is not None
         return self._orientation.scratch()
 
-    def sum(self, tasks: range, scratch: Scratch, stop: Ints) -> tuple[int, int]:
+    def sum(self, tasks: range, scratch: JoinScratch, stop: Ints) -> tuple[int, int]:
         """See ``Contraction``; the products are the terms of the sum."""
         assert self._orientation is not None
         total, terms = 0, 0

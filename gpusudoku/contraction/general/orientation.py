@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from gpusudoku.contraction.general.boxes import Sides
-from gpusudoku.contraction.general.index import Scratch, make_index, scratch_bytes
+from gpusudoku.contraction.general.index import JoinScratch, make_index, scratch_bytes
 from gpusudoku.contraction.general.maps import Ints, Words
 from gpusudoku.contraction.general.orbits import images, orbits
 from gpusudoku.kernels.contraction.general.arrays import Branches
@@ -92,9 +92,9 @@ class Orientation:
         at = range(size, branches, size)
         return [Branches(*task) for task in zip(*(np.split(f, at) for f in fields), strict=True)]
 
-    def scratch(self) -> Scratch:
+    def scratch(self) -> JoinScratch:
         """Make what a thread needs to sum in."""
-        return Scratch.of(self._index)
+        return JoinScratch.of(self._index)
 
     @property
     def term_bound(self) -> int:
@@ -108,7 +108,7 @@ class Orientation:
         return prod(line.total for line in [*self._summed, *self._crossing])
 
     def sum(
-        self, branches: Branches, primes: Words, scratch: Scratch, stop: Ints
+        self, branches: Branches, primes: Words, scratch: JoinScratch, stop: Ints
     ) -> tuple[Words, int]:
         """Sum some branches, each by itself.
 
