@@ -3,5 +3,5 @@
 Read in this order: ``layout`` (how a board is packed), ``settings``, ``singles``, ``locked`` and
 ``pairs`` (the techniques), ``propagate``, ``branch`` (a guess splits a board in two), ``expand``
 (from boards to a frontier), ``loop`` (the iterative counter), ``select`` (which of the two
-searches); ``cpu`` and ``cuda`` compile them.
+searches); ``cpu`` and ``cuda`` compile them (a CUDA thread runs ``cuda_thread``).
 """

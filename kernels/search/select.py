@@ -70,7 +70,7 @@ class GeneralSearch:
         self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
     ) -> Callable[..., None]:
         """See ``Search``."""
-        from gpusudoku.kernels.search.cuda import build_general_run
+        from gpusudoku.kernels.search.cuda_thread import build_general_run
 
         return build_general_run(self._layout, jit, self.build_run(jit, claim, add))
 
@@ -103,7 +103,7 @@ class NineSearch:
         self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
     ) -> Callable[..., None]:
         """See ``Search``."""
-        from gpusudoku.kernels.search.cuda import build_nine_run
+        from gpusudoku.kernels.search.cuda_thread import build_nine_run
 
         return build_nine_run(jit, self.build_run(jit, claim, add))
 
