@@ -80,6 +80,10 @@ class Estimates:
     no_contraction: str = ""
     """Why there is no contraction, if one was looked for."""
 
+    def seconds_of(self, method: str) -> float | None:
+        """What a method was estimated to take, if it was."""
+        return {"search": self.search_seconds, "contraction": self.contraction_seconds}[method]
+
 
 @dataclass(frozen=True)
 class Count:

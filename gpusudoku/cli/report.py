@@ -66,8 +66,7 @@ def show_plan(plan: Plan, stats: bool) -> None:
             lines["contraction est."] = _duration(estimates.contraction_seconds)
         _show(lines)
         return
-    searched = plan.method == "search"
-    seconds = estimates.search_seconds if searched else estimates.contraction_seconds
+    seconds = estimates.seconds_of(plan.method)
     if seconds is not None and seconds > LONG_SECONDS:
         why = f"{estimates.no_contraction}; " if estimates.no_contraction else ""
         click.echo(f"gpusudoku: {why}the {plan.method} may take {_duration(seconds)}", err=True)
