@@ -4,6 +4,10 @@
 >>> board = gpusudoku.parse("1....2....3.....")
 >>> gpusudoku.count(board, device="cpu").count
 6
+
+To read the code, begin with ``counting`` and follow a board: ``planning.choose``,
+``planning.search``, ``search.frontier``, ``engines.cpu``, ``jobs.job``, then ``kernels.search`` and
+the contraction. CONTRIBUTING.md has a map.
 """
 
 from __future__ import annotations

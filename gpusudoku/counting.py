@@ -14,7 +14,7 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import make_engine
 from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.job import Progress
-from gpusudoku.options import OptionFields, Options
+from gpusudoku.options import STRATEGIES, OptionFields, Options
 from gpusudoku.planning.batch import count_block, most_boards
 from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Plan
@@ -73,8 +73,8 @@ def count_many(
 
     Boards are counted in blocks, and the ``stats`` of a result are those of its block. Memory is
     bounded by a block, however many boards there are. With method ``auto`` a block is searched for
-    a few solutions of every board, and boards with more are then counted each by whatever takes
-    less.
+    a few solutions of every board. Of the boards with more, those of 9x9 cells are contracted, and
+    the others are counted each by whatever takes less.
     """
     batches = (Batch.of([board]) for board in boards)
     for counts in count_batches(batches, Options(**options), engine):
@@ -144,6 +144,6 @@ def _other_way(result: Count, options: Options) -> tuple[str, Options] | None:
     if device == "cpu" or availability.unusable_because() is None:
         return f"device {device}", replace(options, device=device)
     if result.method == "search":
-        strategy = "first" if options.strategy == "min" else "min"
+        strategy = next(name for name in STRATEGIES if name != options.strategy)
         return f"strategy {strategy}", replace(options, strategy=strategy)
     return None

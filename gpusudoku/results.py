@@ -1,4 +1,7 @@
-"""What a count says: the number, how it was found, and what that took."""
+"""What a count says: the number, how it was found, and what that took.
+
+``Count.as_dict`` is what ``--json`` prints.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Compiling for the CPU, and the folder where compiled code is kept."""
+"""Compiling for the CPU, and keeping what was compiled.
+
+There is a folder for each state of all kernel sources, Numba's version and the processor, so an
+edit of any of them is noticed. CUDA kernels are not kept: they are compiled anew in every process.
+"""
 
 from __future__ import annotations
 

@@ -20,8 +20,9 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.expand import build_expand, build_pack
+from gpusudoku.kernels.search.expand import build_expand
 from gpusudoku.kernels.search.layout import Layout
+from gpusudoku.kernels.search.pack import build_pack
 from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options

@@ -1,4 +1,4 @@
-"""``gpusudoku bench``."""
+"""``gpusudoku bench``: from options to cases, a table and files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import click
 from gpusudoku import collection
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.options import Command, force, option, reading
-from gpusudoku.cli.output import Output, announce_compiling, refuse
+from gpusudoku.cli.output import Output, refuse
+from gpusudoku.cli.report import announce_compiling
 from gpusudoku.cli.source import Source
 from gpusudoku.errors import InputError, MismatchError
 from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES, Options
@@ -100,7 +101,7 @@ def _jobs(word: str) -> int:
     "--cutoff-by",
     type=click.Choice(CUTOFFS_BY),
     default="space",
-    help="What a cutoff is compared with: the search space, or the number of empty cells.",
+    help="What --cutoff measures: the search space, or the number of empty cells.",
 )
 @bench_option(
     "-i",

@@ -1,4 +1,4 @@
-"""``gpusudoku count``."""
+"""``gpusudoku count``: from options to counts, as lines or JSON, on stdout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gpusudoku enumerate``."""
+"""``gpusudoku enumerate``: all solutions, streamed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they are turned into."""
+"""Options that several commands share. ``gpusudoku.options`` checks their values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Writing results: to stdout, or to a file that is never overwritten unasked."""
+"""Where the lines of a command go: stdout, or a file that is never overwritten unasked.
+
+An interrupt never cuts a line in two.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO
-
-import click
 
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.interrupts import held_interrupts
@@ -171,14 +172,3 @@ def open_log(path: str | None, inputs: Sequence[str]) -> Iterator[IO[str] | None
         raise InputError(f"{path}: cannot be written: {error.strerror}") from None
     with file:
         yield file
-
-
-def announce_compiling() -> None:
-    """Have the first compilation of kernels announced on stderr."""
-    from gpusudoku.kernels import jit
-
-    folder = jit.cache_folder()
-    kept = f"kept in {folder.parent}" if folder else "no folder can be written to keep the result"
-    jit.on_compile(
-        lambda: click.echo(f"gpusudoku: compiling for this kind of board ({kept})", err=True)
-    )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from gpusudoku.board.board import Board
-from gpusudoku.cli.output import announce_compiling
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import DeviceError
 from gpusudoku.options import Options
@@ -24,6 +23,17 @@ LONG_SECONDS = 600
 """A count that is estimated to take longer is announced."""
 DECADES = 1e9
 """Seconds from which on an estimate says no more than that."""
+
+
+def announce_compiling() -> None:
+    """Have the first compilation of kernels announced on stderr."""
+    from gpusudoku.kernels import jit
+
+    folder = jit.cache_folder()
+    kept = f"kept in {folder.parent}" if folder else "no folder can be written to keep the result"
+    jit.on_compile(
+        lambda: click.echo(f"gpusudoku: compiling for this kind of board ({kept})", err=True)
+    )
 
 
 def start_engine(options: Options) -> Engine:

@@ -1,4 +1,4 @@
-"""``gpusudoku simplify``."""
+"""``gpusudoku simplify``: what techniques make of a board."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpusudoku import formats
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.options import boards_argument, option, reading
-from gpusudoku.cli.output import announce_compiling
+from gpusudoku.cli.report import announce_compiling
 from gpusudoku.cli.source import Source, warn_conflict
 from gpusudoku.cli.summary import Summary
 from gpusudoku.search.techniques import (

@@ -1,4 +1,4 @@
-"""``gpusudoku solve``."""
+"""``gpusudoku solve``: a solution of every board, and whether it is the only one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a board to the contraction that counts it for the least."""
+"""Which contraction counts a board: ``Nine``, ``Join`` or a sum of ``Parts``; or why none does."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from math import inf
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.contraction import Contraction
 from gpusudoku.contraction.general.join import Join
-from gpusudoku.contraction.general.parts import MOST_SECONDS, Hybrid
+from gpusudoku.contraction.general.parts import MOST_SECONDS, Parts
 from gpusudoku.contraction.nine.sum import Nine
+from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
@@ -60,9 +60,9 @@ def contraction_of(
     except TooExpensive as error:
         if worth < WORTH_PARTS:
             raise
-        return Hybrid(board, memory, error)
+        return Parts(board, memory, error)
     if join.seconds <= MOST_SECONDS or worth < WORTH_PARTS:
         return join
-    return Hybrid(
+    return Parts(
         board, memory, TooExpensive(f"too expensive to contract: about {join.seconds:.1e} s")
     )

@@ -2,6 +2,7 @@
 
 Tasks start large and shrink; once the queue is empty, a worker with boards left on its stack hands
 half of them to those that wait. So all workers end together, however uneven the tree is.
+Contractions run in ``cpu_contraction``.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.contraction import Contraction
+from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.cores import usable_cores
+from gpusudoku.engines.cpu_contraction import contract_on_threads
 from gpusudoku.engines.engine import Tally
-from gpusudoku.engines.threads import contract_on_threads
 from gpusudoku.jobs.job import Job, Progress, Task, Worker
 from gpusudoku.jobs.pace import Pace
 from gpusudoku.kernels.search import cpu

@@ -1,4 +1,7 @@
-"""Ctrl-C and SIGTERM, kept from doing harm at the wrong moment."""
+"""Ctrl-C and SIGTERM, held back while a write or a compilation must not be cut short.
+
+``jobs.job`` catches them while work is done; ``cli`` ends the program.
+"""
 
 from __future__ import annotations
 

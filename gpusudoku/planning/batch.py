@@ -1,4 +1,8 @@
-"""Plans of many boards of one geometry, which are counted together where that is quicker."""
+"""Counting a block of boards, together where that is quicker.
+
+With method ``auto`` all are searched for a few solutions; of the boards with more, those of 9x9
+cells are contracted and the others planned one by one.
+"""
 
 from __future__ import annotations
 

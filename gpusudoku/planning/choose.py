@@ -1,4 +1,4 @@
-"""Search or contraction: what either would take, and which takes less."""
+"""Search or contraction of one board: what either would take, and which takes less."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import replace
 from math import inf
 
 from gpusudoku.board.board import Board
-from gpusudoku.contraction.contraction import Contraction
 from gpusudoku.contraction.prepare import contraction_of
+from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
 from gpusudoku.planning.contraction import ContractionPlan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from gpusudoku.contraction.contraction import Contraction
+from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import CancelToken

@@ -1,4 +1,4 @@
-"""What all plans have in common, whatever their method."""
+"""What all plans have in common: a count, ready to run, in numbered tasks that can run apart."""
 
 from __future__ import annotations
 

@@ -28,10 +28,13 @@ TASKS = 128
 """The number of tasks that a frontier is expanded to, unless a cutoff is given."""
 
 
+STRATEGIES = {"first": FIRST, "min": MIN}
+"""The constant for every strategy of the options."""
+
+
 def search_settings(options: Options) -> SearchSettings:
     """What a search does at every node."""
-    techniques = parse_techniques(options.propagate)
-    return SearchSettings(techniques, FIRST if options.strategy == "first" else MIN)
+    return SearchSettings(parse_techniques(options.propagate), STRATEGIES[options.strategy])
 
 
 class SearchPlan:

@@ -1,4 +1,7 @@
-"""The simplifying techniques by name."""
+"""The names of the techniques, and their bits in the settings of a search.
+
+The techniques themselves are in ``kernels/search``.
+"""
 
 from __future__ import annotations
 

@@ -16,9 +16,10 @@ from numba.extending import register_jitable
 
 from gpusudoku.kernels.jit import compiled
 from gpusudoku.kernels.search.arguments import Found, Stack, Work
-from gpusudoku.kernels.search.expand import Children, build_expand, build_pack
+from gpusudoku.kernels.search.expand import Children, build_expand
 from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.loop import Scratch
+from gpusudoku.kernels.search.pack import build_pack
 from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 
@@ -38,7 +39,7 @@ def _add(array, i, value):
 
 @cache
 def pack(layout: Layout) -> Callable[..., None]:
-    """Compile, or load, ``expand.build_pack``: it packs boards."""
+    """Compile, or load, ``pack.build_pack``: it packs boards."""
     signature = types.uint8[:, ::1], types.int64[::1], _BOARDS, _BOARDS
     return compiled(build_pack(layout, _jit), signature)
 

@@ -15,7 +15,7 @@ A board is one row of ``words`` words:
     pending  1 word        digits whose plane changed since hidden singles were looked for
 
 A fixed cell keeps its bit in the plane of its digit, so a cell without a bit in any plane is a
-contradiction. A *index* is the position of a cell in a plane: 64 * word + bit.
+contradiction. An *index* is the position of a cell in a plane: 64 * word + bit.
 
 Every thread has a scratch row too: the cells found to have one and two candidates (W words each),
 then n + C words that the techniques use as they like.

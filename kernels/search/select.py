@@ -1,6 +1,8 @@
-"""The two searches: one for all geometries, and one for 9x9 boards with the usual techniques.
+"""Which search a board gets: that of ``nine``, or the one for all boards.
 
-Both keep to one interface, so that nobody who runs a search needs to know which it is.
+``nine`` searches 9x9 boards with singles, and with locked candidates. Everything else has the
+general search, which also makes the frontiers of 9x9 boards. Both keep to one interface, so that
+nobody who runs a search needs to know which it is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Naked and hidden singles, for all cells of a board at once.
+"""Naked and hidden singles, for all cells of a board at once; the 9x9 search has ``nine/step``.
 
 Sixty-four cells are looked at per instruction. Over the planes of all digits, ``one``, ``two`` and
 ``three`` collect the cells that have at least one, two and three candidates; a cell in one but not

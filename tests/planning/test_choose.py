@@ -9,7 +9,7 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.general.parts import Hybrid
+from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.contraction.prepare import contraction_of
 from gpusudoku.counting import count, count_many
 from gpusudoku.engines.cpu import CpuEngine
@@ -75,12 +75,12 @@ def test_batches_of_all_shapes(method: str) -> None:
     assert [result.count for result in results] == [naive.count(board) for board in boards]
 
 
-def test_a_hybrid() -> None:
+def test_parts() -> None:
     """A board whose lists are too long is taken apart by clues, and its parts contracted."""
     for shape, clues in (("4x4", 145), ("3x3", 26), ("2x3", 6)):
         board = puzzle(shape, clues, 2)
-        hybrid = Hybrid(board, 1 << 28, TooExpensive("too expensive"))
-        found = ContractionPlan(hybrid, 1 << 30, Estimates()).run(CpuEngine(2)).counts
+        parts = Parts(board, 1 << 28, TooExpensive("too expensive"))
+        found = ContractionPlan(parts, 1 << 30, Estimates()).run(CpuEngine(2)).counts
         assert found == [count(board, device="cpu", method="search").count]
 
 

@@ -93,7 +93,7 @@ def divided(parts: Sequence[Part]) -> list[Part]:
     return simplified([child for part in parts for child in part.children()])
 
 
-class Hybrid:
+class Parts:
     """The sum over the parts of a board; see ``Contraction``.
 
     Every board is simplified once, as it becomes a part. A task is a part, which is contracted if

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.nine.device import DeviceSum
+from gpusudoku.contraction.nine.gpu_sum import DeviceSum
 from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
 from gpusudoku.kernels.contraction.nine.cpu import NineStages

@@ -1,13 +1,13 @@
-"""Contractions on GPUs: the CPU makes what is summed, and it is brought to every GPU once."""
+"""Worker threads that sum contractions on GPUs; the contraction brings its own sum for a GPU."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gpusudoku.contraction.contraction import Contraction
+from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.cores import usable_cores
+from gpusudoku.engines.cpu_contraction import SumWorker, grouped
 from gpusudoku.engines.cuda.device import Gpu, one_line_errors
-from gpusudoku.engines.threads import SumWorker, grouped
 from gpusudoku.jobs.job import Job, Progress
 
 

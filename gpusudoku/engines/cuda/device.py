@@ -1,4 +1,7 @@
-"""One GPU: its size and its memory. CuPy holds the memory; in the simulator, NumPy does."""
+"""One GPU: how large it is, how much memory is free, and how arrays get there and back.
+
+CuPy holds the memory; in the simulator, NumPy does. ``launch`` allocates what a search needs.
+"""
 
 from __future__ import annotations
 

@@ -7,15 +7,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from gpusudoku.contraction.contraction import Contraction
+from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.cores import usable_cores
+from gpusudoku.engines.cpu_contraction import contract_on_threads
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.contraction import contract_on_gpus
 from gpusudoku.engines.cuda.device import Gpu, one_line_errors
 from gpusudoku.engines.cuda.tuning import Tuning
 from gpusudoku.engines.cuda.worker import GpuWorker
 from gpusudoku.engines.engine import Tally
-from gpusudoku.engines.threads import contract_on_threads
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.jobs.job import Job, Progress, Task
 from gpusudoku.kernels.search.layout import Layout

@@ -1,6 +1,7 @@
-"""One search on a GPU: the kernel's arguments, kept there from launch to launch.
+"""The boards, the stacks of all threads and the results of one search in a GPU's memory.
 
-CuPy holds the memory on the GPU; in the simulator NumPy stands in for it.
+A ``Launch`` allocates them once and launches the kernel on them, again and again, with a budget of
+nodes. CuPy holds the memory; in the simulator NumPy does.
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ first, and what it writes last:
 ==================== =================== ============================ ===========================
 stage                file                reads                        writes
 ==================== =================== ============================ ===========================
-``survey``           maps, prune, plan   candidates                   Scratch, Lists, Numbering,
-                                                                      Roles
+``survey``           maps, prune, roles  candidates                   ListScratch, Lists,
+                                                                      Numbering, Roles
 ``list_orthogonal``  tensors             Numbering, Roles             Orthogonal
 ``contract_ab``      tensors             Lists, Numbering, Roles,     the intermediate tensor
                                          Orthogonal
-``contract_c``       tensors             Roles, Orthogonal, the       Tensors
-                                         intermediate tensor
+``contract_c``       tensors             Roles, Orthogonal, the       Tensors (its caller writes
+                                         intermediate tensor          ``largest``)
 ``arrange``          operands, orbits    Lists, Numbering, Roles      Operands, Orbits
 ``narrow_enough``    dot                 Lists, Roles, Tensors        nothing
 ``sum_narrow``,      dot                 Roles, Operands, Tensors,    Slabs (``slabs``), which

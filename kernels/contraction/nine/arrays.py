@@ -64,7 +64,7 @@ class Tables(NamedTuple):
     """int16 (9, 9, 280): the partition that each becomes when two digits change places."""
 
 
-class Scratch(NamedTuple):
+class ListScratch(NamedTuple):
     """What listing needs on its way. ``survey`` writes it, and no other stage looks at it."""
 
     raw: NDArray[np.int32]
@@ -172,7 +172,7 @@ class Orbits(NamedTuple):
 class Workspace(NamedTuple):
     """All that is known about one board, in groups by the stage that writes them."""
 
-    scratch: Scratch
+    scratch: ListScratch
     lists: Lists
     numbering: Numbering
     roles: Roles
@@ -189,7 +189,7 @@ def make_workspace() -> Workspace:
     """Room for any board, 177 MB of it; what a board does not touch takes no memory."""
     n = PARTITIONS
     return Workspace(
-        scratch=Scratch(
+        scratch=ListScratch(
             raw=np.empty((2, MOST_MAPS), np.int32),
             stack=np.empty((4, 9), np.int64),
             counters=np.empty(513, np.int64),

@@ -9,8 +9,8 @@ from gpusudoku.kernels.contraction.nine.dot import narrow_enough, sum_narrow, su
 from gpusudoku.kernels.contraction.nine.maps import allow_permutations, list_lines
 from gpusudoku.kernels.contraction.nine.operands import sort_entries
 from gpusudoku.kernels.contraction.nine.orbits import pair_up
-from gpusudoku.kernels.contraction.nine.plan import choose_roles, number_partitions
 from gpusudoku.kernels.contraction.nine.prune import divide, prune
+from gpusudoku.kernels.contraction.nine.roles import choose_roles, number_partitions
 from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, make_slabs
 from gpusudoku.kernels.contraction.nine.tensors import contract_ab, contract_c, list_orthogonal
 from gpusudoku.kernels.kernel import jitable, kernel

@@ -1,6 +1,6 @@
 """From candidates to the lists of a 9x9 board's stacks and bands. Special to 3x3 boxes.
 
-Part of the stage ``survey``: writes ``Scratch`` and ``Lists``.
+Part of the stage ``survey``: writes ``ListScratch`` and ``Lists``.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import numpy as np
 
 from gpusudoku.kernels.contraction.nine.arrays import MOST_GENERATORS, PARTITIONS, A, B, C, P
 from gpusudoku.kernels.contraction.nine.keys import pack, partition_at
-from gpusudoku.kernels.contraction.nine.plan import are_alike
+from gpusudoku.kernels.contraction.nine.roles import are_alike
 from gpusudoku.kernels.kernel import jitable
 
 WORTH_A_LOOK = 200_000

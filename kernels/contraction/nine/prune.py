@@ -1,6 +1,6 @@
 """Shorter lists: entries that no solution can have are dropped. Special to 3x3 boxes.
 
-Part of the stage ``survey``: writes ``Lists`` and the marks of ``Scratch``.
+Part of the stage ``survey``: writes ``Lists`` and the marks of ``ListScratch``.
 """
 
 from __future__ import annotations

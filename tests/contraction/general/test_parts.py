@@ -7,7 +7,7 @@ import gpusudoku
 from gpusudoku.board.board import Board
 from gpusudoku.contraction import prepare
 from gpusudoku.contraction.general import parts
-from gpusudoku.contraction.general.parts import Hybrid, Part, divided, simplified
+from gpusudoku.contraction.general.parts import Part, Parts, divided, simplified
 from gpusudoku.errors import TooExpensive
 from tests import naive
 from tests.boards import full_grid, puzzle, spoilt
@@ -24,9 +24,9 @@ def few_maps(monkeypatch):
     monkeypatch.setattr(parts, "TASK_LISTINGS", 1)
 
 
-def counted(hybrid):
-    hybrid.prepare(1)
-    return hybrid.sum(range(hybrid.tasks), hybrid.scratch(), np.zeros(1, np.int64))[0]
+def counted(parts):
+    parts.prepare(1)
+    return parts.sum(range(parts.tasks), parts.scratch(), np.zeros(1, np.int64))[0]
 
 
 def choices(part):
@@ -76,9 +76,9 @@ def test_contradictions_are_left_out():
 )
 def test_counts(shape, clues, seed):
     board = puzzle(shape, clues, seed)
-    hybrid = Hybrid(board, MEMORY, WHOLE)
-    assert counted(hybrid) == naive.count(board) > 1
-    assert hybrid.tasks > 1
+    parts = Parts(board, MEMORY, WHOLE)
+    assert counted(parts) == naive.count(board) > 1
+    assert parts.tasks > 1
 
 
 @pytest.mark.usefixtures("few_maps")
@@ -87,8 +87,8 @@ def test_on_threads(monkeypatch):
     monkeypatch.setattr(prepare, "MOST_SECONDS", 0)
     board = puzzle("2x3", 8, 2)
     made = []
-    estimate = Hybrid._estimate
-    monkeypatch.setattr(Hybrid, "_estimate", lambda *of: made.append(of[0]) or estimate(*of))
+    estimate = Parts._estimate
+    monkeypatch.setattr(Parts, "_estimate", lambda *of: made.append(of[0]) or estimate(*of))
     result = gpusudoku.count(board, device="cpu", method="contraction", jobs=2)
     assert (result.count, result.method) == (naive.count(board), "contraction")
     assert made[0].tasks > 1
@@ -97,29 +97,29 @@ def test_on_threads(monkeypatch):
 @pytest.mark.slow
 def test_an_expensive_board():
     board = puzzle("4x4", 100, 3)
-    hybrid = Hybrid(board, MEMORY, WHOLE)
+    parts = Parts(board, MEMORY, WHOLE)
     expected = gpusudoku.count(board, device="cpu", method="search").count
-    assert counted(hybrid) == expected == 1154898
-    assert hybrid.tasks > 1
+    assert counted(parts) == expected == 1154898
+    assert parts.tasks > 1
 
 
 @pytest.mark.parametrize(("shape", "clues"), [("2x3", 6), ("3x3", 26), ("4x4", 145)])
 def test_a_cheap_board_is_one_task(shape, clues):
     board = puzzle(shape, clues, 2)
-    hybrid = Hybrid(board, MEMORY, WHOLE)
+    parts = Parts(board, MEMORY, WHOLE)
     expected = gpusudoku.count(board, device="cpu", method="search").count
-    assert (counted(hybrid), hybrid.tasks) == (expected, 1)
+    assert (counted(parts), parts.tasks) == (expected, 1)
 
 
 def test_no_solution_is_no_task():
-    hybrid = Hybrid(Board([1, 1] + [0] * 14), MEMORY, WHOLE)
-    assert (hybrid.seconds, counted(hybrid), hybrid.tasks) == (0, 0, 0)
+    parts = Parts(Board([1, 1] + [0] * 14), MEMORY, WHOLE)
+    assert (parts.seconds, counted(parts), parts.tasks) == (0, 0, 0)
 
 
 @pytest.mark.usefixtures("few_maps")
 def test_tasks_depend_on_the_board_alone():
     board = puzzle("2x3", 8, 2)
-    one, other = (Hybrid(board, MEMORY, WHOLE) for _ in range(2))
+    one, other = (Parts(board, MEMORY, WHOLE) for _ in range(2))
     one.prepare(1)
     other.prepare(7)
     assert one.seconds == other.seconds
@@ -133,10 +133,10 @@ def test_tasks_depend_on_the_board_alone():
 @pytest.mark.usefixtures("few_maps")
 def test_no_more_tasks_than_are_worth_while(monkeypatch):
     board = puzzle("3x3", 30, 3)
-    fine = Hybrid(board, MEMORY, WHOLE)
+    fine = Parts(board, MEMORY, WHOLE)
     fine.prepare(1)
     monkeypatch.setattr(parts, "MOST_TASKS", 4)
-    coarse = Hybrid(board, MEMORY, WHOLE)
+    coarse = Parts(board, MEMORY, WHOLE)
     coarse.prepare(1)
     assert 4 <= coarse.tasks < fine.tasks
     assert counted(coarse) == naive.count(board)
@@ -144,9 +144,9 @@ def test_no_more_tasks_than_are_worth_while(monkeypatch):
 
 def test_stop():
     board = puzzle("2x3", 8, 2)
-    hybrid = Hybrid(board, MEMORY, WHOLE)
-    hybrid.prepare(1)
-    assert hybrid.sum(range(hybrid.tasks), None, np.ones(1, np.int64)) == (0, 0)
+    parts = Parts(board, MEMORY, WHOLE)
+    parts.prepare(1)
+    assert parts.sum(range(parts.tasks), None, np.ones(1, np.int64)) == (0, 0)
 
 
 @pytest.mark.usefixtures("few_maps")
@@ -156,4 +156,4 @@ def test_too_expensive_in_parts(monkeypatch):
     with pytest.raises(
         TooExpensive, match=rf"^{WHOLE}; in parts it would take more than [\d.e+-]+ s"
     ):
-        Hybrid(puzzle("3x3", 30, 3), MEMORY, WHOLE)
+        Parts(puzzle("3x3", 30, 3), MEMORY, WHOLE)

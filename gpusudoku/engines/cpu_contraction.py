@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gpusudoku.contraction.contraction import Contraction
+from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.jobs.job import Job, Progress, Task, Worker
 
 TASKS_PER_WORKER = 8
