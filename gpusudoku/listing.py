@@ -222,5 +222,7 @@ def _listed(
             unsolvable = boards.chosen(counts[start:many] == 0)
             yield Listed(boards, unsolvable, [rows[these][wanted[these]]])
         if many < len(block):
-            yield from list_board(block[many], options, engine, progress)
+            with closing(list_board(block[many], options, engine, progress)) as alone:
+                for listed in alone:
+                    yield replace(listed, doubtful=block.part(0, 0))
         start = many + 1

@@ -133,6 +133,7 @@ class Count:
             "contraction_estimate": estimates.contraction_seconds,
             "no_contraction": estimates.no_contraction,
             **asdict(self.stats),
+            "utilisation": list(self.stats.utilisation),
         }
 
 

@@ -8,10 +8,21 @@ from gpusudoku.bench.cases import Case, Subject
 from gpusudoku.bench.running import Bench
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.results import Count, Stats
+from gpusudoku.results import ContractionStats, Count, SearchStats, Stats
 
 EMPTY = Board.empty(Geometry(2, 2))
 SUBJECTS = [Subject("small", EMPTY, 288), Subject("other", EMPTY, 288), Subject("new", EMPTY)]
+
+
+def stats_of(method: str, seconds: float, utilisation: tuple[float, ...]) -> Stats:
+    """What a count that took so long says; a search looked at 600 nodes."""
+    if method == "contraction":
+        return ContractionStats(products=0, seconds=seconds, utilisation=utilisation)
+    return SearchStats(
+        strategy="min", propagate="", cutoff=None, cutoff_by="space", cutoff_reached=True,
+        frontier_width=1, frontier_boards=1, boards_explored=1, nodes=600, deepest=0,
+        seconds=seconds, expansion_seconds=0.0, utilisation=utilisation,
+    )  # fmt: skip
 
 
 def fake(seconds: float = 1.0, found: int = 288) -> Any:
@@ -19,8 +30,8 @@ def fake(seconds: float = 1.0, found: int = 288) -> Any:
 
     def count(case: Case) -> Count:
         threads = case.options["jobs"] or 1
-        stats = Stats(seconds=seconds / threads, nodes=600, utilisation=[0.5] * threads)
-        return Count(EMPTY, found, True, case.options["method"], "cpu", threads, stats)
+        made = case.options["method"], seconds / threads, (0.5,) * threads
+        return Count(EMPTY, found, True, "cpu", threads, stats_of(*made))
 
     return count
 

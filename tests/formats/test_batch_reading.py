@@ -62,7 +62,8 @@ def test_they_are_read_together(tmp_path) -> None:  # type: ignore[no-untyped-de
     batches = list(formats.read_batches(str(path)))
     assert sum(map(len, batches)) == 10000
     assert max(map(len, batches)) > 500
-    boards = [each.board for each in formats.read_path(str(path)) if isinstance(each, Entry)]
+    with path.open("rb") as stream:
+        boards = [each.board for each in read(stream) if isinstance(each, Entry)]
     assert list(chain.from_iterable(batches)) == boards
 
 

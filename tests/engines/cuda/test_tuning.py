@@ -77,8 +77,8 @@ def test_some_fields_are_enough(path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "no JSON"),
-        ("{", "no JSON"),
+        ("", "not JSON"),
+        ("{", "not JSON"),
         ("[1]", "expected an object with the names of GPUs as keys"),
         ('{"x": 1}', "x: expected an object"),
         ('{"x": {"colour": 1}}', "x: unknown setting 'colour'"),
@@ -110,7 +110,7 @@ def test_no_such_file(text: str, reason: str, path: Path) -> None:
 def test_neither_text_nor_file(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="it is no text"):
+    with pytest.raises(InputError, match="it is not text"):
         tuning_of("card")
     path.unlink()
     path.mkdir()
