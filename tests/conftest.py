@@ -43,6 +43,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture
+def without_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no GPU be there, not even the simulator's."""
+    monkeypatch.setattr(availability, "unusable_because", lambda: "there is none")
+
+
+@pytest.fixture
 def run(monkeypatch, capsys):
     """Run ``gpusudoku`` with arguments; returns (exit status, stdout, stderr)."""
     from gpusudoku.cli import main

@@ -19,11 +19,6 @@ BOARD = puzzle("2x3", 8, 1)
 
 
 @pytest.fixture
-def without_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(availability, "unusable_because", lambda: "there is none")
-
-
-@pytest.fixture
 def without_contraction(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise TooExpensive("too expensive")

@@ -19,6 +19,7 @@ import pytest
 COMPILE = """
 import json
 import sys
+from functools import cache
 from numba import cuda
 from numba.core import sigutils
 from numba.cuda import dispatcher
@@ -43,6 +44,9 @@ from gpusudoku.kernels.search.cuda import build_kernel, signature
 from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.settings import SearchSettings
 
+# Most of the time goes into device functions, which are the same for all GPUs.
+build_kernel, nine_kernel = cache(build_kernel), nine_cuda.build_kernel()
+
 for *what, major, minor in json.load(sys.stdin):
     Device.compute_capability = (major, minor)
     if what:
@@ -50,7 +54,7 @@ for *what, major, minor in json.load(sys.stdin):
         search = Layout(rows, columns), SearchSettings(techniques, strategy)
         kernel, types = build_kernel(*search, bool(contiguous)), signature(*search)
     else:
-        kernel, types = nine_cuda.build_kernel(), nine_cuda.SIGNATURE
+        kernel, types = nine_kernel, nine_cuda.SIGNATURE
     arguments, _ = sigutils.normalize_signature(types)
     ptx, result = cuda.compile_ptx(kernel, arguments, cc=(major, minor))
     print(json.dumps({"ptx": ptx, "result": str(result)}))
@@ -104,9 +108,9 @@ def test_kernel(case: tuple[int, ...], compiled: dict[tuple[int, ...], dict[str,
     if case[2] & 2:  # hidden singles count bits
         assert "popc.b64" in ptx
     assert re.search(r"atom\S*add\S*64", ptx)
-    # Unresolved calls would only be found when a card loads the code.
+    # Unresolved calls would only be found when a GPU loads the code.
     assert ".extern .func" not in ptx
-    # Doubles are slow on most cards, and an accidental one means that types were mixed.
+    # Doubles are slow on most GPUs, and an accidental one means that types were mixed.
     assert ".f64" not in ptx
 
 

@@ -1,0 +1,215 @@
+"""The rules of the house: which room may use which, and how long files and functions may be."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+ROOMS = [
+    {"errors"},
+    {"jobs"},
+    {"kernels"},
+    {"board"},
+    {"formats"},
+    {"collection"},
+    {"search"},
+    {"options"},
+    {"results"},
+    {"contraction"},
+    {"engines"},
+    {"planning"},
+    {"counting", "listing", "solving", "simplifying"},
+    {"bench"},
+    {"cli"},
+]
+"""Lowest first: a room uses those before it, and those beside it where no circle comes of it."""
+RANK = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}
+
+FRONT_DOORS = {"gpusudoku", "gpusudoku.__main__"}
+"""They may use every room, and nobody uses them but for the version."""
+
+MOST_LINES = 300
+MOST_FUNCTION_LINES = 60
+MOST_ARGUMENTS = 8
+
+LONG_FILES: dict[str, str] = {}
+LONG_FUNCTIONS: dict[str, str] = {}
+MANY_ARGUMENTS: dict[str, str] = {}
+"""What is longer than it should be, by ``file`` or ``file:name``, and the reason."""
+
+
+def files(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+EVERYWHERE = files("gpusudoku", "kernels", "benchmarks", "tests")
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def module_name(path: Path) -> str:
+    """The module of a file; the kernels' folder is a part of the package."""
+    parts = list(path.relative_to(ROOT).with_suffix("").parts)
+    if parts[0] == "kernels":
+        parts.insert(0, "gpusudoku")
+    return ".".join(parts).removesuffix(".__init__")
+
+
+MODULES = {module_name(path): path for path in files("gpusudoku", "kernels")}
+
+
+def imports(module: str) -> Iterator[str]:
+    """The package's modules that a module imports, anywhere in it."""
+    path = MODULES[module]
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            yield from (owner(alias.name) for alias in node.names if is_ours(alias.name))
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: a relative import"
+            if node.module is not None and is_ours(node.module):
+                for alias in node.names:
+                    yield owner(f"{node.module}.{alias.name}")
+
+
+def is_ours(name: str) -> bool:
+    return name.split(".")[0] == "gpusudoku"
+
+
+def owner(name: str) -> str:
+    """The module that a dotted name is, or is in."""
+    while name not in MODULES:
+        name = name.rpartition(".")[0]
+    return name
+
+
+def room(module: str) -> str:
+    return module.split(".")[1]
+
+
+EDGES = {
+    module: set(imports(module)) - FRONT_DOORS - {module}
+    for module in MODULES
+    if module not in FRONT_DOORS
+}
+"""For every module those that it imports."""
+
+
+def test_every_module_is_in_a_room() -> None:
+    assert {room(module) for module in EDGES} == set(RANK)
+
+
+def test_imports_are_found_wherever_they_are() -> None:
+    """At the top, in functions and for type checkers only; packages as well as modules."""
+    assert "gpusudoku.engines.cuda.engine" in EDGES["gpusudoku.engines.make"]
+    assert "gpusudoku.engines.engine" in EDGES["gpusudoku.cli.report"]
+    assert "gpusudoku.kernels.search.cpu" in EDGES["gpusudoku.search.frontier"]
+    assert "gpusudoku.formats" in EDGES["gpusudoku.cli.count"]
+
+
+def test_no_import_runs_upward() -> None:
+    upward = [
+        f"{module} imports {other}"
+        for module, others in EDGES.items()
+        for other in sorted(others)
+        if RANK[room(other)] > RANK[room(module)]
+    ]
+    assert upward == []
+
+
+def test_no_imports_make_a_circle() -> None:
+    """Modules that import nothing are taken away, again and again; what is left goes round."""
+    left = {module: set(others) for module, others in EDGES.items()}
+    while free := {module for module, others in left.items() if not others}:
+        left = {module: others - free for module, others in left.items() if module not in free}
+    assert left == {}
+
+
+def test_kernels_import_nothing_but_kernels() -> None:
+    others = {
+        f"{module} imports {other}"
+        for module, imported in EDGES.items()
+        for other in imported
+        if room(module) == "kernels" and room(other) != "kernels"
+    }
+    assert others <= {"gpusudoku.kernels.jit imports gpusudoku.jobs.interrupts"}
+
+
+@pytest.mark.parametrize(("one", "other"), [("search", "contraction"), ("contraction", "search")])
+def test_the_families_of_kernels_share_nothing_but_what_is_above_them(one: str, other: str) -> None:
+    crossing = {
+        f"{module} imports {imported}"
+        for module, others in EDGES.items()
+        for imported in others
+        if module.startswith(f"gpusudoku.kernels.{one}.")
+        and imported.startswith(f"gpusudoku.kernels.{other}")
+    }
+    assert crossing == set()
+
+
+def name_of(path: Path, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> str:
+    name = "" if isinstance(function, ast.Lambda) else function.name
+    return f"{path.relative_to(ROOT).as_posix()}:{name}"
+
+
+def functions(
+    paths: list[Path],
+) -> Iterator[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda]]:
+    for path in paths:
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                yield path, node
+
+
+def is_command(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
+    """Whether click calls it, by the names of its options."""
+    decorators = () if isinstance(function, ast.Lambda) else function.decorator_list
+    return any(ast.unparse(each).startswith("click.command") for each in decorators)
+
+
+def arguments(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> int:
+    """How many there are besides ``self`` and ``cls``."""
+    given = function.args
+    names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    names += [each.arg for each in (given.vararg, given.kwarg) if each is not None]
+    return len(names) - (names[:1] in (["self"], ["cls"]))
+
+
+def test_files_are_short() -> None:
+    lengths = {
+        path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
+        for path in EVERYWHERE
+    }
+    long = {name: length for name, length in lengths.items() if length > MOST_LINES}
+    assert {name: length for name, length in long.items() if name not in LONG_FILES} == {}
+    assert LONG_FILES.keys() <= long.keys(), "an exception that is not needed any more"
+
+
+def test_functions_are_short() -> None:
+    """From ``def`` to the end. A kernel is a function in one that makes it: neither counts."""
+    long = {}
+    for path, function in functions(EVERYWHERE):
+        assert function.end_lineno is not None
+        lines = function.end_lineno - function.lineno + 1
+        if lines > MOST_FUNCTION_LINES and path.relative_to(ROOT).parts[0] != "kernels":
+            long[name_of(path, function)] = lines
+    assert {name: lines for name, lines in long.items() if name not in LONG_FUNCTIONS} == {}
+    assert LONG_FUNCTIONS.keys() <= long.keys(), "an exception that is not needed any more"
+
+
+def test_lists_of_arguments_are_short() -> None:
+    many = {
+        name_of(path, function): arguments(function)
+        for path, function in functions(EVERYWHERE)
+        if arguments(function) > MOST_ARGUMENTS and not is_command(function)
+    }
+    assert {name: number for name, number in many.items() if name not in MANY_ARGUMENTS} == {}
+    assert MANY_ARGUMENTS.keys() <= many.keys(), "an exception that is not needed any more"
