@@ -12,7 +12,7 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.general.parts import Hybrid
+from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.counting import count
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import Interrupted, TooExpensive
@@ -48,8 +48,8 @@ def contraction(board: Board) -> Plan:
 
 
 def in_parts(board: Board) -> Plan:
-    hybrid = Hybrid(board, 1 << 28, TooExpensive("too expensive"))
-    return ContractionPlan(hybrid, MEMORY, Estimates())
+    parts = Parts(board, 1 << 28, TooExpensive("too expensive"))
+    return ContractionPlan(parts, MEMORY, Estimates())
 
 
 PLANS: dict[str, Callable[[], Plan]] = {
