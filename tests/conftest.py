@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -18,6 +19,9 @@ if NO_GPU is not None:
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
     # The simulator polls its threads without a pause, and would keep them from running.
     sys.setswitchinterval(1e-4)
+
+# Compiling makes millions of objects that stay: looking for garbage less often saves a tenth.
+gc.set_threshold(100_000, 50, 100)
 
 # A shell that runs the tests in the background has Ctrl-C ignored, by them and all they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -40,6 +44,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for name, skip in skips.items():
             if item.get_closest_marker(name):
                 item.add_marker(skip)
+
+
+@pytest.fixture
+def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every search run on kernels that are not compiled: slow, but at once."""
+    from tests.boards import run_uncompiled
+
+    run_uncompiled(monkeypatch)
 
 
 @pytest.fixture

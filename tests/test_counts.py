@@ -4,11 +4,23 @@ import pytest
 
 import gpusudoku
 from gpusudoku import collection
+from tests.boards import run_uncompiled
 
 QUICK = 2_000_000
 """Solutions that are counted in a second or so."""
 
 SEARCHABLE = [entry for entry in collection.entries() if entry.searchable]
+
+
+PLAIN = {"1x1", "5x1", "5x2", "4x3", "4x8", "6x6"}
+"""Boxes of boards with so few solutions that compiling for them takes longer than counting."""
+
+
+@pytest.fixture
+def kernels(entry, monkeypatch):
+    """Compiled ones, or not, as suits the board."""
+    if str(collection.load(entry.name).geometry) in PLAIN:
+        run_uncompiled(monkeypatch)
 
 
 def cases(boards):
@@ -18,6 +30,7 @@ def cases(boards):
     ]
 
 
+@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("entry", cases(SEARCHABLE))
 def test_count(entry):
     result = gpusudoku.count(collection.load(entry.name), device="cpu", method="search")
@@ -43,7 +56,7 @@ def test_out_of_reach_boards_have_many(entry):
 
 
 REFUSED = {"box2x5-empty"}
-"""Too dear to contract, even in parts."""
+"""Too expensive to contract, even in parts."""
 
 TOO_LONG = {"25x25-newspaper"}
 """Contracted in minutes only."""
@@ -54,6 +67,7 @@ TOO_LONG = {"25x25-newspaper"}
     [e for e in collection.entries() if e.name not in TOO_LONG],
     ids=lambda entry: entry.name,
 )
+@pytest.mark.usefixtures("kernels")
 def test_contraction(entry):
     board = collection.load(entry.name)
     if entry.name in REFUSED:

@@ -82,7 +82,7 @@ class TestCount:
         assert len(conflicts_in(err)) == 2
 
     def test_wide_boards(self, run, tmp_path):
-        board = Board(full_grid(Geometry(6, 6), 1), Geometry(6, 6))
+        board = Board(full_grid(Geometry(8, 8), 1), Geometry(8, 8))
         path = tmp_path / "wide"
         path.write_text(f"{board}\n" * 2)
         assert run("count", path, "--limit", 1)[1] == f"{board}:1+\n" * 2

@@ -81,6 +81,7 @@ class TestEnumerate:
         assert len(out.split(",")) == 4096
 
 
+@pytest.mark.usefixtures("uncompiled")
 class TestSimplify:
     def test_before_after_and_each_technique(self, run, file):
         status, out, _ = run("simplify", file(PUZZLE))

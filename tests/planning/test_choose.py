@@ -42,6 +42,7 @@ def test_few_clues_on_a_large_board_are_for_the_search() -> None:
     assert (str(result), result.method) == ("1000+", "search")
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_too_expensive_in_one_line_with_figures() -> None:
     for shape in ("4x4", "5x5", "1x9"):
         with pytest.raises(TooExpensive, match=r"too expensive to contract.*\d") as caught:
@@ -84,6 +85,7 @@ def test_parts() -> None:
         assert found == [count(board, device="cpu", method="search").count]
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_skinny_boards_end_soon() -> None:
     """Whatever the method, what could take for ever is not begun."""
     for shape, clues in (("1x8", 12), ("1x32", 900), ("1x64", 3584), ("32x1", 900)):

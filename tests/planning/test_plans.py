@@ -12,6 +12,7 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.contraction.general import parts
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.counting import count
 from gpusudoku.engines.cpu import CpuEngine
@@ -52,6 +53,13 @@ def in_parts(board: Board) -> Plan:
     return ContractionPlan(parts, MEMORY, Estimates())
 
 
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Boards in parts have many of them, however small the boards are."""
+    monkeypatch.setattr(parts, "PART_MAPS", 10)
+    monkeypatch.setattr(parts, "TASK_LISTINGS", 1)
+
+
 PLANS: dict[str, Callable[[], Plan]] = {
     "search 3x3": lambda: search(NINE),
     "search 2x3": lambda: search(GENERAL),
@@ -83,10 +91,10 @@ def test_the_counts_of_a_partition_add_up(name: str, threads: int) -> None:
     make, engine = PLANS[name], CpuEngine(threads)
     number = make().tasks()
     ends = sorted({0, 1, number // 3, number // 3 + 1, number // 2, number - 1, number})
-    parts = [make().run(engine, tasks=range(start, end)).counts for start, end in pairwise(ends)]
-    assert len(parts) > 1
+    each = [make().run(engine, tasks=range(start, end)).counts for start, end in pairwise(ends)]
+    assert len(each) > 1
     whole = total(BOARDS[name.split()[1]])
-    assert sum(found for [found] in parts) == whole == make().run(engine).counts[0]
+    assert sum(found for [found] in each) == whole == make().run(engine).counts[0]
 
 
 @every_plan
@@ -149,8 +157,8 @@ def test_several_roots_keep_their_counts() -> None:
     boards = [puzzle("2x3", clues, seed) for seed, clues in enumerate([9, 36, 10])]
     plan = SearchPlan(Frontier.of(boards), Options())
     number = plan.tasks()
-    parts = [plan.run(CpuEngine(2), tasks=range(k, k + 1)).counts for k in range(number)]
-    assert [sum(counts) for counts in zip(*parts, strict=True)] == list(map(naive.count, boards))
+    each = [plan.run(CpuEngine(2), tasks=range(k, k + 1)).counts for k in range(number)]
+    assert [sum(counts) for counts in zip(*each, strict=True)] == list(map(naive.count, boards))
 
 
 LONG: dict[str, Callable[[], Plan]] = {

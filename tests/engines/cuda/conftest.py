@@ -6,14 +6,7 @@ import pytest
 
 from gpusudoku.engines.cuda.launch import Launch
 from gpusudoku.kernels.search.arguments import NODES
-from tests.boards import run_uncompiled
 from tests.engines.cuda.simulator import Launched
-
-
-@pytest.fixture
-def plain_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing on the simulator needs a compiled frontier."""
-    run_uncompiled(monkeypatch)
 
 
 @pytest.fixture

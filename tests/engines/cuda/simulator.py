@@ -25,9 +25,9 @@ from tests.boards import layout_of, puzzle
 ON_SIMULATOR = [
     pytest.mark.skipif(not availability.simulated(), reason="a GPU is there: see test_gpu.py"),
     pytest.mark.timeout(60),
-    pytest.mark.usefixtures("plain_host"),
+    pytest.mark.usefixtures("uncompiled"),
 ]
-"""The marks of the tests."""
+"""The marks of the tests. Nothing on the simulator needs a compiled frontier."""
 
 CLUES = {"2x2": 4, "1x4": 4, "2x3": 14, "3x3": 40}
 """Clues that leave so few solutions that the simulator is quick."""

@@ -7,15 +7,9 @@ import pytest
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.formats import parse
 from gpusudoku.simplifying import simplify
-from tests.boards import run_uncompiled
 from tests.techniques import candidates, outcome
 
-pytestmark = pytest.mark.usefixtures("plain_python")
-
-
-@pytest.fixture
-def plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    run_uncompiled(monkeypatch)
+pytestmark = pytest.mark.usefixtures("uncompiled")
 
 
 class TestEachTechnique:

@@ -64,7 +64,11 @@ def test_counts_of_spoilt_boards_equal_the_oracle(shape: str) -> None:
 
 @pytest.mark.parametrize(("strategy", "propagate"), OTHERS)
 @pytest.mark.parametrize("shape", ["2x2", "2x3"])
-def test_strategies_and_techniques(shape: str, strategy: str, propagate: str) -> None:
+def test_strategies_and_techniques(
+    shape: str, strategy: str, propagate: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shape == "2x2":  # compiled for one shape only
+        run_uncompiled(monkeypatch)
     for seed in range(8):
         board = puzzle(shape, CLUES[shape], 100 + seed)
         expected = naive.count(board)
@@ -119,6 +123,7 @@ def test_latin_squares_of_order_six() -> None:
 
 
 @pytest.mark.parametrize("propagate", ["none", "singles", "all"])
+@pytest.mark.usefixtures("uncompiled")
 def test_conflicting_clues_leave_nothing(propagate: str) -> None:
     for text in ["11..............", "1...1...........", "1....1.........."]:
         assert counted(parse(text), propagate=propagate) == 0

@@ -33,8 +33,10 @@ SETS = [
 UNORDERED = [("hidden-pair", "naked-single,hidden-pair")]
 UNORDERED += [("pairs", "naked-single,naked-pair,hidden-pair")]
 
-COMPILED = [("2x2", "all"), ("2x3", "naked-pair"), ("2x3", "all"), ("3x2", "all")]
-COMPILED += [("3x3", "singles"), ("3x3", "locked"), ("3x3", "all")]
+COMPILED = [("2x3", "all"), ("3x3", "singles"), ("3x3", "locked"), ("3x3", "all")]
+"""What is tried on compiled kernels, which take seconds to make, and many boards."""
+PLAIN = [("2x2", "all"), ("2x3", "naked-pair"), ("3x2", "all")]
+"""What is tried on many boards all the same."""
 
 BOARDS = {"1x1": 2, "1x4": 40, "2x2": 60, "2x3": 80, "3x2": 80, "3x3": 150}
 """How many boards of each shape the uncompiled techniques are tried on."""
@@ -43,9 +45,13 @@ LOCKED = {"1x4": 20, "4x1": 20, "2x4": 12, "4x2": 12, "3x4": 6, "4x3": 6, "4x4":
 """The same for locked candidates on shapes that give them more to do."""
 
 
-@pytest.fixture
-def plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    run_uncompiled(monkeypatch)
+@pytest.fixture(params=[*COMPILED, *PLAIN], ids="-".join)
+def trial(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """A shape and techniques, compiled or not."""
+    if request.param in PLAIN:
+        run_uncompiled(monkeypatch)
+    shape, given = request.param
+    return shape, given
 
 
 def boards(shape: str, number: int) -> list[Board]:
@@ -77,8 +83,8 @@ def check(board: Board, given: str, techniques: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize(("shape", "given"), COMPILED)
-def test_compiled_techniques(shape: str, given: str) -> None:
+def test_techniques_on_many_boards(trial: tuple[str, str]) -> None:
+    shape, given = trial
     techniques = dict(SETS)[{"singles": "hidden-single"}.get(given, given)]
     outcomes = [check(board, given, techniques) for board in boards(shape, 120)]
     assert set(outcomes) == {True, False}
@@ -110,7 +116,7 @@ def test_the_boards_need_every_technique(number: int) -> None:
 
 @pytest.mark.parametrize("shape", list(BOARDS))
 @pytest.mark.parametrize(("given", "techniques"), SETS)
-@pytest.mark.usefixtures("plain_python")
+@pytest.mark.usefixtures("uncompiled")
 def test_uncompiled_techniques(shape: str, given: str, techniques: str) -> None:
     for board in boards(shape, BOARDS[shape]):
         check(board, given, techniques)
@@ -118,7 +124,7 @@ def test_uncompiled_techniques(shape: str, given: str, techniques: str) -> None:
 
 @pytest.mark.parametrize("shape", list(LOCKED))
 @pytest.mark.parametrize(("given", "techniques"), [each for each in SETS if "locked" in each[0]])
-@pytest.mark.usefixtures("plain_python")
+@pytest.mark.usefixtures("uncompiled")
 def test_locked_candidates_in_boxes_of_any_shape(shape: str, given: str, techniques: str) -> None:
     for board in boards(shape, LOCKED[shape]):
         check(board, given, techniques)
@@ -126,7 +132,7 @@ def test_locked_candidates_in_boxes_of_any_shape(shape: str, given: str, techniq
 
 @pytest.mark.parametrize("shape", ["2x2", "2x3", "3x3"])
 @pytest.mark.parametrize(("given", "techniques"), UNORDERED)
-@pytest.mark.usefixtures("plain_python")
+@pytest.mark.usefixtures("uncompiled")
 def test_hidden_pairs_without_hidden_singles(shape: str, given: str, techniques: str) -> None:
     for board in boards(shape, BOARDS[shape]):
         result = simplify(board, given)
@@ -139,8 +145,8 @@ def test_hidden_pairs_without_hidden_singles(shape: str, given: str, techniques:
         assert reference(found, board.geometry, techniques) == found, "there was more to find"
 
 
-@pytest.mark.parametrize(("shape", "given"), COMPILED)
-def test_no_solution_is_lost(shape: str, given: str) -> None:
+def test_no_solution_is_lost(trial: tuple[str, str]) -> None:
+    shape, given = trial
     for seed in range(20):
         board = puzzle(shape, CLUES[shape] + seed % 5, seed)
         solutions = list(naive.solutions(board))
@@ -149,8 +155,8 @@ def test_no_solution_is_lost(shape: str, given: str) -> None:
             assert {solution[cell] for solution in solutions} <= found
 
 
-@pytest.mark.parametrize(("shape", "given"), COMPILED)
-def test_only_boards_without_solutions_are_called_contradictory(shape: str, given: str) -> None:
+def test_only_boards_without_solutions_are_called_contradictory(trial: tuple[str, str]) -> None:
+    shape, given = trial
     called = 0
     for seed in range(40):
         board = spoilt(puzzle(shape, CLUES[shape] + seed % 5, seed), seed)
