@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import click
 
-from gpusudoku import collection
-from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.measuring import Request, Results, measure
 from gpusudoku.cli.options import Command, force, option, reading
 from gpusudoku.cli.output import Output, refuse
-from gpusudoku.cli.report import announce_compiling
-from gpusudoku.cli.source import Source
 from gpusudoku.errors import InputError, MismatchError
-from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES, Options
+from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES
 from gpusudoku.search.techniques import DEFAULT
-
-if TYPE_CHECKING:
-    from gpusudoku.bench.cases import Case, Subject
-    from gpusudoku.bench.summary import Row
 
 bench_option = partial(option, prefix="GPUSUDOKU_BENCH_")
 """An option with variables of a separate prefix: lists do not suit other commands' options."""
@@ -150,48 +141,12 @@ def bench(**options: Any) -> None:
     if request.recorded is not None:
         outcome = Results(*tables.read_json(request.recorded))
     else:
-        outcome = _measure(request)
+        outcome = measure(request)
     _show(outcome, request)
     if outcome.wrong:
         raise MismatchError("counts differ: " + "; ".join(outcome.wrong))
     if outcome.interrupted:
         click.get_current_context().exit(1)
-
-
-@dataclass(frozen=True)
-class Request:
-    """The arguments and options of the command, under the names that click gives them."""
-
-    boards: tuple[str, ...]
-    include: tuple[str, ...]
-    exclude: tuple[str, ...]
-    box: Geometry | None
-    keep_going: bool
-    devices: tuple[str, ...] | None
-    jobs: tuple[int, ...] | None
-    methods: tuple[str, ...]
-    strategies: tuple[str, ...]
-    propagates: tuple[str, ...]
-    cutoffs: tuple[float, ...] | None
-    cutoff_by: str
-    repeats: int
-    seconds: float | None
-    patience: float
-    csv_file: str | None
-    json_file: str | None
-    plot: str | None
-    recorded: str | None
-    force: bool
-
-
-class Results(NamedTuple):
-    """The results to show, and how the run ended."""
-
-    rows: list[Row]
-    machine: dict[str, Any]
-    wrong: Sequence[str] = ()
-    """A line for every board that was counted wrongly."""
-    interrupted: bool = False
 
 
 def _check_outputs(request: Request) -> None:
@@ -229,73 +184,3 @@ def _show(outcome: Results, request: Request) -> None:
     if request.plot is not None:
         for figure in plots.draw(rows, request.plot):
             click.echo(f"gpusudoku: {figure} written", err=True)
-
-
-def _measure(request: Request) -> Results:
-    """Run all cases."""
-    from gpusudoku.bench.engines import counter, estimated_seconds
-    from gpusudoku.bench.live import LiveTable
-    from gpusudoku.bench.machine import machine
-    from gpusudoku.bench.running import Bench
-    from gpusudoku.bench.summary import rows_of
-
-    cases = _cases(request)
-    announce_compiling()
-    bench = Bench(
-        cases,
-        counter(),
-        lambda case: estimated_seconds(case, request.patience),
-        repeats=request.repeats,
-        seconds=request.seconds,
-        patience=request.patience,
-    )
-    table = LiveTable(bench.measured, sys.stderr)
-    try:
-        for each in bench:
-            table.show(each)
-    finally:
-        table.close()
-    if bench.interrupted:
-        click.echo("gpusudoku: interrupted: the results so far follow", err=True)
-    wrong = [f"{each.case.subject.name}: {each.note}" for each in bench.measured if each.wrong]
-    return Results(rows_of(bench.measured), machine(), wrong, bench.interrupted)
-
-
-def _cases(request: Request) -> list[Case]:
-    """Every board under every setting; all options are checked before anything is measured."""
-    from gpusudoku.bench.cases import cases_of
-    from gpusudoku.bench.engines import thread_numbers, usable_devices
-
-    for propagate in request.propagates:
-        Options(propagate=propagate)  # complains about unknown techniques
-    cases = cases_of(
-        _subjects(request),
-        devices=request.devices or usable_devices(),
-        jobs=request.jobs or thread_numbers(),
-        methods=request.methods,
-        strategies=request.strategies,
-        propagates=request.propagates,
-        cutoffs=request.cutoffs or (None,),
-        cutoff_by=request.cutoff_by,
-    )
-    for case in cases:
-        Options(**case.options)  # complains about values out of range
-    return cases
-
-
-def _subjects(request: Request) -> list[Subject]:
-    """The boards that were asked for, all those of the program by default."""
-    from gpusudoku.bench.cases import Subject, chosen
-
-    def own(entry: collection.CollectionBoard) -> Subject:
-        return Subject(entry.name, collection.load(entry.name), entry.count)
-
-    subjects = [] if request.boards else [own(entry) for entry in collection.entries()]
-    for name in request.boards:
-        if name.startswith("@"):
-            subjects.append(own(collection.entry(name.removeprefix("@"))))
-            continue
-        source = Source([name], request.box, request.keep_going)
-        for number, board in enumerate(source, start=1):
-            subjects.append(Subject(name if source.single else f"{name}:{number}", board))
-    return chosen(subjects, request.include, request.exclude)
