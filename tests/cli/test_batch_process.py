@@ -63,7 +63,8 @@ def test_a_closed_pipe_ends_quietly(command, tmp_path):
     try:
         assert process.stdout.readline().startswith(str(FULL))
         process.stdout.close()
-        assert process.stderr.read() in ("", "Aborted!\n")
+        said = [line for line in process.stderr.read().splitlines() if "compiling" not in line]
+        assert said in ([], ["Aborted!"])
         process.wait(timeout=30)
     finally:
         process.kill()
