@@ -11,7 +11,7 @@ from gpusudoku.options import Options
 
 
 def make_engine(
-    options: Options, fallback: Callable[[DeviceError], None] = lambda error: None
+    options: Options, fallback: Callable[[DeviceError], None] | None = None
 ) -> Engine:
     """Make the engine that the options ask for.
 
@@ -32,7 +32,8 @@ def make_engine(
         except DeviceError as error:
             if not auto:
                 raise
-            fallback(error)
+            if fallback is not None:
+                fallback(error)
     from gpusudoku.engines.cpu import CpuEngine
 
     return CpuEngine(options.jobs)
