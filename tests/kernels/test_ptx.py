@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 COMPILE = """
+import gc
 import json
 import sys
 from functools import cache
@@ -35,6 +36,8 @@ except Exception as error:
 class Device:
     compute_capability = None
 
+
+gc.disable()  # there is hardly any garbage, and looking for it takes a tenth of the time
 
 # Compiling a device function asks for the current device, that is, for a driver.
 dispatcher.get_current_device = lambda: Device
