@@ -10,9 +10,7 @@ from gpusudoku.errors import DeviceError
 from gpusudoku.options import Options
 
 
-def make_engine(
-    options: Options, fallback: Callable[[DeviceError], None] | None = None
-) -> Engine:
+def make_engine(options: Options, fallback: Callable[[DeviceError], None] | None = None) -> Engine:
     """Make the engine that the options ask for.
 
     ``fallback`` is told why, where ``auto`` finds a GPU but cannot use it and takes the CPU.
