@@ -12,13 +12,14 @@ QUICK = 2_000_000
 SEARCHABLE = [entry for entry in collection.entries() if entry.searchable]
 
 
+COMPILED = {*SHAPES, "5x5"}
+"""Boxes of boards that take some search. Others are counted sooner than kernels are compiled."""
+
+
 @pytest.fixture
 def kernels(entry, monkeypatch):
-    """Compiled for the shapes of other tests; other boards have so few solutions that it is slower.
-
-    They are counted in a second or two without.
-    """
-    if str(collection.load(entry.name).geometry) not in SHAPES:
+    """Compiled ones, or not, as suits the board."""
+    if str(collection.load(entry.name).geometry) not in COMPILED:
         run_uncompiled(monkeypatch)
 
 
