@@ -94,10 +94,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "collection":
+        return import_module("gpusudoku.collection")
     if name in _LAZY:
         return getattr(import_module(f"gpusudoku.{_LAZY[name]}"), name)
     raise AttributeError(f"module 'gpusudoku' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "collection"])

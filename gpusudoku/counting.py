@@ -97,7 +97,8 @@ def cross_check(result: Count, **options: Unpack[OptionFields]) -> str | None:
     """Count again another way; say which, or None if none is affordable.
 
     The other method, if by its estimate it does not take much longer; else the same method on the
-    other device; else, of a search, the other strategy.
+    other device; else, of a search, the other strategy. Options are those of the count; a limit
+    need not be given again.
 
     Raises
     ------
@@ -109,7 +110,8 @@ def cross_check(result: Count, **options: Unpack[OptionFields]) -> str | None:
 
 def check_again(result: Count, options: Options) -> str | None:
     """Do what ``cross_check`` does."""
-    chosen = replace(options, method=result.method)
+    limit = options.limit or (None if result.exact else result.count)
+    chosen = replace(options, method=result.method, limit=limit)
     other = replace(chosen, method="search" if result.method == "contraction" else "contraction")
     plan = _affordable(result, other)
     if plan is not None:

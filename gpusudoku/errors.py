@@ -28,6 +28,6 @@ class TooExpensive(GpusudokuError):  # noqa: N818 - the board is not wrong
 class Interrupted(GpusudokuError):  # noqa: N818 - as KeyboardInterrupt
     """The work was stopped from outside; ``count`` is what it had found, a lower bound."""
 
-    def __init__(self, message: str, count: int) -> None:
+    def __init__(self, message: str, count: int = 0) -> None:
         super().__init__(message)
         self.count = count

@@ -89,11 +89,12 @@ class Listing:
         return block
 
     def _next_block(self) -> NDArray[np.uint8] | None:
-        while True:
+        while not self._closed.is_set():
             try:
                 return self._blocks.get(timeout=0.2)  # without one, Windows lets no Ctrl-C in
             except queue.Empty:
                 continue
+        return None
 
     def close(self) -> None:
         """Stop the workers and wait for them."""

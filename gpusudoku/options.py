@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from numbers import Integral
 from typing import TypedDict
 
 from gpusudoku.errors import InputError
@@ -69,6 +70,7 @@ class Options:
     """The techniques applied at every node, comma-separated: see ``simplify``."""
 
     def __post_init__(self) -> None:
+        self._check_types()
         if self.device not in DEVICES:
             raise InputError(f"device {self.device!r}: expected {', '.join(DEVICES)}")
         if self.method not in METHODS:
@@ -89,3 +91,25 @@ class Options:
         if self.cutoff_by not in CUTOFFS_BY:
             raise InputError(f"cutoff by {self.cutoff_by!r}: expected {', '.join(CUTOFFS_BY)}")
         parse_techniques(self.propagate)
+
+    def _check_types(self) -> None:
+        """Complain about what no comparison of values would notice, or only with a TypeError."""
+        for name in ("memory", "jobs", "limit"):
+            value = getattr(self, name)
+            if not (is_integer(value) or (value is None and name != "memory")):
+                raise InputError(f"{name} {value!r}: expected an integer")
+        number = is_integer(self.cutoff) or isinstance(self.cutoff, float)
+        if not (number or self.cutoff is None):
+            raise InputError(f"cutoff {self.cutoff!r}: expected a number")
+        if not isinstance(self.propagate, str):
+            raise InputError(f"propagate {self.propagate!r}: expected names, separated by commas")
+        gpus = self.gpus
+        if gpus is not None and not (
+            isinstance(gpus, tuple) and gpus and all(is_integer(gpu) and gpu >= 0 for gpu in gpus)
+        ):
+            raise InputError(f"gpus {gpus!r}: expected the numbers of GPUs, such as (0, 1)")
+
+
+def is_integer(value: object) -> bool:
+    """Whether a value is a whole number, NumPy's included, and not a truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)

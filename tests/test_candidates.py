@@ -98,3 +98,11 @@ def test_simplifying_starts_from_them() -> None:
     simplified = simplify(Board(np.zeros(16, np.uint8), Geometry(2, 2), candidates=masks))
     assert simplified.board.cells.tolist() == [3] + [0] * 15
     assert simplified.candidates[1] == 0b1011
+
+
+def test_one_board_with_candidates_does_not_slow_down_its_neighbours() -> None:
+    """Only it is searched: the empty board would take for ever."""
+    empty = Board.empty(Geometry(3, 3))
+    found = list(count_many([empty, with_candidates("3x3", 2)], device="cpu"))
+    assert [result.method for result in found] == ["contraction", "search"]
+    assert found[0].count == 6670903752021072936960

@@ -13,6 +13,7 @@ from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.formats import parse
 from gpusudoku.planning import choose
+from tests import naive
 from tests.boards import puzzle
 
 BOARD = puzzle("2x3", 8, 1)
@@ -68,6 +69,17 @@ def test_a_mismatch(limit: int | None) -> None:
     with pytest.raises(MismatchError) as caught:
         cross_check(wrong, **options)
     assert f"{wrong} solutions, but {result} by strategy first" in str(caught.value)
-    wrong = replace(result, exact=not result.exact)
+    if limit is not None:  # without one, "at least so many" holds
+        with pytest.raises(MismatchError):
+            cross_check(replace(result, exact=True), **options)
+
+
+def test_a_limit_is_a_lower_bound() -> None:
+    """A count that stopped at a limit is counted again up to there, if no limit is given."""
+    board = puzzle("2x2", 4, 1)
+    total = naive.count(board)
+    assert total > 2
+    assert cross_check(count(board, device="cpu", limit=2), device="cpu") is not None
+    wrong = replace(count(board, device="cpu", limit=2), count=total + 1)
     with pytest.raises(MismatchError):
-        cross_check(wrong, **options)
+        cross_check(wrong, device="cpu")

@@ -162,3 +162,12 @@ def test_wrong_options() -> None:
         Listing(BOARD, Options(device="cpu", limit=0))
     with pytest.raises(InputError):
         next(solutions(BOARD, device="gpu"))
+
+
+def test_closing_in_another_thread_ends_the_reader() -> None:
+    listing = Listing(Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=1))
+    reader = threading.Thread(target=lambda: list(listing), daemon=True)
+    reader.start()
+    listing.close()
+    reader.join(60)
+    assert not reader.is_alive()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gpusudoku.board.board import Board
@@ -51,3 +52,27 @@ def test_right_values() -> None:
 def test_unknown_names() -> None:
     with pytest.raises(TypeError, match="limits"):
         count(BOARD, limits=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("limit", 2.5, "an integer"),
+        ("limit", True, "an integer"),
+        ("jobs", "2", "an integer"),
+        ("memory", 3e9, "an integer"),
+        ("memory", None, "an integer"),
+        ("cutoff", "x", "a number"),
+        ("propagate", 3, "names"),
+        ("gpus", 0, "the numbers of GPUs"),
+        ("gpus", (), "the numbers of GPUs"),
+        ("gpus", (-1,), "the numbers of GPUs"),
+    ],
+)
+def test_wrong_types(name: str, value: Any, expected: str) -> None:
+    with pytest.raises(InputError, match=rf"^{name} .*: expected {expected}"):
+        Options(**{name: value})
+
+
+def test_whole_numbers_of_numpy() -> None:
+    assert Options(limit=np.int64(5), jobs=np.uint8(2)).limit == 5

@@ -45,26 +45,32 @@ class Output:
     def __init__(self, path: str | None, force: bool, inputs: Sequence[str]) -> None:
         self.lines = 0
         """Lines written."""
-        self._path = None if path == "-" else path
-        if self._path is not None:
-            self._file = self._open(self._path, force, inputs)
-        else:  # None if it was closed before we started
-            self._file = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
+        self._path, self._force = None if path == "-" else path, force
+        self._file: IO[str] | None = None
         self._descriptor: int | None = None
         self._is_file = False
-        with suppress(OSError):  # io.UnsupportedOperation is one
-            self._file.flush()
-            self._descriptor = self._file.fileno()
-            self._is_file = stat.S_ISREG(os.fstat(self._descriptor).st_mode)
+        if self._path is not None:
+            refuse(self._path, force, inputs)
+        else:  # None if it was closed before we started
+            self._use(sys.stdout or Path(os.devnull).open("w"))  # noqa: SIM115
 
-    def _open(self, path: str, force: bool, inputs: Sequence[str]) -> IO[str]:
-        _refuse(path, inputs)
+    def _open(self, path: str) -> IO[str]:
+        """Open the file: only once there is something to write, so that a failure loses nothing."""
         try:
-            return Path(path).open("w" if force else "x", encoding="ascii", newline="\n")
+            anew = not self._force and (Path(path).is_file() or not Path(path).exists())
+            return Path(path).open("x" if anew else "w", encoding="ascii", newline="\n")
         except FileExistsError:
             raise InputError(f"{path}: exists already; --force overwrites it") from None
         except OSError as error:
             raise self._failure(error) from None
+
+    def _use(self, file: IO[str]) -> IO[str]:
+        self._file = file
+        with suppress(OSError):  # io.UnsupportedOperation is one
+            file.flush()
+            self._descriptor = file.fileno()
+            self._is_file = stat.S_ISREG(os.fstat(self._descriptor).st_mode)
+        return file
 
     def __enter__(self) -> Output:
         return self
@@ -75,7 +81,11 @@ class Output:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._path is not None:
+        if self._path is None:
+            return
+        if self._file is None and kind is None:  # no results at all are an empty file
+            self._use(self._open(self._path))
+        if self._file is not None:
             try:
                 self._file.close()
             except OSError as failure:
@@ -83,6 +93,9 @@ class Output:
 
     def write(self, text: str) -> None:
         """Write whole lines: an interrupt is let in between two lines, never within one."""
+        if not text:
+            return
+        file = self._file or self._use(self._open(self._path or os.devnull))
         data = text.encode("ascii")
         try:
             with held_interrupts() as interrupted:
@@ -90,7 +103,7 @@ class Output:
                     while not self._ready():
                         if interrupted():
                             return
-                    self._write_all(piece)
+                    self._write_all(file, piece)
                     self.lines += piece.count(b"\n")
                     if interrupted():
                         return
@@ -114,9 +127,9 @@ class Output:
             return True
         return bool(select.select([], [self._descriptor], [], 0.1)[1])
 
-    def _write_all(self, piece: bytes) -> None:
+    def _write_all(self, file: IO[str], piece: bytes) -> None:
         if self._descriptor is None:  # a stand-in for stdout, in memory
-            self._file.write(piece.decode("ascii"))
+            file.write(piece.decode("ascii"))
             return
         while piece:
             piece = piece[os.write(self._descriptor, piece) :]
@@ -136,7 +149,7 @@ def refuse(path: str, force: bool, inputs: Sequence[str]) -> None:
     if path == "-":
         return
     _refuse(path, inputs)
-    if Path(path).exists() and not force:
+    if Path(path).is_file() and not force:
         raise InputError(f"{path}: exists already; --force overwrites it")
     if not os.access(Path(path) if Path(path).exists() else Path(path).parent, os.W_OK):
         raise InputError(f"{path}: cannot be written")
@@ -149,8 +162,17 @@ def _refuse(path: str, inputs: Sequence[str]) -> None:
     if Path(path).is_dir():
         raise InputError(f"{path}: is a folder, and cannot be written")
     for other in inputs:
-        if Path(path).exists() and Path(other).exists() and Path(path).samefile(other):
+        if Path(path).exists() and _is_same(path, other):
             raise InputError(f"{path}: is read, and cannot be written at the same time")
+
+
+def _is_same(path: str, other: str) -> bool:
+    """Whether a file that exists is another one, ``-`` for standard input, under any name."""
+    try:
+        read = os.fstat(sys.stdin.fileno()) if other == "-" else Path(other).stat()
+        return os.path.samestat(Path(path).stat(), read)
+    except (OSError, AttributeError):  # no such file, or no standard input
+        return False
 
 
 @contextmanager

@@ -18,11 +18,12 @@ def make_engine(options: Options, fallback: Callable[[DeviceError], None] | None
     Raises
     ------
     DeviceError
-        If CUDA is asked for and cannot be used.
+        If CUDA is asked for, or GPUs are by number, and it cannot be used.
     """
     # Imported here because CuPy takes a second to import.
-    auto = options.device == "auto"
-    if options.device == "cuda" or (auto and availability.unusable_because() is None):
+    auto = options.device == "auto" and options.gpus is None
+    wanted = options.device == "cuda" or options.gpus is not None
+    if wanted or (auto and availability.unusable_because() is None):
         from gpusudoku.engines.cuda.engine import CudaEngine
 
         try:

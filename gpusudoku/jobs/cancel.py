@@ -18,7 +18,7 @@ class CancelToken:
     """Stops all jobs that it was given to, whichever thread calls ``cancel``, once and for all."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal may call ``cancel`` while it is held
         self._cancelled = False
         self._jobs: WeakSet[Stoppable] = WeakSet()
 

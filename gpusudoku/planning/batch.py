@@ -39,8 +39,7 @@ def most_boards(options: Options, engine: Engine) -> int:
 
 def count_block(block: Batch, options: Options, engine: Engine) -> Generator[Counts, None, None]:
     """Count boards of one geometry; those that take long one by one, as they are asked for."""
-    cannot_contract = block.candidates is not None and options.method == "auto"
-    if only_searches(options) or cannot_contract:
+    if only_searches(options):
         yield counts_of(block, search_block(block, options, engine), options, engine)
     elif options.method == "contraction":
         for count in _contracted(block, options, engine):
@@ -58,7 +57,7 @@ def _mixed(block: Batch, options: Options, engine: Engine) -> Generator[Counts, 
     """Search for a few solutions of every board, then count those with more as suits each."""
     searched = search_block(block, replace(options, limit=SEARCHED_SOLUTIONS), engine)
     many = np.array(searched.counts) >= SEARCHED_SOLUTIONS
-    if block.geometry == NINE and many.any():
+    if block.geometry == NINE and block.candidates is None and many.any():
         others = _contracted(block.chosen(many), options, engine)
     else:
         others = (count_board(board, options, engine) for board in block.chosen(many))

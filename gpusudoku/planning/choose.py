@@ -12,7 +12,7 @@ from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
 from gpusudoku.planning.contraction import ContractionPlan
 from gpusudoku.planning.plan import Plan
-from gpusudoku.planning.search import SearchPlan
+from gpusudoku.planning.search import SearchPlan, search_seconds
 from gpusudoku.results import Estimates
 from gpusudoku.search.frontier import Frontier
 
@@ -46,20 +46,19 @@ def choose(board: Board, options: Options, worth: float = inf) -> Plan:
     if options.method == "contraction":
         contraction = _contraction(board, roots, options, worth)
         return ContractionPlan(contraction, options.memory, _estimates(contraction))
-    plan = SearchPlan(roots, options)
-    if options.method == "search" or only_searches(options) or board.given_candidates is not None:
-        return plan
-    searched = Estimates(search_seconds=plan.seconds)
-    if plan.seconds < SHORT_SECONDS:
-        return SearchPlan(roots, options, searched)
+    if only_searches(options) or board.given_candidates is not None:
+        return SearchPlan(roots, options)
+    seconds = search_seconds(roots, options)
+    if seconds < SHORT_SECONDS:
+        return SearchPlan(roots, options, Estimates(seconds))
     try:
-        contraction = _contraction(board, roots, options, min(worth, plan.seconds))
+        contraction = _contraction(board, roots, options, min(worth, seconds))
     except TooExpensive as error:
-        return SearchPlan(roots, options, replace(searched, no_contraction=str(error)))
-    both = replace(_estimates(contraction), search_seconds=plan.seconds)
-    if contraction is None or contraction.seconds < plan.seconds:
-        return ContractionPlan(contraction, options.memory, both)
-    return SearchPlan(roots, options, both)
+        return SearchPlan(roots, options, Estimates(seconds, no_contraction=str(error)))
+    estimates = replace(_estimates(contraction), search_seconds=seconds)
+    if contraction is None or contraction.seconds < seconds:
+        return ContractionPlan(contraction, options.memory, estimates)
+    return SearchPlan(roots, options, estimates)
 
 
 def only_searches(options: Options) -> bool:

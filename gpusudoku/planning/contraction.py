@@ -10,7 +10,7 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Job, Progress
-from gpusudoku.planning.plan import Outcome
+from gpusudoku.planning.plan import Outcome, check_tasks
 from gpusudoku.results import ContractionStats, Estimates
 
 
@@ -57,11 +57,15 @@ class ContractionPlan:
         job = Job(1, cancel=cancel)
         contraction, listing_seconds, products = self._contraction, 0.0, 0
         start = time.perf_counter()
-        if contraction is not None:
-            listing_seconds = contraction.listing_seconds
-            try:
+        try:
+            if tasks is not None:
+                check_tasks(tasks, self.tasks())
+            if contraction is None:
+                job.run([], [])  # nothing to do, but it may be cancelled
+            else:
+                listing_seconds = contraction.listing_seconds
                 products = engine.contract(contraction, tasks, job, self._memory, progress)
-            except KeyboardInterrupt:  # before the first task
-                raise Interrupted("interrupted", 0) from None
+        except KeyboardInterrupt:  # before the first task
+            raise Interrupted("interrupted", 0) from None
         seconds = listing_seconds + time.perf_counter() - start
         return Outcome(job.counts, ContractionStats(products, seconds, job.utilisation))

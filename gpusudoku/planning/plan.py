@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from gpusudoku.engines.engine import Engine
+from gpusudoku.errors import InputError
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Progress
 from gpusudoku.results import Estimates, Stats
@@ -20,6 +21,18 @@ class Outcome(NamedTuple, Generic[Done]):
     """The solutions of every root; a count may exceed the limit."""
     stats: Done
     """What was done."""
+
+
+def check_tasks(tasks: range, number: int) -> None:
+    """Complain about a range that is not a run of a plan's tasks.
+
+    Raises
+    ------
+    InputError
+        If it is not.
+    """
+    if tasks.step != 1 or not 0 <= tasks.start <= tasks.stop <= number:
+        raise InputError(f"tasks {tasks}: expected a run of the tasks from 0 to {number - 1}")
 
 
 class Plan(Protocol):
@@ -52,10 +65,12 @@ class Plan(Protocol):
         cancel: CancelToken | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Outcome[Stats]:
-        """Run all tasks, or some that follow each other.
+        """Run all tasks, or some that follow each other; for one thread at a time.
 
         Raises
         ------
+        InputError
+            If there are no such tasks.
         Interrupted
             After Ctrl-C or a cancellation; its ``count`` is a lower bound.
         """

@@ -12,7 +12,7 @@ from gpusudoku.jobs.job import Progress
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Outcome, Plan
-from gpusudoku.results import Count, Counts, Estimates, Stats
+from gpusudoku.results import Count, Counts, Stats
 
 
 def count_board(
@@ -59,23 +59,20 @@ def run_plan(
         outcome = plan.run(engine, progress=progress)
     except Interrupted as error:
         raise _interrupted(error.count) from None
-    [count] = counts_of(Batch.of([board]), outcome, options, engine, plan.estimates)
-    return count
+    limit, [count], stats = options.limit, *outcome
+    exact = limit is None or count < limit
+    shown = count if exact or limit is None else limit
+    workers = len(stats.utilisation) or engine.workers
+    return Count(board, shown, exact, engine.name, workers, stats, plan.estimates)
 
 
-def counts_of(
-    boards: Batch,
-    outcome: Outcome[Stats],
-    options: Options,
-    engine: Engine,
-    estimates: Estimates | None = None,
-) -> Counts:
+def counts_of(boards: Batch, outcome: Outcome[Stats], options: Options, engine: Engine) -> Counts:
     """The counts of boards that were counted together, none above the limit."""
     limit, counts, stats = options.limit, *outcome
     if limit is not None:
         counts = [min(count, limit) for count in counts]
     workers = len(stats.utilisation) or engine.workers
-    return Counts(boards, counts, limit, engine.name, workers, stats, estimates)
+    return Counts(boards, counts, limit, engine.name, workers, stats)
 
 
 def _interrupted(least: int) -> Interrupted:

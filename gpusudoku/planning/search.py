@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +19,7 @@ from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Job, Progress
 from gpusudoku.kernels.search.settings import FIRST, MIN, SearchSettings
 from gpusudoku.options import Options
-from gpusudoku.planning.plan import Outcome
+from gpusudoku.planning.plan import Outcome, check_tasks
 from gpusudoku.results import Estimates, SearchStats
 from gpusudoku.search.estimate import estimate_search
 from gpusudoku.search.frontier import Cutoff, Frontier
@@ -35,6 +36,11 @@ STRATEGIES = {"first": FIRST, "min": MIN}
 def search_settings(options: Options) -> SearchSettings:
     """What a search does at every node."""
     return SearchSettings(parse_techniques(options.propagate), STRATEGIES[options.strategy])
+
+
+def search_seconds(roots: Frontier, options: Options) -> float:
+    """The price of a search, as ``Plan.seconds`` has it."""
+    return estimate_search(roots, search_settings(options)).seconds(options.limit)
 
 
 class SearchPlan:
@@ -68,7 +74,7 @@ class SearchPlan:
         """See ``Plan``."""
         if self.estimates.search_seconds is not None:
             return self.estimates.search_seconds
-        return estimate_search(self._roots, self.settings).seconds(self._options.limit)
+        return search_seconds(self._roots, self._options)
 
     def tasks(self) -> int:
         """See ``Plan``."""
@@ -90,16 +96,19 @@ class SearchPlan:
     ) -> Outcome[SearchStats]:
         """Search; see ``Plan``.
 
-        ``on_solutions`` is given the solutions as they are found, uint8 (k, cells), and the indices
+        The statistics of some tasks leave out what was done to make the tasks. ``on_solutions`` is
+        given the solutions as they are found, uint8 (k, cells), and the indices
         of their roots, int64 (k). It may block.
         """
-        width = self.compile(engine)
         job = Job(len(self._roots), self._options.limit, on_solutions, np.uint64, cancel)
-        start = time.perf_counter()
         try:
+            width = self.compile(engine)
+            start = time.perf_counter()
             frontier = self._expanded(job)
-            if tasks is not None:
-                frontier = frontier.part(tasks.start, tasks.stop)
+            if tasks is not None and not job.stopped:
+                check_tasks(tasks, len(frontier))
+                part = frontier.part(tasks.start, tasks.stop)
+                frontier = replace(part, capped=frontier.capped)
             if self._cutoff is None:
                 frontier = frontier.expanded(self.settings, width, job=job)
             expanded = time.perf_counter()

@@ -7,7 +7,7 @@ boards in any order, on any thread or GPU, and their counts add up to the count 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf, log2
 
 import numpy as np
@@ -99,6 +99,8 @@ class Frontier:
         until no board is larger. It stops in any case before FRONTIER_BYTES would be passed, and
         once the job is stopped.
         """
+        if cutoff is None and (len(self) >= width or self.ready == len(self)):
+            return self
         most = FRONTIER_BYTES // (8 * self.layout.words)
         done = [self.part(0, self.ready)] if self.ready else []
         todo = self.part(self.ready, len(self))
@@ -177,7 +179,7 @@ class Frontier:
 
     def _joined(self, parts: Sequence[Frontier]) -> Frontier:
         if len(parts) == 1:
-            return replace(parts[0], ready=0, guesses=0)
+            return parts[0]
         return Frontier(
             self.layout,
             np.concatenate([part.boards for part in parts]),

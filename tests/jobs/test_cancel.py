@@ -119,3 +119,11 @@ def test_a_token_keeps_no_job_alive() -> None:
     gc.collect()
     assert job() is None
     token.cancel()
+
+
+def test_a_token_may_be_cancelled_while_its_lock_is_held() -> None:
+    """As by a signal that arrives in the middle of ``attach``."""
+    token = CancelToken()
+    with token._lock:
+        token.cancel()
+    assert token.cancelled

@@ -16,7 +16,7 @@ from gpusudoku.contraction.general import parts
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.counting import count
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.errors import Interrupted, TooExpensive
+from gpusudoku.errors import InputError, Interrupted, TooExpensive
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Progress
 from gpusudoku.options import MEMORY, Options
@@ -212,3 +212,18 @@ def test_a_cancelled_plan_can_be_run_again() -> None:
             plan.run(CpuEngine(2), cancel=token)
         assert plan.run(CpuEngine(2)).counts == [naive.count(GENERAL)]
         assert plan.tasks() == make().tasks()
+
+
+@every_plan
+def test_ranges_that_are_no_tasks_are_refused(make: Callable[[], Plan]) -> None:
+    number = make().tasks()
+    for tasks in (range(0, number + 1), range(-1, 1), range(0, number, 2), range(2, 1)):
+        with pytest.raises(InputError, match=r"^tasks range\(.*\): expected a run of the tasks"):
+            make().run(CpuEngine(1), tasks=tasks)
+
+
+def test_a_cancelled_plan_of_a_board_without_solutions_is_interrupted_too() -> None:
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Interrupted):
+        contraction(spoilt(FULL, 1)).run(CpuEngine(1), cancel=token)

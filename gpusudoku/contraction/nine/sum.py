@@ -62,7 +62,7 @@ class Nine:
         self.pairs = 0
         """Pairs to be summed, once prepared; 0 if there is no solution."""
         self.wide = wide
-        self._symmetric = symmetric
+        self._symmetric, self._prepared = symmetric, False
         work = self.workspace
         written = work.scratch, work.lists, work.numbering, work.roles
         cost = stages().survey(candidates, tables(), *written)
@@ -81,8 +81,9 @@ class Nine:
 
     def prepare(self, threads: int) -> None:
         """Make the tensors and the pairs."""
-        if not self._solvable:
+        if not self._solvable or self._prepared:
             return
+        self._prepared = True
         work, roles = self.workspace, self.workspace.roles
         known = tables(), work.lists, work.numbering, roles
         with ThreadPoolExecutor(threads) as pool:
