@@ -40,7 +40,7 @@ def show(path: Path) -> None:
         for name in ("peers", "bench", "documents")
     )
     print(f"{heading(peers['machine'])}\n")
-    heads = ["board", "solutions", "gpusudoku", "its search, one core", "best other program"]
+    heads = ["board", "solutions", "gpusudoku", "search on one core", "best other program"]
     print(f"| {' | '.join(heads)} | times as long |")
     print("|---|---:|---:|---:|---|---:|")
     for name in dict.fromkeys(run["board"] for run in peers["runs"]):
