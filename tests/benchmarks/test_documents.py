@@ -16,7 +16,7 @@ from gpusudoku import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.formats import parse
 from tests.boards import puzzle
-from tests.kernels.search.test_techniques import Contradiction, given_clues, reference
+from tests.techniques import Contradiction, given_clues, reference
 
 ROOT = Path(__file__).parents[2]
 

@@ -41,7 +41,7 @@ def test_gpus_by_number() -> None:
     assert make_engine(Options(gpus=(0, 0))).workers == 1
     with pytest.raises(InputError, match="no GPU 1: GPUs are numbered from 0 to 0"):
         make_engine(Options(device="cuda", gpus=(0, 1)))
-    with pytest.raises(InputError, match="no GPU -1"):
+    with pytest.raises(InputError, match=r"gpus \(-1,\)"):
         make_engine(Options(device="cuda", gpus=(-1,)))
 
 
