@@ -47,8 +47,8 @@ def test_blocks(registers: int, threads: int, shared: int, blocks: int) -> None:
 
 def test_without_a_file(path: Path) -> None:
     assert tuning_file() == path
-    assert tuning_of("any card") == Tuning()
-    assert tuning_of("any card", SIMULATED) == SIMULATED
+    assert tuning_of("any GPU") == Tuning()
+    assert tuning_of("any GPU", SIMULATED) == SIMULATED
 
 
 def test_the_file_is_in_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,9 +69,9 @@ def test_saved_is_read_again(path: Path) -> None:
 
 def test_some_fields_are_enough(path: Path) -> None:
     path.parent.mkdir()
-    path.write_text(json.dumps({"card": {"blocks_per_multiprocessor": 3}}))
-    assert tuning_of("card") == Tuning(blocks_per_multiprocessor=3)
-    assert tuning_of("card", SIMULATED) == replace(SIMULATED, blocks_per_multiprocessor=3)
+    path.write_text(json.dumps({"a GPU": {"blocks_per_multiprocessor": 3}}))
+    assert tuning_of("a GPU") == Tuning(blocks_per_multiprocessor=3)
+    assert tuning_of("a GPU", SIMULATED) == replace(SIMULATED, blocks_per_multiprocessor=3)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_some_fields_are_enough(path: Path) -> None:
     ],
 )
 def test_no_such_file(text: str, reason: str, path: Path) -> None:
-    """One line that names the file and what is wrong, whichever card is asked for."""
+    """One line that names the file and what is wrong, whichever GPU is asked for."""
     path.parent.mkdir()
     path.write_text(text)
     attempts: list[Any] = [lambda: tuning_of("other"), lambda: save_tuning("other", Tuning())]
@@ -111,11 +111,11 @@ def test_neither_text_nor_file(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="it is not text"):
-        tuning_of("card")
+        tuning_of("a GPU")
     path.unlink()
     path.mkdir()
     with pytest.raises(InputError, match=r"tuning\.json"):
-        tuning_of("card")
+        tuning_of("a GPU")
 
 
 @pytest.mark.skipif(not availability.simulated(), reason="a GPU is there")
