@@ -74,10 +74,8 @@ class CpuEngine:
     ) -> Tally:
         """Run the job on all threads; see ``Engine``."""
         workers = [SearchWorker(frontier, settings, job) for _ in range(self.workers)]
-        try:
-            job.run(_tasks(frontier, self.workers), workers, progress)
-        finally:
-            tallies = np.stack([worker.stack.tally for worker in workers])
+        job.run(_tasks(frontier, self.workers), workers, progress)
+        tallies = np.stack([worker.stack.tally for worker in workers])
         nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
         return Tally(nodes, guesses, int(tallies[:, DEEPEST].max()))
 
