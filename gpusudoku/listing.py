@@ -12,7 +12,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, sort_keys
 from gpusudoku.board.blocks import in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
@@ -209,8 +209,7 @@ def _listed(
     progress: Callable[[Progress], None] | None,
 ) -> Generator[Listed, None, None]:
     rows, roots, _ = find_solutions(block, replace(options, limit=FEW), engine)
-    # A row seen as one string of bytes compares as its digits do.
-    order = np.lexsort((rows.view(f"S{rows.shape[1]}").ravel(), roots))
+    order = np.lexsort((sort_keys(rows), roots))
     rows, roots = rows[order], roots[order]
     counts = np.bincount(roots, minlength=len(block))
     first = np.concatenate([[0], np.cumsum(counts)])

@@ -82,3 +82,8 @@ class Batch:
     def _only(self, which: slice | NDArray[np.bool_]) -> Batch:
         candidates = None if self.candidates is None else self.candidates[which]
         return Batch(self.geometry, self.cells[which], candidates)
+
+
+def sort_keys(rows: NDArray[np.uint8]) -> NDArray[np.bytes_]:
+    """What full boards sort by: for contiguous uint8 (k, n * n), strings of bytes (k)."""
+    return rows.view(f"S{rows.shape[1]}").ravel()

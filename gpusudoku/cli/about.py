@@ -13,7 +13,7 @@ import numpy as np
 from gpusudoku import collection, formats
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.cli.options import boards_argument, force, option, reading
+from gpusudoku.cli.options import boards_argument, option, output_file, reading
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.report import power_of_ten
 from gpusudoku.cli.source import Source
@@ -111,8 +111,7 @@ def _show_matrix(rows: list[list[str]]) -> None:
     default="line",
     help="The form to write.",
 )
-@option("-o", "--output", metavar="FILE", help="Write to FILE.  [default: stdout]")
-@force
+@output_file
 @reading
 def convert(
     boards: tuple[str, ...],
@@ -131,8 +130,7 @@ def convert(
     texts = _written(source, form)
     first = next(texts, None)  # before anything is opened: the form may not suit the board
     with Output(output, force, boards) as out:
-        if formats.header(form):
-            out.write(formats.header(form) + "\n")
+        out.write_header(form)
         if first is not None:
             out.write(first)
         for text in texts:

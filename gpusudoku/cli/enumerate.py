@@ -12,9 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku import formats
+from gpusudoku.board.batch import sort_keys
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.cli.options import boards_argument, force, option, reading, searching, statistics
+from gpusudoku.cli.options import (
+    boards_argument,
+    option,
+    output_file,
+    reading,
+    searching,
+    statistics,
+)
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import show_search, start_engine
@@ -40,8 +48,7 @@ SORTED_BYTES = 1 << 30
     metavar="N",
     help="List at most N solutions of each board.",
 )
-@option("-o", "--output", metavar="FILE", help="Write to FILE.  [default: stdout]")
-@force
+@output_file
 @option(
     "--format",
     "form",
@@ -81,8 +88,7 @@ def enumerate_(
     source = Source(boards, box, keep_going)
     with Output(output, force, boards) as out, ProgressLine(quiet=output is None) as line:
         engine = start_engine(options)
-        if formats.header(form):
-            out.write(formats.header(form) + "\n")
+        out.write_header(form)
         done = 0
         try:
             with closing(_listed(source, options, engine, line.update, stats)) as found:
@@ -129,9 +135,7 @@ def _sorted(listing: Iterable[NDArray[np.uint8]]) -> list[NDArray[np.uint8]]:
     if not blocks:
         return []
     rows = np.ascontiguousarray(np.concatenate(blocks))
-    # A row seen as one string of bytes compares as its digits do.
-    order = np.argsort(rows.view(f"S{rows.shape[1]}").ravel())
-    return [rows[order]]
+    return [rows[np.argsort(sort_keys(rows))]]
 
 
 def _as_text(block: NDArray[np.uint8], geometry: Geometry, form: str) -> str:

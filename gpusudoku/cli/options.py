@@ -139,3 +139,7 @@ counting = compose(
 statistics = option("--stats", is_flag=True, help="Show statistics on stderr.")
 
 force = option("--force", is_flag=True, help="Overwrite an existing output file.")
+
+output_file = compose(
+    option("-o", "--output", metavar="FILE", help="Write to FILE.  [default: stdout]"), force
+)

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from gpusudoku import formats
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.interrupts import held_interrupts
 
@@ -111,6 +112,12 @@ class Output:
             raise
         except OSError as error:
             raise self._failure(error) from None
+
+    def write_header(self, form: str) -> None:
+        """Write the line that stands before all boards of a format, if it has one."""
+        header = formats.header(form)
+        if header:
+            self.write(header + "\n")
 
     def _pieces(self, data: bytes) -> Iterator[bytes]:
         """Whole lines, as many as a pipe that is ready takes without blocking, at least one."""

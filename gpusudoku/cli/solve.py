@@ -73,8 +73,8 @@ def solve(
     alone = source.single or as_json or stats
     summary = Summary()
     with Output(None, False, boards) as out, ProgressLine() as line:
-        if not as_json and formats.header(form):
-            out.write(formats.header(form) + "\n")
+        if not as_json:
+            out.write_header(form)
         progress = line.update if source.single else None
         try:
             for solved in _solved(source, options, engine, alone, not first_only, progress):
