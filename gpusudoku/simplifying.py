@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.board import Board
+from gpusudoku.board.board import Board, single_digits
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 from gpusudoku.search.techniques import parse_techniques
@@ -49,6 +49,5 @@ def simplify(board: Board, techniques: str | Iterable[str] = "all") -> Simplifie
     if len(result) == 0:
         return Simplified(board, board.candidates, contradictory=True)
     candidates = result.candidates[0]
-    digits = np.bitwise_count(candidates - np.uint64(1)) + 1  # of a mask with one bit
-    cells = np.where(result.fixed[0], digits, 0)
+    cells = np.where(result.fixed[0], single_digits(candidates), 0)
     return Simplified(Board(cells, board.geometry), candidates, contradictory=False)

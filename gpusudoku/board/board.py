@@ -257,6 +257,13 @@ class Board:
         return Board(cells, self.geometry, candidates=given)
 
 
+def single_digits(masks: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    """The digits of masks that have one bit, 0 for others; uint8, of the shape of the masks."""
+    # A mask of one bit, less 1, has all bits below.
+    digits = np.bitwise_count(masks - np.uint64(1)) + 1
+    return np.where(np.bitwise_count(masks) == 1, digits, 0).astype(np.uint8)
+
+
 def _masks_of(cells: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """uint64 (n * n): the mask of every filled cell's digit alone, 0 for an empty cell."""
     bits = np.uint64(1) << (np.maximum(cells, 1).astype(np.uint64) - np.uint64(1))

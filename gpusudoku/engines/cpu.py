@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from gpusudoku.engines.cpu_contraction import contract_on_threads
 from gpusudoku.engines.engine import Tally
 from gpusudoku.jobs.job import Job, Progress, Task, Worker
 from gpusudoku.jobs.pace import Pace
+from gpusudoku.jobs.pieces import pieces
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import (
     DEEPEST,
@@ -191,10 +191,10 @@ class SearchWorker(Worker):
         half = len(boards) // 2
         weight = task.weight / len(boards)
         layout = task.payload.layout
-        ends = np.linspace(0, half, min(half, SHARED_TASKS) + 1, dtype=np.int64).tolist()
+        shared = Frontier(layout, boards[:half], roots[:half])
         job.share(
-            Task(Frontier(layout, boards[start:end], roots[start:end]), weight * (end - start))
-            for start, end in pairwise(ends)
+            Task(shared.part(piece.start, piece.stop), weight * len(piece))
+            for piece in pieces(range(half), SHARED_TASKS)
         )
         task.weight -= weight * half
         return Work(boards[half:], roots[half:], np.zeros(1, np.int64))

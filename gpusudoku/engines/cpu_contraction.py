@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
-
-import numpy as np
 
 from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.jobs.job import Job, Progress, Task, Worker
+from gpusudoku.jobs.pieces import pieces
 
 TASKS_PER_WORKER = 8
 """Times that every worker comes for more, so that all end together."""
@@ -36,11 +34,7 @@ def contract_on_threads(
 
 def grouped(tasks: range, groups: int) -> list[Task]:
     """Numbered tasks in at most ``groups`` groups: ranges of nearly the same size."""
-    if not tasks:
-        return []
-    groups = max(1, min(len(tasks), groups))
-    ends = np.linspace(tasks.start, tasks.stop, groups + 1, dtype=np.int64).tolist()
-    return [Task(range(start, end), (end - start) / len(tasks)) for start, end in pairwise(ends)]
+    return [Task(piece, len(piece) / len(tasks)) for piece in pieces(tasks, groups)]
 
 
 class SumWorker(Worker):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.board import Board
+from gpusudoku.board.board import Board, single_digits
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.errors import TooExpensive
@@ -66,9 +66,7 @@ class Part(NamedTuple):
         """
         candidates = self.candidates
         counts = np.bitwise_count(candidates)
-        # A mask of one bit, less 1, has all bits below.
-        only = np.bitwise_count(candidates - np.uint64(1)) + 1
-        cells = np.where(counts == 1, only, 0).astype(np.uint8)
+        cells = single_digits(candidates)
         if self.solved:
             return [Board(cells, self.geometry)]
         cell = int(np.argmin(np.where(counts == 1, self.geometry.n + 1, counts)))

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.contraction.nine.gpu_sum import DeviceSum
 from gpusudoku.contraction.nine.tables import tables
+from gpusudoku.jobs.pieces import pieces
 from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
 from gpusudoku.kernels.contraction.nine.cpu import NineStages
 from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LOW, Slabs, make_slabs
@@ -108,7 +108,10 @@ class Nine:
             """Call a stage for 0 to ``count``, on threads where that is worth while."""
             if calls < 2:
                 return [stage(role, 0, count, *arguments)]
-            started = [pool.submit(stage, role, *ends, *arguments) for ends in cut(count, calls)]
+            started = [
+                pool.submit(stage, role, piece.start, piece.stop, *arguments)
+                for piece in pieces(range(count), calls)
+            ]
             return [call.result() for call in started]
 
         stages().list_orthogonal(role, tables(), work.numbering, roles, orthogonal)
@@ -150,9 +153,3 @@ class Nine:
             pairs=work.orbits.pairs[: self.pairs],
         )
         return lambda tasks: on_device(*self.pairs_of(tasks))
-
-
-def cut(count: int, most: int) -> list[tuple[int, int]]:
-    """The starts and ends of ``most`` ranges, or fewer, that together are 0 to ``count``."""
-    ends = np.linspace(0, count, min(count, most) + 1, dtype=np.int64).tolist()
-    return list(pairwise(ends))

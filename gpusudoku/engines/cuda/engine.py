@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
-
-import numpy as np
 
 from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.cores import usable_cores
@@ -18,6 +15,7 @@ from gpusudoku.engines.cuda.worker import GpuWorker
 from gpusudoku.engines.engine import Tally
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.jobs.job import Job, Progress, Task
+from gpusudoku.jobs.pieces import pieces
 from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
@@ -107,6 +105,6 @@ class CudaEngine:
 
 def _tasks(frontier: Frontier, gpus: int) -> Iterator[Task]:
     """One part of the frontier for each GPU; later differences are evened out by sharing."""
-    ends = np.linspace(0, len(frontier), gpus + 1, dtype=np.int64).tolist()
-    for start, end in pairwise(ends):
-        yield Task(frontier.part(start, end), (end - start) / max(1, len(frontier)))
+    total = len(frontier)
+    for piece in pieces(range(total), gpus):
+        yield Task(frontier.part(piece.start, piece.stop), len(piece) / total)
