@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import time
+from abc import ABC, abstractmethod
 from importlib import metadata
 from typing import NamedTuple
 
@@ -33,7 +34,7 @@ class Found(NamedTuple):
     """The seconds that the program itself reports, if it does."""
 
 
-class Program:
+class Program(ABC):
     """A program that counts solutions; this base class is for Python packages."""
 
     name = ""
@@ -59,9 +60,9 @@ class Program:
         """Import all that a count of the board needs, and compile it if need be."""
         self.count(SMALL, 1.0)
 
+    @abstractmethod
     def count(self, board: Board, seconds: float) -> Found:
         """Count; give up after some seconds, if the program can be told to."""
-        raise NotImplementedError
 
 
 class Own(Program):

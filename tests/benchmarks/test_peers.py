@@ -70,6 +70,9 @@ class Absent(Fake):
 class Missing(Program):
     name = "no-such-package"
 
+    def count(self, board, seconds):
+        raise AssertionError("it is not installed")
+
 
 class Base(Fake):
     name = "base"
