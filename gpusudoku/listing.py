@@ -169,16 +169,16 @@ def list_batches(
 
 
 def list_board(
-    board: Board,
+    board: Batch,
     options: Options,
     engine: Engine,
     progress: Callable[[Progress], None] | None = None,
     on_stats: Callable[[SearchStats], None] | None = None,
 ) -> Generator[Listed, None, None]:
-    """List one board as ``list_batches`` does; ``on_stats`` is told at the end what was done."""
-    batch, listing = Batch.of([board]), Listing(board, options, engine=engine, progress=progress)
+    """List a batch of one board; ``on_stats`` is told at the end what was done."""
+    listing = Listing(board[0], options, engine=engine, progress=progress)
     with closing(listing):
-        yield Listed(batch, batch, listing)
+        yield Listed(board, board, listing)
     if on_stats is not None and listing.stats is not None:
         on_stats(listing.stats)
 
@@ -222,7 +222,8 @@ def _listed(
             unsolvable = boards.chosen(counts[start:many] == 0)
             yield Listed(boards, unsolvable, [rows[these][wanted[these]]])
         if many < len(block):
-            with closing(list_board(block[many], options, engine, progress)) as alone:
+            board = block.part(many, many + 1)
+            with closing(list_board(board, options, engine, progress)) as alone:
                 for listed in alone:
                     yield replace(listed, doubtful=block.part(0, 0))
         start = many + 1

@@ -156,12 +156,11 @@ class Counts:
     """What was estimated before, for a single board."""
 
     @classmethod
-    def of(cls, count: Count, limit: int | None) -> Counts:
-        """The count of a single board."""
+    def of(cls, board: Batch, count: Count, limit: int | None) -> Counts:
+        """The count of a single board, which the batch holds."""
         return cls(
-            Batch.of([count.board]), [count.count], limit, count.device, count.jobs, count.stats,
-            count.estimates,
-        )  # fmt: skip
+            board, [count.count], limit, count.device, count.jobs, count.stats, count.estimates
+        )
 
     def __len__(self) -> int:
         return len(self.counts)

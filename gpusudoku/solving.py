@@ -46,12 +46,12 @@ class Solved:
     """What was done for all of them."""
 
     @classmethod
-    def of(cls, board: Board, found: Solution) -> Solved:
-        """What came of a single board."""
-        cells, count = np.zeros_like(board.cells), 0
+    def of(cls, board: Batch, found: Solution) -> Solved:
+        """What came of a single board, which the batch holds."""
+        cells, count = np.zeros_like(board.cells[0]), 0
         if found.board is not None:
             cells, count = found.board.cells, 2 if found.unique is False else 1
-        return cls(Batch.of([board]), cells[None], np.array([count]), found.stats)
+        return cls(board, cells[None], np.array([count]), found.stats)
 
     def __len__(self) -> int:
         return len(self.counts)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.places import Places
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,13 +22,14 @@ class Batch:
 
     ``cells`` is uint8 (B, n * n), C-contiguous, one board a row: 0 for an empty cell, else a
     digit 1 .. n. ``candidates`` is uint64 (B, n * n), the digits that each cell may take, if some
-    of the boards carry candidates, else None. Nothing is checked here: whoever makes a batch knows
-    that the digits are right.
+    of the boards carry candidates, else None. ``places`` tells where the boards were read, if they
+    were. Nothing is checked here: whoever makes a batch knows that the digits are right.
     """
 
     geometry: Geometry
     cells: NDArray[np.uint8]
     candidates: NDArray[np.uint64] | None = None
+    places: Places | None = None
 
     @classmethod
     def of(cls, boards: Batch | Sequence[Board]) -> Batch:
@@ -43,7 +45,7 @@ class Batch:
 
     @classmethod
     def joined(cls, batches: Sequence[Batch]) -> Batch:
-        """All boards of some batches, at least one, all of one geometry."""
+        """All boards of some batches of one geometry, at least one; all have places, or none."""
         if len(batches) == 1:
             return batches[0]
         geometry, candidates = batches[0].geometry, None
@@ -53,7 +55,9 @@ class Batch:
                 if batch.candidates is None else batch.candidates
                 for batch in batches
             ])  # fmt: skip
-        return cls(geometry, np.concatenate([batch.cells for batch in batches]), candidates)
+        places = [batch.places for batch in batches if batch.places is not None]
+        cells = np.concatenate([batch.cells for batch in batches])
+        return cls(geometry, cells, candidates, Places.joined(places) if places else None)
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -81,7 +85,8 @@ class Batch:
 
     def _only(self, which: slice | NDArray[np.bool_]) -> Batch:
         candidates = None if self.candidates is None else self.candidates[which]
-        return Batch(self.geometry, self.cells[which], candidates)
+        places = None if self.places is None else self.places.only(which)
+        return Batch(self.geometry, self.cells[which], candidates, places)
 
 
 def sort_keys(rows: NDArray[np.uint8]) -> NDArray[np.bytes_]:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from gpusudoku.cli.measuring import Request, Results, measure
+from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import Command, force, option, reading
 from gpusudoku.cli.output import Output, refuse
 from gpusudoku.errors import InputError, MismatchError
@@ -183,4 +184,4 @@ def _show(outcome: Results, request: Request) -> None:
                 out.write(text)
     if request.plot is not None:
         for figure in plots.draw(rows, request.plot):
-            click.echo(f"gpusudoku: {figure} written", err=True)
+            note(f"{figure} written")

@@ -12,6 +12,7 @@ import numpy as np
 
 from gpusudoku import formats
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import (
     boards_argument,
     counting,
@@ -92,7 +93,7 @@ def count(
             for results in _counted(source, options, engine, line, alone, stats):
                 line.clear()
                 counts = np.array(results.counts)
-                warn_conflicts(results.boards.chosen(counts == 0))
+                warn_conflicts(results.boards.chosen(counts == 0), source.single)
                 if cross_check:
                     check(results)
                 if log_file is not None:
@@ -141,9 +142,9 @@ def _counted(
         line.clear()
         show_plan(plan, stats)
 
-    for board in source:
-        result = count_board(board, options, engine, planned=planned, progress=line.update)
-        yield Counts.of(result, options.limit)
+    for board in source.singles():
+        result = count_board(board[0], options, engine, planned=planned, progress=line.update)
+        yield Counts.of(board, result, options.limit)
 
 
 def _as_counts(results: Counts) -> str:
@@ -196,4 +197,4 @@ class CrossCheck:
             said = f"by {way}: the same count" if way else "not done: no other way is affordable"
             total = self._ways.total()
             of = "" if total == 1 else f", {boards} of {total} boards"
-            click.echo(f"gpusudoku: cross-check {said}{of}", err=True)
+            note(f"cross-check {said}{of}")

@@ -94,7 +94,7 @@ def enumerate_(
             with closing(_listed(source, options, engine, line.update, stats)) as found:
                 for listed in found:
                     line.clear()
-                    warn_conflicts(listed.doubtful)
+                    warn_conflicts(listed.doubtful, source.single)
                     # Where there are several boards, each has its solutions in order.
                     sort = in_order and len(listed.boards) == 1
                     for block in _sorted(listed.solutions) if sort else listed.solutions:
@@ -120,8 +120,8 @@ def _listed(
     if not (source.single or stats):
         yield from list_batches(source.batches(), options, engine, progress)
         return
-    for board in source:
-        show = partial(show_search, board) if stats else None
+    for board in source.singles():
+        show = partial(show_search, board[0]) if stats else None
         yield from list_board(board, options, engine, progress, show)
 
 

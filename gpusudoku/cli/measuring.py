@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
-
 from gpusudoku import collection
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.messages import note
 from gpusudoku.cli.report import announce_compiling
 from gpusudoku.cli.source import Source
 from gpusudoku.options import Options
@@ -81,7 +80,7 @@ def measure(request: Request) -> Results:
     finally:
         table.close()
     if bench.interrupted:
-        click.echo("gpusudoku: interrupted: the results so far follow", err=True)
+        note("interrupted: the results so far follow")
     wrong = [f"{each.case.subject.name}: {each.note}" for each in bench.measured if each.wrong]
     return Results(rows_of(bench.measured), machine(), wrong, bench.interrupted)
 

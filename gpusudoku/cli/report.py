@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-import click
-
 from gpusudoku.board.board import Board
+from gpusudoku.cli.messages import note, tell
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import DeviceError
 from gpusudoku.options import Options
@@ -31,9 +30,7 @@ def announce_compiling() -> None:
 
     folder = jit.cache_folder()
     kept = f"kept in {folder.parent}" if folder else "no folder can be written to keep the result"
-    jit.on_compile(
-        lambda: click.echo(f"gpusudoku: compiling for this kind of board ({kept})", err=True)
-    )
+    jit.on_compile(lambda: note(f"compiling for this kind of board ({kept})"))
 
 
 def start_engine(options: Options) -> Engine:
@@ -52,15 +49,15 @@ def _describe_engine(engine: Engine, asked: str) -> None:
         return
     if engine.name == "cuda":
         names = "the simulator" if availability.simulated() else ", ".join(availability.gpu_names())
-        click.echo(f"gpusudoku: device cuda ({names})", err=True)
+        note(f"device cuda ({names})")
     else:
         threads = "1 thread" if engine.workers == 1 else f"{engine.workers} threads"
-        click.echo(f"gpusudoku: device cpu, {threads}", err=True)
+        note(f"device cpu, {threads}")
 
 
 def _warn_fallback(error: DeviceError) -> None:
     """Say why ``auto`` did not take the GPU that is there."""
-    click.echo(f"gpusudoku: {error}", err=True)
+    note(str(error))
 
 
 def show_plan(plan: Plan, stats: bool) -> None:
@@ -79,7 +76,7 @@ def show_plan(plan: Plan, stats: bool) -> None:
     seconds = estimates.seconds_of(plan.method)
     if seconds is not None and seconds > LONG_SECONDS:
         why = f"{estimates.no_contraction}; " if estimates.no_contraction else ""
-        click.echo(f"gpusudoku: {why}the {plan.method} may take {_duration(seconds)}", err=True)
+        note(f"{why}the {plan.method} may take {_duration(seconds)}")
 
 
 def show_stats(results: Iterable[Count]) -> None:
@@ -120,7 +117,7 @@ def _utilisation(stats: Stats) -> str:
 
 def _show(lines: dict[str, str]) -> None:
     for label, text in lines.items():
-        click.echo(f"{label:>18}: {text}", err=True)
+        tell(f"{label:>18}: {text}")
 
 
 def show_search(board: Board, stats: SearchStats) -> None:

@@ -11,9 +11,10 @@ import click
 from gpusudoku import formats
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import boards_argument, option, reading
 from gpusudoku.cli.report import announce_compiling
-from gpusudoku.cli.source import Source, warn_conflict
+from gpusudoku.cli.source import Source, place_of, warn_conflict
 from gpusudoku.cli.summary import Summary
 from gpusudoku.search.techniques import (
     GROUPS,
@@ -62,7 +63,8 @@ def simplify(
     source = Source(boards, box, keep_going)
     announce_compiling()
     summary = Summary()
-    for number, board in enumerate(source, start=1):
+    for batch in source.singles():
+        board, name = batch[0], "" if source.single else place_of(batch, 0)
         start = time.perf_counter()
         result = simplify(board, techniques)
         seconds = time.perf_counter() - start
@@ -70,9 +72,8 @@ def simplify(
         hints = board.n * board.empty_cells if after is None else result.hints
         summary.add(board, after, seconds, hints)
         if result.contradictory:
-            warn_conflict(board)
-            name = "" if source.single else f"board {number}: "
-            click.echo(f"gpusudoku: {name}the techniques find a contradiction", err=True)
+            warn_conflict(board, name)
+            note(f"{name}the techniques find a contradiction")
         if as_json:
             click.echo(json.dumps(_record(board, result, hints, bits)))
         elif source.single:

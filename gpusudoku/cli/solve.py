@@ -12,11 +12,12 @@ import numpy as np
 from gpusudoku import formats
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import boards_argument, option, reading, searching, statistics
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import show_search, start_engine
-from gpusudoku.cli.source import Source, warn_conflict
+from gpusudoku.cli.source import Source, place_of, warn_conflict
 from gpusudoku.cli.summary import Summary
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.job import Progress
@@ -81,7 +82,7 @@ def solve(
                 line.clear()
                 special = np.flatnonzero(solved.counts != 1).tolist()
                 for index in [0] if source.single else special:
-                    name = "" if source.single else f"board {summary.boards + index + 1}: "
+                    name = "" if source.single else place_of(solved.boards, index)
                     _tell(solved.boards[index], name, solved.counts[index], first_only)
                 if as_json:
                     out.write(_record(solved, first_only))
@@ -112,21 +113,23 @@ def _solved(
     if not alone:
         yield from solve_batches(source.batches(), options, engine, check_unique=check_unique)
         return
-    for board in source:
-        solution = solve_board(board, options, engine, check_unique=check_unique, progress=progress)
+    for board in source.singles():
+        solution = solve_board(
+            board[0], options, engine, check_unique=check_unique, progress=progress
+        )
         yield Solved.of(board, solution)
 
 
 def _tell(board: Board, name: str, count: int, first_only: bool) -> None:
     """Say on stderr what the solution does not show."""
     if count == 0:
-        warn_conflict(board)
+        warn_conflict(board, name)
         verdict = "no solution"
     elif first_only:
         verdict = "a solution"
     else:
         verdict = "the only solution" if count == 1 else "not the only solution"
-    click.echo(f"gpusudoku: {name}{verdict}", err=True)
+    note(f"{name}{verdict}")
 
 
 def _record(solved: Solved, first_only: bool) -> str:

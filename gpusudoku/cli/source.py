@@ -11,6 +11,8 @@ from gpusudoku import collection, formats
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.places import Origin, Places
+from gpusudoku.cli.messages import complain, note
 from gpusudoku.errors import InputError
 
 
@@ -35,6 +37,12 @@ class Source:
     def __iter__(self) -> Iterator[Board]:
         return chain.from_iterable(self.batches())
 
+    def singles(self) -> Iterator[Batch]:
+        """All boards, a batch for each."""
+        for batch in self.batches():
+            for index in range(len(batch)):
+                yield batch.part(index, index + 1)
+
     def batches(self) -> Iterator[Batch]:
         """All boards, in batches of those that can be read together."""
         for found in self._found:
@@ -42,7 +50,7 @@ class Source:
                 yield found
             elif self._keep_going:
                 self.failed = True
-                click.echo(f"gpusudoku: {found}", err=True)
+                complain(str(found))
             else:
                 raise found
 
@@ -64,19 +72,28 @@ def _read(name: str, box: Geometry | None) -> Iterator[Batch | InputError]:
     if box not in (None, board.geometry):
         yield InputError(f"{name}: has boxes of {board.geometry}, not of {box}")
         return
-    yield Batch.of([board])
+    places = Places.of(Origin(name), [0])
+    yield Batch(board.geometry, board.cells[None], places=places)
 
 
-def warn_conflicts(boards: Iterable[Board]) -> None:
-    """Say on stderr of every board which two clues contradict each other, if any do."""
-    for board in boards:
-        warn_conflict(board)
+def place_of(boards: Batch, index: int) -> str:
+    """The place of a board, as messages begin with it."""
+    return "" if boards.places is None else f"{boards.places.name(index)}: "
 
 
-def warn_conflict(board: Board) -> None:
+def warn_conflicts(boards: Batch, alone: bool) -> None:
+    """Say on stderr of every board which two clues contradict each other, if any do.
+
+    ``alone`` tells that there is one board only, which needs no name.
+    """
+    for index, board in enumerate(boards):
+        warn_conflict(board, "" if alone else place_of(boards, index))
+
+
+def warn_conflict(board: Board, name: str) -> None:
     """Say on stderr which two clues contradict each other, if any do."""
     if board.conflicts:
         first = board.conflicts[0].describe(board.geometry)
         more = len(board.conflicts) - 1
         also = f" (and {more} more)" if more else ""
-        click.echo(f"gpusudoku: {first}{also}: no solution", err=True)
+        note(f"{name}{first}{also}: no solution")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from gpusudoku.board.board import Board
+from gpusudoku.cli.messages import tell
 
 if TYPE_CHECKING:
     from gpusudoku.solving import Solved
@@ -57,4 +56,4 @@ class Summary:
             "Time Taken": f"{milliseconds:.3f} milli-seconds",
             "Avg time": f"{milliseconds / max(1, self.boards):.6f} milli-seconds",
         }.items():
-            click.echo(f"{label:<13}:  {text}", err=True)
+            tell(f"{label:<13}:  {text}")

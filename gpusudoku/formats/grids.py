@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
+from gpusudoku.board.places import Origin
 from gpusudoku.errors import InputError
 from gpusudoku.formats.rows import RULE, Row, board_of
-from gpusudoku.formats.source import Entries, FormatError, NumberedLine, UnreadableError, content
+from gpusudoku.formats.source import FormatError, NumberedLine, UnreadableError, content, single
 
 SECTION = re.compile(rb"\s*\[(\w+)\]\s*")
 """A line that names the following part of an .sdk file."""
@@ -63,7 +65,7 @@ def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
 
 def read_grids(
     lines: Iterable[NumberedLine], source: str, geometry: Geometry | None
-) -> Iterator[Entries | InputError]:
+) -> Iterator[Batch | InputError]:
     """Read every board of a batch; a block that is no board gives an error in its place.
 
     Raises
@@ -71,7 +73,7 @@ def read_grids(
     UnreadableError
         If the input goes on in another form.
     """
-    last = geometry
+    last, origin = geometry, Origin(source)
     for block in blocks(lines):
         try:
             board = _board(block, geometry, last)
@@ -81,7 +83,7 @@ def read_grids(
             yield error.at(source)
         else:
             last = board.geometry
-            yield Entries.of(board, block.line)
+            yield single(board, origin, block.line)
 
 
 def common_width(rows: Sequence[Row], preferred: Iterable[int]) -> int:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
+from gpusudoku.board.places import Origin, Places
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
 from gpusudoku.formats.rows import RULE, Row, board_of
-from gpusudoku.formats.source import Entries, FormatError, NumberedLines, UnreadableError, content
+from gpusudoku.formats.source import FormatError, NumberedLines, UnreadableError, content, single
 from gpusudoku.formats.symbols import character_values, plain_values
 
 
@@ -35,7 +36,7 @@ LEAST_LINES = 16
 
 def read_lines(
     lines: NumberedLines, source: str, geometry: Geometry | None
-) -> Iterator[Entries | InputError]:
+) -> Iterator[Batch | InputError]:
     """Read every board of a batch; a line that is no board gives an error in its place.
 
     Raises
@@ -43,7 +44,8 @@ def read_lines(
     UnreadableError
         If the input goes on with grids.
     """
-    parser, copier = LineParser(geometry), LineCopier(lines)
+    origin = Origin(source)
+    parser, copier = LineParser(geometry), LineCopier(lines, origin)
     for number, line in lines:
         try:
             board = parser.parse(number, line)
@@ -55,7 +57,7 @@ def read_lines(
             yield error.at(source)
         else:
             if board is not None:
-                yield Entries.of(board, number)
+                yield single(board, origin, number)
                 yield from copier.follow(line, board.geometry)
 
 
@@ -65,11 +67,11 @@ class LineCopier:
     It knows only the plainest form; every other line is left to the parser.
     """
 
-    def __init__(self, lines: NumberedLines) -> None:
-        self._lines = lines
+    def __init__(self, lines: NumberedLines, origin: Origin) -> None:
+        self._lines, self._origin = lines, origin
         self._most = LEAST_LINES
 
-    def follow(self, line: bytes, geometry: Geometry) -> Iterator[Entries]:
+    def follow(self, line: bytes, geometry: Geometry) -> Iterator[Batch]:
         """Read on after a board's line while the buffered lines are boards of the same form."""
         end = line[geometry.cells :]
         if geometry.n > len(DIGITS) or end not in (b"\n", b"\r\n"):
@@ -85,7 +87,8 @@ class LineCopier:
             if not len(cells):
                 return
             number = self._lines.skip(len(cells), len(cells) * len(line))
-            yield Entries(Batch(geometry, cells), number)
+            places = Places.of(self._origin, range(number, number + len(cells)))
+            yield Batch(geometry, cells, places=places)
 
 
 def _plain_boards(data: bytes, end: bytes, geometry: Geometry) -> NDArray[np.uint8]:

@@ -18,7 +18,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from io import BufferedReader, BytesIO
-from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
@@ -29,7 +28,7 @@ from gpusudoku.errors import InputError
 from gpusudoku.formats.detect import is_one_per_line, take_head
 from gpusudoku.formats.grids import read_grids
 from gpusudoku.formats.lines import read_lines
-from gpusudoku.formats.source import Entries, Entry, FormatError, NumberedLines, UnreadableError
+from gpusudoku.formats.source import Entry, FormatError, NumberedLines, UnreadableError
 from gpusudoku.formats.tables import find_header, read_table
 
 BUFFER_BYTES = 1 << 16
@@ -39,11 +38,17 @@ BUFFER_BYTES = 1 << 16
 def read_batches(path: str, geometry: Geometry | None = None) -> Iterator[Batch | InputError]:
     """Read every board of a file, ``-`` for standard input, many at a time where lines allow it.
 
-    A file that cannot be opened or read gives one InputError. Otherwise errors are those of
-    :func:`read_stream`.
+    Every batch has places. A file that cannot be opened or read gives one InputError. Otherwise
+    errors are those of :func:`read_stream`.
     """
-    for found in _read_path(path, geometry):
-        yield found if isinstance(found, InputError) else found.boards
+    if path == "-":
+        yield from _read(sys.stdin.buffer, "<stdin>", geometry)
+        return
+    try:
+        with Path(path).open("rb", BUFFER_BYTES) as stream:
+            yield from _read(stream, path, geometry)
+    except OSError as error:
+        yield InputError(f"{path}: {error.strerror}, expected a file that can be read")
 
 
 def read_stream(
@@ -110,20 +115,7 @@ def parse(text: str, box: Geometry | str | None = None) -> Board:
     return boards[0]
 
 
-def _read_path(path: str, geometry: Geometry | None) -> Iterator[Entries | InputError]:
-    if path == "-":
-        yield from _read(sys.stdin.buffer, "<stdin>", geometry)
-        return
-    try:
-        with Path(path).open("rb", BUFFER_BYTES) as stream:
-            yield from _read(stream, path, geometry)
-    except OSError as error:
-        yield InputError(f"{path}: {error.strerror}, expected a file that can be read")
-
-
-def _read(
-    stream: BinaryIO, source: str, geometry: Geometry | None
-) -> Iterator[Entries | InputError]:
+def _read(stream: BinaryIO, source: str, geometry: Geometry | None) -> Iterator[Batch | InputError]:
     try:
         first = None
         for first in _entries(stream, source, geometry):
@@ -136,7 +128,7 @@ def _read(
 
 def _entries(
     stream: BinaryIO, source: str, geometry: Geometry | None
-) -> Iterator[Entries | InputError]:
+) -> Iterator[Batch | InputError]:
     """Choose the reader of the input's form."""
     lines = NumberedLines(stream)
     head = take_head(lines)
@@ -149,9 +141,10 @@ def _entries(
     return read_grids(lines, source, geometry)
 
 
-def _single(found: Iterable[Entries | InputError]) -> Iterator[Entry | InputError]:
+def _single(found: Iterable[Batch | InputError]) -> Iterator[Entry | InputError]:
     for each in found:
         if isinstance(each, InputError):
             yield each
         else:
-            yield from map(Entry, each.boards, count(each.line))
+            assert each.places is not None  # whatever is read has a place
+            yield from map(Entry, each, each.places.lines.tolist())

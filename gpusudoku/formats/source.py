@@ -9,6 +9,7 @@ from typing import BinaryIO, NamedTuple
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
+from gpusudoku.board.places import Origin, Places
 from gpusudoku.errors import InputError
 
 LONGEST_LINE = 1 << 20
@@ -27,16 +28,10 @@ class Entry(NamedTuple):
     line: int
 
 
-class Entries(NamedTuple):
-    """Boards that were read from consecutive lines, and the number of the first line."""
-
-    boards: Batch
-    line: int
-
-    @classmethod
-    def of(cls, board: Board, line: int) -> Entries:
-        """The entries of a single board."""
-        return cls(Batch(board.geometry, board.cells[None]), line)
+def single(board: Board, origin: Origin, line: int, others: tuple[str, ...] = ()) -> Batch:
+    """The batch of one board that was read, with its place."""
+    places = Places.of(origin, [line], [others])
+    return Batch(board.geometry, board.cells[None], places=places)
 
 
 class FormatError(Exception):

@@ -4,29 +4,37 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
+from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.places import Origin
 from gpusudoku.errors import InputError
 from gpusudoku.formats.lines import LineParser
-from gpusudoku.formats.source import Entries, FormatError, NumberedLine, UnreadableError
+from gpusudoku.formats.source import FormatError, NumberedLine, UnreadableError, single
 
 NAMES = (b"puzzle", b"quizzes", b"board")
 """The possible names of the column of boards."""
+
+T = TypeVar("T")
 
 _DELIMITERS = (b"\t", b",", b";")
 _NAME = re.compile(rb'\s*"?[A-Za-z][\w .-]*"?\s*')
 
 
 class Header(NamedTuple):
-    """The place of the boards in a table."""
+    """The columns of a table, and which of them holds the boards."""
 
     line: int
     delimiter: bytes
-    columns: int
+    names: tuple[str, ...]
     column: int
+
+    def others(self, fields: Sequence[T]) -> tuple[T, ...]:
+        """What stands in the other columns."""
+        return (*fields[: self.column], *fields[self.column + 1 :])
 
 
 def find_header(comment: NumberedLine, first: NumberedLine) -> Header | None:
@@ -42,7 +50,7 @@ def find_header(comment: NumberedLine, first: NumberedLine) -> Header | None:
     """
     number, line = comment
     header = _header(number, line.lstrip(b"# "))
-    if header and header.columns == len(first[1].split(header.delimiter)) > 1:
+    if header and len(header.names) == len(first[1].split(header.delimiter)) > 1:
         return header
     number, line = first
     header = _header(number, line)
@@ -56,29 +64,32 @@ def find_header(comment: NumberedLine, first: NumberedLine) -> Header | None:
 
 def read_table(
     lines: Iterable[NumberedLine], source: str, geometry: Geometry | None, header: Header
-) -> Iterator[Entries | InputError]:
+) -> Iterator[Batch | InputError]:
     """Read the board of every line; a line without one gives an error in its place."""
-    parser = LineParser(geometry)
+    parser, origin = LineParser(geometry), Origin(source, header.others(header.names))
     for number, line in lines:
         if number <= header.line or not line.strip() or line.startswith(b"#"):
             continue
         try:
-            yield Entries.of(_board(parser, number, line, header), number)
+            board, fields = _row(parser, number, line, header)
         except FormatError as error:
             yield error.at(source)
+        else:
+            others = tuple(field.decode(errors="replace") for field in header.others(fields))
+            yield single(board, origin, number, others)
 
 
-def _board(parser: LineParser, number: int, line: bytes, header: Header) -> Board:
-    """Read the board of one line."""
+def _row(parser: LineParser, number: int, line: bytes, header: Header) -> tuple[Board, list[bytes]]:
+    """Read the board of one line, and all fields."""
     try:
         fields = _fields(line, header.delimiter)
     except csv.Error as error:
         raise FormatError(
             f"{error}, expected every quoted field to end on its line", number
         ) from None
-    if len(fields) != header.columns:
+    if len(fields) != len(header.names):
         # More columns are wrong, too: of unquoted numbers, the first would be taken for a board.
-        raise FormatError(f"{len(fields)} columns, expected {header.columns}", number)
+        raise FormatError(f"{len(fields)} columns, expected {len(header.names)}", number)
     text = fields[header.column]
     try:
         board = parser.parse(number, text)
@@ -90,7 +101,7 @@ def _board(parser: LineParser, number: int, line: bytes, header: Header) -> Boar
         raise
     if board is None:
         raise FormatError(f"column {header.column + 1} is empty, expected a board", number)
-    return board
+    return board, fields
 
 
 def _fields(line: bytes, delimiter: bytes) -> list[bytes]:
@@ -110,10 +121,11 @@ def _delimiter(line: bytes) -> bytes:
 
 def _header(number: int, line: bytes) -> Header | None:
     delimiter = _delimiter(line)
-    names = [name.strip(b' "\r\n').lower() for name in line.split(delimiter)]
+    names = [name.strip(b' "\r\n') for name in line.split(delimiter)]
     for column, name in enumerate(names):
-        if name in NAMES:
-            return Header(number, delimiter, len(names), column)
+        if name.lower() in NAMES:
+            texts = tuple(name.decode(errors="replace") for name in names)
+            return Header(number, delimiter, texts, column)
     return None
 
 

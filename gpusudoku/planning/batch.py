@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import numpy as np
 
@@ -42,8 +42,8 @@ def count_block(block: Batch, options: Options, engine: Engine) -> Generator[Cou
     if only_searches(options):
         yield counts_of(block, search_block(block, options, engine), options, engine)
     elif options.method == "contraction":
-        for count in _contracted(block, options, engine):
-            yield Counts.of(count, options.limit)
+        for index, count in enumerate(_contracted(block, options, engine)):
+            yield Counts.of(block.part(index, index + 1), count, options.limit)
     else:
         yield from _mixed(block, options, engine)
 
@@ -64,8 +64,8 @@ def _mixed(block: Batch, options: Options, engine: Engine) -> Generator[Counts, 
     changes = np.flatnonzero(many[1:] != many[:-1]) + 1
     for start, end in pairwise([0, *changes.tolist(), len(block)]):
         if many[start]:
-            for count in islice(others, end - start):
-                yield Counts.of(count, options.limit)
+            for index, count in zip(range(start, end), others, strict=False):
+                yield Counts.of(block.part(index, index + 1), count, options.limit)
         else:
             few = Outcome(searched.counts[start:end], searched.stats)
             yield counts_of(block.part(start, end), few, options, engine)
