@@ -12,8 +12,7 @@ import numpy as np
 
 from gpusudoku import collection, formats
 from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
-from gpusudoku.cli.options import boards_argument, option, output_file, reading
+from gpusudoku.cli.options import Reading, boards_argument, option, output_file, reading
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.report import power_of_ten
 from gpusudoku.cli.source import Source
@@ -29,8 +28,7 @@ from gpusudoku.results import decimal_digits
 @reading
 def info(
     boards: tuple[str, ...],
-    box: Geometry | None,
-    keep_going: bool,
+    reading: Reading,
     candidates: bool,
     as_json: bool,
 ) -> None:
@@ -41,7 +39,7 @@ def info(
       gpusudoku info board.txt
       gpusudoku info @decomposition-9x9 --candidates
     """
-    source = Source(boards, box, keep_going)
+    source = Source(boards, reading)
     for number, board in enumerate(source):
         facts = _facts(board)
         if as_json:
@@ -115,8 +113,7 @@ def _show_matrix(rows: list[list[str]]) -> None:
 @reading
 def convert(
     boards: tuple[str, ...],
-    box: Geometry | None,
-    keep_going: bool,
+    reading: Reading,
     form: str,
     output: str | None,
     force: bool,
@@ -126,7 +123,7 @@ def convert(
     \b
     Forms are
     """
-    source = Source(boards, box, keep_going)
+    source = Source(boards, reading)
     texts = _written(source, form)
     first = next(texts, None)  # before anything is opened: the form may not suit the board
     with Output(output, force, boards) as out:

@@ -11,9 +11,9 @@ import click
 import numpy as np
 
 from gpusudoku import formats
-from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import (
+    Reading,
     boards_argument,
     counting,
     option,
@@ -56,8 +56,7 @@ WANTED = {
 @reading
 def count(
     boards: tuple[str, ...],
-    box: Geometry | None,
-    keep_going: bool,
+    reading: Reading,
     only: str | None,
     cross_check: bool,
     stats: bool,
@@ -81,7 +80,7 @@ def count(
       gpusudoku count @2f --json
     """
     options = Options(**fields) if only is None else _enough_for_only(fields)
-    source = Source(boards, box, keep_going)
+    source = Source(boards, reading)
     engine = start_engine(options)
     form = "json" if as_json else "board" if only else "count" if source.single else "line"
     alone = stats or as_json or log is not None or cross_check or source.single

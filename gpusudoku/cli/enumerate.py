@@ -16,6 +16,7 @@ from gpusudoku.board.batch import sort_keys
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.options import (
+    Reading,
     boards_argument,
     option,
     output_file,
@@ -63,8 +64,7 @@ SORTED_BYTES = 1 << 30
 @reading
 def enumerate_(
     boards: tuple[str, ...],
-    box: Geometry | None,
-    keep_going: bool,
+    reading: Reading,
     output: str | None,
     force: bool,
     form: str,
@@ -85,7 +85,7 @@ def enumerate_(
       gpusudoku enumerate board.txt --limit 1000 --format csv
     """
     options = Options(**fields)
-    source = Source(boards, box, keep_going)
+    source = Source(boards, reading)
     with Output(output, force, boards) as out, ProgressLine(quiet=output is None) as line:
         engine = start_engine(options)
         out.write_header(form)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpusudoku import collection
-from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.messages import note
+from gpusudoku.cli.options import Reading
 from gpusudoku.cli.report import announce_compiling
 from gpusudoku.cli.source import Source
 from gpusudoku.options import Options
@@ -26,8 +26,7 @@ class Request:
     boards: tuple[str, ...]
     include: tuple[str, ...]
     exclude: tuple[str, ...]
-    box: Geometry | None
-    keep_going: bool
+    reading: Reading
     devices: tuple[str, ...] | None
     jobs: tuple[int, ...] | None
     methods: tuple[str, ...]
@@ -119,7 +118,7 @@ def _subjects(request: Request) -> list[Subject]:
         if name.startswith("@"):
             subjects.append(own(collection.entry(name.removeprefix("@"))))
             continue
-        source = Source([name], request.box, request.keep_going)
+        source = Source([name], request.reading)
         for number, board in enumerate(source, start=1):
             subjects.append(Subject(name if source.single else f"{name}:{number}", board))
     return chosen(subjects, request.include, request.exclude)

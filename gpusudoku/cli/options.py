@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
@@ -53,7 +55,18 @@ def compose(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
 
 boards_argument = click.argument("boards", nargs=-1, required=True, metavar="BOARD...")
 
-reading = compose(
+
+@dataclass(frozen=True)
+class Reading:
+    """How boards are read."""
+
+    box: Geometry | None
+    """The shape of their boxes, if it is given."""
+    keep_going: bool
+    """Whether the boards after a bad one are read."""
+
+
+_reading = compose(
     option(
         "--box",
         callback=_box,
@@ -62,6 +75,20 @@ reading = compose(
     ),
     option("--keep-going", is_flag=True, help="Report bad boards of a batch and continue."),
 )
+
+
+def reading(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of reading, which the command gets as one argument, ``reading``.
+
+    This is the decorator next to the command: those of other options come before it.
+    """
+
+    @wraps(command)
+    def with_reading(*, box: Geometry | None, keep_going: bool, **others: Any) -> Any:
+        return command(reading=Reading(box, keep_going), **others)
+
+    return _reading(with_reading)
+
 
 _KNOWN = ", ".join([*TECHNIQUES, *GROUPS])
 

@@ -10,9 +10,8 @@ import click
 
 from gpusudoku import formats
 from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.messages import note
-from gpusudoku.cli.options import boards_argument, option, reading
+from gpusudoku.cli.options import Reading, boards_argument, option, reading
 from gpusudoku.cli.report import announce_compiling
 from gpusudoku.cli.source import Source, place_of, warn_conflict
 from gpusudoku.cli.summary import Summary
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
 @reading
 def simplify(
     boards: tuple[str, ...],
-    box: Geometry | None,
-    keep_going: bool,
+    reading: Reading,
     techniques: str,
     as_json: bool,
 ) -> None:
@@ -60,7 +58,7 @@ def simplify(
     from gpusudoku.simplifying import simplify
 
     bits = parse_techniques(techniques)
-    source = Source(boards, box, keep_going)
+    source = Source(boards, reading)
     announce_compiling()
     summary = Summary()
     for batch in source.singles():

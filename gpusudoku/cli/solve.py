@@ -11,9 +11,8 @@ import numpy as np
 
 from gpusudoku import formats
 from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.messages import note
-from gpusudoku.cli.options import boards_argument, option, reading, searching, statistics
+from gpusudoku.cli.options import Reading, boards_argument, option, reading, searching, statistics
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import show_search, start_engine
@@ -48,8 +47,7 @@ if TYPE_CHECKING:
 @reading
 def solve(
     boards: tuple[str, ...],
-    box: Geometry | None,
-    keep_going: bool,
+    reading: Reading,
     first_only: bool,
     form: str | None,
     as_json: bool,
@@ -68,7 +66,7 @@ def solve(
       gpusudoku solve @techniques-16x16 --stats
     """
     options = Options(**fields)
-    source = Source(boards, box, keep_going)
+    source = Source(boards, reading)
     engine = start_engine(options)
     form = form or ("pretty" if source.single else "line")
     alone = source.single or as_json or stats

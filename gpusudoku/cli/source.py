@@ -13,6 +13,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.cli.messages import complain, note
+from gpusudoku.cli.options import Reading
 from gpusudoku.errors import InputError
 
 
@@ -23,12 +24,12 @@ class Source:
     command is to keep going, it is reported on stderr at once and ``failed`` is set.
     """
 
-    def __init__(self, names: Iterable[str], box: Geometry | None, keep_going: bool) -> None:
+    def __init__(self, names: Iterable[str], reading: Reading) -> None:
         self.failed = False
-        self._keep_going = keep_going
-        found = chain.from_iterable(_read(name, box) for name in names)
+        self._keep_going = reading.keep_going
+        found = chain.from_iterable(_read(name, reading.box) for name in names)
         head = list(islice(found, 2))
-        if isinstance(head[0], InputError) and not keep_going:
+        if isinstance(head[0], InputError) and not reading.keep_going:
             raise head[0]  # before anything is written
         self._found = chain(head, found)
         self.single = len(head) == 1 and (isinstance(head[0], InputError) or len(head[0]) == 1)
