@@ -61,12 +61,12 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
         if geometry is not None and geometry != given.geometry:
             raise InputError(f"box {geometry}, but the board has boxes of {given.geometry}")
         return given
-    given = _plain(given)
-    if isinstance(given, str):
-        return parse(given, geometry)
-    if not isinstance(given, Iterable) or isinstance(given, Mapping | Set):
-        raise InputError(f"expected a board as text or as rows of cells, found {shown(given)}")
-    cells = array_of(given if hasattr(given, "__array__") else list(given))
+    item = _plain(given)
+    if isinstance(item, str):
+        return parse(item, geometry)
+    if not isinstance(item, Iterable) or isinstance(item, Mapping | Set):
+        raise InputError(f"expected a board as text or as rows of cells, found {shown(item)}")
+    cells = array_of(item if hasattr(item, "__array__") else list(item))
     if cells.dtype == object and all(isinstance(cell, str) for cell in cells.flat):
         return _board_of_texts(cells, geometry)
     _check_shape(cells)
@@ -129,7 +129,7 @@ def _text_batches(texts: list[str], index: int, geometry: Geometry | None) -> It
         count = sum(1 for _ in run)
         shape = geometry or _guessed(size)
         if shape is None or shape.cells != size or shape.n > len(DIGITS):
-            plain = np.zeros(count, bool)
+            plain: NDArray[np.bool_] = np.zeros(count, np.bool_)
         else:
             # One byte for a character: what is not in Latin-1 becomes a question mark.
             data = "".join(lines[start : start + count]).encode("latin-1", "replace")

@@ -36,6 +36,10 @@ class Conflict(NamedTuple):
 class Board:
     """Clues on a grid and, if need be, the candidates that are given for its cells.
 
+    It never changes. ``board[r, c]`` is the digit in a cell, 0 if it is empty, with rows and
+    columns from 0; ``board[r]`` is a row, and so is what iterating gives. ``numpy.asarray(board)``
+    is the grid. A notebook draws it.
+
     Parameters
     ----------
     cells
