@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Set
-from itertools import groupby, islice
+from itertools import groupby, islice, pairwise
 from math import isqrt
 from typing import Any
 
@@ -66,7 +66,8 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
         return parse(item, geometry)
     if not isinstance(item, Iterable) or isinstance(item, Mapping | Set):
         raise InputError(f"expected a board as text or as rows of cells, found {shown(item)}")
-    cells = array_of(item if hasattr(item, "__array__") else list(item))
+    rows: Any = item if hasattr(item, "__array__") else list(item)
+    cells = array_of(rows)
     if cells.dtype == object and all(isinstance(cell, str) for cell in cells.flat):
         return _board_of_texts(cells, geometry)
     _check_shape(cells)
@@ -123,28 +124,35 @@ def _batches(items: Iterator[Any], geometry: Geometry | None) -> Iterator[Batch]
 
 def _text_batches(texts: list[str], index: int, geometry: Geometry | None) -> Iterator[Batch]:
     """Read strings; those that are just the characters of cells together."""
+    for batch, places in _plain_batches(texts, geometry):
+        if batch is not None:
+            yield batch
+        else:
+            for place in places:
+                yield Batch.of([_numbered(texts[place], index + place, geometry)])
+
+
+def _plain_batches(
+    texts: list[str], geometry: Geometry | None
+) -> Iterator[tuple[Batch | None, range]]:
+    """Runs of strings that are alike: their boards, None if a closer look is needed, and places."""
     lines = [text.strip(" \t\r\n") for text in texts]
     start = 0
     for size, run in groupby(lines, len):
-        count = sum(1 for _ in run)
+        end = start + sum(1 for _ in run)
         shape = geometry or _guessed(size)
         if shape is None or shape.cells != size or shape.n > len(DIGITS):
-            plain: NDArray[np.bool_] = np.zeros(count, np.bool_)
+            yield None, range(start, end)
         else:
             # One byte for a character: what is not in Latin-1 becomes a question mark.
-            data = "".join(lines[start : start + count]).encode("latin-1", "replace")
-            cells = plain_values(data, shape.n).reshape(count, size)
-            plain = (cells <= shape.n).all(axis=1)
-        ends = [*(np.flatnonzero(plain[1:] != plain[:-1]) + 1).tolist(), count]
-        first = 0
-        for end in ends:
-            if plain[first] and shape is not None:
-                yield Batch(shape, cells[first:end])
-            else:
-                for place in range(start + first, start + end):
-                    yield Batch.of([_numbered(texts[place], index + place, geometry)])
-            first = end
-        start += count
+            data = "".join(lines[start:end]).encode("latin-1", "replace")
+            cells = plain_values(data, shape.n).reshape(-1, size)
+            plain: NDArray[np.bool_] = cells.max(axis=1) <= shape.n
+            cuts = [0, *(np.flatnonzero(np.diff(plain)) + 1).tolist(), len(cells)]
+            for first, last in pairwise(cuts):
+                batch = Batch(shape, cells[first:last]) if plain[first] else None
+                yield batch, range(start + first, start + last)
+        start = end
 
 
 def _array_batches(boards: NDArray[Any], geometry: Geometry | None) -> Iterator[Batch]:

@@ -18,6 +18,7 @@ import pytest
 import gpusudoku
 from gpusudoku import Board, Count, Geometry, InputError, Options, SearchStats, Solution
 from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.results import decimal_digits
 from tests.boards import LINE_4X4, PUZZLE
 
@@ -154,6 +155,9 @@ class TestLooks:
     )  # fmt: skip
     def test_in_one_line(self, value: object, text: str) -> None:
         assert repr(value) == text
+
+    def test_an_engine_of_gpus(self) -> None:
+        assert repr(CudaEngine((0,))) == "<CudaEngine: 1 GPU>"
 
     def test_simplified(self) -> None:
         assert repr(gpusudoku.simplify(PUZZLE)) == (
