@@ -66,8 +66,10 @@ def class_reference(name: str, kind: type) -> Iterator[str]:
         yield signature(name, kind)
     yield described(kind)
     fields = declared_fields(kind)
+    told = "Parameters" in SECTION.split(inspect.getdoc(kind) or "")[1::2]
     members = [f"- `{field}: {annotation}`" + (f". {inline(text)}" if text else "")
-               for field, (annotation, text) in fields.items()]  # fmt: skip
+               for field, (annotation, text) in fields.items()
+               if text or not told]  # fmt: skip
     for member, value in vars(kind).items():
         if not member.startswith("_") and member not in fields and documentation(value):
             members.append(f"- `{shown(member, value)}`. {inline(documentation(value))}")

@@ -5,6 +5,10 @@
 >>> gpusudoku.count(board, device="cpu").count
 6
 
+``count``, ``solve`` and ``solutions`` take one board, as text, as a list or as an array;
+``count_many`` and ``solve_many`` take many of them, and ``simplify`` makes one easier. ``Options``
+tells what can be chosen. ``collection`` has the boards that come with the program.
+
 To read the code, begin with ``counting`` and follow a board: ``planning.choose``,
 ``planning.search``, ``search.frontier``, ``engines.cpu``, ``jobs.job``, then ``kernels.search`` and
 the contraction. CONTRIBUTING.md has a map.
@@ -32,6 +36,7 @@ from gpusudoku.errors import (  # noqa: E402
 )
 
 if TYPE_CHECKING:
+    from gpusudoku import collection
     from gpusudoku.counting import count, count_many, cross_check
     from gpusudoku.engines.make import make_engine
     from gpusudoku.formats import parse
@@ -39,7 +44,7 @@ if TYPE_CHECKING:
     from gpusudoku.options import Options
     from gpusudoku.results import ContractionStats, Count, Estimates, SearchStats
     from gpusudoku.simplifying import Simplified, simplify
-    from gpusudoku.solving import Solution, solve
+    from gpusudoku.solving import Solution, solve, solve_many
 
 __version__ = "0.4.0"
 
@@ -61,6 +66,7 @@ _LAZY = {
     "simplify": "simplifying",
     "solutions": "listing",
     "solve": "solving",
+    "solve_many": "solving",
 }
 
 __all__ = [
@@ -82,6 +88,7 @@ __all__ = [
     "Solution",
     "TooExpensive",
     "__version__",
+    "collection",
     "count",
     "count_many",
     "cross_check",
@@ -90,6 +97,7 @@ __all__ = [
     "simplify",
     "solutions",
     "solve",
+    "solve_many",
 ]
 
 
@@ -102,4 +110,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "collection"])
+    return sorted(__all__)

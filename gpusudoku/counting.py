@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
 from dataclasses import replace
 from typing import Unpack
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import in_blocks
-from gpusudoku.board.board import Board
+from gpusudoku.board.cells import shown
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.engine import Engine
-from gpusudoku.engines.make import make_engine
-from gpusudoku.errors import MismatchError, TooExpensive
+from gpusudoku.engines.make import engine_for, make_engine
+from gpusudoku.errors import InputError, MismatchError, TooExpensive
+from gpusudoku.given import BoardLike, batches_of, board_of
 from gpusudoku.jobs.job import Progress
-from gpusudoku.options import STRATEGIES, OptionFields, Options
+from gpusudoku.options import STRATEGIES, OptionFields, Options, takes_options
 from gpusudoku.planning.batch import count_block, most_boards
 from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Plan
@@ -27,9 +30,11 @@ CHECK_RATIO = 10.0
 """It may also take this many times as long as the first count."""
 
 
+@takes_options
 def count(
-    board: Board,
+    board: BoardLike,
     *,
+    box: Geometry | str | None = None,
     engine: Engine | None = None,
     planned: Callable[[Plan], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -40,7 +45,12 @@ def count(
     Parameters
     ----------
     board
-        Any board; one with contradicting clues has 0 solutions.
+        A ``Board``, a string in any form that ``parse`` reads, or n * n integers (0 or None for an
+        empty cell) or strings in a flat list, a list of rows, or an array. A board with
+        contradicting clues has 0 solutions.
+    box
+        The shape of the boxes, as a ``Geometry`` or as ``"RxC"``; by default that of the ``Board``,
+        or guessed.
     engine
         Made by ``make_engine`` before, to count several boards; by default made for this call.
     planned
@@ -53,7 +63,7 @@ def count(
     Raises
     ------
     InputError
-        If an option's value is out of range.
+        If what is given is no board, or an option's value is out of range or of another type.
     DeviceError
         If CUDA is asked for and cannot be used.
     TooExpensive
@@ -61,24 +71,57 @@ def count(
     Interrupted
         After Ctrl-C; its ``count`` is a lower bound.
     """
-    chosen = Options(**options)
-    engine = engine or make_engine(chosen)
-    return count_board(board, chosen, engine, planned=planned, progress=progress)
+    found, chosen = board_of(board, box), Options(**options)
+    engine = engine_for(chosen, engine)
+    return count_board(found, chosen, engine, planned=planned, progress=progress)
 
 
+@takes_options
 def count_many(
-    boards: Iterable[Board], *, engine: Engine | None = None, **options: Unpack[OptionFields]
-) -> Iterator[Count]:
+    boards: Iterable[BoardLike],
+    *,
+    box: Geometry | str | None = None,
+    engine: Engine | None = None,
+    **options: Unpack[OptionFields],
+) -> Generator[Count, None, None]:
     """Count the solutions of many boards, in their order; options as for ``count``.
 
     Boards are counted in blocks, and the ``stats`` of a result are those of its block. Memory is
     bounded by a block, however many boards there are. With method ``auto`` a block is searched for
     a few solutions of every board. Of the boards with more, those of 9x9 cells are contracted, and
     the others are counted each by whatever takes less.
+
+    Parameters
+    ----------
+    boards
+        Any iterable of what ``count`` takes: a list, a generator, an open file with a board on
+        every line, a NumPy array of strings, a column of pandas, Arrow or polars. In an array of
+        integers of two dimensions every row is a board, in one of three every grid.
+    box
+        The shape of the boxes of all boards; by default each has its own, or it is guessed.
+    engine
+        As for ``count``.
+    **options
+        The fields of ``Options``.
+
+    Raises
+    ------
+    InputError
+        At once, if no boards are given, or an option's value is wrong. If one of the boards is no
+        board, once all before it are counted; ``board 17: ...`` names it by its index, from 0.
+    DeviceError, TooExpensive, Interrupted
+        As ``count`` does.
     """
-    batches = (Batch.of([board]) for board in boards)
-    for counts in count_batches(batches, Options(**options), engine):
-        yield from counts
+    batches = batches_of(boards, box)
+    return _each(batches, Options(**options), engine)
+
+
+def _each(
+    batches: Iterable[Batch], options: Options, engine: Engine | None
+) -> Generator[Count, None, None]:
+    with closing(count_batches(batches, options, engine)) as blocks:
+        for counts in blocks:
+            yield from counts
 
 
 def count_batches(
@@ -88,11 +131,12 @@ def count_batches(
 
     An InputError that reading the batches raises is raised once all boards before it are counted.
     """
-    device = engine or make_engine(options)
+    device = engine_for(options, engine)
     most = most_boards(options, device)
     return in_blocks(batches, most, lambda block: count_block(block, options, device))
 
 
+@takes_options
 def cross_check(result: Count, **options: Unpack[OptionFields]) -> str | None:
     """Count again another way; say which, or None if none is affordable.
 
@@ -105,6 +149,8 @@ def cross_check(result: Count, **options: Unpack[OptionFields]) -> str | None:
     MismatchError
         If the two counts differ.
     """
+    if not isinstance(result, Count):
+        raise InputError(f"result {shown(result)}: expected a Count, which count gives")
     return check_again(result, Options(**options))
 
 

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch, sort_keys
 from gpusudoku.board.blocks import in_blocks
 from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
-from gpusudoku.engines.make import make_engine
+from gpusudoku.engines.make import engine_for, make_engine
+from gpusudoku.given import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Progress
-from gpusudoku.options import OptionFields, Options
+from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.results import SearchStats
 from gpusudoku.search.frontier import Frontier
@@ -123,17 +125,25 @@ class Listing:
             return
 
 
-def solutions(board: Board, **options: Unpack[OptionFields]) -> Iterator[Board]:
+@takes_options
+def solutions(
+    board: BoardLike, *, box: Geometry | str | None = None, **options: Unpack[OptionFields]
+) -> Generator[Board, None, None]:
     """All solutions of a board, one after the other, in constant memory.
 
-    Options are the fields of ``Options``. Closing the iterator stops the search.
+    What is taken for a board, and the box, are as for ``count``. Options are the fields of
+    ``Options``. Closing the iterator stops the search.
 
     Raises
     ------
     InputError, DeviceError
         As ``count`` does.
     """
-    with closing(Listing(board, Options(**options))) as listing:
+    return _each(board_of(board, box), Options(**options))
+
+
+def _each(board: Board, options: Options) -> Generator[Board, None, None]:
+    with closing(Listing(board, options)) as listing:
         for block in listing:
             for cells in block:
                 yield Board(cells, board.geometry)
@@ -162,7 +172,7 @@ def list_batches(
     gives them. An InputError that reading the batches raises is raised once all boards before it
     are listed.
     """
-    device = engine or make_engine(options)
+    device = engine_for(options, engine)
     return in_blocks(
         batches, LISTED_BOARDS, lambda block: _listed(block, options, device, progress)
     )

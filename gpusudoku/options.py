@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from functools import wraps
+from inspect import Parameter, signature
 from math import inf
 from numbers import Integral
-from typing import TypedDict
+from typing import ParamSpec, TypedDict, TypeVar
 
 from gpusudoku.errors import InputError
 from gpusudoku.search.techniques import DEFAULT, parse_techniques
@@ -19,6 +23,10 @@ MEMORY = 2 << 30
 """The bytes that a contraction may take by default."""
 LEAST_MEMORY = 256 << 20
 """A 9x9 board takes no more than this on one thread."""
+
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 class OptionFields(TypedDict, total=False):
@@ -36,38 +44,60 @@ class OptionFields(TypedDict, total=False):
     propagate: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Options:
     """How to count: on which device, by which method, and how a search proceeds.
+
+    Parameters
+    ----------
+    device
+        ``auto`` (CUDA if it can be used), ``cpu`` or ``cuda``.
+    method
+        ``search`` visits solutions, ``contraction`` counts without visiting, ``auto`` takes what is
+        estimated to take less time.
+    memory
+        The most bytes that a contraction may take; 2 GiB by default.
+    jobs
+        The number of CPU threads; None for all usable cores.
+    gpus
+        The numbers of the GPUs to use, such as ``(0, 1)``; None for all.
+    limit
+        The search stops once this many solutions are found; None for never.
+    cutoff
+        The frontier is expanded until no board is larger; None: until it is wide enough.
+    cutoff_by
+        What the cutoff measures: the search ``space``, or the number of ``empty`` cells.
+    strategy
+        Which cell to guess: the ``first`` empty one, or one with the fewest candidates, ``min``
+        (minimum remaining values, MRV).
+    propagate
+        The techniques applied at every node, comma-separated: see ``simplify``.
 
     Raises
     ------
     InputError
-        If a value is out of range.
+        If a value is out of range, or of another type.
     """
 
     device: str = "auto"
-    """``auto`` (CUDA if it can be used), ``cpu`` or ``cuda``."""
     method: str = "auto"
-    """``search`` visits solutions, ``contraction`` counts without visiting, ``auto`` takes what is
-    estimated to take less time."""
     memory: int = MEMORY
-    """The most bytes that a contraction may take."""
     jobs: int | None = None
-    """The number of CPU threads; None for all usable cores."""
     gpus: tuple[int, ...] | None = None
-    """The numbers of the GPUs to use; None for all."""
     limit: int | None = None
-    """The search stops once this many solutions are found; None for never."""
     cutoff: float | None = None
-    """The frontier is expanded until no board is larger; None: until it is wide enough."""
     cutoff_by: str = "space"
-    """What the cutoff measures: the search ``space``, or the number of ``empty`` cells."""
     strategy: str = "min"
-    """Which cell to guess: the ``first`` empty one, or one with the fewest candidates, ``min``
-    (minimum remaining values, MRV)."""
     propagate: str = DEFAULT
-    """The techniques applied at every node, comma-separated: see ``simplify``."""
+
+    def __repr__(self) -> str:
+        """Only what differs from the defaults."""
+        changed = [
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in fields(self)
+            if getattr(self, field.name) != field.default
+        ]
+        return f"Options({', '.join(changed)})"
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -97,7 +127,8 @@ class Options:
         for name in ("memory", "jobs", "limit"):
             value = getattr(self, name)
             if not (is_integer(value) or (value is None and name != "memory")):
-                raise InputError(f"{name} {value!r}: expected an integer")
+                of_what = ", the number of bytes" if name == "memory" else ""
+                raise InputError(f"{name} {value!r}: expected an integer{of_what}")
         number = is_integer(self.cutoff) or isinstance(self.cutoff, float)
         if not (number or self.cutoff is None):
             raise InputError(f"cutoff {self.cutoff!r}: expected a number")
@@ -108,6 +139,26 @@ class Options:
             isinstance(gpus, tuple) and gpus and all(is_integer(gpu) and gpu >= 0 for gpu in gpus)
         ):
             raise InputError(f"gpus {gpus!r}: expected the numbers of GPUs, such as (0, 1)")
+
+
+def takes_options(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Let a function that takes the fields of ``Options`` complain about other keywords itself."""
+    parameters = signature(function).parameters.values()
+    known = [each.name for each in parameters if each.kind is not Parameter.VAR_KEYWORD]
+    known += [field.name for field in fields(Options)]
+
+    @wraps(function)
+    def checked(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        for name in kwargs:
+            if name not in known:
+                close = get_close_matches(name, known, n=1)
+                guess = f"; did you mean {close[0]!r}?" if close else ""
+                raise TypeError(
+                    f"{function.__name__}() got an unexpected keyword argument {name!r}{guess}"
+                )
+        return function(*args, **kwargs)
+
+    return checked
 
 
 def is_integer(value: object) -> bool:

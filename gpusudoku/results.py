@@ -16,6 +16,10 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
+from gpusudoku.board.drawing import draw
+
+LONGEST_NUMBER = 60
+"""Digits of a count that is shown in full where it stands for itself, as in a notebook."""
 
 
 def decimal_digits(number: int) -> str:
@@ -88,7 +92,7 @@ class Estimates:
         return {"search": self.search_seconds, "contraction": self.contraction_seconds}[method]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Count:
     """The number of solutions of a board.
 
@@ -109,6 +113,20 @@ class Count:
 
     def __str__(self) -> str:
         return decimal_digits(self.count) if self.exact else f"{self.count}+"
+
+    def __repr__(self) -> str:
+        of_what = f"{self._in_words()} of {self.board.describe()}"
+        return f"<Count: {of_what}, by {self.method} on {self.device}>"
+
+    def _repr_html_(self) -> str:
+        return draw(self.board.geometry, self.board.cells, caption=self._in_words())
+
+    def _in_words(self) -> str:
+        """How many solutions there are; of a number that fills lines only its size."""
+        number = str(self)
+        if len(number) > LONGEST_NUMBER:
+            number = f"about {Decimal(self.count):.3e}"
+        return f"{number} solution{'' if number == '1' else 's'}"
 
     @property
     def method(self) -> str:

@@ -4,26 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.board import Board, single_digits
+from gpusudoku.board.board import Board
+from gpusudoku.board.cells import single_digits
+from gpusudoku.board.drawing import draw
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.given import BoardLike, board_of
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 from gpusudoku.search.techniques import parse_techniques
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Simplified:
     """What techniques make of a board."""
 
     board: Board
     """The board with the cells that they solve."""
     candidates: NDArray[np.uint64]
-    """uint64 (n * n): per cell the mask of digits left, in solved cells that digit alone."""
+    """uint64 (n * n), read-only: per cell the mask of digits left, in solved cells that digit
+    alone."""
     contradictory: bool
     """Whether they showed that there is no solution; board and candidates are then the input's."""
+
+    def __post_init__(self) -> None:
+        self.candidates.setflags(write=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A pickled array forgets that it is read-only: the object is made anew.
+        return Simplified, (self.board, self.candidates, self.contradictory)
+
+    def __repr__(self) -> str:
+        return f"<Simplified: {self._in_words()}>"
+
+    def _repr_html_(self) -> str:
+        return draw(self.board.geometry, self.board.cells, caption=self._in_words().capitalize())
+
+    def _in_words(self) -> str:
+        if self.contradictory:
+            return "no solution"
+        return f"{self.hints} candidates left in {self.board.empty_cells} empty cells"
 
     @property
     def hints(self) -> int:
@@ -32,8 +56,15 @@ class Simplified:
         return int(counts[self.board.cells == 0].sum())
 
 
-def simplify(board: Board, techniques: str | Iterable[str] = "all") -> Simplified:
+def simplify(
+    board: BoardLike,
+    techniques: str | Iterable[str] = "all",
+    *,
+    box: Geometry | str | None = None,
+) -> Simplified:
     """Apply techniques to a board until none of them finds anything.
+
+    What is taken for a board, and the box, are as for ``count``.
 
     The outcome does not depend on the order in which finds are made, with one exception: hidden
     pairs without hidden singles, as two digits stop being a pair when one of them loses one of its
@@ -42,9 +73,9 @@ def simplify(board: Board, techniques: str | Iterable[str] = "all") -> Simplifie
     Raises
     ------
     InputError
-        If a technique is unknown.
+        If what is given is no board, or if a technique is unknown.
     """
-    settings = SearchSettings(parse_techniques(techniques))
+    board, settings = board_of(board, box), SearchSettings(parse_techniques(techniques))
     result = Frontier.of([board]).simplified(settings)
     if len(result) == 0:
         return Simplified(board, board.candidates, contradictory=True)

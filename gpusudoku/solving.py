@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Unpack
@@ -13,24 +13,43 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import in_blocks
 from gpusudoku.board.board import Board
+from gpusudoku.board.drawing import draw
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
-from gpusudoku.engines.make import make_engine
+from gpusudoku.engines.make import engine_for
+from gpusudoku.given import BoardLike, batches_of, board_of
 from gpusudoku.jobs.job import Progress
 from gpusudoku.listing import Listing, find_solutions
-from gpusudoku.options import OptionFields, Options
+from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.results import SearchStats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution:
     """The outcome of ``solve``."""
 
+    puzzle: Board
+    """The board that was solved."""
     board: Board | None
     """A solution, None if there is none."""
     unique: bool | None
     """Whether it is the only one; None if that was not asked, or if there is none."""
     stats: SearchStats
-    """What was done."""
+    """What was done; for a board of many, for all boards that were solved together."""
+
+    def __str__(self) -> str:
+        """In words: ``the only solution``, ``one of several solutions`` and so on."""
+        if self.board is None:
+            return "no solution"
+        names = {True: "the only solution", False: "one of several solutions", None: "a solution"}
+        return names[self.unique]
+
+    def __repr__(self) -> str:
+        return f"<Solution: {self} of {self.puzzle.describe()}>"
+
+    def _repr_html_(self) -> str:
+        board = self.puzzle if self.board is None else self.board
+        return draw(board.geometry, board.cells, self.puzzle.cells > 0, f"{self}".capitalize())
 
 
 @dataclass(frozen=True)
@@ -42,6 +61,8 @@ class Solved:
     """uint8 (B, n * n): a solution of every board that has one, 0 in all cells of the others."""
     counts: NDArray[np.int64]
     """int64 (B): solutions found, at most 2; at most 1 if no more was asked."""
+    second: bool
+    """Whether a second solution was looked for, too."""
     stats: SearchStats
     """What was done for all of them."""
 
@@ -51,15 +72,25 @@ class Solved:
         cells, count = np.zeros_like(board.cells[0]), 0
         if found.board is not None:
             cells, count = found.board.cells, 2 if found.unique is False else 1
-        return cls(board, cells[None], np.array([count]), found.stats)
+        second = found.unique is not None
+        return cls(board, cells[None], np.array([count]), second, found.stats)
 
     def __len__(self) -> int:
         return len(self.counts)
 
+    def __iter__(self) -> Iterator[Solution]:
+        rows = zip(self.boards, self.solutions, self.counts.tolist(), strict=True)
+        for puzzle, cells, count in rows:
+            board = Board(cells, puzzle.geometry) if count else None
+            unique = count == 1 if count and self.second else None
+            yield Solution(puzzle, board, unique, self.stats)
 
+
+@takes_options
 def solve(
-    board: Board,
+    board: BoardLike,
     *,
+    box: Geometry | str | None = None,
     check_unique: bool = True,
     engine: Engine | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -68,16 +99,49 @@ def solve(
     """Find a solution and, unless told not to, say whether it is the only one.
 
     All workers stop at the second solution, or at the first if uniqueness is not asked.
-    Options are the fields of ``Options`` but the limit, and the others as for ``count``.
+    What is taken for a board, and the box, are as for ``count``. Options are the fields of
+    ``Options`` but the limit, and the others as for ``count``.
 
     Raises
     ------
     InputError, DeviceError
         As ``count`` does.
     """
-    chosen = Options(**options)
-    engine = engine or make_engine(chosen)
-    return solve_board(board, chosen, engine, check_unique=check_unique, progress=progress)
+    found, chosen = board_of(board, box), Options(**options)
+    engine = engine_for(chosen, engine)
+    return solve_board(found, chosen, engine, check_unique=check_unique, progress=progress)
+
+
+@takes_options
+def solve_many(
+    boards: Iterable[BoardLike],
+    *,
+    box: Geometry | str | None = None,
+    check_unique: bool = True,
+    engine: Engine | None = None,
+    **options: Unpack[OptionFields],
+) -> Generator[Solution, None, None]:
+    """Find a solution of each of many boards, in their order.
+
+    What is taken for boards, and the box, are as for ``count_many``, everything else is as for
+    ``solve``. Boards are solved in blocks, and the ``stats`` of a result are those of its block.
+    Memory is bounded by a block, however many boards there are.
+
+    Raises
+    ------
+    InputError, DeviceError
+        As ``count_many`` does.
+    """
+    batches = batches_of(boards, box)
+    return _each(batches, Options(**options), engine, check_unique)
+
+
+def _each(
+    batches: Iterable[Batch], options: Options, engine: Engine | None, check_unique: bool
+) -> Generator[Solution, None, None]:
+    with closing(solve_batches(batches, options, engine, check_unique=check_unique)) as blocks:
+        for solved in blocks:
+            yield from solved
 
 
 def solve_board(
@@ -95,9 +159,9 @@ def solve_board(
     stats = listing.stats
     assert stats is not None  # the listing was read to its end
     if not found:
-        return Solution(None, None, stats)
+        return Solution(board, None, None, stats)
     unique = len(found) == 1 if check_unique else None
-    return Solution(Board(found[0], board.geometry), unique, stats)
+    return Solution(board, Board(found[0], board.geometry), unique, stats)
 
 
 def solve_batches(
@@ -112,7 +176,7 @@ def solve_batches(
     An InputError that reading the batches raises is raised once all boards before it are solved.
     """
     limited = replace(options, limit=2 if check_unique else 1)
-    device = engine or make_engine(limited)
+    device = engine_for(limited, engine)
     return in_blocks(batches, device.most_boards, lambda block: _solved(block, limited, device))
 
 
@@ -121,4 +185,4 @@ def _solved(block: Batch, options: Options, engine: Engine) -> Generator[Solved,
     solutions = np.zeros_like(block.cells)
     solutions[roots[::-1]] = rows[::-1]  # the last to be written, the first found, remains
     counts = np.minimum(np.bincount(roots, minlength=len(block)), options.limit or 0)
-    yield Solved(block, solutions, counts, stats)
+    yield Solved(block, solutions, counts, options.limit == 2, stats)

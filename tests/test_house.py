@@ -17,7 +17,7 @@ ROOMS = [
     {"kernels"},
     {"board"},
     {"formats"},
-    {"collection"},
+    {"collection", "given"},
     {"search"},
     {"options"},
     {"results"},

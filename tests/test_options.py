@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+from dataclasses import fields
 from math import nan
 from typing import Any
 
@@ -12,7 +15,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count
 from gpusudoku.errors import InputError
-from gpusudoku.options import Options
+from gpusudoku.options import OptionFields, Options
 
 BOARD = Board.empty(Geometry(2, 2))
 
@@ -50,8 +53,10 @@ def test_right_values() -> None:
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(TypeError, match="limits"):
-        count(BOARD, limits=1)
+    with pytest.raises(TypeError, match=r"^count\(\) got an .* 'limits'; did you mean 'limit'\?$"):
+        count(BOARD, limits=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"^count\(\) got an unexpected keyword argument 'zzz'$"):
+        count(BOARD, zzz=1)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(
@@ -62,6 +67,9 @@ def test_unknown_names() -> None:
         ("jobs", "2", "an integer"),
         ("memory", 3e9, "an integer"),
         ("memory", None, "an integer"),
+        ("memory", "2G", "an integer, the number of bytes"),
+        ("jobs", 1.5, "an integer"),
+        ("device", 5, "auto, cpu, cuda"),
         ("cutoff", "x", "a number"),
         ("propagate", 3, "names"),
         ("gpus", 0, "the numbers of GPUs"),
@@ -76,3 +84,18 @@ def test_wrong_types(name: str, value: Any, expected: str) -> None:
 
 def test_whole_numbers_of_numpy() -> None:
     assert Options(limit=np.int64(5), jobs=np.uint8(2)).limit == 5
+
+
+def test_only_what_differs_is_shown() -> None:
+    assert repr(Options()) == "Options()"
+    options = Options(limit=5, jobs=2, device="cpu", method="search")
+    assert repr(options) == "Options(device='cpu', method='search', jobs=2, limit=5)"
+    assert eval(repr(options)) == options
+
+
+def test_every_field_is_documented() -> None:
+    """Once, where ``help`` shows it, and as a keyword for those who check types."""
+    names = [field.name for field in fields(Options)]
+    section = (inspect.getdoc(Options) or "").partition("----------\n")[2].partition("\n\n")[0]
+    assert re.findall(r"^(\w+)\n    \S", section, re.MULTILINE) == names
+    assert list(OptionFields.__annotations__) == names

@@ -5,14 +5,16 @@ In every candidate mask of this project bit d - 1 is set while digit d is still 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from gpusudoku.board.cells import digit_masks, digits_of, masks_of
+from gpusudoku.board.drawing import draw
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import write_candidates, write_cells
 from gpusudoku.errors import InputError
@@ -34,10 +36,15 @@ class Conflict(NamedTuple):
 class Board:
     """Clues on a grid and, if need be, the candidates that are given for its cells.
 
+    It never changes. ``board[r, c]`` is the digit in a cell, 0 if it is empty, with rows and
+    columns from 0; ``board[r]`` is a row, and so is what iterating gives. ``numpy.asarray(board)``
+    is the grid. A notebook draws it.
+
     Parameters
     ----------
     cells
-        n * n integers, row by row in any shape: 0 for an empty cell, else a digit 1 .. n.
+        n * n integers, row by row in any shape: 0 for an empty cell (None will do), else a digit
+        1 .. n.
     geometry
         The box shape; guessed from the number of cells if not given.
     candidates
@@ -54,6 +61,10 @@ class Board:
         board has no solution.
     """
 
+    _geometry: Geometry
+    _cells: NDArray[np.uint8]
+    _given: NDArray[np.uint64] | None
+
     def __init__(
         self,
         cells: ArrayLike,
@@ -61,60 +72,20 @@ class Board:
         *,
         candidates: ArrayLike | None = None,
     ) -> None:
-        values = np.asarray(cells).ravel()
-        if values.size and values.dtype.kind not in "iu":
-            raise InputError("cells must be integers")
-        if geometry is None:
-            n = int(values.size**0.5)
-            if n * n != values.size:
-                raise InputError(f"{values.size} cells do not make a square board")
-            geometry = Geometry.of_size(n)
-        if values.size != geometry.cells:
-            raise InputError(
-                f"{values.size} cells, but boxes of {geometry} make a board of {geometry.cells}"
-            )
-        wrong = np.flatnonzero((values < 0) | (values > geometry.n))
-        if wrong.size:
-            cell = int(wrong[0])
-            raise InputError(
-                f"{geometry.cell_name(cell)} holds {values[cell]}:"
-                f" digits run from 1 to {geometry.n}"
-            )
-        self._geometry = geometry
-        self._cells: NDArray[np.uint8] = values.astype(np.uint8)
-        self._cells.setflags(write=False)
-        self._given = None if candidates is None else self._checked(candidates)
+        if isinstance(cells, Board | str):
+            raise InputError(f"cells are given as a {type(cells).__name__}, expected integers")
+        digits, geometry = digits_of(cells, geometry)
+        given = None if candidates is None else masks_of(candidates, digits, geometry)
+        for array in (digits, given):
+            if array is not None:
+                array.setflags(write=False)
+        vars(self).update(_geometry=geometry, _cells=digits, _given=given)
 
-    def _checked(self, candidates: ArrayLike) -> NDArray[np.uint64]:
-        """Check given candidates; returns uint64 (n * n), in filled cells the digit alone."""
-        values = np.asarray(candidates).ravel()
-        if values.dtype.kind == "f":  # NumPy rounds a list with integers below and above 2^63
-            values = np.asarray(candidates, object).ravel()
-        if values.dtype.kind not in "iu" and not all(type(value) is int for value in values):
-            raise InputError("candidates must be integers")
-        if values.size != self.geometry.cells:
-            raise InputError(
-                f"candidates for {values.size} cells, but the board has {self.geometry.cells}"
-            )
-        wrong = np.flatnonzero((values < 0) | (values > (1 << self.n) - 1))
-        if wrong.size:
-            cell = int(wrong[0])
-            raise InputError(
-                f"{self.geometry.cell_name(cell)} has the candidates {int(values[cell]):#x}:"
-                f" only the lowest {self.n} bits stand for digits"
-            )
-        masks = values.astype(np.uint64)
-        digits = _masks_of(self.cells)
-        excluded = np.flatnonzero(digits & ~masks)
-        if excluded.size:
-            cell = int(excluded[0])
-            raise InputError(
-                f"{self.geometry.cell_name(cell)} holds {self.cells[cell]},"
-                " which is not among its candidates"
-            )
-        masks = np.where(self.cells > 0, digits, masks)
-        masks.setflags(write=False)
-        return masks
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a board never changes: {name} cannot be set")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a board never changes: {name} cannot be deleted")
 
     @classmethod
     def empty(cls, geometry: Geometry) -> Board:
@@ -139,6 +110,27 @@ class Board:
         # A pickled array forgets that it is read-only: the board is made anew.
         return partial(Board, candidates=self._given), (self.cells, self.geometry)
 
+    def __len__(self) -> int:
+        """The number of rows, n."""
+        return self.n
+
+    def __getitem__(self, index: Any) -> Any:
+        """What the grid has there: ``board[r, c]`` is a digit or 0, ``board[r]`` a row."""
+        found = self.grid[index]
+        return int(found) if isinstance(found, np.integer) else found
+
+    def __iter__(self) -> Iterator[NDArray[np.uint8]]:
+        """The rows of the grid, read-only."""
+        return iter(self.grid)
+
+    def __contains__(self, digit: object) -> bool:
+        """Whether a cell holds the digit; 0 stands for an empty cell."""
+        return digit in self.cells.tolist()
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """The grid, uint8 (n, n), read-only unless it is copied."""
+        return np.array(self.grid, dtype=dtype, copy=copy)
+
     def __str__(self) -> str:
         """The canonical line; with given candidates those of every cell, which is not read back."""
         if self._given is None:
@@ -149,6 +141,17 @@ class Board:
         if self._given is None:
             return f"parse({str(self)!r}, box={str(self.geometry)!r})"
         return f"<board with candidates {self}, box={self.geometry}>"
+
+    def describe(self) -> str:
+        """The board in a few words: ``a 9x9 board with 30 clues``."""
+        article = "an" if self.n in (8, 11, 18) else "a"
+        restricted = "" if self._given is None else " and given candidates"
+        clues = f"{self.clues} clue{'' if self.clues == 1 else 's'}"
+        return f"{article} {self.n}x{self.n} board with {clues}{restricted}"
+
+    def _repr_html_(self) -> str:
+        hidden = "" if self._given is None else "Given candidates are not drawn."
+        return draw(self.geometry, self.cells, caption=hidden)
 
     @property
     def geometry(self) -> Geometry:
@@ -200,7 +203,7 @@ class Board:
         Digits are allowed that stand in none of the cell's units, and that are among its given
         candidates, if there are any.
         """
-        digits = _masks_of(self.cells)
+        digits = digit_masks(self.cells)
         used = np.bitwise_or.reduce(digits[self.geometry.units], axis=1)
         taken = np.bitwise_or.reduce(used[self.geometry.unit_of], axis=1)
         allowed = np.uint64((1 << self.n) - 1) if self._given is None else self._given
@@ -255,16 +258,3 @@ class Board:
             given = np.bitwise_or.reduce(bits << (np.array(new, np.uint64) - np.uint64(1)), axis=1)
         cells = np.array([0, *new], np.uint8)[self.cells]
         return Board(cells, self.geometry, candidates=given)
-
-
-def single_digits(masks: NDArray[np.uint64]) -> NDArray[np.uint8]:
-    """The digits of masks that have one bit, 0 for others; uint8, of the shape of the masks."""
-    # A mask of one bit, less 1, has all bits below.
-    digits = np.bitwise_count(masks - np.uint64(1)) + 1
-    return np.where(np.bitwise_count(masks) == 1, digits, 0).astype(np.uint8)
-
-
-def _masks_of(cells: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """uint64 (n * n): the mask of every filled cell's digit alone, 0 for an empty cell."""
-    bits = np.uint64(1) << (np.maximum(cells, 1).astype(np.uint64) - np.uint64(1))
-    return np.where(cells > 0, bits, np.uint64(0))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +35,17 @@ class Geometry:
     box_columns: int
 
     def __post_init__(self) -> None:
+        for side in (self.box_rows, self.box_columns):
+            if not isinstance(side, Integral) or isinstance(side, bool):
+                raise InputError(f"box side {side!r}: expected an integer")
         if self.box_rows < 1 or self.box_columns < 1:
             raise InputError(f"box {self}: both sides must be at least 1")
         if self.n > MAX_DIGITS:
             raise InputError(f"box {self}: {self.n} digits, at most {MAX_DIGITS} are supported")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Not its tables: pickled arrays forget that they are read-only.
+        return Geometry, (self.box_rows, self.box_columns)
 
     def __str__(self) -> str:
         return f"{self.box_rows}x{self.box_columns}"
@@ -82,9 +91,12 @@ class Geometry:
     @cached_property
     def peers(self) -> tuple[NDArray[np.int64], ...]:
         """For every cell the other cells that share a unit with it, in ascending order."""
-        return tuple(
+        tables = tuple(
             np.setdiff1d(self.units[self.unit_of[cell]], cell) for cell in range(self.cells)
         )
+        for table in tables:
+            table.setflags(write=False)
+        return tables
 
     def cell_name(self, cell: int) -> str:
         """The name of a cell: ``r1c1`` for cell 0."""
@@ -110,6 +122,21 @@ class Geometry:
             f"a board of {n} rows has no boxes of at least 2 rows: "
             f"give the box (--box 1x{n} is a Latin square)"
         )
+
+    @classmethod
+    def of(cls, box: Geometry | str | None) -> Geometry | None:
+        """The geometry of a box as users give it: ``RxC``, a ``Geometry``, or None for none.
+
+        Raises
+        ------
+        InputError
+            If it is anything else.
+        """
+        if box is None or isinstance(box, Geometry):
+            return box
+        if not isinstance(box, str):
+            raise InputError(f"box {box!r}: expected ROWSxCOLUMNS, such as 3x3")
+        return cls.parse(box)
 
     @classmethod
     def parse(cls, text: str) -> Geometry:

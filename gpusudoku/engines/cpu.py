@@ -60,6 +60,9 @@ class CpuEngine:
     def __init__(self, jobs: int | None = None) -> None:
         self.workers = self.threads = jobs or usable_cores()
 
+    def __repr__(self) -> str:
+        return f"<CpuEngine: {self.workers} thread{'' if self.workers == 1 else 's'}>"
+
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         """Compile the search for the geometry of the frontier, or load it; see ``Engine``."""
         cpu.run(frontier.layout, settings)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gpusudoku.board.cells import shown
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.engine import Engine
-from gpusudoku.errors import DeviceError
+from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.options import Options
 
 
@@ -19,7 +20,11 @@ def make_engine(options: Options, fallback: Callable[[DeviceError], None] | None
     ------
     DeviceError
         If CUDA is asked for, or GPUs are by number, and it cannot be used.
+    InputError
+        If what is given are no ``Options``, or if there is no GPU of a given number.
     """
+    if not isinstance(options, Options):
+        raise InputError(f"options {shown(options)}: expected Options(device=...) or the like")
     # Imported here because CuPy takes a second to import.
     auto = options.device == "auto" and options.gpus is None
     wanted = options.device == "cuda" or options.gpus is not None
@@ -36,3 +41,20 @@ def make_engine(options: Options, fallback: Callable[[DeviceError], None] | None
     from gpusudoku.engines.cpu import CpuEngine
 
     return CpuEngine(options.jobs)
+
+
+def engine_for(options: Options, engine: Engine | None) -> Engine:
+    """The engine that is given, or else one made as the options ask.
+
+    Raises
+    ------
+    InputError
+        If what is given is no engine.
+    DeviceError
+        As ``make_engine`` does.
+    """
+    if engine is None:
+        return make_engine(options)
+    if not hasattr(engine, "explore"):
+        raise InputError(f"engine {shown(engine)}: expected one that make_engine gives")
+    return engine

@@ -47,7 +47,10 @@ def parse_techniques(names: str | Iterable[str]) -> int:
     InputError
         If a name is unknown, or ``none`` is not alone.
     """
-    words = [word.strip() for word in names.split(",")] if isinstance(names, str) else list(names)
+    if not isinstance(names, Iterable):
+        raise InputError(f"techniques {names!r}: expected names, separated by commas")
+    listed = names.split(",") if isinstance(names, str) else names
+    words = [str(word).strip() for word in listed]
     if "none" in words and len(words) > 1:
         raise InputError("technique 'none' goes with no other")
     bits = 0

@@ -52,6 +52,9 @@ class CudaEngine:
         self.threads = usable_cores()
         self._widths: dict[tuple[Layout, SearchSettings], int] = {}
 
+    def __repr__(self) -> str:
+        return f"<CudaEngine: {self.workers} GPU{'' if self.workers == 1 else 's'}>"
+
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         """Compile the kernel for every GPU, and launch it on one board without a budget.
 

@@ -1,0 +1,228 @@
+"""What a user gives for a board, or for many: text, lists, arrays and columns as well as boards.
+
+A board is one of these:
+
+* a ``Board``;
+* a string in any form that ``parse`` reads, a grid on several lines included;
+* n * n integers, or n rows of n, in lists or in a NumPy array; 0 or None for an empty cell;
+* the same with a string for every cell, as in ``[["5", ".", ...], ...]``, or for every row.
+
+Many boards are any iterable of them: a list, a generator, an open file, a NumPy array of strings, a
+column of pandas, Arrow or polars. In an array of integers of two dimensions every row is a board,
+in one of three every grid.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Set
+from itertools import groupby, islice, pairwise
+from math import isqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.board import Board
+from gpusudoku.board.cells import array_of, name_of, shown
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.text import DIGITS
+from gpusudoku.errors import InputError
+from gpusudoku.formats import parse
+from gpusudoku.formats.symbols import plain_values
+from gpusudoku.jobs.pace import Pace
+
+BoardLike = Board | ArrayLike
+"""What is taken for a board."""
+
+FIRST_ITEMS = 16
+"""Items taken together at first: whoever streams boards sees the first results soon."""
+ITEMS_SECONDS = 0.1
+"""Items that come slowly are taken together for about so long."""
+MOST_ITEMS = 1 << 14
+
+_PLACE = re.compile(r"^<text>(:\d+)*: ")
+"""The line and column in a string, which say little beside the index of the string."""
+_SYMBOL = re.compile(r"[.*_0-9A-Za-z]\d?")
+
+
+def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
+    """The board that is given, with boxes of a shape that is guessed if it is not told.
+
+    Raises
+    ------
+    InputError
+        If it is no board, or a ``Board`` with other boxes.
+    """
+    geometry = Geometry.of(box)
+    if isinstance(given, Board):
+        if geometry is not None and geometry != given.geometry:
+            raise InputError(f"box {geometry}, but the board has boxes of {given.geometry}")
+        return given
+    item = _plain(given)
+    if isinstance(item, str):
+        return parse(item, geometry)
+    if not isinstance(item, Iterable) or isinstance(item, Mapping | Set):
+        raise InputError(f"expected a board as text or as rows of cells, found {shown(item)}")
+    rows: Any = item if hasattr(item, "__array__") else list(item)
+    cells = array_of(rows)
+    if cells.dtype == object and all(isinstance(cell, str) for cell in cells.flat):
+        return _board_of_texts(cells, geometry)
+    _check_shape(cells)
+    return Board(cells, geometry)
+
+
+def batches_of(boards: Iterable[BoardLike], box: Geometry | str | None = None) -> Iterator[Batch]:
+    """The boards that are given, in their order, many at a time where they come quickly.
+
+    Raises
+    ------
+    InputError
+        At once, if what is given is no collection of boards; else after all boards before it, if
+        one of them is no board. The error tells its index.
+    """
+    geometry = Geometry.of(box)
+    if isinstance(boards, Board | str | bytes):
+        raise InputError(f"expected boards, found one {type(boards).__name__}: use a list of them")
+    shape = getattr(boards, "shape", (1,))
+    if not isinstance(boards, Iterable) or isinstance(boards, Mapping) or shape == ():
+        raise InputError(f"expected boards, found {shown(boards)}")
+    if len(shape) > 1:  # a table: its rows, not the names of its columns
+        boards = np.asarray(boards)
+        if boards.dtype.kind in "iu":
+            return _array_batches(boards, geometry)
+    return _batches(iter(boards), geometry)
+
+
+def _batches(items: Iterator[Any], geometry: Geometry | None) -> Iterator[Batch]:
+    """Read items of any kind."""
+    pace, index = Pace(FIRST_ITEMS, ITEMS_SECONDS, MOST_ITEMS), 0
+    error, ended = None, False
+    while not ended and error is None:
+        start = time.perf_counter()
+        block: list[Any] = []
+        try:
+            for item in islice(items, pace.size):
+                block.append(_plain(item))
+        except InputError as caught:  # whoever makes the boards found one that is wrong
+            error = caught
+        ended = len(block) < pace.size
+        pace.took(time.perf_counter() - start, full=not ended)
+        for is_text, run in groupby(block, lambda item: isinstance(item, str)):
+            some = list(run)
+            if is_text:
+                yield from _text_batches(some, index, geometry)
+            else:
+                for place, item in enumerate(some, index):
+                    yield Batch.of([_numbered(item, place, geometry)])
+            index += len(some)
+    if error is not None:
+        raise error
+
+
+def _text_batches(texts: list[str], index: int, geometry: Geometry | None) -> Iterator[Batch]:
+    """Read strings; those that are just the characters of cells together."""
+    for batch, places in _plain_batches(texts, geometry):
+        if batch is not None:
+            yield batch
+        else:
+            for place in places:
+                yield Batch.of([_numbered(texts[place], index + place, geometry)])
+
+
+def _plain_batches(
+    texts: list[str], geometry: Geometry | None
+) -> Iterator[tuple[Batch | None, range]]:
+    """Runs of strings that are alike: their boards, None if a closer look is needed, and places."""
+    lines = [text.strip(" \t\r\n") for text in texts]
+    start = 0
+    for size, run in groupby(lines, len):
+        end = start + sum(1 for _ in run)
+        shape = geometry or _guessed(size)
+        if shape is None or shape.cells != size or shape.n > len(DIGITS):
+            yield None, range(start, end)
+        else:
+            # One byte for a character: what is not in Latin-1 becomes a question mark.
+            data = "".join(lines[start:end]).encode("latin-1", "replace")
+            cells = plain_values(data, shape.n).reshape(-1, size)
+            plain: NDArray[np.bool_] = cells.max(axis=1) <= shape.n
+            cuts = [0, *(np.flatnonzero(np.diff(plain)) + 1).tolist(), len(cells)]
+            for first, last in pairwise(cuts):
+                batch = Batch(shape, cells[first:last]) if plain[first] else None
+                yield batch, range(start + first, start + last)
+        start = end
+
+
+def _array_batches(boards: NDArray[Any], geometry: Geometry | None) -> Iterator[Batch]:
+    """Read integers of two dimensions, a board in every row, or of three, a grid in every one."""
+    for index in range(0, len(boards), MOST_ITEMS):
+        some = boards[index : index + MOST_ITEMS]
+        first = _numbered(some[0], index, geometry)
+        cells = some.reshape(len(some), -1)
+        right = ((cells >= 0) & (cells <= first.n)).all(axis=1)
+        end = len(some) if right.all() else int(right.argmin())
+        if end:
+            yield Batch(first.geometry, cells[:end].astype(np.uint8, order="C"))
+        if end < len(some):
+            _numbered(some[end], index + end, geometry)
+
+
+def _numbered(item: Any, index: int, geometry: Geometry | None) -> Board:
+    """The board of an item; an error tells its index."""
+    try:
+        return board_of(item, geometry)
+    except InputError as error:
+        raise InputError(f"board {index}: {_PLACE.sub('', str(error))}") from None
+
+
+def _plain(item: Any) -> Any:
+    """A Python object for what a column has in one place, and text for bytes."""
+    if isinstance(item, str):
+        return item
+    if isinstance(item, bytes):
+        return item.decode(errors="replace")
+    if isinstance(item, np.generic) or (isinstance(item, np.ndarray) and item.ndim == 0):
+        return _plain(item.item())
+    return item.as_py() if hasattr(item, "as_py") else item
+
+
+def _guessed(size: int) -> Geometry | None:
+    """The geometry of a board with so many cells, None if there is none."""
+    n = isqrt(size)
+    try:
+        return Geometry.of_size(n) if n * n == size else None
+    except InputError:
+        return None
+
+
+def _check_shape(cells: NDArray[Any]) -> None:
+    """Complain about cells that are neither a single row nor a square."""
+    shape = cells.shape
+    if len(shape) == 2 and shape[0] != shape[1]:
+        raise InputError(f"{shape[0]} rows of {shape[1]} cells, expected as many rows as columns")
+    if len(shape) > 2:
+        raise InputError(f"an array of {len(shape)} dimensions, expected one board")
+
+
+def _board_of_texts(cells: NDArray[Any], geometry: Geometry | None) -> Board:
+    """The board of which every cell, or every row, is a string."""
+    texts = [str(text).strip() for text in cells.flat]
+    number = len(texts)
+    wrong = next((i for i, text in enumerate(texts) if not _SYMBOL.fullmatch(text)), None)
+    if cells.ndim == 1 and (wrong is not None or isqrt(number) ** 2 != number):
+        board = parse("\n".join(texts), geometry)
+        if number not in (1, board.n):
+            raise InputError(
+                f"{number} strings for a board of {board.n}x{board.n} cells,"
+                " expected one for every row"
+            )
+        return board
+    if wrong is not None:
+        raise InputError(
+            f"{name_of(wrong, number)} holds {texts[wrong]!r}, expected the symbol of a digit,"
+            " or . for an empty cell"
+        )
+    _check_shape(cells)
+    return parse(" ".join(texts), geometry)

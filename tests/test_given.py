@@ -1,0 +1,188 @@
+"""What is taken for a board, or for many: every form means the same, and nothing is misread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.errors import InputError
+from gpusudoku.formats import parse
+from gpusudoku.given import batches_of, board_of
+from tests.boards import LINE_4X4, PUZZLE, SHAPES, puzzle
+from tests.columns import Column, Scalar, Table
+
+BOARD = parse(LINE_4X4)
+ROWS = [LINE_4X4[i : i + 4] for i in range(0, 16, 4)]
+
+
+def boards_of(given: Any, box: str | None = None) -> list[Board]:
+    return [board for batch in batches_of(given, box) for board in batch]
+
+
+class TestOneBoard:
+    @pytest.mark.parametrize(
+        "given",
+        [
+            BOARD,
+            LINE_4X4,
+            "\n".join(ROWS),
+            LINE_4X4.encode(),
+            np.array(LINE_4X4),
+            np.array(LINE_4X4.encode()),
+            Scalar(LINE_4X4),
+            BOARD.cells,
+            BOARD.grid,
+            BOARD.grid.astype(np.int64),
+            BOARD.grid.astype(object),
+            BOARD.cells.tolist(),
+            BOARD.grid.tolist(),
+            tuple(map(tuple, BOARD.grid.tolist())),
+            list(BOARD),
+            [[digit or None for digit in row] for row in BOARD.grid.tolist()],
+            (digit for digit in BOARD.cells.tolist()),
+            list(LINE_4X4),
+            [list(row) for row in ROWS],
+            np.array([list(row) for row in ROWS]),
+            ROWS,
+            [LINE_4X4],
+            np.array([LINE_4X4]),
+            Column([LINE_4X4]),
+            Column(BOARD.cells.tolist()),
+        ],
+    )
+    def test_forms(self, given: Any) -> None:
+        assert board_of(given) == BOARD
+
+    @pytest.mark.parametrize("shape", [*SHAPES, "6x6"])
+    def test_shapes(self, shape: str) -> None:
+        geometry = Geometry.parse(shape)
+        board = Board(np.arange(geometry.cells) % (geometry.n + 1), geometry)
+        symbols = [str(digit) if digit else "." for digit in board.cells.tolist()]
+        n = geometry.n
+        for form in (board, str(board), board.grid, board.cells.tolist(), symbols,
+                      [symbols[i : i + n] for i in range(0, n * n, n)]):  # fmt: skip
+            assert board_of(form, shape) == board
+            assert board_of(form, geometry) == board
+
+    def test_a_board_is_itself(self) -> None:
+        board = Board([0] * 16, candidates=[7] * 16)
+        assert board_of(board) is board
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            (5, "expected a board as text or as rows of cells, found 5"),
+            (None, "expected a board as text or as rows of cells, found None"),
+            ({"a": 1}, "expected a board as text or as rows of cells, found {'a': 1}"),
+            ({1, 2}, "expected a board as text or as rows of cells, found {1, 2}"),
+            ([1, 2, 3], "3 cells do not make a square board"),
+            ([[0] * 4] * 2 + [[0] * 3, [0] * 4], "row 3 has 3 cells, expected 4"),
+            ([[0] * 4, 5], "row 2 is no list of cells"),
+            ([[0] * 4] * 3, "3 rows of 4 cells, expected as many rows as columns"),
+            (np.zeros((8, 2), int), "8 rows of 2 cells, expected as many rows as columns"),
+            ([BOARD], "an array of 3 dimensions, expected one board"),
+            ([1.0] * 16, "r1c1 holds 1.0: cells must be integers, 0 for an empty one"),
+            ([0] * 5 + [np.nan] * 11, "r2c2 holds nan: cells must be integers"),
+            ([True] * 16, "r1c1 holds True: cells must be integers"),
+            ([0, "2"] + [0] * 14, "r1c2 holds '2': cells must be integers"),
+            ([0, 5] + [0] * 14, "r1c2 holds 5: digits run from 1 to 4"),
+            ([0, -1] + [0] * 14, "r1c2 holds -1: digits run from 1 to 4"),
+            ([["1", "", ".", "."]] * 4, "r1c2 holds '', expected the symbol of a digit"),
+            ([["12", "", ".", "."]] * 4, "r1c2 holds '', expected the symbol of a digit"),
+            (["1", "", "", ""], "4 strings for a board of 1x1 cells, expected one for every row"),
+            (["1", "#", "#", "#"], "4 strings for a board of 1x1 cells"),
+            ([LINE_4X4, LINE_4X4], "2 boards where one was expected"),
+            (f"{LINE_4X4}\n{LINE_4X4}", "2 boards where one was expected"),
+            ("1...x" + "." * 11, "<text>:1:5: r2c1 holds 'x'"),
+        ],
+    )
+    def test_what_is_no_board(self, given: Any, message: str) -> None:
+        with pytest.raises(InputError) as caught:
+            board_of(given)
+        assert str(caught.value).startswith(message)
+
+    @pytest.mark.parametrize(
+        ("box", "message"),
+        [
+            ("3x3", "box 3x3, but the board has boxes of 2x2"),
+            (Geometry(1, 4), "box 1x4, but the board has boxes of 2x2"),
+            ("3", "box '3': expected ROWSxCOLUMNS, such as 3x3"),
+            (3, "box 3: expected ROWSxCOLUMNS, such as 3x3"),
+        ],
+    )
+    def test_boxes(self, box: Any, message: str) -> None:
+        assert board_of(BOARD, "2x2") is BOARD
+        with pytest.raises(InputError) as caught:
+            board_of(BOARD, box)
+        assert str(caught.value) == message
+
+    def test_an_array_that_is_elsewhere(self) -> None:
+        class OnDevice(Column):
+            def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+                raise TypeError("implicit conversion is not allowed")
+
+        with pytest.raises(InputError, match=r"^no array of cells: implicit conversion"):
+            board_of(OnDevice([]))
+
+
+class TestManyBoards:
+    TEXTS = (LINE_4X4, PUZZLE, LINE_4X4, "\n".join(ROWS), f" {LINE_4X4} \n", "1.3." + "." * 12)
+
+    @pytest.mark.parametrize("make", [
+        list, iter, tuple, np.array, Column, lambda texts: Column(texts, wrapped=True),
+        lambda texts: np.array(texts, object), lambda texts: [text.encode() for text in texts],
+        lambda texts: np.array(texts).astype(bytes), lambda texts: Table(np.array([texts]).T),
+        lambda texts: map(parse, texts), lambda texts: dict.fromkeys(texts, 0).keys(),
+    ])  # fmt: skip
+    def test_forms(self, make: Any) -> None:
+        texts = [*self.TEXTS[:-1], *self.TEXTS] if make is list else sorted(set(self.TEXTS))
+        assert boards_of(make(texts)) == [parse(text) for text in texts]
+
+    def test_different_things_together(self) -> None:
+        given = [LINE_4X4, BOARD, BOARD.grid, PUZZLE, PUZZLE, BOARD.cells.tolist(), ROWS, "."]
+        assert boards_of(given) == [board_of(each) for each in given]
+
+    @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])
+    @pytest.mark.parametrize("order", ["C", "F"])
+    def test_arrays_of_integers(self, dtype: Any, order: Any) -> None:
+        boards = [puzzle("2x3", 9, seed) for seed in range(5)]
+        rows = np.array([board.cells for board in boards], dtype, order=order)
+        grids = np.array([board.grid for board in boards], dtype, order=order)
+        for form in (rows, grids, Table(rows), rows.tolist(), list(grids)):
+            assert boards_of(form) == boards
+        assert boards_of(rows[:0]) == []
+        assert boards_of(rows, "3x2") == [Board(row, Geometry(3, 2)) for row in rows]
+
+    def test_an_array_may_change_after_it_was_read(self) -> None:
+        rows = np.zeros((2, 16), np.uint8)
+        [batch] = batches_of(rows)
+        rows[:] = 1
+        assert not batch.cells.any()
+
+    def test_as_if_each_was_read_alone(self) -> None:
+        """Plain strings are read together: that must not show, whatever stands among them."""
+        hexadecimal = "".join("0123456789ABCDEF"[(i // 16 * 4 + i // 64 + i) % 16]
+                              for i in range(256))  # fmt: skip
+        odd = [f"{LINE_4X4} # comment", f"{LINE_4X4}:name", " ".join(LINE_4X4), "1" + "." * 255,
+               hexadecimal, "." + hexadecimal[1:], "1", "0", "abcd" + "." * 621, "x" * 1225,
+               LINE_4X4.replace(".", "*"), LINE_4X4.replace(".", "0"), ",".join("0" * 36),
+               ]  # fmt: skip
+        rng = np.random.default_rng(1)
+        texts = [odd[i] if i < len(odd) else LINE_4X4 for i in rng.integers(0, 30, 500).tolist()]
+        assert boards_of(texts) == [parse(text) for text in texts]
+        assert boards_of([LINE_4X4] * 40, "1x4") == [parse(LINE_4X4, "1x4")] * 40
+
+    def test_plain_strings_are_not_parsed_one_by_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("gpusudoku.given.parse", None)
+        batches = list(batches_of([PUZZLE] * 5000))
+        assert sum(map(len, batches)) == 5000
+        assert len(batches) < 20
+
+    def test_boxes_of_boards_must_be_those_that_are_told(self) -> None:
+        with pytest.raises(InputError) as caught:
+            boards_of([LINE_4X4, BOARD], "1x4")
+        assert str(caught.value) == "board 1: box 1x4, but the board has boxes of 2x2"
