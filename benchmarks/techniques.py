@@ -110,7 +110,7 @@ def simplified(name: str, boards: Sequence[Board], sets: Sequence[str]) -> list[
         if any(result.contradictory for result in results):
             raise InputError(f"{name}: a board has no solution")
         solved = sum(result.board.clues for result in results) / cells
-        hints = mean(result.hints for result in results)
+        hints = mean(result.candidates_left for result in results)
         rows.append({"list": name, "set": key, "solved": solved, "hints": hints})
     return rows
 

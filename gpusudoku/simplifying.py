@@ -26,7 +26,7 @@ class Simplified:
     """Whether they showed that there is no solution; board and candidates are then the input's."""
 
     @property
-    def hints(self) -> int:
+    def candidates_left(self) -> int:
         """The number of candidates left in the empty cells."""
         counts = np.bitwise_count(self.candidates)
         return int(counts[self.board.cells == 0].sum())
