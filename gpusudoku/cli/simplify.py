@@ -138,6 +138,7 @@ def _record(board: Board, result: Simplified, bits: int) -> dict[str, object]:
 def _show(board: Board, result: Simplified, bits: int) -> None:
     from gpusudoku.simplifying import simplify
 
+    click.echo("before:")
     _draw(board, _candidates(board))
     if result.contradictory:
         return
