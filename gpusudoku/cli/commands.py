@@ -40,11 +40,18 @@ class Commands(click.Group):
         if name in self.commands:
             return self.commands[name]
         close = get_close_matches(name.lower(), self.commands, n=1, cutoff=0.5)
-        if name.startswith("@") or Path(name).exists() or name == "-":
+        if name.startswith("@") or name == "-" or _is_file(name):
             guess = f"did you mean 'count {name}'?"
         else:
             guess = f"did you mean {close[0]!r}?" if close else "'gpusudoku help' lists them"
         raise click.UsageError(f"no command {name!r}: {guess}")
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # too long a name, or one that cannot be
+        return False
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -80,7 +87,7 @@ def help_(ctx: click.Context, command: str | None) -> None:
     """
     root = ctx.find_root()
     if command is not None:
-        root = click.Context(cli.named(command), info_name=command, parent=root)  # type: ignore[attr-defined]
+        root = click.Context(cli.named(command), info_name=command, parent=root)
     click.echo(root.get_help())
 
 

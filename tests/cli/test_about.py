@@ -53,6 +53,7 @@ def test_help_as_a_command(run):
         (["Solve"], "'Solve': did you mean 'solve'?"),
         (["@2f"], "'@2f': did you mean 'count @2f'?"),
         (["-"], "'-': did you mean 'count -'?"),
+        (["." * 4096], f"'{'.' * 4096}': 'gpusudoku help' lists them"),
         (["qqq"], "'qqq': 'gpusudoku help' lists them"),
     ],
 )
