@@ -11,8 +11,8 @@ project; give files that hold them.
 The document's sets: 1 is naked and hidden singles, 2a hidden pairs, 2b naked pairs; all is 1, 2a
 and 2b, without the locked candidates that ``simplify`` has by default. As in its program, a cell
 left with one hint is fixed whatever the set, so that "brute force" there is ``naked-single`` here;
-``none`` leaves such cells to the guessing. Hints are the candidates of cells without a digit, in
-the input 9 for each.
+``none`` leaves such cells to the guessing. Hints are what the document calls the candidates of
+cells without a digit. For the input it counts 9 for each of them, whatever the clues rule out.
 
 Three figures differ by more than rounding. Two are hints, those that 2a leaves of the easy list and
 1+2a of the hard one: the document's program skips a hidden pair whose cells have only two hints
@@ -57,6 +57,8 @@ SETS = {
     "1+2b": "naked-single,hidden-single,naked-pair",
     "all": "naked-single,hidden-single,naked-pair,hidden-pair",
 }
+
+LEFT = "Candidates left (the document's hints; of the input, 9 for every empty cell)"
 
 Printed = dict[str, dict[str, float]]
 """The document's figures by list and set."""
@@ -110,7 +112,7 @@ def simplified(name: str, boards: Sequence[Board], sets: Sequence[str]) -> list[
         if any(result.contradictory for result in results):
             raise InputError(f"{name}: a board has no solution")
         solved = sum(result.board.clues for result in results) / cells
-        hints = mean(result.hints for result in results)
+        hints = mean(result.candidates_left for result in results)
         rows.append({"list": name, "set": key, "solved": solved, "hints": hints})
     return rows
 
@@ -158,7 +160,7 @@ def show(path: Path) -> None:
     runs, described = results["runs"], results["machine"]
     print(f"{heading_with_clock(described)}.")
     print("In parentheses: what the document prints.\n")
-    tables = ("Cells solved, in percent", "solved", 100, SOLVED), ("Hints left", "hints", 1, HINTS)
+    tables = ("Cells solved, in percent", "solved", 100, SOLVED), (LEFT, "hints", 1, HINTS)
     for title, field, scale, figures in tables:
         ours = {(r["list"], r["set"]): scale * r[field] for r in runs if field in r}
         both = [(ours[n, key], figures[n][key]) for n, key in ours if key in figures[n]]

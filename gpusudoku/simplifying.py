@@ -47,10 +47,10 @@ class Simplified:
     def _in_words(self) -> str:
         if self.contradictory:
             return "no solution"
-        return f"{self.hints} candidates left in {self.board.empty_cells} empty cells"
+        return f"{self.candidates_left} candidates left in {self.board.empty_cells} empty cells"
 
     @property
-    def hints(self) -> int:
+    def candidates_left(self) -> int:
         """The number of candidates left in the empty cells."""
         counts = np.bitwise_count(self.candidates)
         return int(counts[self.board.cells == 0].sum())

@@ -15,7 +15,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.cli.options import Reading, boards_argument, option, output_file, reading
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.report import power_of_ten
-from gpusudoku.cli.source import Source
+from gpusudoku.cli.source import Source, place_of
 from gpusudoku.engines.cores import usable_cores
 from gpusudoku.engines.cuda import availability
 from gpusudoku.results import decimal_digits
@@ -32,7 +32,10 @@ def info(
     candidates: bool,
     as_json: bool,
 ) -> None:
-    """Describe every BOARD: size, clues, search space, conflicts, candidates.
+    """Describe every BOARD: its size, its clues, and whether they clash.
+
+    A candidate of an empty cell is a digit that stands in none of its units. A cell without any,
+    or two equal clues in a unit, show that there is no solution.
 
     \b
     Examples:
@@ -40,30 +43,24 @@ def info(
       gpusudoku info @decomposition-9x9 --candidates
     """
     source = Source(boards, reading)
-    for number, board in enumerate(source):
-        facts = _facts(board)
+    for number, batch in enumerate(source.singles()):
+        board = batch[0]
         if as_json:
             lists = {"candidates": _candidate_lists(board)} if candidates else {}
-            click.echo(json.dumps({"board": str(board), **facts, **lists}))
+            click.echo(json.dumps({"board": str(board), **_facts(board), **lists}))
             continue
         if number:
             click.echo()
         if not source.single:
-            click.echo(str(board))
-        for label, value in facts.items():
-            if isinstance(value, list):
-                value = "; ".join(value) or "none"
-            elif isinstance(value, float):
-                value = f"{value:.2%}"
-            click.echo(f"{label.replace('_', ' '):>16}: {value}")
+            click.echo(f"{place_of(batch, 0)}{board}")
+        _show_facts(_facts(board))
         if candidates:
-            _show_matrix(_as_text(board))
-            counts = board.candidate_counts.reshape(board.n, board.n)
-            _show_matrix([[str(count) if count else "." for count in row] for row in counts])
+            _show_candidates(board)
     source.finish()
 
 
 def _facts(board: Board) -> dict[str, Any]:
+    without = np.flatnonzero((board.candidate_counts == 0) & (board.cells == 0)).tolist()
     return {
         "box": str(board.geometry),
         "cells": board.geometry.cells,
@@ -73,7 +70,18 @@ def _facts(board: Board) -> dict[str, Any]:
         "search_space": decimal_digits(board.search_space),
         "power_of_ten": power_of_ten(board.search_space),
         "conflicts": [conflict.describe(board.geometry) for conflict in board.conflicts],
+        "cells_without_candidate": [board.geometry.cell_name(cell) for cell in without],
     }
+
+
+def _show_facts(facts: dict[str, Any]) -> None:
+    """Print a line for each fact; what is listed, is a reason why there is no solution."""
+    for name, value in facts.items():
+        if isinstance(value, list):
+            value = f"{', '.join(value)}: no solution" if value else "none"
+        elif isinstance(value, float):
+            value = f"{value:.2%}"
+        click.echo(f"{name.replace('_', ' '):>23}: {value}")
 
 
 def _candidate_lists(board: Board) -> list[list[int]]:
@@ -82,22 +90,18 @@ def _candidate_lists(board: Board) -> list[list[int]]:
     return [(np.flatnonzero(row) + 1).tolist() for row in possible]
 
 
-def _as_text(board: Board) -> list[list[str]]:
-    """Per row and cell the candidates as texts; a filled cell is shown as ``.``."""
+def _show_candidates(board: Board) -> None:
+    """Draw two tables: the candidates of every cell, and how many they are."""
     comma = "," if board.n > 9 else ""
     lists = _candidate_lists(board)
-    texts = [
-        "." if board.cells[cell] else comma.join(map(str, digits)) or "-"
-        for cell, digits in enumerate(lists)
-    ]
-    return [texts[start : start + board.n] for start in range(0, len(texts), board.n)]
-
-
-def _show_matrix(rows: list[list[str]]) -> None:
-    width = max(len(text) for row in rows for text in row)
-    click.echo()
-    for row in rows:
-        click.echo(" ".join(text.ljust(width) for text in row).rstrip())
+    texts = [comma.join(map(str, digits)) or "-" for digits in lists]
+    numbers = [str(len(digits)) for digits in lists]
+    for label, cells in (
+        ("candidates of each cell (. for a clue, - for none)", texts),
+        ("number of candidates of each cell (. for a clue)", numbers),
+    ):
+        shown = ["." if clue else text for clue, text in zip(board.cells, cells, strict=True)]
+        click.echo(f"\n{label}:\n{formats.ruled(shown, board.geometry)}")
 
 
 @click.command()
@@ -118,11 +122,7 @@ def convert(
     output: str | None,
     force: bool,
 ) -> None:
-    """Write every BOARD in another form.
-
-    \b
-    Forms are
-    """
+    """Write every BOARD in another form."""
     source = Source(boards, reading)
     texts = _written(source, form)
     first = next(texts, None)  # before anything is opened: the form may not suit the board
@@ -145,12 +145,15 @@ def _written(source: Source, form: str) -> Iterator[str]:
                 yield formats.write(board, form) + "\n"
 
 
-convert.help = (
-    (convert.help or "").strip()
-    + "\n"
-    + "\n".join(f"  {name:<10}{text}" for name, text in formats.FORMATS.items())
-    + "\n\n\b\nExamples:\n  gpusudoku convert board.txt --format pretty"
-    + "\n  gpusudoku convert puzzles.csv -o puzzles.txt"
+convert.help = "\n".join(
+    [
+        convert.help or "",
+        "\n\b\nForms:",
+        *(f"  {name:<9}{text}" for name, text in formats.FORMATS.items()),
+        "\n\b\nExamples:",
+        "  gpusudoku convert board.txt --format pretty",
+        "  gpusudoku convert puzzles.csv -o puzzles.txt",
+    ]
 )
 
 
@@ -181,7 +184,12 @@ def boards(as_json: bool) -> None:
 
 @click.command()
 def devices() -> None:
-    """Show what counting can run on here."""
+    """Show what counting can run on here.
+
+    \b
+    Example:
+      gpusudoku devices
+    """
     processor = platform.processor() or platform.machine()
     click.echo(f"cpu   {usable_cores()} cores usable ({processor})")
     reason = availability.unusable_because()

@@ -123,10 +123,11 @@ def _jobs(word: str) -> int:
 @force
 @reading
 def bench(**options: Any) -> None:
-    """Measure engines and settings side by side on BOARDs (default: those of this program).
+    """Measure engines and settings side by side.
 
-    Cases take turns, so that a slow minute affects all of them. Every count is checked. Ctrl-C
-    skips the current case; twice within a second it ends the run, and shows the results so far.
+    Without a BOARD, those that come with the program are measured. Cases take turns, so that a slow
+    minute affects all of them. Every count is checked. Ctrl-C skips the current case; twice within
+    a second it ends the run, and shows the results so far.
 
     \b
     Examples:

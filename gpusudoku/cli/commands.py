@@ -2,18 +2,59 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+from pathlib import Path
+
 import click
 
 from gpusudoku import __version__
 from gpusudoku.cli.about import boards, convert, devices, info
 from gpusudoku.cli.bench import bench
+from gpusudoku.cli.completing import complete_commands
+from gpusudoku.cli.completion import completion
 from gpusudoku.cli.count import count
 from gpusudoku.cli.enumerate import enumerate_
 from gpusudoku.cli.simplify import simplify
 from gpusudoku.cli.solve import solve
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """A group that knows what may have been meant by a name that is no command."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As that of click, with our words for an unknown command."""
+        if not ctx.resilient_parsing and (args[0] == "-" or not args[0].startswith("-")):
+            self.named(args[0])
+        return super().resolve_command(ctx, args)
+
+    def named(self, name: str) -> click.Command:
+        """The command of a name.
+
+        Raises
+        ------
+        click.UsageError
+            If there is none.
+        """
+        if name in self.commands:
+            return self.commands[name]
+        close = get_close_matches(name.lower(), self.commands, n=1, cutoff=0.5)
+        if name.startswith("@") or name == "-" or _is_file(name):
+            guess = f"did you mean 'count {name}'?"
+        else:
+            guess = f"did you mean {close[0]!r}?" if close else "'gpusudoku help' lists them"
+        raise click.UsageError(f"no command {name!r}: {guess}")
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # too long a name, or one that cannot be
+        return False
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="gpusudoku", message="%(prog)s %(version)s")
 def cli() -> None:
     """Count and list all solutions of Sudoku boards, exactly, on a GPU or on all CPU cores.
@@ -28,10 +69,33 @@ def cli() -> None:
       gpusudoku count puzzles.txt --only unique
       gpusudoku solve board.txt
       gpusudoku enumerate board.txt -o solutions.txt
+      gpusudoku help count                   all options of a command
 
     Every option can also be given as an environment variable, shown in the help of its command.
     """
 
 
-for command in (count, solve, enumerate_, simplify, info, convert, boards, devices, bench):
+@click.command("help")
+@click.argument("command", required=False, metavar="[COMMAND]", shell_complete=complete_commands)
+@click.pass_context
+def help_(ctx: click.Context, command: str | None) -> None:
+    """Show the help of a command, or of all.
+
+    \b
+    Example:
+      gpusudoku help count
+    """
+    root = ctx.find_root()
+    if command is not None:
+        root = click.Context(cli.named(command), info_name=command, parent=root)
+    click.echo(root.get_help())
+
+
+for command in (
+    *(count, solve, enumerate_, simplify),
+    *(info, convert, boards, devices, bench),
+    *(completion, help_),
+):
+    # The list of all commands shows first sentences. click would cut long ones.
+    command.short_help = (command.help or "").strip().partition(".\n")[0].removesuffix(".") + "."
     cli.add_command(command)

@@ -11,6 +11,7 @@ import click
 import numpy as np
 
 from gpusudoku import formats
+from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import (
     Reading,
@@ -52,7 +53,12 @@ WANTED = {
 @option("--cross-check", is_flag=True, help="Count again in another way, if that is affordable.")
 @statistics
 @option("--json", "as_json", is_flag=True, help="One JSON object per board; counts are strings.")
-@option("--log", metavar="FILE", help="Append a JSON line for every board to FILE.")
+@option(
+    "--log",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Append a JSON line for every board to FILE.",
+)
 @reading
 def count(
     boards: tuple[str, ...],

@@ -11,6 +11,12 @@ from typing import Any, TypeVar
 import click
 
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.completing import (
+    complete_boards,
+    complete_boxes,
+    complete_files,
+    complete_techniques,
+)
 from gpusudoku.errors import InputError
 from gpusudoku.options import CUTOFFS_BY, DEVICES, METHODS, MOST_JOBS, STRATEGIES
 from gpusudoku.search.techniques import DEFAULT, GROUPS, TECHNIQUES
@@ -53,7 +59,9 @@ def compose(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
     return decorate
 
 
-boards_argument = click.argument("boards", nargs=-1, required=True, metavar="BOARD...")
+boards_argument = click.argument(
+    "boards", nargs=-1, required=True, metavar="BOARD...", shell_complete=complete_boards
+)
 
 
 @dataclass(frozen=True)
@@ -70,6 +78,7 @@ _reading = compose(
     option(
         "--box",
         callback=_box,
+        shell_complete=complete_boxes,
         metavar="ROWSxCOLUMNS",
         help="The shape of a box, if it is not the usual one.",
     ),
@@ -122,6 +131,7 @@ searching = compose(
         "--propagate",
         default=DEFAULT,
         metavar="none|LIST",
+        shell_complete=complete_techniques,
         help=f"Techniques applied at every node, comma-separated: {_KNOWN}.",
     ),
     option(
@@ -168,5 +178,12 @@ statistics = option("--stats", is_flag=True, help="Show statistics on stderr.")
 force = option("--force", is_flag=True, help="Overwrite an existing output file.")
 
 output_file = compose(
-    option("-o", "--output", metavar="FILE", help="Write to FILE.  [default: stdout]"), force
+    option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        shell_complete=complete_files,
+        help="Write to FILE.  [default: stdout]",
+    ),
+    force,
 )

@@ -22,7 +22,7 @@ def main() -> NoReturn:
     """Run the command line and exit with its status."""
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        status = cli.main(standalone_mode=False) or 0
+        status = cli.main(prog_name="gpusudoku", standalone_mode=False) or 0
         if sys.stdout is not None:  # None: it was closed before we started
             sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:

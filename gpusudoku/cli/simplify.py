@@ -7,14 +7,15 @@ import time
 from typing import TYPE_CHECKING
 
 import click
+import numpy as np
 
 from gpusudoku import formats
 from gpusudoku.board.board import Board
-from gpusudoku.cli.messages import note
+from gpusudoku.cli.completing import complete_techniques
+from gpusudoku.cli.messages import note, tell
 from gpusudoku.cli.options import Reading, boards_argument, option, reading
 from gpusudoku.cli.report import announce_compiling
 from gpusudoku.cli.source import Source, place_of, warn_conflict
-from gpusudoku.cli.summary import Summary
 from gpusudoku.search.techniques import (
     GROUPS,
     TECHNIQUES,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     "techniques",
     default="all",
     metavar="LIST",
+    shell_complete=complete_techniques,
     help=f"Comma-separated: {', '.join([*TECHNIQUES, *GROUPS])}.",
 )
 @option("--json", "as_json", is_flag=True, help="One JSON object per board.")
@@ -46,9 +48,12 @@ def simplify(
     """Simplify every BOARD by logic alone, without a guess.
 
     For one board prints it before and after, and what each technique achieves by itself and all
-    of them together: cells solved and hints (candidates) left, of n for every empty cell. A
-    batch prints the simplified boards, a line each, and ends with a summary on stderr. Any
-    technique brings naked singles with it: a cell with one hint left is fixed at once.
+    of them together. A batch prints the simplified boards, a line each, and ends with a summary on
+    stderr. Any technique brings naked singles with it: a cell with one candidate left is filled
+    at once.
+
+    Candidates are the digits that are possible in an empty cell: before, those that stand in none
+    of its units; after, those that are left of them. Counted are the candidates of all empty cells.
 
     \b
     Examples:
@@ -60,30 +65,64 @@ def simplify(
     bits = parse_techniques(techniques)
     source = Source(boards, reading)
     announce_compiling()
-    summary = Summary()
+    totals = Totals()
     for batch in source.singles():
         board, name = batch[0], "" if source.single else place_of(batch, 0)
         start = time.perf_counter()
         result = simplify(board, techniques)
-        seconds = time.perf_counter() - start
-        after = None if result.contradictory else result.board
-        hints = board.n * board.empty_cells if after is None else result.hints
-        summary.add(board, after, seconds, hints)
+        totals.add(board, result, time.perf_counter() - start)
         if result.contradictory:
             warn_conflict(board, name)
-            note(f"{name}the techniques find a contradiction")
+            note(f"{name}the techniques find a contradiction: no solution")
         if as_json:
-            click.echo(json.dumps(_record(board, result, hints, bits)))
+            click.echo(json.dumps(_record(board, result, bits)))
         elif source.single:
             _show(board, result, bits)
         else:
             click.echo(str(result.board))
     if not source.single:
-        summary.show()
+        totals.show()
     source.finish()
 
 
-def _record(board: Board, result: Simplified, hints: int, bits: int) -> dict[str, object]:
+class Totals:
+    """Adds up what became of the boards of a batch."""
+
+    def __init__(self) -> None:
+        self.boards = self.solved = self.cells = 0
+        self.before = np.zeros(2, np.int64)
+        self.after = np.zeros(2, np.int64)
+        """Filled cells, and candidates of empty cells."""
+        self.seconds = 0.0
+
+    def add(self, board: Board, result: Simplified, seconds: float) -> None:
+        """Take in one board."""
+        self.boards += 1
+        self.solved += result.board.is_full and not result.contradictory
+        self.cells += board.geometry.cells
+        self.before += board.clues, _candidates(board)
+        self.after += result.board.clues, result.candidates_left
+        self.seconds += seconds
+
+    def show(self) -> None:
+        """Print a line for each on stderr."""
+        (cells, candidates), (cells_after, left) = self.before, self.after
+        milliseconds = 1e3 * self.seconds
+        for label, text in {
+            "solved": f"{self.solved} of {self.boards} boards",
+            "filled cells": f"{cells} before, {cells_after} after, of {self.cells}",
+            "candidates": f"{candidates} before, {left} after",
+            "time": f"{milliseconds:.3f} ms, {milliseconds / max(1, self.boards):.6f} ms a board",
+        }.items():
+            tell(f"{label:>12}: {text}")
+
+
+def _candidates(board: Board) -> int:
+    """The number of candidates of all empty cells of a board as it was given."""
+    return int(board.candidate_counts.sum())
+
+
+def _record(board: Board, result: Simplified, bits: int) -> dict[str, object]:
     return {
         "board": str(board),
         "simplified": str(result.board),
@@ -91,23 +130,37 @@ def _record(board: Board, result: Simplified, hints: int, bits: int) -> dict[str
         "contradictory": result.contradictory,
         "cells_before": board.clues,
         "cells_after": result.board.clues,
-        "hints_before": board.n * board.empty_cells,
-        "hints_after": hints,
+        "candidates_before": _candidates(board),
+        "candidates_after": result.candidates_left,
     }
 
 
 def _show(board: Board, result: Simplified, bits: int) -> None:
     from gpusudoku.simplifying import simplify
 
-    click.echo(formats.write(board, "pretty"))
-    click.echo(f"[status] solved={board.clues} hints={board.n * board.empty_cells}")
+    click.echo("before:")
+    _draw(board, _candidates(board))
     if result.contradictory:
         return
-    click.echo(formats.write(result.board, "pretty"))
-    solved = "SOLVED" if result.board.is_full else f"solved={result.board.clues}"
-    click.echo(f"[status] {solved} hints={result.hints}")
-    click.echo(f"\n{'techniques':<70}{'cells solved':>13}{'hints left':>12}")
-    sets = [name for name, bit in TECHNIQUES.items() if bits & bit]
-    for name in dict.fromkeys(["none", *sets, technique_names(bits)]):
-        one = simplify(board, name)
-        click.echo(f"{name:<70}{one.board.clues - board.clues:>13}{one.hints:>12}")
+    click.echo("\nafter:")
+    _draw(result.board, result.candidates_left)
+    together = technique_names(bits)
+    sets = {name: name for name, bit in TECHNIQUES.items() if bits & bit}
+    if len(sets) > 1:
+        sets["all together"] = together
+    click.echo(f"\n{'technique':<17}  cells filled  candidates left")
+    for label, names in {"none": "none", **sets}.items():
+        one = simplify(board, names)
+        filled = one.board.clues - board.clues
+        click.echo(f"{label:<17}  {filled:>12}  {one.candidates_left:>15}")
+
+
+def _draw(board: Board, candidates: int) -> None:
+    click.echo(formats.write(board, "pretty"))
+    if board.is_full:
+        click.echo("all cells are filled")
+    else:
+        click.echo(
+            f"{board.clues} of {board.geometry.cells} cells are filled,"
+            f" {candidates} candidates in the others"
+        )

@@ -6,7 +6,7 @@
 from gpusudoku.board.text import write_lines
 from gpusudoku.formats.read import parse, read_batches, read_stream, read_text
 from gpusudoku.formats.source import Entry
-from gpusudoku.formats.write import FORMATS, header, separator, write, write_line
+from gpusudoku.formats.write import FORMATS, header, ruled, separator, write, write_line
 
 __all__ = [
     "FORMATS",
@@ -16,6 +16,7 @@ __all__ = [
     "read_batches",
     "read_stream",
     "read_text",
+    "ruled",
     "separator",
     "write",
     "write_line",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
 from gpusudoku.formats.symbols import HEX_DIGITS, character_values
@@ -100,16 +101,23 @@ def _hex(board: Board) -> str:
 
 
 def _pretty(board: Board) -> str:
-    height, width = board.geometry.box_rows, board.geometry.box_columns
     digits = len(str(board.n))
-    rule = " " + " ".join(["=" * (width * (digits + 1) + 1)] * height)
+    cells = [str(digit or "*").ljust(digits) for digit in board.cells.tolist()]
+    return ruled(cells, board.geometry)
+
+
+def ruled(cells: Sequence[str], geometry: Geometry) -> str:
+    """Draw one text for every cell, with rules around the boxes; columns are as wide as need be."""
+    n, height, width = geometry.n, geometry.box_rows, geometry.box_columns
+    columns = [max(map(len, cells[column::n])) for column in range(n)]
+    boxes = range(0, n, width)
+    rule = " " + " ".join("=" * (sum(columns[i : i + width]) + width + 1) for i in boxes)
     lines = []
-    for place, row in enumerate(board.grid.tolist()):
-        if place % height == 0:
+    for row in range(n):
+        if row % height == 0:
             lines.append(rule)
-        cells = [str(digit or "*").ljust(digits) for digit in row]
-        boxes = [" ".join(cells[i : i + width]) for i in range(0, board.n, width)]
-        lines.append(f"| {' | '.join(boxes)} |")
+        texts = [cells[row * n + column].ljust(columns[column]) for column in range(n)]
+        lines.append(f"| {' | '.join(' '.join(texts[i : i + width]) for i in boxes)} |")
     return "\n".join([*lines, rule])
 
 

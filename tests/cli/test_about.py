@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 
+import click
 import pytest
 
 import gpusudoku
 from gpusudoku.cli import cli
 from tests.boards import LINE_4X4
 
-COMMANDS = ["count", "solve", "enumerate", "simplify", "info", "convert", "boards", "devices"]
+COMMANDS = list(cli.commands)
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
@@ -18,14 +19,57 @@ COMMANDS = ["count", "solve", "enumerate", "simplify", "info", "convert", "board
 def test_help(run, command, flag):
     status, out, err = run(*command.split(), flag)
     assert (status, err) == (0, "")
-    assert out.startswith("Usage: ")
-    assert "Example" in out or command == "devices"
+    assert out.startswith("Usage: gpusudoku ")
+    assert "Example" in out
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_a_terminal(run, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    for line in run(*command.split(), "-h")[1].splitlines():
+        assert len(line) <= 80, line
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_the_list_of_commands_is_not_cut(run, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    listed = " ".join(run("-h")[1].partition("\nCommands:\n")[2].split())
+    for name, command in cli.commands.items():
+        sentence = " ".join(command.help.split()).partition(". ")[0].removesuffix(".")
+        assert f"{name} {sentence}." in listed
+
+
+def test_help_as_a_command(run):
+    assert run("help") == run("--help")
+    for name in COMMANDS:
+        assert run("help", name) == run(name, "--help")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "guess"),
+    [
+        (["cuont"], "'cuont': did you mean 'count'?"),
+        (["help", "cuont"], "'cuont': did you mean 'count'?"),
+        (["Solve"], "'Solve': did you mean 'solve'?"),
+        (["@2f"], "'@2f': did you mean 'count @2f'?"),
+        (["-"], "'-': did you mean 'count -'?"),
+        (["." * 4096], f"'{'.' * 4096}': 'gpusudoku help' lists them"),
+        (["qqq"], "'qqq': 'gpusudoku help' lists them"),
+    ],
+)
+def test_a_name_that_is_no_command(run, arguments, guess):
+    assert run(*arguments) == (2, "", f"gpusudoku: no command {guess}\n")
+
+
+def test_a_file_is_no_command(run, file):
+    path = file(LINE_4X4)
+    assert f"did you mean 'count {path}'?" in run(path)[2]
 
 
 def test_every_option_has_help_and_a_variable():
     for name in COMMANDS:
         for parameter in cli.commands[name].params:
-            if parameter.name in ("help", "boards"):
+            if parameter.name == "help" or isinstance(parameter, click.Argument):
                 continue
             assert parameter.help, (name, parameter.name)
             assert parameter.envvar.startswith("GPUSUDOKU_"), (name, parameter.name)
@@ -46,23 +90,79 @@ def test_variables_set_options(run, monkeypatch, file):
     assert run("count", file(LINE_4X4))[1] == "2+\n"
 
 
-def test_info(run):
-    _, out, _ = run("info", "@2e")
-    assert "filling factor: 19.75%" in out
-    assert "power of ten: " in out
-    assert "conflicts: none" in out
+class TestInfo:
+    def test_facts(self, run):
+        _, out, _ = run("info", "@2e")
+        assert "filling factor: 19.75%" in out
+        assert "power of ten: " in out
+        assert "conflicts: none" in out
+        assert "cells without candidate: none" in out
+        assert "no solution" not in out
 
+    def test_why_there_is_no_solution(self, run, file):
+        assert "cells without candidate: r1c9: no solution\n" in run("info", "@no-candidate")[1]
+        out = run("info", file("123....4........"))[1]
+        assert "cells without candidate: r1c4: no solution\n" in out
+        out = run("info", file("11" + "." * 14))[1]
+        assert "conflicts: r1c1 and r1c2 both hold 1: no solution\n" in out
 
-def test_info_shows_document_candidates(run):
-    out = run("info", "@decomposition-matrix-9x9", "--candidates")[1]
-    row = next(line for line in out.splitlines() if line.startswith(".") and "459" in line)
-    assert row.split() == [".", "459", ".", "189", ".", "12489", "2489", "289", "2489"]
+    def test_candidates_of_a_document(self, run):
+        out = run("info", "@decomposition-matrix-9x9", "--candidates")[1]
+        row = next(line for line in out.splitlines() if line.startswith("| .") and "459" in line)
+        cells = [".", "459", ".", "189", ".", "12489", "2489", "289", "2489"]
+        assert row.replace("|", "").split() == cells
 
+    def test_tables(self, run, file):
+        out = run("info", file("123....4........"), "--candidates")[1]
+        assert (
+            out.partition("\n\n")[2]
+            == """\
+candidates of each cell (. for a clue, - for none):
+ ========= =========
+| .   .   | .   -   |
+| 3   3   | 12  .   |
+ ========= =========
+| 234 134 | 124 123 |
+| 234 134 | 124 123 |
+ ========= =========
 
-def test_info_json(run, file):
-    record = json.loads(run("info", file("11" + "." * 14), "--json", "--candidates")[1])
-    assert record["conflicts"] == ["r1c1 and r1c2 both hold 1"]
-    assert record["candidates"][15] == [1, 2, 3, 4]
+number of candidates of each cell (. for a clue):
+ ===== =====
+| . . | . 0 |
+| 1 1 | 2 . |
+ ===== =====
+| 3 3 | 3 3 |
+| 3 3 | 3 3 |
+ ===== =====
+"""
+        )
+
+    @pytest.mark.parametrize("name", ["box2x3-few", "box1x5-many", "box5x1-few", "25x25-few"])
+    def test_columns_of_tables_are_aligned(self, run, name):
+        """Bars stand between the same columns in every row, and rules leave them free."""
+        for table in run("info", f"@{name}", "--candidates")[1].split("\n\n")[1:]:
+            lines = [line.ljust(table.index("\n")) for line in table.splitlines()[1:]]
+            width = max(map(len, lines))
+            rows = [line for line in lines if line.startswith("|")]
+            (bars,) = {tuple(i for i, sign in enumerate(row) if sign == "|") for row in rows}
+            rules = {line.ljust(width) for line in lines if line.startswith(" ")}
+            assert rules == {
+                "".join(" " if i in bars else "=" for i in range(bars[-1])).ljust(width)
+            }
+
+    def test_boards_of_a_batch_have_their_place(self, run, file):
+        path = file(f"# two boards\n{LINE_4X4}\n{'.' * 16}\n")
+        out = run("info", path)[1]
+        assert out.startswith(f"{path}:2: {LINE_4X4}\n")
+        assert f"\n\n{path}:3: {'.' * 16}\n" in out
+
+    def test_json(self, run, file):
+        record = json.loads(run("info", file("11" + "." * 14), "--json", "--candidates")[1])
+        assert record["conflicts"] == ["r1c1 and r1c2 both hold 1"]
+        assert record["candidates"][15] == [1, 2, 3, 4]
+        assert record["cells_without_candidate"] == []
+        record = json.loads(run("info", "@no-candidate", "--json")[1])
+        assert record["cells_without_candidate"] == ["r1c9"]
 
 
 def test_convert(run, file, tmp_path):

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from gpusudoku import Board, formats
+from gpusudoku.cli import cli
 from gpusudoku.formats import parse
 from tests import naive
 from tests.boards import LINE_4X4, PUZZLE
@@ -86,21 +87,49 @@ class TestSimplify:
     def test_before_after_and_each_technique(self, run, file):
         status, out, _ = run("simplify", file(PUZZLE))
         assert status == 0
-        assert "[status] solved=28 hints=477" in out
-        assert "[status] SOLVED hints=0" in out
-        assert "hidden-pair" in out
+        left = parse(PUZZLE).candidate_counts.sum()
+        assert f"28 of 81 cells are filled, {left} candidates in the others" in out
+        assert "all cells are filled" in out
+        table = [line.split("  ") for line in out.partition("\ntechnique ")[2].splitlines()[1:]]
+        rows = {
+            row[0]: (int(row[-2]), int(row[-1])) for row in ([c for c in r if c] for r in table)
+        }
+        assert rows["none"] == (0, left)  # candidates are counted in one way
+        assert "hidden-pair" in rows
+        assert rows["all together"] == (53, 0)
+
+    def test_one_technique(self, run, file):
+        out = run("simplify", file(PUZZLE), "--technique", "naked-single")[1]
+        assert [line.split()[0] for line in out.splitlines()[-2:]] == ["none", "naked-single"]
 
     def test_batch(self, run, file):
-        _, out, err = run("simplify", file(f"{PUZZLE}\n{PUZZLE}\n"), "--technique", "none")
+        path = file(f"{PUZZLE}\n{PUZZLE}\n")
+        _, out, err = run("simplify", path, "--technique", "none")
         assert out.splitlines() == [PUZZLE] * 2
-        assert "Solved       :  0/2" in err
+        left = 2 * parse(PUZZLE).candidate_counts.sum()
+        assert "solved: 0 of 2 boards\n" in err
+        assert "filled cells: 56 before, 56 after, of 162\n" in err
+        assert f"candidates: {left} before, {left} after\n" in err
+        assert f"candidates: {left} before, 0 after" in run("simplify", path)[2]
 
     def test_json(self, run, file):
         record = json.loads(run("simplify", file(PUZZLE), "--json")[1])
         assert (record["cells_before"], record["cells_after"]) == (28, 81)
+        before = parse(PUZZLE).candidate_counts.sum()
+        assert (record["candidates_before"], record["candidates_after"]) == (before, 0)
 
     def test_contradiction(self, run, file):
-        status, out, err = run("simplify", file("123....4" + "." * 8))
+        board = file("123....4" + "." * 8)
+        status, out, err = run("simplify", board)
         assert status == 0
         assert "contradiction" in err
-        assert "[status] solved=4" in out
+        assert "4 of 16 cells are filled" in out
+        record = json.loads(run("simplify", board, "--json")[1])
+        assert record["candidates_after"] == record["candidates_before"]
+        assert record["contradictory"]
+
+
+def test_nobody_is_told_of_hints(run):
+    """What is possible in a cell is called a candidate, everywhere."""
+    for name in cli.commands:
+        assert "hint" not in run(name, "-h")[1].lower()

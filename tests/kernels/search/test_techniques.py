@@ -79,7 +79,7 @@ def check(board: Board, given: str, techniques: str) -> bool:
         solved = [next(iter(left)) if len(left) == 1 else 0 for left in expected]
         assert result.board.cells.tolist() == solved
     empty = result.board.cells == 0
-    assert result.hints == sum(len(expected[cell]) for cell in np.flatnonzero(empty))
+    assert result.candidates_left == sum(len(expected[cell]) for cell in np.flatnonzero(empty))
     return False
 
 
