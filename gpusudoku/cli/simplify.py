@@ -11,7 +11,7 @@ import click
 from gpusudoku import formats
 from gpusudoku.board.board import Board
 from gpusudoku.cli.messages import note
-from gpusudoku.cli.options import Reading, boards_argument, option, reading
+from gpusudoku.cli.options import Reading, boards_argument, own_option, reading
 from gpusudoku.cli.report import announce_compiling
 from gpusudoku.cli.source import Source, place_of, warn_conflict
 from gpusudoku.cli.summary import Summary
@@ -25,17 +25,19 @@ from gpusudoku.search.techniques import (
 if TYPE_CHECKING:
     from gpusudoku.simplifying import Simplified
 
+own = own_option("simplify")
+
 
 @click.command("simplify")
 @boards_argument
-@option(
+@own(
     "--technique",
     "techniques",
     default="all",
     metavar="LIST",
     help=f"Comma-separated: {', '.join([*TECHNIQUES, *GROUPS])}.",
 )
-@option("--json", "as_json", is_flag=True, help="One JSON object per board.")
+@own("--json", "as_json", is_flag=True, help="One JSON object per board.")
 @reading
 def simplify(
     boards: tuple[str, ...],

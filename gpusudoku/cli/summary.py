@@ -1,18 +1,63 @@
-"""The closing lines of a batch: how many boards, cells and hints, and how long."""
+"""The closing lines of a batch: what became of its boards, and how long that took."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+
+import numpy as np
 
 from gpusudoku.board.board import Board
-from gpusudoku.cli.messages import tell
+from gpusudoku.cli.messages import note, tell
+from gpusudoku.results import Counts
 
-if TYPE_CHECKING:
-    from gpusudoku.solving import Solved
+SEVERAL, NONE = 3, 4
+"""What --exit-code makes of boards that are no puzzles: the status of a batch is the largest."""
+
+
+class Tally:
+    """How many boards have one solution, several, or none."""
+
+    def __init__(self) -> None:
+        self.boards = 0
+        self._one = self._several = self._none = 0
+        self._hidden = False
+        """Whether nobody looked for a second solution."""
+        self._start = time.perf_counter()
+
+    def add(self, results: Counts) -> None:
+        """Take in boards that were worked on together."""
+        counts = np.array(results.counts)
+        self.boards += len(results)
+        self._one += int((counts == 1).sum())
+        self._several += int((counts > 1).sum())
+        self._none += int((counts == 0).sum())
+        self._hidden = results.limit == 1
+
+    @property
+    def status(self) -> int:
+        """What --exit-code exits with."""
+        return NONE if self._none else SEVERAL if self._several else 0
+
+    def show(self, unreadable: int) -> None:
+        """Print the line on stderr; ``unreadable`` boards were read in vain."""
+        seconds = time.perf_counter() - self._start
+        some = (
+            f"{self._one:,} solvable"
+            if self._hidden
+            else f"{self._one:,} unique, {self._several:,} several"
+        )
+        note(
+            f"{self.boards + unreadable:,} boards: {some}, {self._none:,} none, "
+            f"{unreadable:,} unreadable; {seconds:,.2f} s, "
+            f"{self.boards / seconds:,.0f} boards a second"
+        )
 
 
 class Summary:
-    """Adds up a batch. Hints are candidates: n for every empty cell of the input."""
+    """Adds up a batch that is simplified.
+
+    Hints are candidates: n for every empty cell of the input.
+    """
 
     def __init__(self) -> None:
         self.boards = self.solved = 0
@@ -31,19 +76,6 @@ class Summary:
         self.hints_before += before.n * before.empty_cells
         self.hints_after += hints
         self.seconds += seconds
-
-    def add_solved(self, solved: Solved) -> None:
-        """Take in what was solved together."""
-        before = solved.boards
-        unsolved = before.chosen(solved.counts == 0)
-        cells, clues = before.geometry.cells * len(before), before.clues
-        self.boards += len(before)
-        self.solved += len(before) - len(unsolved)
-        self.cells += cells
-        self.cells_before += clues
-        self.cells_after += before.geometry.cells * (len(before) - len(unsolved)) + unsolved.clues
-        self.hints_before += before.geometry.n * (cells - clues)
-        self.seconds += solved.stats.seconds
 
     def show(self) -> None:
         """Print the lines on stderr."""
