@@ -116,9 +116,9 @@ class Table(Writer):
         results, places = answers.results, answers.places
         texts = {count: results.text(count) for count in set(results.counts)}
         unique = {count: TRUTH[results.is_unique(count)] for count in texts}
-        rows: Iterator[Sequence[object]] = zip(
+        rows: Iterator[tuple[str, ...]] = zip(
             [origin.name for origin in places.origins.tolist()],
-            [line or "" for line in places.lines.tolist()],
+            [str(line or "") for line in places.lines.tolist()],
             answers.puzzles(),
             map(texts.__getitem__, results.counts),
             map(unique.__getitem__, results.counts),
@@ -127,7 +127,7 @@ class Table(Writer):
         )
         if self._origin is not None and self._origin.columns:
             rows = map(add, rows, places.others.tolist())
-        return self._header() + self._written(rows)
+        return self._header() + self._written(list(rows))
 
     def end(self) -> str:
         """The header, if there was no board."""
@@ -140,10 +140,17 @@ class Table(Writer):
         others = () if self._origin is None else self._origin.columns
         return self._written([(*COLUMNS, *distinct(others, COLUMNS))])
 
-    def _written(self, rows: Iterable[Sequence[object]]) -> str:
-        text = StringIO()
-        csv.writer(text, delimiter=self._delimiter, lineterminator="\n").writerows(rows)
-        return text.getvalue()
+    def _written(self, rows: Sequence[tuple[str, ...]]) -> str:
+        """Quote what needs it; where nothing does, which is as a rule, joining is all."""
+        text = "".join([self._delimiter.join(row) + "\n" for row in rows])
+        cuts = sum(map(len, rows)) - len(rows)
+        if (text.count(self._delimiter), text.count("\n")) == (cuts, len(rows)) and not (
+            '"' in text or "\r" in text
+        ):
+            return text
+        quoted = StringIO()
+        csv.writer(quoted, delimiter=self._delimiter, lineterminator="\n").writerows(rows)
+        return quoted.getvalue()
 
 
 class JsonLines(Writer):
