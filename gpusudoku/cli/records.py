@@ -149,7 +149,12 @@ class Table(Writer):
         ):
             return text
         quoted = StringIO()
-        csv.writer(quoted, delimiter=self._delimiter, lineterminator="\n").writerows(rows)
+        csv.writer(
+            quoted,
+            delimiter=self._delimiter,
+            lineterminator="\n",
+            quoting=csv.QUOTE_ALL if "\r" in text else csv.QUOTE_MINIMAL,  # which overlooks it
+        ).writerows(rows)
         return quoted.getvalue()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -105,8 +105,8 @@ class Totals:
         unit = "GPUs" if engine.name == "cuda" else "threads"
         self._device = f"{engine.name}, {engine.workers} {unit}"
         self._boards = Counter[str]()
-        self._searches: dict[str, float] = Counter()
-        self._contractions: dict[str, float] = Counter()
+        self._searches: dict[str, float] = defaultdict(int)
+        self._contractions: dict[str, float] = defaultdict(int)
         self._deepest = 0
         self._seen = WeakValueDictionary[int, Stats]()
 
