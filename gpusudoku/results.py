@@ -1,6 +1,6 @@
 """What a count says: the number, how it was found, and what that took.
 
-``Count.as_dict`` is what ``--json`` prints.
+``Count.as_dict`` is what ``--json`` prints of a single board.
 """
 
 from __future__ import annotations
