@@ -1,6 +1,6 @@
 """What a count says: the number, how it was found, and what that took.
 
-``Count.as_dict`` is what ``--json`` prints.
+``Count.as_dict`` is what ``--json`` prints of a single board.
 """
 
 from __future__ import annotations
@@ -196,3 +196,11 @@ class Counts:
     def is_exact(self, count: int) -> bool:
         """Whether one of the counts is exact."""
         return self.limit is None or count < self.limit
+
+    def is_unique(self, count: int) -> bool | None:
+        """Whether one of the counts means a single solution; None if the limit hides that."""
+        return None if count == self.limit == 1 else count == 1
+
+    def text(self, count: int) -> str:
+        """One of the counts as it is shown: ``N+`` for N or more."""
+        return decimal_digits(count) if self.is_exact(count) else f"{count}+"

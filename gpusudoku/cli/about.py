@@ -12,7 +12,7 @@ import numpy as np
 
 from gpusudoku import collection, formats
 from gpusudoku.board.board import Board
-from gpusudoku.cli.options import Reading, boards_argument, option, output_file, reading
+from gpusudoku.cli.options import Reading, boards_argument, output_file, own_option, reading
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.report import power_of_ten
 from gpusudoku.cli.source import Source, place_of
@@ -23,8 +23,10 @@ from gpusudoku.results import decimal_digits
 
 @click.command()
 @boards_argument
-@option("--candidates", is_flag=True, help="Also the candidates of every cell, and their counts.")
-@option("--json", "as_json", is_flag=True, help="One JSON object per board.")
+@own_option("info")(
+    "--candidates", is_flag=True, help="Also the candidates of every cell, and their counts."
+)
+@own_option("info")("--json", "as_json", is_flag=True, help="One JSON object per board.")
 @reading
 def info(
     boards: tuple[str, ...],
@@ -106,14 +108,14 @@ def _show_candidates(board: Board) -> None:
 
 @click.command()
 @boards_argument
-@option(
+@own_option("convert")(
     "--format",
     "form",
     type=click.Choice(list(formats.FORMATS)),
     default="line",
     help="The form to write.",
 )
-@output_file
+@output_file("convert")
 @reading
 def convert(
     boards: tuple[str, ...],
@@ -158,7 +160,7 @@ convert.help = "\n".join(
 
 
 @click.command()
-@option("--json", "as_json", is_flag=True, help="One JSON object per board.")
+@own_option("boards")("--json", "as_json", is_flag=True, help="One JSON object per board.")
 def boards(as_json: bool) -> None:
     """List the boards that come with the program.
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import click
 
 from gpusudoku.cli.measuring import Request, Results, measure
 from gpusudoku.cli.messages import note
-from gpusudoku.cli.options import Command, force, option, reading
+from gpusudoku.cli.options import Command, force, own_option, reading
 from gpusudoku.cli.output import Output, refuse
 from gpusudoku.errors import InputError, MismatchError
 from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES
 from gpusudoku.search.techniques import DEFAULT
 
-bench_option = partial(option, prefix="GPUSUDOKU_BENCH_")
-"""An option with variables of a separate prefix: lists do not suit other commands' options."""
+bench_option = own_option("bench")
+"""Even an option that other commands have, too, means another thing here: a list."""
 
 
 def _list_option(
@@ -120,7 +119,7 @@ def _jobs(word: str) -> int:
 @bench_option(
     "--from", "recorded", metavar="FILE", help="Measure nothing; show what --json wrote before."
 )
-@force
+@force("bench")
 @reading
 def bench(**options: Any) -> None:
     """Measure engines and settings side by side.

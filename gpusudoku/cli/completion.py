@@ -14,7 +14,7 @@ from typing import NamedTuple
 import click
 
 from gpusudoku.cli.messages import note
-from gpusudoku.cli.options import option
+from gpusudoku.cli.options import own_option
 from gpusudoku.errors import InputError
 
 MARK = "# Completion of gpusudoku, written by: gpusudoku completion"
@@ -100,7 +100,9 @@ class Place(NamedTuple):
 
 @click.command()
 @click.argument("shell", required=False, type=click.Choice(list(SCRIPTS)), metavar="[SHELL]")
-@option("--install", is_flag=True, help="Write the script where the shell loads it.")
+@own_option("completion")(
+    "--install", is_flag=True, help="Write the script where the shell loads it."
+)
 def completion(shell: str | None, install: bool) -> None:
     """Complete commands, options and @names in bash, zsh or fish.
 

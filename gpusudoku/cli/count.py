@@ -1,32 +1,31 @@
-"""``gpusudoku count``: from options to counts, as lines or JSON, on stdout."""
+"""``gpusudoku count``: from options to counts, on stdout."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 from gpusudoku import formats
-from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.messages import note
+from gpusudoku.board.batch import Batch
+from gpusudoku.cli.answering import RECORDS, Asked, Delivery, answering
+from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
     Reading,
     boards_argument,
     counting,
-    option,
+    own_option,
     reading,
     searching,
-    statistics,
 )
-from gpusudoku.cli.output import Output, open_log
 from gpusudoku.cli.progress import ProgressLine
+from gpusudoku.cli.records import Answers, Writer
 from gpusudoku.cli.report import show_plan, show_stats, start_engine
-from gpusudoku.cli.source import Source, warn_conflicts
-from gpusudoku.errors import InputError, Interrupted
+from gpusudoku.cli.source import Source, place_of
+from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import Counts
 
@@ -41,40 +40,33 @@ WANTED = {
 }
 """What --only can ask for, as a test of counts."""
 
+own = own_option("count")
+
 
 @click.command()
 @boards_argument
 @counting
 @searching
-@option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="Stop at N solutions, shown as N+."
-)
-@option("--only", type=click.Choice(list(WANTED)), help="Print only boards with such a count.")
-@option("--cross-check", is_flag=True, help="Count again in another way, if that is affordable.")
-@statistics
-@option("--json", "as_json", is_flag=True, help="One JSON object per board; counts are strings.")
-@option(
-    "--log",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="Append a JSON line for every board to FILE.",
-)
+@own("--limit", type=click.IntRange(min=1), metavar="N", help="Stop at N solutions, shown as N+.")
+@own("--only", type=click.Choice(list(WANTED)), help="Write only boards with such a count.")
+@own("--cross-check", is_flag=True, help="Count again in another way, if that is affordable.")
+@answering("count", RECORDS, "[default: COUNT, or BOARD:COUNT in a batch]")
 @reading
 def count(
     boards: tuple[str, ...],
     reading: Reading,
+    asked: Asked,
     only: str | None,
     cross_check: bool,
-    stats: bool,
-    as_json: bool,
-    log: str | None,
+    limit: int | None,
     **fields: Any,
 ) -> None:
     """Count all solutions of every BOARD, exactly.
 
-    Prints the count alone for one board, and BOARD:COUNT lines in input order for a batch. With
-    --limit N, N+ means N solutions or more. With --stats, --json, --log or --cross-check every
-    board of a batch is counted and measured separately.
+    Prints the count alone for one board, and BOARD:COUNT lines in input order for a batch, which
+    ends with a summary on stderr. With --limit N, N+ means N solutions or more. --only and
+    --exit-code imply --limit 2. With --cross-check, and with --stats where JSON is written, every
+    board of a batch is counted separately.
 
     \b
     Examples:
@@ -83,103 +75,88 @@ def count(
       gpusudoku count board.txt --device cpu -j 16 --cross-check
       gpusudoku count @empty --method contraction
       gpusudoku count puzzles.txt --only unique > proper.txt
-      gpusudoku count @2f --json
+      gpusudoku count puzzles.csv --limit 2 --format csv > counts.csv
+      gpusudoku count puzzle.txt --exit-code && echo "a proper puzzle"
     """
-    options = Options(**fields) if only is None else _enough_for_only(fields)
+    options = Options(**fields, limit=_limit(limit, only, asked))
     source = Source(boards, reading)
     engine = start_engine(options)
-    form = "json" if as_json else "board" if only else "count" if source.single else "line"
-    alone = stats or as_json or log is not None or cross_check or source.single
-    check = CrossCheck(options)
-    done = 0
-    with open_log(log, boards) as log_file, ProgressLine() as line:
-        out = Output(None, False, boards)
-        try:
-            for results in _counted(source, options, engine, line, alone, stats):
-                line.clear()
-                counts = np.array(results.counts)
-                warn_conflicts(results.boards.chosen(counts == 0), source.single)
-                if cross_check:
-                    check(results)
-                if log_file is not None:
-                    log_file.write(_as_json(results))
-                    log_file.flush()
-                wanted = results if only is None else results.chosen(WANTED[only](counts))
-                out.write(WRITERS[form](wanted))
-                done += len(counts)
-                if stats:
-                    show_stats(results)
-                line.boards(done)
-        except (KeyboardInterrupt, Interrupted) as error:
-            if source.single and isinstance(error, Interrupted):
-                raise
-            raise Interrupted(f"interrupted: {done} boards counted", done) from None
-    if cross_check:
-        check.tell()
-    source.finish()
+    delivery = Delivery(asked, source, engine, _Plain(only, source.single))
+    check = CrossCheck(options) if cross_check else None
+    found = _counted(source, options, engine, delivery, check, asked.stats)
+    delivery.deliver(found, boards, "counted", None if only is None else WANTED[only])
 
 
-def _enough_for_only(fields: dict[str, Any]) -> Options:
-    """The options with a limit that tells one solution from several."""
-    options = Options(**fields | {"limit": fields["limit"] or 2})
-    if options.limit == 1:
-        raise InputError("--only needs a limit of at least 2")
-    return options
+def _limit(limit: int | None, only: str | None, asked: Asked) -> int | None:
+    """The limit; one that tells one solution from several where that is asked."""
+    reason = "--only" if only else "--exit-code" if asked.exit_code else None
+    if reason is None:
+        return limit
+    if limit == 1:
+        raise InputError(f"{reason} needs a limit of at least 2")
+    return limit or 2
 
 
 def _counted(
     source: Source,
     options: Options,
     engine: Engine,
-    line: ProgressLine,
-    alone: bool,
+    delivery: Delivery,
+    check: CrossCheck | None,
     stats: bool,
-) -> Iterator[Counts]:
-    """Count the boards in blocks, or each alone, with its progress and its plan shown."""
+) -> Iterator[Answers]:
+    """Count the boards in blocks, or each alone, and again if that is asked."""
     from gpusudoku.counting import count_batches
-    from gpusudoku.planning.run import count_board
 
-    if not alone:
-        yield from count_batches(source.batches(), options, engine)
+    watched = delivery.writer.watched
+    if check is None and not delivery.alone:
+        for results in count_batches(watched(source.batches()), options, engine):
+            yield Answers(results)
         return
+    for board in watched(source.singles()):
+        place = "" if source.single else place_of(board, 0)
+        with naming(place):
+            results = _counted_alone(board, options, engine, delivery.line, place, stats)
+            if check is not None:
+                check(results)
+        yield Answers(results)
+        if source.single and stats:
+            show_stats(results)
+    if check is not None:
+        check.tell()
+
+
+def _counted_alone(
+    board: Batch, options: Options, engine: Engine, line: ProgressLine, place: str, stats: bool
+) -> Counts:
+    """Count a batch of one board, with its plan and its progress shown."""
+    from gpusudoku.planning.run import count_board
 
     def planned(plan: Plan) -> None:
         line.clear()
-        show_plan(plan, stats)
+        show_plan(plan, place, stats and not place)
 
-    for board in source.singles():
-        result = count_board(board[0], options, engine, planned=planned, progress=line.update)
-        yield Counts.of(board, result, options.limit)
-
-
-def _as_counts(results: Counts) -> str:
-    return "".join(f"{result}\n" for result in results)
+    result = count_board(board[0], options, engine, planned=planned, progress=line.update)
+    return Counts.of(board, result, options.limit)
 
 
-def _as_boards(results: Counts) -> str:
-    return formats.write_lines(results.boards.cells)
+class _Plain(Writer):
+    """Counts for those who read them, or the boards that --only asks for."""
 
+    def __init__(self, only: str | None, single: bool) -> None:
+        self._only, self._single = only is not None, single
 
-def _as_lines(results: Counts) -> str:
-    """Write ``BOARD:COUNT`` lines; few boards of a block have a count that no other has."""
-    numbers, which = np.unique(np.array(results.counts), return_inverse=True)
-    texts = [
-        f":{number}" if results.is_exact(number) else f":{number}+" for number in numbers.tolist()
-    ]
-    return formats.write_lines(results.boards.cells, np.array(texts, np.bytes_)[which])
-
-
-def _as_json(results: Counts) -> str:
-    return "".join(f"{json.dumps(result.as_dict())}\n" for result in results)
-
-
-WRITERS: dict[str, Callable[[Counts], str]] = {
-    "count": _as_counts,
-    "board": _as_boards,
-    "line": _as_lines,
-    "json": _as_json,
-}
-"""How results are written, whatever their number."""
+    def text(self, answers: Answers) -> str:
+        """A line for every board."""
+        results = answers.results
+        if self._only:
+            return formats.write_lines(results.boards.cells)
+        if self._single:
+            return "".join(f"{results.text(count)}\n" for count in results.counts)
+        # Few boards of a block have a count that no other has.
+        numbers, which = np.unique(np.array(results.counts), return_inverse=True)
+        texts = [f":{results.text(number)}" for number in numbers.tolist()]
+        return formats.write_lines(results.boards.cells, np.array(texts, np.bytes_)[which])
 
 
 class CrossCheck:

@@ -18,15 +18,15 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.options import (
     Reading,
     boards_argument,
-    option,
     output_file,
+    own_option,
     reading,
     searching,
     statistics,
 )
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.report import show_search, start_engine
+from gpusudoku.cli.report import Totals, show_search, start_engine
 from gpusudoku.cli.source import Source, warn_conflicts
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.jobs.job import Progress
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
     from gpusudoku.listing import Listed
 
+own = own_option("enumerate")
+
 SORTED_BYTES = 1 << 30
 """--sorted keeps all solutions in memory, one byte a cell, and refuses to keep more than this."""
 
@@ -43,24 +45,22 @@ SORTED_BYTES = 1 << 30
 @click.command("enumerate")
 @boards_argument
 @searching
-@option(
+@own(
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
     help="List at most N solutions of each board.",
 )
-@output_file
-@option(
+@output_file("enumerate")
+@own(
     "--format",
     "form",
     type=click.Choice(list(formats.FORMATS)),
     default="line",
     help="How to write solutions.",
 )
-@option(
-    "--sorted", "in_order", is_flag=True, help="In ascending order; takes up to 1 GiB of memory."
-)
-@statistics
+@own("--sorted", "in_order", is_flag=True, help="In ascending order; takes up to 1 GiB of memory.")
+@statistics("enumerate")
 @reading
 def enumerate_(
     boards: tuple[str, ...],
@@ -86,12 +86,12 @@ def enumerate_(
     """
     options = Options(**fields)
     source = Source(boards, reading)
-    with Output(output, force, boards) as out, ProgressLine(quiet=output is None) as line:
+    with Output(output, force, boards) as out, ProgressLine(listing=output is None) as line:
         engine = start_engine(options)
         out.write_header(form)
-        done = 0
+        done, totals = 0, Totals(engine)
         try:
-            with closing(_listed(source, options, engine, line.update, stats)) as found:
+            with closing(_listed(source, options, engine, line.update, stats, totals)) as found:
                 for listed in found:
                     line.clear()
                     warn_conflicts(listed.doubtful, source.single)
@@ -101,9 +101,11 @@ def enumerate_(
                         out.write(_as_text(block, listed.boards.geometry, form))
                     done += len(listed.boards)
                     if not source.single:
-                        line.boards(done)
+                        line.boards(done, source.share)
         except (KeyboardInterrupt, Interrupted):
             raise Interrupted(f"interrupted: {out.lines} lines written", out.lines) from None
+    if stats and not source.single:
+        totals.show()
     source.finish()
 
 
@@ -113,6 +115,7 @@ def _listed(
     engine: Engine,
     progress: Callable[[Progress], None],
     stats: bool,
+    totals: Totals,
 ) -> Generator[Listed, None, None]:
     """List the boards in blocks, or each alone, with its statistics."""
     from gpusudoku.listing import list_batches, list_board
@@ -121,8 +124,8 @@ def _listed(
         yield from list_batches(source.batches(), options, engine, progress)
         return
     for board in source.singles():
-        show = partial(show_search, board[0]) if stats else None
-        yield from list_board(board, options, engine, progress, show)
+        show = partial(show_search, board[0]) if source.single else partial(totals.add, 1)
+        yield from list_board(board, options, engine, progress, show if stats else None)
 
 
 def _sorted(listing: Iterable[NDArray[np.uint8]]) -> list[NDArray[np.uint8]]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import StringIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpusudoku import collection
-from gpusudoku.cli.messages import note
+from gpusudoku.cli.messages import is_quiet, note
 from gpusudoku.cli.options import Reading
 from gpusudoku.cli.report import announce_compiling
 from gpusudoku.cli.source import Source
@@ -72,7 +73,7 @@ def measure(request: Request) -> Results:
         seconds=request.seconds,
         patience=request.patience,
     )
-    table = LiveTable(bench.measured, sys.stderr)
+    table = LiveTable(bench.measured, StringIO() if is_quiet() else sys.stderr)
     try:
         for each in bench:
             table.show(each)

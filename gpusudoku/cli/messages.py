@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import click
+
+from gpusudoku.errors import InputError, MismatchError, TooExpensive
+
+_quiet = False
+
+
+@contextmanager
+def quietly(quiet: bool) -> Iterator[None]:
+    """Have nothing said for a while but what is wrong, if so it was asked."""
+    global _quiet
+    before, _quiet = _quiet, quiet
+    try:
+        yield
+    finally:
+        _quiet = before
+
+
+def is_quiet() -> bool:
+    """Whether nothing is said but what is wrong."""
+    return _quiet
 
 
 def tell(text: str) -> None:
     """Say something that a user may want to know."""
-    click.echo(text, err=True)
+    if not _quiet:
+        click.echo(text, err=True)
 
 
 def note(text: str) -> None:
@@ -18,3 +42,12 @@ def note(text: str) -> None:
 def complain(text: str) -> None:
     """Say what is wrong, on one line that begins with the program's name."""
     click.echo(f"gpusudoku: {' '.join(text.split())}", err=True)
+
+
+@contextmanager
+def naming(place: str) -> Iterator[None]:
+    """Let what is wrong with a board say first which board it is."""
+    try:
+        yield
+    except (InputError, MismatchError, TooExpensive) as error:
+        raise type(error)(f"{place}{error}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 import click
@@ -17,6 +17,7 @@ from gpusudoku.cli.completing import (
     complete_files,
     complete_techniques,
 )
+from gpusudoku.cli.messages import quietly
 from gpusudoku.errors import InputError
 from gpusudoku.options import CUTOFFS_BY, DEVICES, METHODS, MOST_JOBS, STRATEGIES
 from gpusudoku.search.techniques import DEFAULT, GROUPS, TECHNIQUES
@@ -27,11 +28,20 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def option(
     *names: str, prefix: str = "GPUSUDOKU_", **settings: Any
 ) -> Callable[[Command], Command]:
-    """A click option with its default shown and its environment variable, prefix and name."""
+    """A click option with its default shown and its environment variable, prefix and name.
+
+    Commands share a variable only where it means the same to all of them: what belongs to one
+    command is an ``own_option``.
+    """
     long = next(name for name in names if name.startswith("--"))
     variable = prefix + long.split("/")[0].lstrip("-").replace("-", "_").upper()
     settings.setdefault("show_default", settings.get("default") is not None)
     return click.option(*names, envvar=variable, show_envvar=True, **settings)
+
+
+def own_option(command: str) -> Callable[..., Callable[[Command], Command]]:
+    """What makes options that belong to a command: their variables have its name in them."""
+    return partial(option, prefix=f"GPUSUDOKU_{command.upper()}_")
 
 
 def _box(ctx: click.Context, param: click.Parameter, value: str | None) -> Geometry | None:
@@ -83,6 +93,7 @@ _reading = compose(
         help="The shape of a box, if it is not the usual one.",
     ),
     option("--keep-going", is_flag=True, help="Report bad boards of a batch and continue."),
+    option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but what is wrong."),
 )
 
 
@@ -93,8 +104,9 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @wraps(command)
-    def with_reading(*, box: Geometry | None, keep_going: bool, **others: Any) -> Any:
-        return command(reading=Reading(box, keep_going), **others)
+    def with_reading(*, box: Geometry | None, keep_going: bool, quiet: bool, **others: Any) -> Any:
+        with quietly(quiet):
+            return command(reading=Reading(box, keep_going), **others)
 
     return _reading(with_reading)
 
@@ -173,17 +185,27 @@ counting = compose(
     ),
 )
 
-statistics = option("--stats", is_flag=True, help="Show statistics on stderr.")
 
-force = option("--force", is_flag=True, help="Overwrite an existing output file.")
+def statistics(command: str) -> Callable[[Command], Command]:
+    """The option of a command that shows what was done."""
+    return own_option(command)("--stats", is_flag=True, help="Show statistics on stderr.")
 
-output_file = compose(
-    option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        shell_complete=complete_files,
-        help="Write to FILE.  [default: stdout]",
-    ),
-    force,
-)
+
+def force(command: str) -> Callable[[Command], Command]:
+    """The option of a command that lets it overwrite files."""
+    return own_option(command)("--force", is_flag=True, help="Overwrite an existing output file.")
+
+
+def output_file(command: str) -> Callable[[Command], Command]:
+    """The options of a command that tell where its results go."""
+    own = own_option(command)
+    return compose(
+        own(
+            "-o",
+            "--output",
+            metavar="FILE",
+            shell_complete=complete_files,
+            help="Write to FILE.  [default: stdout]",
+        ),
+        force(command),
+    )

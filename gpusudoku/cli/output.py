@@ -21,6 +21,8 @@ from gpusudoku.jobs.interrupts import held_interrupts
 
 PIPE_PIECE = 4096
 """Bytes that a pipe which is ready takes at once (PIPE_BUF on Linux; POSIX grants 512)."""
+ENCODING, NAMES = "utf-8", "surrogateescape"
+"""The names of files are written as they are, even those that are no UTF-8."""
 FILE_PIECE = 1 << 20
 """Bytes written to a file between two looks for an interrupt."""
 
@@ -59,7 +61,7 @@ class Output:
         """Open the file: only once there is something to write, so that a failure loses nothing."""
         try:
             anew = not self._force and (Path(path).is_file() or not Path(path).exists())
-            return Path(path).open("x" if anew else "w", encoding="ascii", newline="\n")
+            return Path(path).open("x" if anew else "w", encoding=ENCODING, newline="\n")
         except FileExistsError:
             raise InputError(f"{path}: exists already; --force overwrites it") from None
         except OSError as error:
@@ -97,7 +99,7 @@ class Output:
         if not text:
             return
         file = self._file or self._use(self._open(self._path or os.devnull))
-        data = text.encode("ascii")
+        data = text.encode(ENCODING, NAMES)
         try:
             with held_interrupts() as interrupted:
                 for piece in self._pieces(data):
@@ -136,7 +138,7 @@ class Output:
 
     def _write_all(self, file: IO[str], piece: bytes) -> None:
         if self._descriptor is None:  # a stand-in for stdout, in memory
-            file.write(piece.decode("ascii"))
+            file.write(piece.decode(ENCODING, NAMES))
             return
         while piece:
             piece = piece[os.write(self._descriptor, piece) :]

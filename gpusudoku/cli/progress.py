@@ -6,6 +6,7 @@ import sys
 import time
 from types import TracebackType
 
+from gpusudoku.cli.messages import is_quiet
 from gpusudoku.jobs.job import Progress
 
 DELAY_SECONDS = 0.5
@@ -17,11 +18,12 @@ BAR_WIDTH = 24
 class ProgressLine:
     """``[######......]  43 %  12,345,678 solutions  3 s, about 4 s left``, rewritten in place."""
 
-    def __init__(self, quiet: bool = False) -> None:
-        """Show nothing if quiet and stdout is a terminal, too: what is listed there moves on."""
+    def __init__(self, listing: bool = False) -> None:
+        """Show nothing of a listing if stdout is a terminal, too: what is listed there moves on."""
         self._shown = False
-        self._on = sys.stderr.isatty() and not (quiet and sys.stdout.isatty())
-        self._next = time.perf_counter() + DELAY_SECONDS
+        self._on = sys.stderr.isatty() and not is_quiet() and not (listing and sys.stdout.isatty())
+        self._start = time.perf_counter()
+        self._next = self._start + DELAY_SECONDS
 
     def __enter__(self) -> ProgressLine:
         return self
@@ -53,10 +55,20 @@ class ProgressLine:
                 f"  {progress.seconds:,.0f} s{left}"
             )
 
-    def boards(self, done: int) -> None:
-        """Show how many boards of a batch are done."""
-        if self._due():
-            self._write(f"{done:,} boards done")
+    def boards(self, done: int, share: float | None = None) -> None:
+        """Show how many boards of a batch are done, and which share of all that is, if known."""
+        if not self._due():
+            return
+        seconds = time.perf_counter() - self._start
+        if share and done:
+            share = min(1.0, share)
+            left = seconds * (1 - share) / share
+            self._write(
+                f"{done:,} of about {_rounded(done / share):,} boards, {seconds:,.0f} s, "
+                f"about {left:,.0f} s left"
+            )
+        else:
+            self._write(f"{done:,} boards, {seconds:,.0f} s")
 
     def _due(self) -> bool:
         now = time.perf_counter()
@@ -69,3 +81,8 @@ class ProgressLine:
         self._shown = bool(text)
         sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()
+
+
+def _rounded(number: float) -> int:
+    """An estimate of a number: its first three digits."""
+    return int(float(f"{number:.3g}"))

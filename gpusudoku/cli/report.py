@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from gpusudoku.board.board import Board
 from gpusudoku.cli.messages import note, tell
@@ -60,8 +62,11 @@ def _warn_fallback(error: DeviceError) -> None:
     note(str(error))
 
 
-def show_plan(plan: Plan, stats: bool) -> None:
-    """Before the count: the estimates, if statistics are asked for; else, if it will take long."""
+def show_plan(plan: Plan, place: str, stats: bool) -> None:
+    """Before the count: the estimates, if statistics are asked for; else, if it will take long.
+
+    ``place`` is where the board stands in a batch.
+    """
     estimates = plan.estimates
     if stats:
         lines = {"method": plan.method}
@@ -76,7 +81,7 @@ def show_plan(plan: Plan, stats: bool) -> None:
     seconds = estimates.seconds_of(plan.method)
     if seconds is not None and seconds > LONG_SECONDS:
         why = f"{estimates.no_contraction}; " if estimates.no_contraction else ""
-        note(f"{why}the {plan.method} may take {_duration(seconds)}")
+        note(f"{place}{why}the {plan.method} may take {_duration(seconds)}")
 
 
 def show_stats(results: Iterable[Count]) -> None:
@@ -91,6 +96,60 @@ def show_stats(results: Iterable[Count]) -> None:
             _show_contraction(result.board, stats)
         if result.exact and stats.seconds > 0:
             _show({"solutions/second": power_of_ten(round(result.count / stats.seconds))})
+
+
+class Totals:
+    """The statistics of a batch, added up."""
+
+    def __init__(self, engine: Engine) -> None:
+        unit = "GPUs" if engine.name == "cuda" else "threads"
+        self._device = f"{engine.name}, {engine.workers} {unit}"
+        self._boards = Counter[str]()
+        self._searches: dict[str, float] = defaultdict(int)
+        self._contractions: dict[str, float] = defaultdict(int)
+        self._deepest = 0
+        self._seen = WeakValueDictionary[int, Stats]()
+
+    def add(self, boards: int, stats: Stats) -> None:
+        """Take in boards; those that were counted together have the same statistics."""
+        self._boards[stats.method] += boards
+        if self._seen.get(id(stats)) is stats:
+            return
+        self._seen[id(stats)] = stats
+        if isinstance(stats, SearchStats):
+            for name in ("frontier_boards", "boards_explored", "nodes"):
+                self._searches[name] += getattr(stats, name)
+            self._searches["seconds"] += stats.seconds
+            self._searches["expansion_seconds"] += stats.expansion_seconds
+            self._deepest = max(self._deepest, stats.deepest)
+        else:
+            self._contractions["products"] += stats.products
+            self._contractions["seconds"] += stats.seconds
+
+    def show(self) -> None:
+        """Print a line for each on stderr: of all boards, of the searches, of the contractions."""
+        _show({"device": self._device, "boards": f"{self._boards.total():,}"})
+        if self._boards["search"]:
+            sums = self._searches
+            _show(
+                {
+                    "searched": f"{self._boards['search']:,} boards",
+                    "frontier boards": f"{sums['frontier_boards']:,}",
+                    "boards explored": f"{sums['boards_explored']:,}",
+                    "nodes": f"{sums['nodes']:,}",
+                    "deepest stack": f"{self._deepest}",
+                    "seconds": f"{sums['seconds']:.6f} (expansion {sums['expansion_seconds']:.6f})",
+                }
+            )
+        if self._boards["contraction"]:
+            sums = self._contractions
+            _show(
+                {
+                    "contracted": f"{self._boards['contraction']:,} boards",
+                    "products": f"{sums['products']:,}",
+                    "seconds": f"{sums['seconds']:.6f}",
+                }
+            )
 
 
 def _duration(seconds: float) -> str:

@@ -13,7 +13,7 @@ from gpusudoku import formats
 from gpusudoku.board.board import Board
 from gpusudoku.cli.completing import complete_techniques
 from gpusudoku.cli.messages import note, tell
-from gpusudoku.cli.options import Reading, boards_argument, option, reading
+from gpusudoku.cli.options import Reading, boards_argument, own_option, reading
 from gpusudoku.cli.report import announce_compiling
 from gpusudoku.cli.source import Source, place_of, warn_conflict
 from gpusudoku.search.techniques import (
@@ -26,10 +26,12 @@ from gpusudoku.search.techniques import (
 if TYPE_CHECKING:
     from gpusudoku.simplifying import Simplified
 
+own = own_option("simplify")
+
 
 @click.command("simplify")
 @boards_argument
-@option(
+@own(
     "--technique",
     "techniques",
     default="all",
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     shell_complete=complete_techniques,
     help=f"Comma-separated: {', '.join([*TECHNIQUES, *GROUPS])}.",
 )
-@option("--json", "as_json", is_flag=True, help="One JSON object per board.")
+@own("--json", "as_json", is_flag=True, help="One JSON object per board.")
 @reading
 def simplify(
     boards: tuple[str, ...],

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from gpusudoku import formats
 from gpusudoku.board.board import Board
-from gpusudoku.cli.messages import note
-from gpusudoku.cli.options import Reading, boards_argument, option, reading, searching, statistics
-from gpusudoku.cli.output import Output
-from gpusudoku.cli.progress import ProgressLine
+from gpusudoku.cli.answering import Asked, Delivery, answering
+from gpusudoku.cli.messages import naming, note
+from gpusudoku.cli.options import Reading, boards_argument, own_option, reading, searching
+from gpusudoku.cli.records import Answers, Writer
 from gpusudoku.cli.report import show_search, start_engine
-from gpusudoku.cli.source import Source, place_of, warn_conflict
-from gpusudoku.cli.summary import Summary
-from gpusudoku.errors import Interrupted
-from gpusudoku.jobs.job import Progress
+from gpusudoku.cli.source import Source, place_of
+from gpusudoku.errors import InputError
 from gpusudoku.options import Options
+from gpusudoku.results import Counts
 
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
@@ -30,123 +28,130 @@ if TYPE_CHECKING:
 @click.command()
 @boards_argument
 @searching
-@option(
+@own_option("solve")(
     "--first",
     "first_only",
     is_flag=True,
     help="Stop at the first solution, without looking for another.",
 )
-@option(
-    "--format",
-    "form",
-    type=click.Choice(list(formats.FORMATS)),
-    help="How to write solutions.  [default: pretty for one board, line for a batch]",
+@answering(
+    "solve", [*formats.FORMATS, "jsonl"], "[default: pretty for one board, line for a batch]"
 )
-@option("--json", "as_json", is_flag=True, help="One JSON object per board.")
-@statistics
 @reading
 def solve(
     boards: tuple[str, ...],
     reading: Reading,
+    asked: Asked,
     first_only: bool,
-    form: str | None,
-    as_json: bool,
-    stats: bool,
     **fields: Any,
 ) -> None:
-    """Find a solution of every BOARD and say on stderr whether it is the only one.
+    """Find a solution of every BOARD and say whether it is the only one.
 
-    All workers stop at the second solution (at the first with --first). A batch ends with a
-    summary on stderr; a board without a solution is named there and prints nothing.
+    All workers stop at the second solution (at the first with --first). For one board stderr says
+    whether there is another solution; a terminal shows the given board, too. A batch prints an
+    empty line for a board without a solution, and ends with a summary on stderr.
 
     \b
     Examples:
       gpusudoku solve board.txt
       gpusudoku solve puzzles.txt > solutions.txt
+      gpusudoku solve puzzles.csv --format csv > solutions.csv
       gpusudoku solve @techniques-16x16 --stats
     """
-    options = Options(**fields)
+    if first_only and asked.exit_code:
+        raise InputError("--exit-code needs to know whether there is another solution: no --first")
+    options = Options(**fields, limit=1 if first_only else 2)
     source = Source(boards, reading)
     engine = start_engine(options)
-    form = form or ("pretty" if source.single else "line")
-    alone = source.single or as_json or stats
-    summary = Summary()
-    with Output(None, False, boards) as out, ProgressLine() as line:
-        if not as_json:
-            out.write_header(form)
-        progress = line.update if source.single else None
-        try:
-            for solved in _solved(source, options, engine, alone, not first_only, progress):
-                line.clear()
-                special = np.flatnonzero(solved.counts != 1).tolist()
-                for index in [0] if source.single else special:
-                    name = "" if source.single else place_of(solved.boards, index)
-                    _tell(solved.boards[index], name, solved.counts[index], first_only)
-                if as_json:
-                    out.write(_record(solved, first_only))
-                else:
-                    out.write(_solutions(solved, form, summary.solved == 0))
-                summary.add_solved(solved)
-                if stats:
-                    show_search(solved.boards[0], solved.stats)
-                line.boards(summary.boards)
-        except (KeyboardInterrupt, Interrupted):
-            raise Interrupted(f"interrupted: {summary.boards} boards solved", 0) from None
-    if not source.single:
-        summary.show()
-    source.finish()
+    shown = source.single and asked.form is None and sys.stdout is not None and sys.stdout.isatty()
+    form = asked.form or ("pretty" if source.single else "line")
+    plain = _Shown() if shown else _Solutions(form, source.single)
+    delivery = Delivery(asked, source, engine, plain)
+    found = _solved(source, options, engine, delivery, not shown, asked.stats)
+    delivery.deliver(found, boards, "solved")
 
 
 def _solved(
     source: Source,
     options: Options,
     engine: Engine,
-    alone: bool,
-    check_unique: bool,
-    progress: Callable[[Progress], None] | None,
-) -> Iterator[Solved]:
-    """Solve the boards in blocks, or each alone."""
+    delivery: Delivery,
+    tell: bool,
+    stats: bool,
+) -> Iterator[Answers]:
+    """Solve the boards in blocks, or each alone; after a single board say what came of it."""
     from gpusudoku.solving import Solved, solve_batches, solve_board
 
-    if not alone:
-        yield from solve_batches(source.batches(), options, engine, check_unique=check_unique)
+    watched, check_unique = delivery.writer.watched, options.limit != 1
+    if not delivery.alone:
+        batches = watched(source.batches())
+        for solved in solve_batches(batches, options, engine, check_unique=check_unique):
+            yield _answers(solved, options, engine)
         return
-    for board in source.singles():
+    progress = delivery.line.update
+    for board in watched(source.singles()):
         solution = solve_board(
             board[0], options, engine, check_unique=check_unique, progress=progress
         )
-        yield Solved.of(board, solution)
+        answers = _answers(Solved.of(board, solution), options, engine)
+        yield answers
+        if source.single and tell:
+            note(_verdict(answers))
+        if source.single and stats:
+            show_search(board[0], solution.stats)
 
 
-def _tell(board: Board, name: str, count: int, first_only: bool) -> None:
-    """Say on stderr what the solution does not show."""
+def _answers(solved: Solved, options: Options, engine: Engine) -> Answers:
+    """What was solved, as numbers of solutions up to the limit."""
+    stats, counts = solved.stats, solved.counts.tolist()
+    jobs = len(stats.utilisation) or engine.workers
+    results = Counts(solved.boards, counts, options.limit, engine.name, jobs, stats)
+    return Answers(results, solved.solutions)
+
+
+def _verdict(answers: Answers) -> str:
+    """What the solution of a single board does not show."""
+    [count] = answers.results.counts
     if count == 0:
-        warn_conflict(board, name)
-        verdict = "no solution"
-    elif first_only:
-        verdict = "a solution"
-    else:
-        verdict = "the only solution" if count == 1 else "not the only solution"
-    note(f"{name}{verdict}")
+        return "no solution"
+    unique = answers.results.is_unique(count)
+    return "a solution" if unique is None else f"{'' if unique else 'not '}the only solution"
 
 
-def _record(solved: Solved, first_only: bool) -> str:
-    """Write a single board as a JSON object."""
-    [board], [count] = solved.boards, solved.counts.tolist()
-    record = {
-        "board": str(board),
-        "solution": str(Board(solved.solutions[0], board.geometry)) if count else None,
-        "unique": count == 1 if count and not first_only else None,
-        "seconds": solved.stats.seconds,
-    }
-    return json.dumps(record) + "\n"
+class _Solutions(Writer):
+    """Solutions in one of the text forms."""
+
+    def __init__(self, form: str, single: bool) -> None:
+        self._form, self._single = form, single
+        self._first = True
+
+    def text(self, answers: Answers) -> str:
+        """Every solution; lines of a batch stand beside its boards, empty if there is none."""
+        boards, counts = answers.results.boards, answers.results.counts
+        solutions = answers.solutions
+        assert solutions is not None
+        if self._form == "line" and all(counts):
+            return formats.write_lines(solutions)
+        texts, between = [], formats.separator(self._form)
+        for index, count in enumerate(counts):
+            if count:
+                with naming("" if self._single else place_of(boards, index)):
+                    text = formats.write(Board(solutions[index], boards.geometry), self._form)
+                texts.append(f"{'' if self._first else between}{text}\n")
+                self._first = False
+            elif not (self._single or between):
+                texts.append("\n")
+        return "".join(texts)
 
 
-def _solutions(solved: Solved, form: str, first: bool) -> str:
-    """Write the solutions that there are; whether they are the first that are written."""
-    found = solved.solutions[solved.counts > 0]
-    if form == "line":
-        return formats.write_lines(found)
-    between, geometry = formats.separator(form), solved.boards.geometry
-    text = "".join(f"{between}{formats.write(Board(cells, geometry), form)}\n" for cells in found)
-    return text.removeprefix(between) if first else text
+class _Shown(Writer):
+    """A single board for somebody who looks: what was given, the solution, and what it took."""
+
+    def text(self, answers: Answers) -> str:
+        """Both boards and a line."""
+        [board], [count] = answers.results.boards, answers.results.counts
+        assert answers.solutions is not None
+        found = [Board(answers.solutions[0], board.geometry)] if count else []
+        parts = [formats.write(each, "pretty") for each in (board, *found)]
+        seconds = answers.results.stats.seconds
+        return "\n\n".join([*parts, f"{_verdict(answers)}, {seconds:.6f} s"]) + "\n"

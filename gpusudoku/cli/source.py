@@ -21,11 +21,12 @@ class Source:
     """The boards that a command was given, read one after the other, or many together.
 
     A bad board ends the reading by an ``InputError`` after all boards before it; or, if the
-    command is to keep going, it is reported on stderr at once and ``failed`` is set.
+    command is to keep going, it is reported on stderr at once and counted.
     """
 
     def __init__(self, names: Iterable[str], reading: Reading) -> None:
-        self.failed = False
+        self.unreadable = 0
+        """Bad boards that were reported."""
         self._keep_going = reading.keep_going
         found = chain.from_iterable(_read(name, reading.box) for name in names)
         head = list(islice(found, 2))
@@ -50,14 +51,19 @@ class Source:
             if not isinstance(found, InputError):
                 yield found
             elif self._keep_going:
-                self.failed = True
+                self.unreadable += 1
                 complain(str(found))
             else:
                 raise found
 
+    @property
+    def share(self) -> float | None:
+        """The share of the input that was read so far, if it is known."""
+        return None
+
     def finish(self) -> None:
         """Exit with status 2 if a bad board was reported on the way."""
-        if self.failed:
+        if self.unreadable:
             click.get_current_context().exit(2)
 
 

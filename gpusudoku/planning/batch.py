@@ -17,6 +17,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.contraction.nine.batch import contract_cheap
 from gpusudoku.contraction.prepare import NINE
 from gpusudoku.engines.engine import Engine
+from gpusudoku.errors import TooExpensive
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import only_searches
 from gpusudoku.planning.plan import Outcome
@@ -81,4 +82,8 @@ def _contracted(block: Batch, options: Options, engine: Engine) -> Iterator[Coun
     cheap = Outcome(counts, ContractionStats(products=0, seconds=seconds, utilisation=()))
     alone = replace(options, method="contraction")
     for index, count in enumerate(counts_of(block, cheap, options, engine)):
-        yield count_board(count.board, alone, engine) if index in expensive else count
+        try:
+            yield count_board(count.board, alone, engine) if index in expensive else count
+        except TooExpensive as error:
+            place = "" if block.places is None else f"{block.places.name(index)}: "
+            raise TooExpensive(f"{place}{error}") from None

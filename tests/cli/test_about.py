@@ -86,7 +86,7 @@ def test_no_command_shows_help(run):
 
 
 def test_variables_set_options(run, monkeypatch, file):
-    monkeypatch.setenv("GPUSUDOKU_LIMIT", "2")
+    monkeypatch.setenv("GPUSUDOKU_COUNT_LIMIT", "2")
     assert run("count", file(LINE_4X4))[1] == "2+\n"
 
 

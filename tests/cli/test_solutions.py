@@ -40,14 +40,17 @@ class TestSolve:
         _, out, err = run("solve", file(f"{PUZZLE}\n{PUZZLE}\n"))
         solution = "".join(map(str, next(naive.solutions(parse(PUZZLE)))))
         assert out.splitlines() == [solution] * 2
-        assert "Solved       :  2/2" in err
-        assert "Solved Cells :  56(input) 162(finally) 162(expected)" in err
-        assert "Cell Hints   :  954(input) 0(finally)" in err
+        assert err.startswith("gpusudoku: 2 boards: 2 unique, 0 several, 0 none, 0 unreadable; ")
+        assert len(err.splitlines()) == 1
 
     def test_json(self, run, file):
         record = json.loads(run("solve", file(PUZZLE), "--json")[1])
         assert record["unique"] is True
         assert parse(record["solution"]).is_full
+        assert (record["count"], record["exact"], record["line"]) == ("1", True, 1)
+        assert record["boards_explored"] >= 1
+        assert record["jobs"] >= 1
+        assert record["seconds"] > 0
 
 
 class TestEnumerate:

@@ -1,0 +1,48 @@
+"""The line of progress of a batch."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from gpusudoku.cli import progress
+from gpusudoku.cli.messages import quietly
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What stands on the line after so many seconds, boards and the share that they are."""
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
+
+    def show(seconds, done, share):
+        terminal = Terminal()
+        monkeypatch.setattr(progress.sys, "stderr", terminal)
+        line = progress.ProgressLine()
+        now[0] += seconds
+        line.boards(done, share)
+        return terminal.getvalue().removeprefix("\r\x1b[K")
+
+    return show
+
+
+def test_total_and_time_left(shown):
+    assert shown(12, 123_456, 0.42) == "123,456 of about 294,000 boards, 12 s, about 17 s left"
+    assert shown(10, 1000, 1.0) == "1,000 of about 1,000 boards, 10 s, about 0 s left"
+
+
+@pytest.mark.parametrize("share", [None, 0.0])
+def test_without_a_known_share(shown, share):
+    assert shown(12, 123_456, share) == "123,456 boards, 12 s"
+
+
+def test_nothing_at_once_nor_where_it_is_to_be_quiet(shown):
+    assert shown(0.1, 10, 0.5) == ""
+    with quietly(True):
+        assert shown(12, 10, 0.5) == ""

@@ -1,0 +1,253 @@
+"""Answers for the next program: tables and JSON lines, of ``count`` and of ``solve``."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpusudoku import Board, formats
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.places import Origin, Places
+from gpusudoku.cli.records import COLUMNS, Answers, JsonLines, Table, distinct
+from gpusudoku.results import ContractionStats, Counts
+from tests import naive
+from tests.boards import full_grid
+
+UNIQUE, MANY, NONE = "123434122143432.", "." * 16, "11" + "." * 14
+SOLUTION = "1234341221434321"
+LINES = f"{UNIQUE}\n\n{MANY}\n{NONE}\n"
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+
+
+def table(text: str, form: str = "csv") -> list[dict[str, str]]:
+    return list(csv.DictReader(StringIO(text), delimiter=DELIMITERS[form], strict=True))
+
+
+def records(text: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture
+def boards(file, uncompiled):
+    """A file with a board of each kind."""
+    return file(LINES, "boards.txt")
+
+
+class TestTables:
+    @pytest.mark.parametrize("form", list(DELIMITERS))
+    def test_count(self, run, boards, form):
+        rows = table(run("count", boards, "--format", form)[1], form)
+        assert list(rows[0]) == list(COLUMNS)
+        assert [list(row.values()) for row in rows] == [
+            [str(boards), "1", UNIQUE, "1", "true", ""],
+            [str(boards), "3", MANY, "288", "false", ""],
+            [str(boards), "4", NONE, "0", "false", ""],
+        ]
+
+    @pytest.mark.parametrize("form", list(DELIMITERS))
+    def test_solve(self, run, boards, form):
+        rows = table(run("solve", boards, "--format", form)[1], form)
+        assert [row["count"] for row in rows] == ["1", "2+", "0"]
+        assert [row["unique"] for row in rows] == ["true", "false", "false"]
+        assert rows[0]["solution"] == SOLUTION
+        assert tuple(map(int, rows[1]["solution"])) in naive.solutions(Board.empty(Geometry(2, 2)))
+        assert rows[2]["solution"] == ""
+
+    @pytest.mark.parametrize(
+        ("limit", "shown"),
+        [(1, [("1+", ""), ("1+", ""), ("0", "false")]),
+         (2, [("1", "true"), ("2+", "false"), ("0", "false")])],
+    )  # fmt: skip
+    def test_what_a_limit_hides_is_left_out(self, run, boards, limit, shown):
+        rows = table(run("count", boards, "--limit", limit, "--format", "csv")[1])
+        assert [(row["count"], row["unique"]) for row in rows] == shown
+        objects = records(run("count", boards, "--limit", limit, "--json")[1])
+        truth = {"": None, "true": True, "false": False}
+        assert [(o["count"], o["exact"], o["unique"]) for o in objects] == [
+            (count.removesuffix("+"), "+" not in count, truth[unique]) for count, unique in shown
+        ]
+
+    def test_a_board_that_comes_with_the_program_has_no_line(self, run):
+        [row] = table(run("solve", "@box2x2-few", "--format", "csv")[1])
+        assert (row["source"], row["line"]) == ("@box2x2-few", "")
+
+    def test_only(self, run, boards):
+        rows = table(run("count", boards, "--only", "none", "--format", "csv")[1])
+        assert [row["puzzle"] for row in rows] == [NONE]
+        [record] = records(run("count", boards, "--only", "multiple", "--json")[1])
+        assert (record["board"], record["count"], record["exact"]) == (MANY, "2", False)
+
+    def test_no_rows_have_a_header_all_the_same(self, run, file, uncompiled):
+        path = file(f"{UNIQUE}\n{UNIQUE}\n")
+        status, out, _ = run("count", path, "--only", "none", "--format", "csv")
+        assert (status, out) == (0, ",".join(COLUMNS) + "\n")
+        path = file("1x\n2x\n")
+        status, out, _ = run("count", path, "--keep-going", "--format", "csv")
+        assert (status, out) == (2, ",".join(COLUMNS) + "\n")
+
+    def test_commas_are_quoted(self, run, file):
+        """Boards of more than 35 digits are numbers with commas."""
+        board = Board(full_grid(Geometry(6, 6), 1), Geometry(6, 6))
+        [row] = table(run("solve", file(f"{board}\n"), "--format", "csv")[1])
+        assert row["puzzle"] == row["solution"] == str(board)
+
+
+class TestOtherColumns:
+    INPUT = f'id,puzzle,solution,note\n7,{UNIQUE},mine,"a, ""b"""\n8,{MANY},,Ünïcödé\n'
+
+    def test_they_stand_behind_ours(self, run, file, uncompiled):
+        out = run("count", file(self.INPUT), "--format", "csv")[1]
+        rows = table(out)
+        assert list(rows[0]) == [*COLUMNS, "id", "input_solution", "note"]
+        others = [(row["id"], row["input_solution"], row["note"]) for row in rows]
+        assert others == [("7", "mine", 'a, "b"'), ("8", "", "Ünïcödé")]
+        assert [row["line"] for row in rows] == ["2", "3"]
+
+    def test_in_json_they_are_an_object(self, run, file, uncompiled):
+        first, _ = records(run("count", file(self.INPUT), "--json")[1])
+        assert first["columns"] == {"id": "7", "solution": "mine", "note": 'a, "b"'}
+        assert "columns" not in records(run("count", file(LINES), "--json")[1])[0]
+
+    def test_what_is_written_is_read_again(self, run, file, uncompiled):
+        """Every column survives; those that were ours are the input's now."""
+        out = run("count", file(self.INPUT), "--format", "csv")[1]
+        again = run("count", file(out, "again.csv"), "--format", "csv")[1]
+        assert list(table(again)[0])[len(COLUMNS) :] == [
+            "input_source", "input_line", "input_count", "input_unique", "input_solution",
+            "id", "input_input_solution", "note",
+        ]  # fmt: skip
+        for row, before in zip(table(again), table(out), strict=True):
+            assert row["input_source"] == before["source"]
+            assert [row[name] for name in ("puzzle", "count", "id", "note")] == [
+                before[name] for name in ("puzzle", "count", "id", "note")
+            ]
+
+    def test_equal_names_are_told_apart(self):
+        assert distinct(["a", "a", "line", "input_line"], COLUMNS) == [
+            "a", "input_a", "input_line", "input_input_line"
+        ]  # fmt: skip
+        assert distinct(["a", "line", "a"]) == ["a", "line", "input_a"]
+
+    @pytest.mark.parametrize("command", ["count", "solve"])
+    def test_files_whose_columns_differ_are_no_table(self, run, file, uncompiled, command):
+        first = file(f"puzzle,id\n{UNIQUE},1\n{MANY},2\n", "a.csv")
+        second = file(f"puzzle,name\n{UNIQUE},x\n", "b.csv")
+        status, out, err = run(command, first, second, "--format", "csv")
+        assert status == 2
+        assert [row["id"] for row in table(out)] == ["1", "2"]
+        assert err.splitlines()[-1].startswith(f"gpusudoku: {second}: has the column name, but ")
+        status, out, _ = run(command, first, second, "--format", "jsonl")
+        assert status == 0
+        assert [record["columns"] for record in records(out)] == [
+            {"id": "1"}, {"id": "2"}, {"name": "x"}
+        ]  # fmt: skip
+
+    def test_files_whose_columns_agree_are_one(self, run, file, uncompiled):
+        paths = [file(f"id,puzzle\n{n},{UNIQUE}\n", f"{n}.csv") for n in (1, 2)]
+        rows = table(run("count", *paths, "--format", "csv")[1])
+        assert [(row["source"], row["id"]) for row in rows] == [
+            (str(path), str(n)) for n, path in enumerate(paths, 1)
+        ]
+
+
+class TestJson:
+    def test_of_a_batch(self, run, boards):
+        first, *_ = records(run("count", boards, "--format", "jsonl", "-j", 1)[1])
+        assert first == {
+            "board": UNIQUE, "box": "2x2", "count": "1", "exact": True, "unique": True,
+            "method": "search", "device": "cpu", "source": str(boards), "line": 1,
+        }  # fmt: skip
+
+    def test_of_solve_has_the_solution(self, run, boards):
+        first, _, last = records(run("solve", boards, "--json")[1])
+        assert (first["solution"], first["unique"]) == (SOLUTION, True)
+        assert (last["solution"], last["unique"], last["count"]) == (None, False, "0")
+
+    def test_with_stats_each_board_tells_its_own(self, run, boards):
+        found = records(run("count", boards, "--json", "--stats")[1])
+        assert [record["search_space"] for record in found] == [
+            str(formats.parse(board).search_space) for board in (UNIQUE, MANY, NONE)
+        ]
+        assert len({record["seconds"] for record in found}) == 3
+
+    def test_json_is_a_short_name(self, run, boards):
+        for command in ("count", "solve"):
+            assert (run(command, boards, "--json", "-j", 1)[1]
+                    == run(command, boards, "--format", "jsonl", "-j", 1)[1])  # fmt: skip
+        status, out, err = run("count", boards, "--json", "--format", "csv")
+        assert (status, out, len(err.splitlines())) == (2, "", 1)
+
+    def test_counts_of_any_size_are_text(self):
+        """Beyond 4300 digits Python makes no text of an integer by itself."""
+        number = 10**5000
+        results = Counts(Batch.of([Board.empty(Geometry(2, 2))]), [number], None, "cpu", 1,
+                         ContractionStats(0, 0.0, ()))  # fmt: skip
+        results = Answers(placed(results))
+        assert records(JsonLines(False).text(results))[0]["count"] == "1" + "0" * 5000
+        assert table(Table(",").text(results))[0]["count"] == "1" + "0" * 5000
+
+
+def placed(results: Counts, name: str = "a", *texts: tuple[str, ...]) -> Counts:
+    """The same counts, of boards that were read somewhere."""
+    columns = tuple(f"c{index}" for index in range(len(texts[0]))) if texts else ()
+    places = Places.of(Origin(name, columns), [1] * len(results), texts or None)
+    boards = Batch(results.boards.geometry, results.boards.cells, places=places)
+    return Counts(boards, results.counts, results.limit, results.device, results.jobs,
+                  results.stats)  # fmt: skip
+
+
+TEXTS = ["", " ", "a", 'a"b', "a,b", "a\tb", "a\rb", "'", "ä", "\udce9", '"', ",", "\\", "#"]
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+@pytest.mark.parametrize("text", TEXTS)
+def test_whatever_stands_beside_a_board_is_kept(delimiter, text):
+    """As the csv module writes it, whether that was used or found not to be needed."""
+    boards = Batch.of([Board.empty(Geometry(2, 2))] * 3)
+    stats = ContractionStats(0, 0.0, ())
+    others = [("x", "y"), (text, "y"), ("x", text)]
+    results = placed(Counts(boards, [288] * 3, None, "cpu", 1, stats), "name", *others)
+    writer = Table(delimiter)
+    assert len(list(writer.watched([results.boards]))) == 1
+    found = list(csv.reader(StringIO(writer.text(Answers(results)), newline=""),
+                            delimiter=delimiter, strict=True))  # fmt: skip
+    assert found[0] == [*COLUMNS, "c0", "c1"]
+    assert found[1:] == [["name", "1", MANY, "288", "false", "", *each] for each in others]
+    [first, second, third] = records(JsonLines(False).text(Answers(results)))
+    assert [each["columns"] for each in (first, second, third)] == [
+        dict(zip(["c0", "c1"], each, strict=True)) for each in others
+    ]
+
+
+def test_names_that_are_no_text_are_written_as_they_are(run, tmp_path):
+    name = str(tmp_path).encode() + b"/b\xe9.txt"
+    path = name.decode(errors="surrogateescape")
+    try:
+        Path(path).write_text(f"{UNIQUE}\n{UNIQUE}\n")
+    except OSError:
+        pytest.skip("files have names of text here")
+    assert records(run("count", path, "--json")[1])[0]["source"] == path
+    done = subprocess.run(
+        [sys.executable, "-m", "gpusudoku", "count", path, "--format", "csv", "--device", "cpu"],
+        cwd=Path(__file__).resolve().parents[2],
+        capture_output=True,
+        check=True,
+    )
+    assert name + f",1,{UNIQUE},1,true,\n".encode() in done.stdout
+
+
+def test_chosen_answers_keep_their_solutions():
+    boards = Batch.of([Board.empty(Geometry(2, 2))] * 2)
+    results = placed(Counts(boards, [2, 0], 2, "cpu", 1, ContractionStats(0, 0.0, ())))
+    solutions = np.array([[1] * 16, [0] * 16], np.uint8)
+    answers = Answers(results, solutions)
+    assert list(answers.solution_lines()) == ["1" * 16, ""]
+    assert list(answers.chosen(np.array([False, True])).solution_lines()) == [""]
