@@ -12,6 +12,7 @@ import numpy as np
 
 from gpusudoku import formats
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.expected import expect_count, tell_looking
 from gpusudoku.cli.options import (
     boards_argument,
     counting,
@@ -139,10 +140,13 @@ def _counted(
 
     def planned(plan: Plan) -> None:
         line.clear()
-        show_plan(plan, stats)
+        if stats:
+            show_plan(plan)
+        line.expected = expect_count(plan, board, options, engine, source.single)
 
     for board in source:
-        result = count_board(board, options, engine, planned=planned, progress=line.update)
+        told: dict[str, Any] = {"looking": tell_looking, "planned": planned}
+        result = count_board(board, options, engine, **told, progress=line.update)
         yield Counts.of(result, options.limit)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Generator, Iterable
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from gpusudoku import formats
 from gpusudoku.board.batch import sort_keys
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.expected import expect_listing
 from gpusudoku.cli.options import (
     boards_argument,
     option,
@@ -28,7 +29,6 @@ from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import show_search, start_engine
 from gpusudoku.cli.source import Source, warn_conflicts
 from gpusudoku.errors import InputError, Interrupted
-from gpusudoku.jobs.job import Progress
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def enumerate_(
         out.write_header(form)
         done = 0
         try:
-            with closing(_listed(source, options, engine, line.update, stats)) as found:
+            with closing(_listed(source, options, engine, line, stats)) as found:
                 for listed in found:
                     line.clear()
                     warn_conflicts(listed.doubtful)
@@ -111,18 +111,20 @@ def _listed(
     source: Source,
     options: Options,
     engine: Engine,
-    progress: Callable[[Progress], None],
+    line: ProgressLine,
     stats: bool,
 ) -> Generator[Listed, None, None]:
     """List the boards in blocks, or each alone, with its statistics."""
     from gpusudoku.listing import list_batches, list_board
 
     if not (source.single or stats):
-        yield from list_batches(source.batches(), options, engine, progress)
+        yield from list_batches(source.batches(), options, engine, line.update)
         return
     for board in source:
+        if source.single:
+            line.expected = expect_listing(board, options, engine)
         show = partial(show_search, board) if stats else None
-        yield from list_board(board, options, engine, progress, show)
+        yield from list_board(board, options, engine, line.update, show)
 
 
 def _sorted(listing: Iterable[NDArray[np.uint8]]) -> list[NDArray[np.uint8]]:

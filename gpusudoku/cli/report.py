@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpusudoku.board.board import Board
+from gpusudoku.cli.expected import duration
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import DeviceError
 from gpusudoku.options import Options
@@ -17,12 +18,6 @@ from gpusudoku.results import ContractionStats, Count, SearchStats, Stats
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
     from gpusudoku.planning.plan import Plan
-
-
-LONG_SECONDS = 600
-"""A count that is estimated to take longer is announced."""
-DECADES = 1e9
-"""Seconds from which on an estimate says no more than that."""
 
 
 def announce_compiling() -> None:
@@ -63,23 +58,17 @@ def _warn_fallback(error: DeviceError) -> None:
     click.echo(f"gpusudoku: {error}", err=True)
 
 
-def show_plan(plan: Plan, stats: bool) -> None:
-    """Before the count: the estimates, if statistics are asked for; else, if it will take long."""
+def show_plan(plan: Plan) -> None:
+    """Before the count: the estimates."""
     estimates = plan.estimates
-    if stats:
-        lines = {"method": plan.method}
-        if estimates.search_seconds is not None:
-            lines["search estimate"] = _duration(estimates.search_seconds)
-            reason = estimates.no_contraction or "not looked at: the search is short"
-            lines["contraction est."] = reason
-        if estimates.contraction_seconds is not None:
-            lines["contraction est."] = _duration(estimates.contraction_seconds)
-        _show(lines)
-        return
-    seconds = estimates.seconds_of(plan.method)
-    if seconds is not None and seconds > LONG_SECONDS:
-        why = f"{estimates.no_contraction}; " if estimates.no_contraction else ""
-        click.echo(f"gpusudoku: {why}the {plan.method} may take {_duration(seconds)}", err=True)
+    lines = {"method": plan.method}
+    if estimates.search_seconds is not None:
+        lines["search estimate"] = f"{duration(estimates.search_seconds)} on one core"
+        reason = estimates.no_contraction or "not looked at: the search is short"
+        lines["contraction est."] = reason
+    if estimates.contraction_seconds is not None:
+        lines["contraction est."] = f"{duration(estimates.contraction_seconds)} on one core"
+    _show(lines)
 
 
 def show_stats(results: Iterable[Count]) -> None:
@@ -94,16 +83,6 @@ def show_stats(results: Iterable[Count]) -> None:
             _show_contraction(result.board, stats)
         if result.exact and stats.seconds > 0:
             _show({"solutions/second": power_of_ten(round(result.count / stats.seconds))})
-
-
-def _duration(seconds: float) -> str:
-    """An estimate of one core's time, in words."""
-    if seconds > DECADES:
-        return "decades on one core"
-    for unit, length in (("days", 86400), ("hours", 3600)):
-        if seconds > 2 * length:
-            return f"about {seconds / length:,.0f} {unit} on one core"
-    return f"about {seconds:.2g} s on one core"
 
 
 def _size(board: Board) -> dict[str, str]:

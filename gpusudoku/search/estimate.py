@@ -39,6 +39,11 @@ class SearchEstimate:
     node_seconds: float
     """What a node takes."""
 
+    @property
+    def endless(self) -> bool:
+        """Whether it is HOPELESS, so that no more was learnt."""
+        return self.nodes >= HOPELESS
+
     def seconds(self, limit: int | None = None) -> float:
         """Time on one core, in seconds of a machine of 2024; stopping at a limit of solutions."""
         share = 1.0 if limit is None or self.solutions <= limit else limit / self.solutions
