@@ -16,7 +16,6 @@ from gpusudoku.options import Options
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
     from gpusudoku.planning.plan import Plan
-    from gpusudoku.planning.search import SearchPlan
     from gpusudoku.search.estimate import SearchEstimate
 
 LONG_SECONDS = 30

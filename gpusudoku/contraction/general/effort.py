@@ -1,5 +1,7 @@
-"""How much work may go into finding out what a contraction takes: counted, so that it is the same
-on every machine and every day, as plans must be."""
+"""How much work may go into finding out what a contraction takes.
+
+It is counted, not timed: plans must be the same on every machine and every day.
+"""
 
 from __future__ import annotations
 
