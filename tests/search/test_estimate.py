@@ -84,9 +84,11 @@ def test_dead_nodes_are_priced_as_such() -> None:
     assert (dead.nodes, dead.node_seconds) == (1, price.dead_seconds)
     alive = estimated(Board.empty(Geometry(2, 3)))
     assert price.node_seconds <= alive.node_seconds < 1.5 * price.node_seconds
-    mixed = estimated(puzzle("2x3", 6, 1))
-    assert mixed.exact
-    assert price.node_seconds <= mixed.node_seconds <= price.dead_seconds
+    mixed = estimated(spoilt(puzzle("2x3", 8, 2), 2))
+    assert (mixed.exact, mixed.nodes, mixed.solutions) == (True, 339, 165)
+    dead_nodes = 5  # a tree of 339 nodes that splits in two has 170 ends
+    total = (339 - dead_nodes) * price.node_seconds + dead_nodes * price.dead_seconds
+    assert mixed.node_seconds == pytest.approx(total / 339)
 
 
 @pytest.mark.timeout(60)

@@ -204,10 +204,11 @@ class Parts:
 
     def _contracted(self, part: Part, effort: Effort = UNBOUNDED) -> Join | None:
         """The contraction of a part; None if it is not cheap."""
-        bounds = {"most_maps": PART_MAPS, "memory": self._part_bytes}
-        own = Effort()
+        own, memory = Effort(), self._part_bytes
         try:
-            join = Join(part.candidates, part.geometry, **bounds, effort=own)
+            join = Join(
+                part.candidates, part.geometry, most_maps=PART_MAPS, memory=memory, effort=own
+            )
         except TooExpensive:
             return None
         finally:
