@@ -5,32 +5,39 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku import Board, collection
+from gpusudoku import Board, Geometry, collection
 
+NINE = Geometry(3, 3)
 EXPENSIVE = (6, 7, 8)
 """The numbers of clues of the most expensive boards known, each clue of a different digit."""
 
 
-def shuffled_lines(rng: np.random.Generator) -> NDArray[np.int64]:
-    """The numbers of the rows or columns of a 9x9 board, in an order that keeps it a board.
+def shuffled_lines(rng: np.random.Generator, groups: int = 3, size: int = 3) -> NDArray[np.int64]:
+    """The numbers of the rows or columns of a board, in an order that keeps it a board.
+
+    They are in so many bands or stacks of so many lines.
 
     Returns
     -------
-    int64 (9)
+    int64 (groups * size)
     """
-    return np.concatenate([3 * group + rng.permutation(3) for group in rng.permutation(3)])
+    order = rng.permutation(groups)
+    return np.concatenate([size * group + rng.permutation(size) for group in order])
 
 
-def full_grid(rng: np.random.Generator) -> NDArray[np.int64]:
+def full_grid(rng: np.random.Generator, shape: Geometry = NINE) -> NDArray[np.int64]:
     """A random full grid: the cyclic one with its digits, bands, stacks, rows and columns shuffled.
 
     Returns
     -------
-    int64 (9, 9)
+    int64 (n, n)
     """
-    row, column = np.divmod(np.arange(81), 9)
-    cyclic = ((row % 3 * 3 + row // 3 + column) % 9).reshape(9, 9)
-    return 1 + rng.permutation(9)[cyclic[shuffled_lines(rng)][:, shuffled_lines(rng)]]
+    n, rows, columns = shape.n, shape.box_rows, shape.box_columns
+    row, column = np.divmod(np.arange(n * n), n)
+    cyclic = ((row % rows * columns + row // rows + column) % n).reshape(n, n)
+    digits = rng.permutation(n)
+    lines = shuffled_lines(rng, columns, rows), shuffled_lines(rng, rows, columns)
+    return 1 + digits[cyclic[lines[0]][:, lines[1]]]
 
 
 def random_boards(clues: int, number: int) -> list[Board]:

@@ -24,7 +24,9 @@ from gpusudoku.bench.model import PowerLaw, search_law
 from gpusudoku.bench.plots import COLOURS, STYLE, require
 from gpusudoku.bench.summary import Row
 from gpusudoku.errors import InputError
-from gpusudoku.kernels.search.layout import Layout
+from gpusudoku.kernels.search.layout import layout_of
+from gpusudoku.kernels.search.select import search_for
+from gpusudoku.kernels.search.settings import SearchSettings
 
 LEAST_CLUES = 8
 """The fewest clues of the fit: below, the orbits of free digits make contractions quicker again."""
@@ -100,17 +102,18 @@ def show(_: Path | None = None) -> None:
     print(
         f"\nThe rate of a GPU is computed by kernel_resources.py, not measured: at most"
         f" {GPU_RATES[0]:.1e} to {GPU_RATES[1]:.1e} solutions a second. GPUs share nothing but"
-        " the frontier.\n\nOn larger boards a node costs in proportion to the words of a board:"
-        f" about 5 ns each on one core, and a 16x16 board has {words_of_a_board(4)} words. A 16x16"
-        f" board of 171,902 solutions is searched at {large_rate():.1e} solutions a second. The"
+        " the frontier.\n\nOn larger boards a node takes longer: on one core about"
+        f" {1e9 * node_seconds(4):.0f} ns where a board has 16x16 cells, and"
+        f" {1e9 * node_seconds(5):,.0f} ns where it has 25x25. A 16x16 board of 171,902"
+        f" solutions is searched at {large_rate():.1e} solutions a second. The"
         " lists of a contraction grow so fast that empty boards beyond 9x9 stay out of reach: a"
         " 12x12 stack can be filled in about 9e10 ways."
     )
 
 
-def words_of_a_board(side: int) -> int:
-    """The 64-bit words of a packed board with square boxes."""
-    return Layout(side, side).words
+def node_seconds(side: int) -> float:
+    """What estimates take for a node of a board with square boxes, unless it is dead."""
+    return search_for(layout_of(side, side), SearchSettings()).node_seconds
 
 
 def large_rate() -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,7 @@ import numpy as np
 from gpusudoku import formats
 from gpusudoku.board.batch import Batch
 from gpusudoku.cli.answering import RECORDS, Asked, Delivery, answering
+from gpusudoku.cli.expected import expect_count, tell_looking
 from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
     Reading,
@@ -134,9 +136,12 @@ def _counted_alone(
 
     def planned(plan: Plan) -> None:
         line.clear()
-        show_plan(plan, place, stats and not place)
+        if stats and not place:
+            show_plan(plan)
+        line.expected = expect_count(plan, board[0], options, engine, place)
 
-    result = count_board(board[0], options, engine, planned=planned, progress=line.update)
+    told: dict[str, Any] = {"looking": partial(tell_looking, place), "planned": planned}
+    result = count_board(board[0], options, engine, **told, progress=line.update)
     return Counts.of(board, result, options.limit)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Generator, Iterable
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from gpusudoku import formats
 from gpusudoku.board.batch import sort_keys
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.expected import expect_listing
 from gpusudoku.cli.options import (
     Reading,
     boards_argument,
@@ -29,7 +30,6 @@ from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import Totals, show_search, start_engine
 from gpusudoku.cli.source import Source, warn_conflicts
 from gpusudoku.errors import InputError, Interrupted
-from gpusudoku.jobs.job import Progress
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def enumerate_(
         out.write_header(form)
         done, totals = 0, Totals(engine)
         try:
-            with closing(_listed(source, options, engine, line.update, stats, totals)) as found:
+            with closing(_listed(source, options, engine, line, stats, totals)) as found:
                 for listed in found:
                     line.clear()
                     warn_conflicts(listed.doubtful, source.single)
@@ -113,7 +113,7 @@ def _listed(
     source: Source,
     options: Options,
     engine: Engine,
-    progress: Callable[[Progress], None],
+    line: ProgressLine,
     stats: bool,
     totals: Totals,
 ) -> Generator[Listed, None, None]:
@@ -121,11 +121,13 @@ def _listed(
     from gpusudoku.listing import list_batches, list_board
 
     if not (source.single or stats):
-        yield from list_batches(source.batches(), options, engine, progress)
+        yield from list_batches(source.batches(), options, engine, line.update)
         return
     for board in source.singles():
+        if source.single:
+            line.expected = expect_listing(board[0], options, engine)
         show = partial(show_search, board[0]) if source.single else partial(totals.add, 1)
-        yield from list_board(board, options, engine, progress, show if stats else None)
+        yield from list_board(board, options, engine, line.update, show if stats else None)
 
 
 def _sorted(listing: Iterable[NDArray[np.uint8]]) -> list[NDArray[np.uint8]]:

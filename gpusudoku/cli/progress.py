@@ -6,6 +6,7 @@ import sys
 import time
 from types import TracebackType
 
+from gpusudoku.cli.expected import duration
 from gpusudoku.cli.messages import is_quiet
 from gpusudoku.jobs.job import Progress
 
@@ -13,6 +14,8 @@ DELAY_SECONDS = 0.5
 """Nothing is shown for what ends within this time."""
 EVERY_SECONDS = 0.2
 BAR_WIDTH = 24
+LEAST_DONE = 0.01
+"""If less is done, it does not tell how long the rest takes."""
 
 
 class ProgressLine:
@@ -21,6 +24,8 @@ class ProgressLine:
     def __init__(self, listing: bool = False) -> None:
         """Show nothing of a listing if stdout is a terminal, too: what is listed there moves on."""
         self._shown = False
+        self.expected = 0.0
+        """Seconds that all of it should take, if that was estimated."""
         self._on = sys.stderr.isatty() and not is_quiet() and not (listing and sys.stdout.isatty())
         self._start = time.perf_counter()
         self._next = self._start + DELAY_SECONDS
@@ -47,11 +52,12 @@ class ProgressLine:
             filled = round(BAR_WIDTH * progress.done)
             bar = "#" * filled + "." * (BAR_WIDTH - filled)
             left = ""
-            if progress.done > 0.01:
-                seconds = progress.seconds * (1 - progress.done) / progress.done
-                left = f", about {seconds:,.0f} s left"
+            if progress.done > LEAST_DONE:
+                left = f", {duration(progress.seconds * (1 - progress.done) / progress.done)} left"
+            elif self.expected:
+                left = f" of {duration(self.expected)}"
             self._write(
-                f"[{bar}] {progress.done:4.0%}  {progress.count:,} solutions"
+                f"[{bar}] {_share(progress.done):>4}  {progress.count:,} solutions"
                 f"  {progress.seconds:,.0f} s{left}"
             )
 
@@ -86,3 +92,8 @@ class ProgressLine:
 def _rounded(number: float) -> int:
     """An estimate of a number: its first three digits."""
     return int(float(f"{number:.3g}"))
+
+
+def _share(done: float) -> str:
+    """``43%``, or ``0.0003%`` while it is small: it should be seen to move."""
+    return f"{done:.0%}" if done == 0 or done > LEAST_DONE else f"{100 * done:.1g}%"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from gpusudoku.board.board import Board
+from gpusudoku.cli.expected import duration
 from gpusudoku.cli.messages import note, tell
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import DeviceError
@@ -18,12 +19,6 @@ from gpusudoku.results import ContractionStats, Count, SearchStats, Stats
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
     from gpusudoku.planning.plan import Plan
-
-
-LONG_SECONDS = 600
-"""A count that is estimated to take longer is announced."""
-DECADES = 1e9
-"""Seconds from which on an estimate says no more than that."""
 
 
 def announce_compiling() -> None:
@@ -62,26 +57,17 @@ def _warn_fallback(error: DeviceError) -> None:
     note(str(error))
 
 
-def show_plan(plan: Plan, place: str, stats: bool) -> None:
-    """Before the count: the estimates, if statistics are asked for; else, if it will take long.
-
-    ``place`` is where the board stands in a batch.
-    """
+def show_plan(plan: Plan) -> None:
+    """Before the count: the estimates."""
     estimates = plan.estimates
-    if stats:
-        lines = {"method": plan.method}
-        if estimates.search_seconds is not None:
-            lines["search estimate"] = _duration(estimates.search_seconds)
-            reason = estimates.no_contraction or "not looked at: the search is short"
-            lines["contraction est."] = reason
-        if estimates.contraction_seconds is not None:
-            lines["contraction est."] = _duration(estimates.contraction_seconds)
-        _show(lines)
-        return
-    seconds = estimates.seconds_of(plan.method)
-    if seconds is not None and seconds > LONG_SECONDS:
-        why = f"{estimates.no_contraction}; " if estimates.no_contraction else ""
-        note(f"{place}{why}the {plan.method} may take {_duration(seconds)}")
+    lines = {"method": plan.method}
+    if estimates.search_seconds is not None:
+        lines["search estimate"] = f"{duration(estimates.search_seconds)} on one core"
+        reason = estimates.no_contraction or "not looked at: the search is short"
+        lines["contraction est."] = reason
+    if estimates.contraction_seconds is not None:
+        lines["contraction est."] = f"{duration(estimates.contraction_seconds)} on one core"
+    _show(lines)
 
 
 def show_stats(results: Iterable[Count]) -> None:
@@ -150,16 +136,6 @@ class Totals:
                     "seconds": f"{sums['seconds']:.6f}",
                 }
             )
-
-
-def _duration(seconds: float) -> str:
-    """An estimate of one core's time, in words."""
-    if seconds > DECADES:
-        return "decades on one core"
-    for unit, length in (("days", 86400), ("hours", 3600)):
-        if seconds > 2 * length:
-            return f"about {seconds / length:,.0f} {unit} on one core"
-    return f"about {seconds:.2g} s on one core"
 
 
 def _size(board: Board) -> dict[str, str]:

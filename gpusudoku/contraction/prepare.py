@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.contraction.general.effort import Effort
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.general.parts import MOST_SECONDS, Parts
 from gpusudoku.contraction.nine.sum import Nine
@@ -18,16 +20,21 @@ NINE = Geometry(3, 3)
 
 MOST_MAPS = 1 << 20
 """Maps of a stack or band that are listed, at most."""
-LEAST_MAPS = 1 << 14
-"""Maps of a stack or band that are always worth listing."""
-MAPS_PER_SECOND = 1e6
-"""Maps of a stack or band that are listed in a second, about."""
+LOOK_SHARE, LONG_LOOK_SHARE = 1 / 2, 1 / 10
+"""The share of what another method would take that may be spent on looking for a contraction; and
+where that is more than LONG_LOOK seconds."""
+LONG_LOOK, MOST_LOOK = 1.0, 10.0
+"""See LOOK_SHARE; and the most seconds of all, if there is another method."""
 WORTH_PARTS = 10.0
 """If a search takes fewer seconds, it is not worth looking for a contraction in parts."""
 
 
 def contraction_of(
-    board: Board, roots: Frontier, memory: int, worth: float = inf
+    board: Board,
+    roots: Frontier,
+    memory: int,
+    worth: float = inf,
+    on_long: Callable[[], None] | None = None,
 ) -> Contraction | None:
     """The cheapest contraction of a board; None if singles show that it has no solution.
 
@@ -40,8 +47,10 @@ def contraction_of(
     memory
         Bytes that may be taken.
     worth
-        Seconds that another method would take on one core. No more time is spent on looking for a
-        contraction.
+        Seconds that another method would take on one core. Only a share of them is spent on looking
+        for a contraction: see ``worth_looking``.
+    on_long
+        Called if the look takes a second or more, as soon as that is known.
 
     Raises
     ------
@@ -54,15 +63,24 @@ def contraction_of(
     candidates = simplified.candidates[0]
     if board.geometry == NINE:
         return Nine(candidates)
-    most_maps = int(min(MOST_MAPS, max(LEAST_MAPS, worth * MAPS_PER_SECOND)))
+    effort = Effort(worth_looking(worth), on_long)
     try:
-        join = Join(candidates, board.geometry, most_maps=most_maps, memory=memory)
+        join = Join(candidates, board.geometry, most_maps=MOST_MAPS, memory=memory, effort=effort)
     except TooExpensive as error:
         if worth < WORTH_PARTS:
             raise
-        return Parts(board, memory, error)
+        return Parts(board, memory, error, worth, effort)
     if join.seconds <= MOST_SECONDS or worth < WORTH_PARTS:
         return join
-    return Parts(
-        board, memory, TooExpensive(f"too expensive to contract: about {join.seconds:.1e} s")
-    )
+    too_long = TooExpensive(f"too expensive to contract: about {join.seconds:.1e} s")
+    return Parts(board, memory, too_long, worth, effort)
+
+
+def worth_looking(worth: float) -> float:
+    """The seconds that may be spent on looking for a contraction, if there is another method.
+
+    The look may be in vain, so it is a small part of what the other method takes.
+    """
+    if worth == inf:
+        return inf
+    return min(LOOK_SHARE * worth, max(LONG_LOOK, LONG_LOOK_SHARE * worth), MOST_LOOK)

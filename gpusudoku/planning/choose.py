@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from math import inf
 
 from gpusudoku.board.board import Board
@@ -12,7 +14,7 @@ from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
 from gpusudoku.planning.contraction import ContractionPlan
 from gpusudoku.planning.plan import Plan
-from gpusudoku.planning.search import SearchPlan, search_seconds
+from gpusudoku.planning.search import SearchPlan
 from gpusudoku.results import Estimates
 from gpusudoku.search.frontier import Frontier
 
@@ -22,7 +24,12 @@ SHORT_SECONDS = 0.005
 """A search that is estimated to take no longer is begun without a look at the contraction."""
 
 
-def choose(board: Board, options: Options, worth: float = inf) -> Plan:
+def choose(
+    board: Board,
+    options: Options,
+    worth: float = inf,
+    looking: Callable[[float], None] | None = None,
+) -> Plan:
     """Make the plan that the options ask for; ``auto`` compares estimates.
 
     Parameters
@@ -32,8 +39,11 @@ def choose(board: Board, options: Options, worth: float = inf) -> Plan:
     options
         Those of the count.
     worth
-        The seconds on one core for which the caller would wait: no more work goes into the
-        estimate of a contraction than these are worth.
+        The seconds on one core for which the caller would wait. Only a share of them, or of those
+        that a search takes, goes into looking for a contraction.
+    looking
+        Told what the search takes, or ``worth`` without one, where that look takes a second or
+        more, before it does.
 
     Raises
     ------
@@ -44,21 +54,23 @@ def choose(board: Board, options: Options, worth: float = inf) -> Plan:
     """
     roots = Frontier.of([board])
     if options.method == "contraction":
-        contraction = _contraction(board, roots, options, worth)
+        contraction = _contraction(board, roots, options, worth, looking)
         return ContractionPlan(contraction, options.memory, _estimates(contraction))
     if only_searches(options) or board.given_candidates is not None:
         return SearchPlan(roots, options)
-    seconds = search_seconds(roots, options)
-    if seconds < SHORT_SECONDS:
-        return SearchPlan(roots, options, Estimates(seconds))
+    search = SearchPlan(roots, options)
+    search.estimates = Estimates(search.seconds)
+    if search.seconds < SHORT_SECONDS:
+        return search
     try:
-        contraction = _contraction(board, roots, options, min(worth, seconds))
+        contraction = _contraction(board, roots, options, min(worth, search.seconds), looking)
     except TooExpensive as error:
-        return SearchPlan(roots, options, Estimates(seconds, no_contraction=str(error)))
-    estimates = replace(_estimates(contraction), search_seconds=seconds)
-    if contraction is None or contraction.seconds < seconds:
-        return ContractionPlan(contraction, options.memory, estimates)
-    return SearchPlan(roots, options, estimates)
+        search.estimates = replace(search.estimates, no_contraction=str(error))
+        return search
+    search.estimates = replace(_estimates(contraction), search_seconds=search.seconds)
+    if contraction is None or contraction.seconds < search.seconds:
+        return ContractionPlan(contraction, options.memory, search.estimates)
+    return search
 
 
 def only_searches(options: Options) -> bool:
@@ -68,13 +80,18 @@ def only_searches(options: Options) -> bool:
 
 
 def _contraction(
-    board: Board, roots: Frontier, options: Options, worth: float
+    board: Board,
+    roots: Frontier,
+    options: Options,
+    worth: float,
+    looking: Callable[[float], None] | None,
 ) -> Contraction | None:
     if board.given_candidates is not None:
         raise InputError(
             "a contraction counts boards of clues; this one carries candidates: use method search"
         )
-    return contraction_of(board, roots, options.memory, worth)
+    on_long = None if looking is None else partial(looking, worth)
+    return contraction_of(board, roots, options.memory, worth, on_long)
 
 
 def _estimates(contraction: Contraction | None) -> Estimates:

@@ -20,10 +20,11 @@ def count_board(
     options: Options,
     engine: Engine,
     *,
+    looking: Callable[[float], None] | None = None,
     planned: Callable[[Plan], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Count:
-    """Choose a plan, tell ``planned`` of it, and run it.
+    """Choose a plan, tell ``planned`` of it, and run it; ``looking`` as in ``choose``.
 
     Raises
     ------
@@ -33,7 +34,7 @@ def count_board(
         After Ctrl-C; its ``count`` is a lower bound.
     """
     try:
-        plan = choose(board, options)
+        plan = choose(board, options, looking=looking)
         if planned is not None:
             planned(plan)
         return run_plan(plan, board, options, engine, progress)

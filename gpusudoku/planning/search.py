@@ -21,7 +21,7 @@ from gpusudoku.kernels.search.settings import FIRST, MIN, SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Outcome, check_tasks
 from gpusudoku.results import Estimates, SearchStats
-from gpusudoku.search.estimate import estimate_search
+from gpusudoku.search.estimate import SearchEstimate, estimate_search
 from gpusudoku.search.frontier import Cutoff, Frontier
 from gpusudoku.search.techniques import parse_techniques, technique_names
 
@@ -36,11 +36,6 @@ STRATEGIES = {"first": FIRST, "min": MIN}
 def search_settings(options: Options) -> SearchSettings:
     """What a search does at every node."""
     return SearchSettings(parse_techniques(options.propagate), STRATEGIES[options.strategy])
-
-
-def search_seconds(roots: Frontier, options: Options) -> float:
-    """The price of a search, as ``Plan.seconds`` has it."""
-    return estimate_search(roots, search_settings(options)).seconds(options.limit)
 
 
 class SearchPlan:
@@ -70,11 +65,14 @@ class SearchPlan:
         self._frontier: Frontier | None = None
 
     @cached_property
+    def estimate(self) -> SearchEstimate:
+        """Nodes, solutions and time of the whole search, whatever the limit."""
+        return estimate_search(self._roots, self.settings)
+
+    @property
     def seconds(self) -> float:
         """See ``Plan``."""
-        if self.estimates.search_seconds is not None:
-            return self.estimates.search_seconds
-        return search_seconds(self._roots, self._options)
+        return self.estimate.seconds(self._options.limit)
 
     def tasks(self) -> int:
         """See ``Plan``."""

@@ -37,7 +37,12 @@ class SearchEstimate:
     exact: bool
     """Whether the whole tree was seen."""
     node_seconds: float
-    """What a node takes."""
+    """What a node takes, on the average."""
+
+    @property
+    def endless(self) -> bool:
+        """Whether it is HOPELESS, so that no more was learnt."""
+        return self.nodes >= HOPELESS
 
     def seconds(self, limit: int | None = None) -> float:
         """Time on one core, in seconds of a machine of 2024; stopping at a limit of solutions."""
@@ -51,15 +56,18 @@ def estimate_search(roots: Frontier, settings: SearchSettings) -> SearchEstimate
     What is HOPELESS is not looked into any further: nodes and solutions are then lower.
     """
     rng = np.random.default_rng(SEED)
-    todo, weight, nodes, solutions = roots, 1.0, 0.0, 0.0
+    todo, weight, nodes, dead, solutions = roots, 1.0, 0.0, 0.0, 0.0
     walkers = max(LEAST_WALKERS, min(WALKERS, WALKED_WORDS // roots.layout.words))
     while len(todo) and nodes < HOPELESS:
-        nodes += weight * len(todo)
+        looked = len(todo)
         solved, todo = todo.split(settings)
+        nodes += weight * looked
+        dead += weight * (looked - len(solved) - len(todo) + todo.guesses)
         solutions += weight * len(solved)
         if len(todo) > walkers:
             weight *= len(todo) / walkers
             chosen = rng.choice(len(todo), walkers, replace=False)
             todo = Frontier(todo.layout, todo.boards[chosen], todo.roots[chosen])
-    node_seconds = search_for(roots.layout, settings).node_seconds
-    return SearchEstimate(nodes, solutions, weight == 1.0, node_seconds)
+    search = search_for(roots.layout, settings)
+    seconds = (nodes - dead) * search.node_seconds + dead * search.dead_seconds
+    return SearchEstimate(nodes, solutions, weight == 1.0, seconds / nodes if nodes else 0.0)

@@ -32,7 +32,10 @@ class Search(Protocol):
     word: type[np.unsignedinteger[Any]]
     """The type of such a word."""
     node_seconds: float
-    """About how long a core of 2024 takes for a node, for estimates."""
+    """About how long a core of 2024 takes for a node from which the search goes on, for
+    estimates."""
+    dead_seconds: float
+    """The same for a node where it does not: a contradiction is found after many singles."""
 
     def build_run(
         self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
@@ -51,6 +54,13 @@ class Search(Protocol):
         """Rows of a stack as boards of the layout."""
 
 
+DIGIT_SECONDS, WORD_SECONDS, FOLD_SECONDS = 8.8e-9, 2.4e-9, 1.5e-10
+"""What a node takes for every digit, for every word of its plane, and for every column of every
+band, which is folded onto its box. ``benchmarks/estimates.py`` compares this with searches."""
+DEAD_NODES = 8
+"""A dead node takes as long as so many others."""
+
+
 class GeneralSearch:
     """The search for all geometries and techniques; one board at a time."""
 
@@ -60,7 +70,10 @@ class GeneralSearch:
     def __init__(self, layout: Layout, settings: SearchSettings) -> None:
         self._layout, self._settings = layout, settings
         self.words = layout.words
-        self.node_seconds = 5e-9 * layout.words
+        columns = layout.box_columns**2
+        digit = DIGIT_SECONDS + WORD_SECONDS * layout.plane_words + FOLD_SECONDS * columns
+        self.node_seconds = layout.n * digit
+        self.dead_seconds = DEAD_NODES * self.node_seconds
 
     def build_run(
         self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
@@ -90,7 +103,7 @@ class NineSearch:
 
     word = np.uint32
     words = planes.WORDS
-    node_seconds = 25e-9
+    node_seconds = dead_seconds = 25e-9
 
     def __init__(self, settings: SearchSettings, lanes: int) -> None:
         self._settings, self.lanes = settings, lanes

@@ -109,12 +109,18 @@ def test_stats_show_both_estimates(run):
 
 
 def test_a_long_count_is_announced(run, monkeypatch):
-    from gpusudoku.cli import report
+    from gpusudoku.cli import expected
 
-    monkeypatch.setattr(report, "LONG_SECONDS", 1e-6)
-    _, out, err = run("count", "@2d")
+    monkeypatch.setattr(expected, "LONG_SECONDS", 1e-6)
+    _, out, err = run("count", "@2d", "-j", 2)
     assert out == "1014785\n"
-    assert re.search(r"^gpusudoku: the contraction may take about \S+ s on one core$", err, re.M)
+    took = r"about \S+ s on 2 threads"
+    assert re.search(rf"^gpusudoku: the contraction should take {took}$", err, re.M)
+    _, out, err = run("count", "@2d", "-j", 2, "--method", "search")
+    assert out == "1014785\n"
+    instead = r"; --method contraction about \S+ s; --limit N asks only for N solutions or more"
+    assert re.search(rf"^gpusudoku: the search should take {took}{instead}$", err, re.M)
+    assert "should take" not in run("count", "@2d", "--limit", 100)[2]
 
 
 def test_cross_check_of_a_batch(run, monkeypatch):

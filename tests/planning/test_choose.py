@@ -9,11 +9,16 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.contraction import prepare
+from gpusudoku.contraction.general import effort
+from gpusudoku.contraction.general.effort import Effort
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.contraction.prepare import contraction_of
 from gpusudoku.counting import count, count_many
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import TooExpensive
+from gpusudoku.options import Options
+from gpusudoku.planning.choose import choose
 from gpusudoku.planning.contraction import ContractionPlan
 from gpusudoku.results import Estimates
 from gpusudoku.search.frontier import Frontier
@@ -96,3 +101,28 @@ def test_skinny_boards_end_soon() -> None:
             board = puzzle(shape, clues, 1)
             contraction = contraction_of(board, Frontier.of([board]), 1 << 28)
             assert contraction is None or contraction.seconds > 0
+
+
+def test_no_more_work_than_a_share_of_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The look is bounded by counted work, alike every time, and told where it is long."""
+    made: list[Effort] = []
+
+    class Watched(Effort):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            made.append(self)
+
+    monkeypatch.setattr(prepare, "Effort", Watched)
+    monkeypatch.setattr(effort, "LONG_SECONDS", 0.0)
+    board = puzzle("4x4", 102, 1)
+    plans, told = [], list[float]()
+    for _ in range(2):
+        plans.append(choose(board, Options(), looking=told.append))
+    search = plans[0].estimates.search_seconds
+    assert search is not None
+    assert told == [search, search]
+    assert made[0].spent == made[1].spent <= prepare.worth_looking(search)
+    assert plans[0].estimates == plans[1].estimates
+    with suppress(TooExpensive):
+        choose(board, Options(method="contraction"), worth=0.05)
+    assert made[2].spent <= 0.025

@@ -8,9 +8,14 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.contraction.general import effort
 from gpusudoku.counting import count
+from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.job import Progress
+from gpusudoku.options import Options
+from gpusudoku.planning.run import count_board
+from tests.boards import puzzle
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -40,4 +45,15 @@ def test_an_interrupt_while_widening_is_one_too(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Frontier, "expanded", expanded)
     with pytest.raises(Interrupted) as caught:
         count(Board.empty(Geometry(2, 3)), device="cpu", method="search", jobs=1)
+    assert caught.value.count == 0
+
+
+def test_an_interrupt_while_a_contraction_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(effort, "LONG_SECONDS", 0.0)
+    options = Options(device="cpu", jobs=1)
+    with pytest.raises(Interrupted) as caught:
+        count_board(puzzle("4x4", 102, 1), options, CpuEngine(1), looking=interrupt)
     assert caught.value.count == 0

@@ -9,10 +9,11 @@ from gpusudoku import collection
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count
+from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.estimate import SearchEstimate, estimate_search
 from gpusudoku.search.frontier import Frontier
-from tests.boards import puzzle, spoilt
+from tests.boards import layout_of, puzzle, spoilt
 
 
 def estimated(board: Board) -> SearchEstimate:
@@ -64,6 +65,30 @@ def test_a_limit_shortens_the_search() -> None:
     estimate = estimated(collection.load("1e"))
     assert estimate.seconds(1) < 1e-3 * estimate.seconds()
     assert estimate.seconds(10**12) == estimate.seconds()
+
+
+def test_what_a_node_takes() -> None:
+    """Boxes of one row fold every column; dead nodes take longer, but for 9x9 boards."""
+    prices = {
+        shape: search_for(layout_of(Geometry.parse(shape)), SearchSettings())
+        for shape in ("1x9", "9x1", "4x4", "3x3")
+    }
+    assert prices["1x9"].node_seconds > 1.5 * prices["9x1"].node_seconds
+    assert prices["4x4"].dead_seconds > 2 * prices["4x4"].node_seconds
+    assert prices["3x3"].dead_seconds == prices["3x3"].node_seconds
+
+
+def test_dead_nodes_are_priced_as_such() -> None:
+    price = search_for(layout_of(Geometry(2, 3)), SearchSettings())
+    dead = estimated(Board([1, 1] + [0] * 34, Geometry(2, 3)))
+    assert (dead.nodes, dead.node_seconds) == (1, price.dead_seconds)
+    alive = estimated(Board.empty(Geometry(2, 3)))
+    assert price.node_seconds <= alive.node_seconds < 1.5 * price.node_seconds
+    mixed = estimated(spoilt(puzzle("2x3", 8, 2), 2))
+    assert (mixed.exact, mixed.nodes, mixed.solutions) == (True, 339, 165)
+    dead_nodes = 5  # a tree of 339 nodes that splits in two has 170 ends
+    total = (339 - dead_nodes) * price.node_seconds + dead_nodes * price.dead_seconds
+    assert mixed.node_seconds == pytest.approx(total / 339)
 
 
 @pytest.mark.timeout(60)

@@ -14,12 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.contraction.general.effort import UNBOUNDED, Effort
 from gpusudoku.contraction.general.graph import Graph
 from gpusudoku.contraction.general.maps import Bools, Maps, Words, allowed_columns
 from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.contraction.general.lists import orthogonal
 
 Pairs = NDArray[np.uint8]
+
+PAIR_SECONDS = 2e-9
+"""What a set of a pair of partitions takes, to see whether they are orthogonal."""
+PRUNED_SECONDS = 2e-9
+"""What a pair of partitions takes, or a partition of an entry, whenever lines are pruned."""
 
 
 class Sides(NamedTuple):
@@ -69,7 +75,7 @@ def allowed_lines(candidates: Words, geometry: Geometry) -> tuple[Bools, Bools]:
 
 
 def list_maps(
-    stacks: Bools, bands: Bools, most_maps: int, memory: int
+    stacks: Bools, bands: Bools, most_maps: int, memory: int, effort: Effort = UNBOUNDED
 ) -> tuple[list[Maps], list[Maps]] | None:
     """List the maps of every stack and of every band; None if one of them has none.
 
@@ -77,7 +83,7 @@ def list_maps(
     ------
     TooExpensive
         If a line has more than ``most_maps`` maps, or listing them would take more than ``memory``
-        bytes.
+        bytes or more than the effort.
     """
     # All are counted before the first is listed, which is quick. Equal lines are listed once.
     graphs: dict[bytes, Graph] = {}
@@ -85,7 +91,7 @@ def list_maps(
         for k, line in enumerate(side):
             key = line.tobytes()
             if key not in graphs:
-                graph = graphs[key] = Graph(line, f"{name} {k + 1}", most_maps)
+                graph = graphs[key] = Graph(line, f"{name} {k + 1}", most_maps, effort)
                 if graph.maps == 0:
                     return None
                 memory = graph.within(memory)
@@ -95,7 +101,7 @@ def list_maps(
     return [maps[line.tobytes()] for line in stacks], [maps[line.tobytes()] for line in bands]
 
 
-def pruned(stacks: list[Maps], bands: list[Maps], memory: int) -> Sides:
+def pruned(stacks: list[Maps], bands: list[Maps], memory: int, effort: Effort = UNBOUNDED) -> Sides:
     """Drop every map that fits no map of a line that it crosses, until there is none left.
 
     Returns the lists with the stacks summed.
@@ -103,7 +109,8 @@ def pruned(stacks: list[Maps], bands: list[Maps], memory: int) -> Sides:
     Raises
     ------
     TooExpensive
-        If there are more pairs of partitions than bytes of memory for them.
+        If there are more pairs of partitions than bytes of memory for them, or it is more than the
+        effort.
     """
     size = sum(
         len(stack.partitions[i]) * len(band.partitions[j])
@@ -114,6 +121,7 @@ def pruned(stacks: list[Maps], bands: list[Maps], memory: int) -> Sides:
         raise TooExpensive(
             f"too expensive to contract: {size:,} pairs of partitions meet in the boxes"
         )
+    effort.spend(size * (stacks[0].partitions[0].shape[1] + 2), PAIR_SECONDS)
     pairs = [
         [_orthogonal(stack.partitions[i], band.partitions[j]) for j, stack in enumerate(stacks)]
         for i, band in enumerate(bands)
@@ -121,6 +129,9 @@ def pruned(stacks: list[Maps], bands: list[Maps], memory: int) -> Sides:
     sides = Sides(list(stacks), list(bands), pairs)
     changed = True
     while changed:
+        entries = sum(line.entries.size for line in [*sides.summed, *sides.crossing])
+        pairs_left = sum(box.size for boxes in sides.pairs for box in boxes)
+        effort.spend(2 * pairs_left + entries, PRUNED_SECONDS)
         stacks_changed = _prune_summed(sides)
         other = sides.exchanged
         bands_changed = _prune_summed(other)

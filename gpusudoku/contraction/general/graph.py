@@ -15,6 +15,7 @@ from math import factorial, prod
 import numpy as np
 
 from gpusudoku.contraction.general.counters import Counters
+from gpusudoku.contraction.general.effort import UNBOUNDED, Effort
 from gpusudoku.contraction.general.maps import Bools, Ints, Maps, Words, grouped
 from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.contraction.general.arrays import Descent, Packing, PathGraph
@@ -35,6 +36,14 @@ MOST_CELLS = 1 << 22
 """Boxes times columns times permutations of a digit, at most."""
 MOST_PERMUTATIONS = 1 << 17
 """Permutations of a digit, at most."""
+LAYER_SECONDS = 3e-4
+"""What a layer takes, however small."""
+WORD_SECONDS = 5e-8
+"""What a word of states takes that a layer gives rise to."""
+EDGE_SECONDS = 1.5e-7
+"""What an edge takes, until its paths are counted."""
+MAP_SECONDS = 1e-7
+"""What a column of a map takes while maps are listed."""
 
 
 class Graph:
@@ -48,11 +57,13 @@ class Graph:
         What the stack is called in messages.
     most_maps
         Maps that may be listed.
+    effort
+        What may be spent on the graph and the list.
 
     Raises
     ------
     TooExpensive
-        If the graph would be too large.
+        If the graph would be too large, or too much work.
 
     Attributes
     ----------
@@ -63,8 +74,10 @@ class Graph:
         The number of ways to permute interchangeable columns.
     """
 
-    def __init__(self, allowed: Bools, name: str, most_maps: int) -> None:
-        self._name = name
+    def __init__(
+        self, allowed: Bools, name: str, most_maps: int, effort: Effort = UNBOUNDED
+    ) -> None:
+        self._name, self._effort = name, effort
         self._most_words = min(MOST_WORDS, max(LEAST_WORDS, WORDS_PER_MAP * most_maps))
         self.n, self.columns = allowed.shape[:2]
         self.rows = self.n // self.columns
@@ -114,8 +127,11 @@ class Graph:
             most_ways = MOST_CELLS // self.columns**2
             if states.size * len(ways) > self._most_words or len(ways) > most_ways:
                 raise self._too_many(len(states), layer)
+            self._effort.spend(1, LAYER_SECONDS)
+            self._effort.spend(states.size * len(ways), WORD_SECONDS)
             to_come = allowed[self._order[layer + 1 :]].sum(axis=0).ravel()
             node, choice, reached = self._steps(counters, states, ways, to_come)
+            self._effort.spend(len(node), EDGE_SECONDS)
             target, leaders = grouped(reached)
             self._edges.append((node, choice, target))
             states = reached[leaders]
@@ -217,6 +233,7 @@ class Graph:
             size = min(self.maps, 1)
             entries, multiplicity = np.zeros((size, side), np.int64), np.ones(size, np.int64)
             return Maps((singles[None],) * side, entries, multiplicity, self.maps * self.symmetry)
+        self._effort.spend(self.maps * side, MAP_SECONDS)
         words = self._paths().reshape(self.maps, side, -1)
         tables, numbers = [], np.empty((self.maps, side), np.uint64)
         for band in range(side):

@@ -27,6 +27,15 @@ def bytes_needed(sides: Sides) -> int:
     return 8 * (2 * sets + entries) + scratch_bytes(sides)
 
 
+def index_steps(sides: Sides) -> int:
+    """The bits that ``make_index`` sets or leaves, one by one."""
+    return sum(
+        len(table) * len(line)
+        for summed in sides.summed
+        for table, line in zip(summed.partitions, sides.crossing, strict=True)
+    )
+
+
 def scratch_bytes(sides: Sides) -> int:
     """Bytes that each thread takes, about."""
     words = max(len(line) // 64 + 1 for line in sides.crossing)

@@ -25,7 +25,8 @@ from gpusudoku.contraction.general.boxes import (
     pruned,
     without_seen,
 )
-from gpusudoku.contraction.general.index import JoinScratch, bytes_needed
+from gpusudoku.contraction.general.effort import UNBOUNDED, Effort
+from gpusudoku.contraction.general.index import JoinScratch, bytes_needed, index_steps
 from gpusudoku.contraction.general.maps import Ints, Words
 from gpusudoku.contraction.general.orbits import free_swaps
 from gpusudoku.contraction.general.orientation import Orientation
@@ -37,6 +38,8 @@ from gpusudoku.kernels.contraction.general.lists import group, list_paths, ortho
 
 STEP_SECONDS = 1e-9
 """One step of the sum takes about this long."""
+INDEX_SECONDS = 2e-9
+"""What a step of indexing the lists takes, see ``index_steps``."""
 TASK_STEPS = 1 << 26
 """A task is not longer than about this, for progress."""
 LEAST_STEPS = 1 << 20
@@ -70,6 +73,8 @@ class Join:
         Bytes that may be taken, about.
     symmetric
         Whether maps that differ by a swap of digits are summed once. If not, all are, as a check.
+    effort
+        What may be spent on making this.
     wide
         Whether to sum modulo primes even where two words would do, as a check.
 
@@ -99,6 +104,7 @@ class Join:
         memory: int = 1 << 31,
         symmetric: bool = True,
         wide: bool = False,
+        effort: Effort = UNBOUNDED,
     ) -> None:
         load_kernels()
         start = time.perf_counter()
@@ -107,10 +113,10 @@ class Join:
         self._primes: Words = np.zeros(0, np.uint64)
         left = without_seen(candidates, geometry)
         allowed = None if left is None else allowed_lines(left, geometry)
-        sides = None if allowed is None else _sides(*allowed, most_maps, memory)
+        sides = None if allowed is None else _sides(*allowed, most_maps, memory, effort)
         if allowed is not None and sides is not None:
             swaps = free_swaps(allowed) if symmetric else []
-            orientation = self._orientation = _cheaper(sides, swaps, memory)
+            orientation = self._orientation = _cheaper(sides, swaps, memory, effort)
             self.steps = orientation.steps
             self.factor = prod(line.factor for line in [*sides.summed, *sides.crossing])
             if wide or orientation.term_bound >= 1 << 63:
@@ -161,31 +167,41 @@ class Join:
 
 
 def _sides(
-    stacks: NDArray[np.bool_], bands: NDArray[np.bool_], most_maps: int, memory: int
+    stacks: NDArray[np.bool_],
+    bands: NDArray[np.bool_],
+    most_maps: int,
+    memory: int,
+    effort: Effort,
 ) -> Sides | None:
     """The lists of all lines, pruned; None if one is empty, so that there is no solution."""
-    maps = list_maps(stacks, bands, most_maps, memory)
+    maps = list_maps(stacks, bands, most_maps, memory, effort)
     if maps is None:
         return None
-    sides = pruned(*maps, memory)
+    sides = pruned(*maps, memory, effort)
     return sides if all(len(line) for line in [*sides.summed, *sides.crossing]) else None
 
 
-def _cheaper(sides: Sides, swaps: list[tuple[int, int]], memory: int) -> Orientation:
+def _cheaper(
+    sides: Sides, swaps: list[tuple[int, int]], memory: int, effort: Effort
+) -> Orientation:
     """Sum over the stacks or over the bands, whichever takes fewer steps.
 
     Raises
     ------
     TooExpensive
-        If either takes more than ``memory`` bytes.
+        If either takes more than ``memory`` bytes, or the first is more than the effort.
     """
     best: Orientation | None = None
     choices = sorted([sides, sides.exchanged], key=lambda choice: choice.tuples)
     needs = [bytes_needed(choice) for choice in choices]
     for choice, need in zip(choices, needs, strict=True):
-        # To index this orientation may take longer than to sum in the other.
-        if need > memory or (best is not None and best.steps < need):
+        if need > memory:
             continue
+        steps = index_steps(choice)
+        # To index this orientation may take longer than to sum in the other.
+        if best is not None and (best.steps < need or not effort.covers(steps, INDEX_SECONDS)):
+            continue
+        effort.spend(steps, INDEX_SECONDS)
         orientation = Orientation(choice, swaps)
         if best is None or orientation.steps < best.steps:
             best = orientation

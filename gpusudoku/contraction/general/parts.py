@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from math import inf
 from random import Random
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.board import Board
 from gpusudoku.board.cells import single_digits
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.contraction.general.effort import UNBOUNDED, Effort
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.search.settings import SearchSettings
@@ -98,25 +100,44 @@ class Parts:
     Every board is simplified once, as it becomes a part. A task is a part, which is contracted if
     that is cheap, and divided further if it is not.
 
+    Parameters
+    ----------
+    board
+        Any board whose candidates follow from its clues.
+    memory
+        Bytes that may be taken.
+    whole
+        Why the board was not contracted as it is, for the message.
+    worth
+        Seconds on one core that the sum may take, or MOST_SECONDS if that is less.
+    effort
+        What may be spent on the estimate.
+
     Raises
     ------
     TooExpensive
-        If the estimate exceeds MOST_SECONDS; ``whole`` is why the board was not contracted as it
-        is, for the message.
+        If the estimate exceeds them, or the effort.
     """
 
     factor = 1
     device_sum = None
 
-    def __init__(self, board: Board, memory: int, whole: TooExpensive) -> None:
+    def __init__(
+        self,
+        board: Board,
+        memory: int,
+        whole: TooExpensive,
+        worth: float = inf,
+        effort: Effort = UNBOUNDED,
+    ) -> None:
         start = time.perf_counter()
         self._part_bytes = min(memory, PART_BYTES)
         self._listing = LISTING_SECONDS * max(1.0, board.n / LISTING_DIGITS) ** 3
         self._parts = simplified([board])
-        self.seconds = self._estimate(whole)
+        self.seconds = self._estimate(whole, min(worth, MOST_SECONDS), effort)
         self.listing_seconds = time.perf_counter() - start
 
-    def _estimate(self, whole: TooExpensive) -> float:
+    def _estimate(self, whole: TooExpensive, most: float, effort: Effort) -> float:
         """The seconds that the sum takes, estimated as those of a search are (``search.estimate``).
 
         A few parts are divided, some of their children chosen at random, and so on until all are
@@ -130,7 +151,7 @@ class Parts:
             expensive = []
             for part in todo:
                 seconds += weight * self._listing
-                join = self._contracted(part)
+                join = self._contracted(part, effort)
                 if join is None:
                     expensive.append(part)
                 else:
@@ -141,7 +162,7 @@ class Parts:
                 weight *= len(todo) / WALKERS
                 todo = sorted(todo, key=lambda _: random())[:WALKERS]
             least = seconds + weight * len(todo) * self._listing
-            if least > MOST_SECONDS:
+            if least > most:
                 raise TooExpensive(
                     f"{whole}; in parts it would take more than {least:.1e} s on one core"
                 )
@@ -182,12 +203,15 @@ class Parts:
                 products += found
         return total, products
 
-    def _contracted(self, part: Part) -> Join | None:
+    def _contracted(self, part: Part, effort: Effort = UNBOUNDED) -> Join | None:
         """The contraction of a part; None if it is not cheap."""
+        own, memory = Effort(), self._part_bytes
         try:
             join = Join(
-                part.candidates, part.geometry, most_maps=PART_MAPS, memory=self._part_bytes
+                part.candidates, part.geometry, most_maps=PART_MAPS, memory=memory, effort=own
             )
         except TooExpensive:
             return None
+        finally:
+            effort.spend(own.spent, 1)
         return join if join.seconds <= PART_SECONDS else None

@@ -1,0 +1,134 @@
+"""What a long count or listing should take, said before it begins, with what would be quicker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import inf
+from typing import TYPE_CHECKING
+
+from gpusudoku.board.board import Board
+from gpusudoku.cli.messages import note
+from gpusudoku.errors import TooExpensive
+from gpusudoku.options import Options
+
+if TYPE_CHECKING:
+    from gpusudoku.engines.engine import Engine
+    from gpusudoku.planning.plan import Plan
+    from gpusudoku.search.estimate import SearchEstimate
+
+LONG_SECONDS = 30
+"""What is estimated to take longer is announced."""
+QUICK_LOOK = 5.0
+"""A method that nobody asked for is looked at as if it could save no more seconds than this."""
+DECADES = 1e9
+"""Seconds from which on an estimate says no more than that."""
+
+
+def duration(seconds: float) -> str:
+    """An estimated time in words."""
+    if seconds > DECADES:
+        return "decades"
+    for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds > 2 * length:
+            return f"about {seconds / length:,.0f} {unit}"
+    return f"about {seconds:.2g} s" if seconds < 10 else f"about {seconds:.0f} s"
+
+
+def tell_looking(place: str, search: float) -> None:
+    """Say that a contraction is looked for, where that takes a while; what the search takes.
+
+    ``place`` is where the board stands in a batch, as messages begin with it.
+    """
+    why = "" if search == inf else f"; the search would take {duration(search)} on one core"
+    note(f"{place}looking for a contraction{why}")
+
+
+def expect_count(plan: Plan, board: Board, options: Options, engine: Engine, place: str) -> float:
+    """Say what a long count should take, and what would be quicker.
+
+    ``place`` is where the board stands in a batch; what no plan knows yet is only estimated if it
+    stands alone. Returns the seconds that the workers should need, 0 if nobody knows.
+    """
+    from gpusudoku.planning.choose import FEW_SOLUTIONS
+
+    if options.limit is not None and options.limit <= FEW_SOLUTIONS:
+        return 0.0
+    if plan.estimates.seconds_of(plan.method) is None and place:
+        return 0.0
+    seconds, where = _share(plan.seconds, engine)
+    if not _is_long(seconds, plan, options):
+        return 0.0
+    said = [f"the {plan.method} should take {duration(seconds)} {where}"]
+    if options.method == "auto":
+        said += _why_no_contraction(plan.estimates.no_contraction)
+    elif not place:
+        said += _other_method(plan, board, options, engine)
+    if options.limit is None and plan.method == "search":
+        said.append("--limit N asks only for N solutions or more")
+    note(f"{place}{'; '.join(said)}")
+    return seconds
+
+
+def expect_listing(board: Board, options: Options, engine: Engine) -> float:
+    """Say how many solutions a long listing should have, and what it should take.
+
+    Returns the seconds that the workers should need, 0 if nobody knows.
+    """
+    from gpusudoku.planning.choose import FEW_SOLUTIONS
+    from gpusudoku.planning.search import SearchPlan
+    from gpusudoku.search.frontier import Frontier
+
+    if options.limit is not None and options.limit <= FEW_SOLUTIONS:
+        return 0.0
+    plan = SearchPlan(Frontier.of([board]), options)
+    seconds, where = _share(plan.seconds, engine)
+    if not _is_long(seconds, plan, options):
+        return 0.0
+    said = [f"{_solutions(plan.estimate)}: to list them should take {duration(seconds)} {where}"]
+    if options.limit is None:
+        said += ["count only counts them", "--limit N lists N of them"]
+    note("; ".join(said))
+    return seconds
+
+
+def _share(seconds: float, engine: Engine) -> tuple[float, str]:
+    """What the workers should need for so much work of one core, and who they are."""
+    if engine.name != "cpu":  # how much quicker a GPU is nobody knows
+        return seconds, "on one core of a CPU"
+    threads = "1 thread" if engine.workers == 1 else f"{engine.workers} threads"
+    return seconds / engine.workers, f"on {threads}"
+
+
+def _is_long(seconds: float, plan: Plan, options: Options) -> bool:
+    """Whether to say so. Where a search has no end, it is not known when it reaches a limit."""
+    return seconds > LONG_SECONDS and not (options.limit is not None and seconds > DECADES)
+
+
+def _why_no_contraction(reason: str) -> Iterator[str]:
+    """The reason alone, without the words that all of them begin with."""
+    if reason:
+        yield f"no contraction: {reason.removeprefix('too expensive to contract: ')}"
+
+
+def _other_method(plan: Plan, board: Board, options: Options, engine: Engine) -> Iterator[str]:
+    """What the method that was not asked for should take, if that is less or there is none."""
+    from gpusudoku.planning.choose import choose
+
+    name = "search" if plan.method == "contraction" else "contraction"
+    if name == "contraction" and board.given_candidates is not None:
+        return
+    try:
+        other = choose(board, replace(options, method=name), worth=QUICK_LOOK)
+    except TooExpensive as error:
+        yield from _why_no_contraction(str(error))
+        return
+    if other.seconds < plan.seconds:
+        yield f"--method {name} {duration(_share(other.seconds, engine)[0])}"
+
+
+def _solutions(estimate: SearchEstimate) -> str:
+    """How many solutions there should be."""
+    if estimate.endless:
+        return "more solutions than can be listed"
+    return f"about {estimate.solutions:.1e} solutions".replace("e+", "e")

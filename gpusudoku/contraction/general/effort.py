@@ -1,0 +1,56 @@
+"""How much work may go into finding out what a contraction takes.
+
+It is counted, not timed: plans must be the same on every machine and every day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from gpusudoku.errors import TooExpensive
+
+LONG_SECONDS = 1.0
+"""Whoever looks for longer than this says so."""
+
+
+class Effort:
+    """Seconds that may be spent, of a machine of 2024; whoever works adds up what it takes.
+
+    Parameters
+    ----------
+    seconds
+        As many as this; a step that would take more is not begun.
+    on_long
+        Called once, before a step after which it is more than LONG_SECONDS.
+    """
+
+    def __init__(self, seconds: float = inf, on_long: Callable[[], None] | None = None) -> None:
+        self.spent = 0.0
+        self._most, self._on_long = seconds, on_long
+
+    def covers(self, steps: float, step_seconds: float) -> bool:
+        """Whether so much is left."""
+        return self.spent + steps * step_seconds <= self._most
+
+    def spend(self, steps: float, step_seconds: float) -> None:
+        """Account for a number of steps, before they are done.
+
+        Raises
+        ------
+        TooExpensive
+            If they are more than may be spent.
+        """
+        if not self.covers(steps, step_seconds):
+            raise TooExpensive(
+                "too expensive to contract: to find out what it takes would take more than"
+                f" {self._most:.2g} s"
+            )
+        self.spent += steps * step_seconds
+        if self._on_long is not None and self.spent > LONG_SECONDS:
+            self._on_long()
+            self._on_long = None
+
+
+UNBOUNDED = Effort()
+"""For those who want to know, whatever it takes."""
