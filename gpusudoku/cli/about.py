@@ -13,7 +13,7 @@ import numpy as np
 from gpusudoku import collection, formats
 from gpusudoku.board.board import Board
 from gpusudoku.cli.options import Reading, boards_argument, option, output_file, reading
-from gpusudoku.cli.output import Output
+from gpusudoku.cli.output import Output, show
 from gpusudoku.cli.report import power_of_ten
 from gpusudoku.cli.source import Source
 from gpusudoku.engines.cores import usable_cores
@@ -44,18 +44,18 @@ def info(
         facts = _facts(board)
         if as_json:
             lists = {"candidates": _candidate_lists(board)} if candidates else {}
-            click.echo(json.dumps({"board": str(board), **facts, **lists}))
+            show(json.dumps({"board": str(board), **facts, **lists}))
             continue
         if number:
-            click.echo()
+            show("")
         if not source.single:
-            click.echo(str(board))
+            show(str(board))
         for label, value in facts.items():
             if isinstance(value, list):
                 value = "; ".join(value) or "none"
             elif isinstance(value, float):
                 value = f"{value:.2%}"
-            click.echo(f"{label.replace('_', ' '):>16}: {value}")
+            show(f"{label.replace('_', ' '):>16}: {value}")
         if candidates:
             _show_matrix(_as_text(board))
             counts = board.candidate_counts.reshape(board.n, board.n)
@@ -95,9 +95,9 @@ def _as_text(board: Board) -> list[list[str]]:
 
 def _show_matrix(rows: list[list[str]]) -> None:
     width = max(len(text) for row in rows for text in row)
-    click.echo()
+    show("")
     for row in rows:
-        click.echo(" ".join(text.ljust(width) for text in row).rstrip())
+        show(" ".join(text.ljust(width) for text in row).rstrip())
 
 
 @click.command()
@@ -167,13 +167,13 @@ def boards(as_json: bool) -> None:
     width = max(len(entry.name) for entry in entries) + 1
     digits = max(len(str(entry.count)) for entry in entries)
     if not as_json:
-        click.echo(f"{'name':<{width}}  box    clues  {'solutions':>{digits}}  what it is")
+        show(f"{'name':<{width}}  box    clues  {'solutions':>{digits}}  what it is")
     for entry in entries:
         if as_json:
             record = {**vars(entry), "box": str(entry.box), "count": str(entry.count)}
-            click.echo(json.dumps(record))
+            show(json.dumps(record))
         else:
-            click.echo(
+            show(
                 f"@{entry.name:<{width}} {entry.box!s:<6} {entry.clues:>5}  {entry.count:>{digits}}"
                 f"  {entry.note}"
             )
@@ -183,11 +183,11 @@ def boards(as_json: bool) -> None:
 def devices() -> None:
     """Show what counting can run on here."""
     processor = platform.processor() or platform.machine()
-    click.echo(f"cpu   {usable_cores()} cores usable ({processor})")
+    show(f"cpu   {usable_cores()} cores usable ({processor})")
     reason = availability.unusable_because()
     if availability.simulated():
-        click.echo("cuda  simulator (NUMBA_ENABLE_CUDASIM)")
+        show("cuda  simulator (NUMBA_ENABLE_CUDASIM)")
     for number, name in enumerate(availability.gpu_names()):
-        click.echo(f"cuda  {number}: {name}" + (f" (not usable: {reason})" if reason else ""))
+        show(f"cuda  {number}: {name}" + (f" (not usable: {reason})" if reason else ""))
     if reason and not availability.gpu_names():
-        click.echo(f"cuda  not usable: {reason}")
+        show(f"cuda  not usable: {reason}")

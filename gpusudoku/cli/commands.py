@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from gpusudoku import __version__
@@ -11,9 +13,20 @@ from gpusudoku.cli.count import count
 from gpusudoku.cli.enumerate import enumerate_
 from gpusudoku.cli.simplify import simplify
 from gpusudoku.cli.solve import solve
+from gpusudoku.errors import Interrupted
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """Commands whose interrupts are errors like others: click writes an empty line for them."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted") from None
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="gpusudoku", message="%(prog)s %(version)s")
 def cli() -> None:
     """Count and list all solutions of Sudoku boards, exactly, on a GPU or on all CPU cores.

@@ -97,7 +97,6 @@ def count(
                     check(results)
                 if log_file is not None:
                     log_file.write(_as_json(results))
-                    log_file.flush()
                 wanted = results if only is None else results.chosen(WANTED[only](counts))
                 out.write(WRITERS[form](wanted))
                 done += len(counts)

@@ -12,6 +12,7 @@ from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import Reading
 from gpusudoku.cli.report import announce_compiling
 from gpusudoku.cli.source import Source
+from gpusudoku.jobs.interrupts import skipping_interrupts
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
@@ -74,8 +75,9 @@ def measure(request: Request) -> Results:
     )
     table = LiveTable(bench.measured, sys.stderr)
     try:
-        for each in bench:
-            table.show(each)
+        with skipping_interrupts():
+            for each in bench:
+                table.show(each)
     finally:
         table.close()
     if bench.interrupted:

@@ -12,6 +12,7 @@ from gpusudoku import formats
 from gpusudoku.board.board import Board
 from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import Reading, boards_argument, option, reading
+from gpusudoku.cli.output import show
 from gpusudoku.cli.report import announce_compiling
 from gpusudoku.cli.source import Source, place_of, warn_conflict
 from gpusudoku.cli.summary import Summary
@@ -73,11 +74,11 @@ def simplify(
             warn_conflict(board, name)
             note(f"{name}the techniques find a contradiction")
         if as_json:
-            click.echo(json.dumps(_record(board, result, hints, bits)))
+            show(json.dumps(_record(board, result, hints, bits)))
         elif source.single:
             _show(board, result, bits)
         else:
-            click.echo(str(result.board))
+            show(str(result.board))
     if not source.single:
         summary.show()
     source.finish()
@@ -99,15 +100,15 @@ def _record(board: Board, result: Simplified, hints: int, bits: int) -> dict[str
 def _show(board: Board, result: Simplified, bits: int) -> None:
     from gpusudoku.simplifying import simplify
 
-    click.echo(formats.write(board, "pretty"))
-    click.echo(f"[status] solved={board.clues} hints={board.n * board.empty_cells}")
+    show(formats.write(board, "pretty"))
+    show(f"[status] solved={board.clues} hints={board.n * board.empty_cells}")
     if result.contradictory:
         return
-    click.echo(formats.write(result.board, "pretty"))
+    show(formats.write(result.board, "pretty"))
     solved = "SOLVED" if result.board.is_full else f"solved={result.board.clues}"
-    click.echo(f"[status] {solved} hints={result.hints}")
-    click.echo(f"\n{'techniques':<70}{'cells solved':>13}{'hints left':>12}")
+    show(f"[status] {solved} hints={result.hints}")
+    show(f"\n{'techniques':<70}{'cells solved':>13}{'hints left':>12}")
     sets = [name for name, bit in TECHNIQUES.items() if bits & bit]
     for name in dict.fromkeys(["none", *sets, technique_names(bits)]):
         one = simplify(board, name)
-        click.echo(f"{name:<70}{one.board.clues - board.clues:>13}{one.hints:>12}")
+        show(f"{name:<70}{one.board.clues - board.clues:>13}{one.hints:>12}")
