@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.4.0"
 
-# Loaded at first use: most of these bring in Numba, which takes longer than reading a board, and all
-# of them NumPy; the command line is to catch signals before that.
+# Loaded at first use: most of these bring in Numba, which takes longer than reading a board. All of
+# them bring in NumPy, and the command line is to catch signals before that.
 _LAZY = {
     "Board": "board.board",
     "Conflict": "board.board",

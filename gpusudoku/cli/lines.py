@@ -15,7 +15,7 @@ PIPE_PIECE = 4096
 """Bytes that a pipe which is ready takes at once (PIPE_BUF on Linux; POSIX grants 512)."""
 FILE_PIECE = 1 << 18
 """Bytes written to a file between two looks for an interrupt."""
-GRACE_SECONDS = 1.0
+GRACE_SECONDS = 0.5
 """How long a reader that stopped in the middle of a line has to go on, after an interrupt."""
 
 
@@ -28,7 +28,7 @@ class Lines:
 
     An interrupt is let in between two lines. If writing fails within a line, a file is cut back to
     the end of the line before. What a pipe or terminal has taken cannot be taken back: if nobody
-    reads on for a second after an interrupt, half a line is left in it.
+    reads on for half a second after an interrupt, half a line is left in it.
 
     Parameters
     ----------

@@ -47,8 +47,11 @@ def main() -> NoReturn:
         status = _say(str(error), error.exit_status)
     except BrokenPipeError:  # whoever read our output has seen enough
         status = 1  # as click does where it meets the closed pipe itself
-    except OSError as error:  # of a help page, which click writes
-        status = _say(f"stdout: cannot be written: {error.strerror}", 1)
+    except OSError as error:
+        whose = (
+            error.filename or "stdout: cannot be written"
+        )  # of a help page, say: click writes it
+        status = _say(f"{whose}: {error.strerror}", 1)
     except Exception:
         if last_interrupt() is None:
             raise

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM, SIGHUP and other signals that end a program: caught, held back, never ignored.
+"""Ctrl-C, SIGTERM, SIGHUP and other signals that end a program: caught, or held back.
 
 ``jobs.job`` catches them while work is done; ``cli`` ends the program. The Python interface leaves
 all signals as they are: there Ctrl-C is a KeyboardInterrupt, as everywhere.
@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import select
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from socket import socket
 
 T = TypeVar("T")
 
@@ -27,7 +29,7 @@ ENDING = tuple(
     if hasattr(signal, name)
 )
 """The signals that end a program unless it does something about them, as far as there are such."""
-PATIENCE_SECONDS = 1.75
+PATIENCE_SECONDS = 1.5
 """A process that was to end is ended by force after this time."""
 WAIT_SECONDS = 0.2
 """How long to wait at a time where Windows lets no Ctrl-C in meanwhile."""
@@ -44,13 +46,15 @@ def catch_interrupts() -> None:
     then on each is a KeyboardInterrupt. If that is lost, as in a callback, or waits too long for
     something that cannot be interrupted, a thread ends the process.
     """
-    awake, wake = socket.socketpair()
-    wake.setblocking(False)
-    signal.set_wakeup_fd(wake.detach(), warn_on_full_buffer=False)
-    threading.Thread(target=_watch, args=(awake,), daemon=True).start()
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as it is under nohup
             signal.signal(number, _interrupt)
+    from socket import socketpair  # only now, since it takes a moment
+
+    awake, wake = socketpair()
+    wake.setblocking(False)
+    signal.set_wakeup_fd(wake.detach(), warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(awake,), daemon=True).start()
 
 
 def heed_interrupts() -> None:
@@ -138,7 +142,7 @@ def _interrupt(number: int, frame: Any) -> None:
     raise KeyboardInterrupt
 
 
-def _watch(awake: socket.socket) -> None:
+def _watch(awake: socket) -> None:
     """End the process by force if it does not end by itself soon after a signal."""
     while True:
         [number] = awake.recv(1)
