@@ -87,9 +87,9 @@ class Lines:
                         return False
         except OSError:
             whole = piece.rfind(b"\n", 0, sent) + 1
-            if self._is_file:
-                self._cut(sent - whole)
             self.written += piece.count(b"\n", 0, whole)
+            if self._is_file and sent > whole:
+                self._cut(sent - whole)
             raise
         self.written += piece.count(b"\n")
         return True
@@ -109,8 +109,7 @@ class Lines:
             If something stands behind them, which is not ours.
         """
         end = os.lseek(self._descriptor, 0, os.SEEK_CUR)
-        if extra and os.fstat(self._descriptor).st_size != end:
+        if os.fstat(self._descriptor).st_size != end:
             raise WriteError(f"{self._name}: cannot be written any further, after half a line")
-        if extra:
-            os.ftruncate(self._descriptor, end - extra)
-            os.lseek(self._descriptor, end - extra, os.SEEK_SET)
+        os.ftruncate(self._descriptor, end - extra)
+        os.lseek(self._descriptor, end - extra, os.SEEK_SET)

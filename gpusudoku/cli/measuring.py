@@ -78,6 +78,8 @@ def measure(request: Request) -> Results:
         with skipping_interrupts():
             for each in bench:
                 table.show(each)
+    except KeyboardInterrupt:  # between two cases
+        bench.interrupted = True
     finally:
         table.close()
     if bench.interrupted:

@@ -1,7 +1,6 @@
 """The command as a process of its own: signals, pipes, start-up, the cache of compiled code."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.boards import LINE_4X4, puzzle
+from tests.cli.terminal import read
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -60,21 +60,6 @@ def test_a_signal_stops_a_count_soon(start, long, name, method):
     assert last.startswith("gpusudoku: interrupted: at least ")
     assert int(last.split()[4]) > 0
     assert "Traceback" not in shown
-
-
-def read(screen, until=None):
-    """What a terminal shows, until a pattern is there, or till nobody writes any more."""
-    shown = ""
-    while until is None or not re.search(until, shown):
-        try:
-            piece = os.read(screen, 1 << 12)
-        except OSError:  # as Linux tells the end
-            piece = b""
-        if not piece:
-            assert until is None, shown
-            break
-        shown += piece.decode()
-    return shown
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes are POSIX")
