@@ -12,7 +12,12 @@ from gpusudoku.cli.commands import cli
 from gpusudoku.cli.messages import complain, tell
 from gpusudoku.cli.streams import discard_stdout, repair_streams
 from gpusudoku.errors import GpusudokuError, Interrupted
-from gpusudoku.jobs.interrupts import heed_interrupts, interrupt_status, last_interrupt
+from gpusudoku.jobs.interrupts import (
+    heed_interrupts,
+    interrupt_status,
+    last_interrupt,
+    outlive_interrupts,
+)
 
 
 def run_alone() -> NoReturn:
@@ -21,9 +26,10 @@ def run_alone() -> NoReturn:
     try:
         heed_interrupts()
         main()
-    except KeyboardInterrupt:  # another one, while the first was reported
+    except KeyboardInterrupt:  # when all was done, or an error reported
         os._exit(interrupt_status())
     except SystemExit as end:
+        outlive_interrupts()
         if isinstance(end.code, int) and end.code >= 128:
             os._exit(end.code)  # a thread may be left in code that cannot be interrupted
         raise

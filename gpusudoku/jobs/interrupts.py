@@ -36,6 +36,7 @@ WAIT_SECONDS = 0.2
 
 _last: int | None = None
 _at_once = True
+_ending = False
 _skips = False
 
 
@@ -43,8 +44,9 @@ def catch_interrupts() -> None:
     """Catch the signals that end this process, but those that it was told to ignore.
 
     Until ``heed_interrupts`` each ends it at once: there is nothing yet that could be lost. From
-    then on each is a KeyboardInterrupt. If that is lost, as in a callback, or waits too long for
-    something that cannot be interrupted, a thread ends the process.
+    then on the first is a KeyboardInterrupt, and others do not disturb the cleaning up. If it is
+    lost, as in a callback, or waits too long for something that cannot be interrupted, a thread
+    ends the process.
     """
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as it is under nohup
@@ -58,9 +60,15 @@ def catch_interrupts() -> None:
 
 
 def heed_interrupts() -> None:
-    """Let signals be raised as a KeyboardInterrupt from now on."""
+    """Let a signal be raised as a KeyboardInterrupt from now on."""
     global _at_once
     _at_once = False
+
+
+def outlive_interrupts() -> None:
+    """Raise none any more: the process ends anyway."""
+    global _ending
+    _ending = True
 
 
 def last_interrupt() -> int | None:
@@ -135,18 +143,26 @@ def interruptibly(work: Callable[[], T]) -> T:
 
 
 def _interrupt(number: int, frame: Any) -> None:
-    global _last
+    global _last, _ending
+    if _ending:
+        return
     _last = number
     if _at_once:
         _end(number)
+    _ending = not _is_event(number)
     raise KeyboardInterrupt
+
+
+def _is_event(number: int) -> bool:
+    """Whether the process may outlive a signal."""
+    return _skips and number == signal.SIGINT
 
 
 def _watch(awake: socket) -> None:
     """End the process by force if it does not end by itself soon after a signal."""
     while True:
         [number] = awake.recv(1)
-        if number in ENDING and not (_skips and number == signal.SIGINT):
+        if number in ENDING and not _is_event(number):
             time.sleep(PATIENCE_SECONDS)
             _end(number)
 
