@@ -24,9 +24,7 @@ _root = Path(__file__).resolve().parents[1]
 if (_root / "pyproject.toml").is_file():  # a checkout: gpusudoku.kernels is ./kernels
     __path__.append(str(_root))
 
-from gpusudoku.board.board import Board, Conflict  # noqa: E402 - after __path__ is set
-from gpusudoku.board.geometry import Geometry  # noqa: E402
-from gpusudoku.errors import (  # noqa: E402
+from gpusudoku.errors import (  # noqa: E402 - after __path__ is set
     DeviceError,
     GpusudokuError,
     InputError,
@@ -37,6 +35,8 @@ from gpusudoku.errors import (  # noqa: E402
 
 if TYPE_CHECKING:
     from gpusudoku import collection
+    from gpusudoku.board.board import Board, Conflict
+    from gpusudoku.board.geometry import Geometry
     from gpusudoku.counting import count, count_many, cross_check
     from gpusudoku.engines.make import make_engine
     from gpusudoku.formats import parse
@@ -48,11 +48,15 @@ if TYPE_CHECKING:
 
 __version__ = "0.4.0"
 
-# Loaded at first use: most of these bring in Numba, which takes longer than reading a board.
+# Loaded at first use: most of these bring in Numba, which takes longer than reading a board. All of
+# them bring in NumPy, and the command line is to catch signals before that.
 _LAZY = {
+    "Board": "board.board",
+    "Conflict": "board.board",
     "ContractionStats": "results",
     "Count": "results",
     "Estimates": "results",
+    "Geometry": "board.geometry",
     "Listing": "listing",
     "Options": "options",
     "SearchStats": "results",

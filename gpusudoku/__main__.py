@@ -1,6 +1,32 @@
-"""``python -m gpusudoku`` is the command ``gpusudoku``."""
+"""The command ``gpusudoku``, which is also ``python -m gpusudoku``."""
 
-from gpusudoku.cli import main
+import os
+from typing import NoReturn
+
+from gpusudoku.jobs.interrupts import catch_interrupts
+
+
+def main() -> NoReturn:
+    """Run the command line in a process of its own, and exit with its status."""
+    _fill_descriptors()
+    catch_interrupts()
+    # Only now, because it takes a moment, and that should be no time without manners.
+    from gpusudoku.cli.process import run_alone
+
+    run_alone()
+
+
+def _fill_descriptors() -> None:
+    """Let no file that is opened later take the place of a standard stream that is closed.
+
+    What stands in for stdin cannot be read, and what does for stdout and stderr cannot be written.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:  # it is the lowest that is free, so this opens it
+            os.open(os.devnull, os.O_RDONLY if descriptor else os.O_WRONLY)
+
 
 if __name__ == "__main__":
     main()

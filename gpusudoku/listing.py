@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Unpack
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,12 +36,76 @@ LISTED_BOARDS = 1 << 12
 more where several threads find them."""
 
 
+class _Streaming:
+    """A search in a thread of its own, whose solutions wait for whoever reads them.
+
+    The thread knows this, not the ``Listing``: so a listing that is dropped is collected.
+    """
+
+    def __init__(
+        self,
+        board: Board,
+        options: Options,
+        engine: Engine,
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.stats: SearchStats | None = None
+        self.closed = False
+        self.error: BaseException | None = None
+        """What ended the search, unless that was closed."""
+        self._engine, self._progress, self._cancel = engine, progress, CancelToken()
+        self._blocks: queue.Queue[NDArray[np.uint8] | None] = queue.Queue(WAITING_BLOCKS)
+        self._plan = SearchPlan(Frontier.of([board]), options)
+        self._plan.compile(engine)  # here, not in the thread: Ctrl-C can interrupt that
+        self._thread = threading.Thread(target=self._search, daemon=True)
+        self._thread.start()
+
+    def next_block(self) -> NDArray[np.uint8] | None:
+        """Wait for some solutions; None if there are no more, or if it is closed meanwhile."""
+        while not self.closed:
+            try:
+                return self._blocks.get(timeout=0.2)  # without one, Windows lets no Ctrl-C in
+            except queue.Empty:
+                continue
+        return None
+
+    def stop(self) -> None:
+        """Have the workers stop soon. The collector of garbage may call this, in any thread."""
+        self.closed = True
+        self._cancel.cancel()
+
+    def join(self) -> None:
+        """Wait for the workers, who have found all, or as many as the limit, or are to stop."""
+        self.closed = True
+        self._thread.join()
+
+    def _search(self) -> None:
+        try:
+            self.stats = self._plan.run(
+                self._engine,
+                on_solutions=lambda block, roots: self._put(block),
+                cancel=self._cancel,
+                progress=self._progress,
+            ).stats
+        except BaseException as error:  # handed to the thread that reads, unless that closed it
+            self.error = None if self._cancel.cancelled else error
+        self._put(None)
+
+    def _put(self, block: NDArray[np.uint8] | None) -> None:
+        while not self.closed:
+            try:
+                self._blocks.put(block, timeout=0.1)
+            except queue.Full:
+                continue
+            return
+
+
 class Listing:
     """An iterator over blocks of solutions, uint8 (k, cells) arrays, each board row by row.
 
     Solutions come as they are found: in a fixed order on one CPU thread, in any order on more.
     No more than the limit are given. ``stats`` is there once the iterator has ended; ``close``
-    stops the workers before.
+    stops the workers before, and so does dropping the iterator, soon.
 
     Parameters
     ----------
@@ -63,66 +128,34 @@ class Listing:
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
         options = options or Options()
-        self.stats: SearchStats | None = None
-        self._progress, self._left = progress, options.limit
-        self._blocks: queue.Queue[NDArray[np.uint8] | None] = queue.Queue(WAITING_BLOCKS)
-        self._closed, self._cancel = threading.Event(), CancelToken()
-        self._error: BaseException | None = None
-        self._engine = engine or make_engine(options)
-        self._plan = SearchPlan(Frontier.of([board]), options)
-        self._plan.compile(self._engine)  # here, not in the thread: Ctrl-C can interrupt that
-        self._thread = threading.Thread(target=self._search, daemon=True)
-        self._thread.start()
+        self._left = options.limit
+        self._streaming = _Streaming(board, options, engine or make_engine(options), progress)
+        finalize(self, self._streaming.stop)
+
+    @property
+    def stats(self) -> SearchStats | None:
+        """What was done, once the iterator has ended."""
+        return self._streaming.stats
 
     def __iter__(self) -> Iterator[NDArray[np.uint8]]:
         return self
 
     def __next__(self) -> NDArray[np.uint8]:
-        block = None if self._left == 0 or self._closed.is_set() else self._next_block()
+        block = None if self._left == 0 else self._streaming.next_block()
         if block is None:
-            self._closed.set()
-            self._thread.join()  # it ends by itself: all is found, or as many as the limit
-            if self._error is not None:
-                raise self._error
+            self._streaming.join()
+            if self._streaming.error is not None:
+                raise self._streaming.error
             raise StopIteration
         if self._left is not None:
             block = block[: self._left]
             self._left -= len(block)
         return block
 
-    def _next_block(self) -> NDArray[np.uint8] | None:
-        while not self._closed.is_set():
-            try:
-                return self._blocks.get(timeout=0.2)  # without one, Windows lets no Ctrl-C in
-            except queue.Empty:
-                continue
-        return None
-
     def close(self) -> None:
         """Stop the workers and wait for them."""
-        self._closed.set()
-        self._cancel.cancel()
-        self._thread.join()
-
-    def _search(self) -> None:
-        try:
-            self.stats = self._plan.run(
-                self._engine,
-                on_solutions=lambda block, roots: self._put(block),
-                cancel=self._cancel,
-                progress=self._progress,
-            ).stats
-        except BaseException as error:  # handed to the thread that reads, unless that closed it
-            self._error = None if self._cancel.cancelled else error
-        self._put(None)
-
-    def _put(self, block: NDArray[np.uint8] | None) -> None:
-        while not self._closed.is_set():
-            try:
-                self._blocks.put(block, timeout=0.1)
-            except queue.Full:
-                continue
-            return
+        self._streaming.stop()
+        self._streaming.join()
 
 
 @takes_options

@@ -19,7 +19,7 @@ from llvmlite.binding import get_host_cpu_name
 from numba import njit
 from numba.core import event
 
-from gpusudoku.jobs.interrupts import held_interrupts
+from gpusudoku.jobs.interrupts import interruptibly
 
 Jit = Callable[[Callable[..., Any]], Callable[..., Any]]
 """The decorator that a compiler wants on a function that kernels call."""
@@ -78,8 +78,7 @@ def compiled(function: Callable[..., Any], signature: str | tuple[Any, ...]) -> 
             numba.config.CACHE_DIR = theirs
         _load_quickly(dispatcher._cache)
     # An exception in the middle of LLVM's callbacks would be lost, or leave half a function.
-    with held_interrupts():
-        dispatcher.compile(signature)
+    interruptibly(lambda: dispatcher.compile(signature))
     return dispatcher  # type: ignore[no-any-return]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import time
 from contextlib import closing
 from itertools import islice
 from typing import Any
@@ -171,3 +173,25 @@ def test_closing_in_another_thread_ends_the_reader() -> None:
     listing.close()
     reader.join(60)
     assert not reader.is_alive()
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize("how", ["loop", "name", "circle", "unread"])
+def test_a_listing_that_is_dropped_leaves_no_thread(jobs: int, how: str) -> None:
+    before = set(threading.enumerate())
+    board, options = Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=jobs)
+    if how == "loop":
+        for _ in Listing(board, options):
+            break
+    else:
+        listing = Listing(board, options)
+        if how != "unread":
+            next(listing)
+        if how == "circle":
+            listing.itself = listing  # type: ignore[attr-defined]
+        del listing
+        gc.collect()
+    deadline = time.monotonic() + 60
+    while not set(threading.enumerate()) <= before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert set(threading.enumerate()) <= before

@@ -5,6 +5,7 @@ They take turns so that a machine which is slower for a while is slower for all 
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,10 +13,12 @@ from math import inf, isinf
 
 from gpusudoku.bench.cases import Case
 from gpusudoku.errors import Interrupted
+from gpusudoku.jobs.interrupts import last_interrupt
 from gpusudoku.results import Count, SearchStats
 
 TWICE_SECONDS = 1.0
-"""Two interrupts within this time end the run; a single one skips the current case."""
+"""Ctrl-C twice within this time ends the run, and a single one skips the current case. Any other
+signal ends the run."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ class Bench:
     ) -> None:
         self.measured = [Measured(case) for case in cases]
         self.interrupted = False
-        """Whether two interrupts ended the run early."""
+        """Whether the run was ended early."""
         self._count, self._expected, self._patience = count, expected, patience
         self._repeats, self._seconds, self._clock = repeats, seconds, clock
         self._counts: dict[str, tuple[int, str]] = {
@@ -137,7 +140,8 @@ class Bench:
         except (KeyboardInterrupt, Interrupted):
             now = self._clock()
             each.note = "interrupted"
-            self.interrupted = now - self._last_interrupt < TWICE_SECONDS
+            twice = now - self._last_interrupt < TWICE_SECONDS
+            self.interrupted = twice or last_interrupt() not in (None, signal.SIGINT)
             self._last_interrupt = now
             return not self.interrupted
         run = Run.of(result)

@@ -13,7 +13,7 @@ import numpy as np
 from gpusudoku import collection, formats
 from gpusudoku.board.board import Board
 from gpusudoku.cli.options import Reading, boards_argument, output_file, own_option, reading
-from gpusudoku.cli.output import Output
+from gpusudoku.cli.output import Output, show
 from gpusudoku.cli.report import power_of_ten
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.engines.cores import usable_cores
@@ -49,12 +49,12 @@ def info(
         board = batch[0]
         if as_json:
             lists = {"candidates": _candidate_lists(board)} if candidates else {}
-            click.echo(json.dumps({"board": str(board), **_facts(board), **lists}))
+            show(json.dumps({"board": str(board), **_facts(board), **lists}))
             continue
         if number:
-            click.echo()
+            show("")
         if not source.single:
-            click.echo(f"{place_of(batch, 0)}{board}")
+            show(f"{place_of(batch, 0)}{board}")
         _show_facts(_facts(board))
         if candidates:
             _show_candidates(board)
@@ -83,7 +83,7 @@ def _show_facts(facts: dict[str, Any]) -> None:
             value = f"{', '.join(value)}: no solution" if value else "none"
         elif isinstance(value, float):
             value = f"{value:.2%}"
-        click.echo(f"{name.replace('_', ' '):>23}: {value}")
+        show(f"{name.replace('_', ' '):>23}: {value}")
 
 
 def _candidate_lists(board: Board) -> list[list[int]]:
@@ -103,7 +103,7 @@ def _show_candidates(board: Board) -> None:
         ("number of candidates of each cell (. for a clue)", numbers),
     ):
         shown = ["." if clue else text for clue, text in zip(board.cells, cells, strict=True)]
-        click.echo(f"\n{label}:\n{formats.ruled(shown, board.geometry)}")
+        show(f"\n{label}:\n{formats.ruled(shown, board.geometry)}")
 
 
 @click.command()
@@ -172,13 +172,13 @@ def boards(as_json: bool) -> None:
     width = max(len(entry.name) for entry in entries) + 1
     digits = max(len(str(entry.count)) for entry in entries)
     if not as_json:
-        click.echo(f"{'name':<{width}}  box    clues  {'solutions':>{digits}}  what it is")
+        show(f"{'name':<{width}}  box    clues  {'solutions':>{digits}}  what it is")
     for entry in entries:
         if as_json:
             record = {**vars(entry), "box": str(entry.box), "count": str(entry.count)}
-            click.echo(json.dumps(record))
+            show(json.dumps(record))
         else:
-            click.echo(
+            show(
                 f"@{entry.name:<{width}} {entry.box!s:<6} {entry.clues:>5}  {entry.count:>{digits}}"
                 f"  {entry.note}"
             )
@@ -193,11 +193,11 @@ def devices() -> None:
       gpusudoku devices
     """
     processor = platform.processor() or platform.machine()
-    click.echo(f"cpu   {usable_cores()} cores usable ({processor})")
+    show(f"cpu   {usable_cores()} cores usable ({processor})")
     reason = availability.unusable_because()
     if availability.simulated():
-        click.echo("cuda  simulator (NUMBA_ENABLE_CUDASIM)")
+        show("cuda  simulator (NUMBA_ENABLE_CUDASIM)")
     for number, name in enumerate(availability.gpu_names()):
-        click.echo(f"cuda  {number}: {name}" + (f" (not usable: {reason})" if reason else ""))
+        show(f"cuda  {number}: {name}" + (f" (not usable: {reason})" if reason else ""))
     if reason and not availability.gpu_names():
-        click.echo(f"cuda  not usable: {reason}")
+        show(f"cuda  not usable: {reason}")

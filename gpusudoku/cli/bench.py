@@ -10,8 +10,9 @@ import click
 from gpusudoku.cli.measuring import Request, Results, measure
 from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import Command, force, own_option, reading
-from gpusudoku.cli.output import Output, refuse
+from gpusudoku.cli.output import Output, refuse, show
 from gpusudoku.errors import InputError, MismatchError
+from gpusudoku.jobs.interrupts import interrupt_status
 from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES
 from gpusudoku.search.techniques import DEFAULT
 
@@ -147,7 +148,7 @@ def bench(**options: Any) -> None:
     if outcome.wrong:
         raise MismatchError("counts differ: " + "; ".join(outcome.wrong))
     if outcome.interrupted:
-        click.get_current_context().exit(1)
+        click.get_current_context().exit(interrupt_status())
 
 
 def _check_outputs(request: Request) -> None:
@@ -170,10 +171,10 @@ def _show(outcome: Results, request: Request) -> None:
     from gpusudoku.bench.machine import heading
 
     rows = outcome.rows
-    click.echo(heading(outcome.machine))
-    click.echo(tables.head())
+    show(heading(outcome.machine))
+    show(tables.head())
     for row in rows:
-        click.echo(tables.line(row))
+        show(tables.line(row))
     texts = {
         request.csv_file: tables.as_csv(rows),
         request.json_file: tables.as_json(rows, outcome.machine),

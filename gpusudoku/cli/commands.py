@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -16,6 +17,7 @@ from gpusudoku.cli.count import count
 from gpusudoku.cli.enumerate import enumerate_
 from gpusudoku.cli.simplify import simplify
 from gpusudoku.cli.solve import solve
+from gpusudoku.errors import Interrupted
 
 
 class Commands(click.Group):
@@ -45,6 +47,13 @@ class Commands(click.Group):
         else:
             guess = f"did you mean {close[0]!r}?" if close else "'gpusudoku help' lists them"
         raise click.UsageError(f"no command {name!r}: {guess}")
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As that of click, which writes an empty line for an interrupt: here it is an error."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted") from None
 
 
 def _is_file(name: str) -> bool:

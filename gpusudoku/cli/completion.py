@@ -15,6 +15,7 @@ import click
 
 from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import own_option
+from gpusudoku.cli.output import show
 from gpusudoku.errors import InputError
 
 MARK = "# Completion of gpusudoku, written by: gpusudoku completion"
@@ -116,7 +117,7 @@ def completion(shell: str | None, install: bool) -> None:
     """
     shell = shell or _own_shell()
     if not install:
-        click.echo(SCRIPTS[shell], nl=False)
+        show(SCRIPTS[shell].rstrip("\n"))
         return
     place = place_of(shell)
     _write(place.script, SCRIPTS[shell])

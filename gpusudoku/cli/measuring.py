@@ -13,6 +13,7 @@ from gpusudoku.cli.messages import is_quiet, note
 from gpusudoku.cli.options import Reading
 from gpusudoku.cli.report import announce_compiling
 from gpusudoku.cli.source import Source
+from gpusudoku.jobs.interrupts import skipping_interrupts
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
@@ -75,8 +76,11 @@ def measure(request: Request) -> Results:
     )
     table = LiveTable(bench.measured, StringIO() if is_quiet() else sys.stderr)
     try:
-        for each in bench:
-            table.show(each)
+        with skipping_interrupts():
+            for each in bench:
+                table.show(each)
+    except KeyboardInterrupt:  # between two cases
+        bench.interrupted = True
     finally:
         table.close()
     if bench.interrupted:

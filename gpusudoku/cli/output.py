@@ -1,34 +1,26 @@
-"""Where the lines of a command go: stdout, or a file that is never overwritten unasked.
-
-An interrupt never cuts a line in two.
-"""
+"""Where the lines of a command go: stdout, or a file that is never overwritten unasked."""
 
 from __future__ import annotations
 
+import io
 import os
-import select
-import stat
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import IO
 
 from gpusudoku import formats
+from gpusudoku.cli.lines import Lines, WriteError
+from gpusudoku.cli.messages import complain
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.interrupts import held_interrupts
-
-PIPE_PIECE = 4096
-"""Bytes that a pipe which is ready takes at once (PIPE_BUF on Linux; POSIX grants 512)."""
-ENCODING, NAMES = "utf-8", "surrogateescape"
-"""The names of files are written as they are, even those that are no UTF-8."""
-FILE_PIECE = 1 << 20
-"""Bytes written to a file between two looks for an interrupt."""
 
 
 class Output:
     """Where results go: stdout for None or ``-``, else a new file. A context manager.
+
+    The file is made once there is something to write, or at the end if there is nothing.
 
     Parameters
     ----------
@@ -46,34 +38,18 @@ class Output:
     """
 
     def __init__(self, path: str | None, force: bool, inputs: Sequence[str]) -> None:
-        self.lines = 0
-        """Lines written."""
         self._path, self._force = None if path == "-" else path, force
-        self._file: IO[str] | None = None
-        self._descriptor: int | None = None
-        self._is_file = False
+        self._file: io.FileIO | None = None
+        self._is_new = False
+        self._header = ""
+        self._lines: Lines | None = None
         if self._path is not None:
             refuse(self._path, force, inputs)
-        else:  # None if it was closed before we started
-            self._use(sys.stdout or Path(os.devnull).open("w"))  # noqa: SIM115
 
-    def _open(self, path: str) -> IO[str]:
-        """Open the file: only once there is something to write, so that a failure loses nothing."""
-        try:
-            anew = not self._force and (Path(path).is_file() or not Path(path).exists())
-            return Path(path).open("x" if anew else "w", encoding=ENCODING, newline="\n")
-        except FileExistsError:
-            raise InputError(f"{path}: exists already; --force overwrites it") from None
-        except OSError as error:
-            raise self._failure(error) from None
-
-    def _use(self, file: IO[str]) -> IO[str]:
-        self._file = file
-        with suppress(OSError):  # io.UnsupportedOperation is one
-            file.flush()
-            self._descriptor = file.fileno()
-            self._is_file = stat.S_ISREG(os.fstat(self._descriptor).st_mode)
-        return file
+    @property
+    def lines(self) -> int:
+        """Lines written."""
+        return 0 if self._lines is None else self._lines.written
 
     def __enter__(self) -> Output:
         return self
@@ -84,67 +60,74 @@ class Output:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._path is None:
+        if kind is None and (self._header or self._path is not None):
+            self._write(self._header)
+        if self._file is None:
             return
-        if self._file is None and kind is None:  # no results at all are an empty file
-            self._use(self._open(self._path))
-        if self._file is not None:
-            try:
-                self._file.close()
-            except OSError as failure:
-                raise self._failure(failure) from None
+        is_empty = not os.fstat(self._file.fileno()).st_size
+        try:
+            self._file.close()
+        except OSError as failure:
+            raise WriteError(f"{self._path}: cannot be written: {failure.strerror}") from None
+        finally:
+            if kind is not None and self._is_new and is_empty:  # it would be in the way next time
+                Path(self._path or "").unlink(missing_ok=True)
 
     def write(self, text: str) -> None:
-        """Write whole lines: an interrupt is let in between two lines, never within one."""
-        if not text:
-            return
-        file = self._file or self._use(self._open(self._path or os.devnull))
-        data = text.encode(ENCODING, NAMES)
-        try:
-            with held_interrupts() as interrupted:
-                for piece in self._pieces(data):
-                    while not self._ready():
-                        if interrupted():
-                            return
-                    self._write_all(file, piece)
-                    self.lines += piece.count(b"\n")
-                    if interrupted():
-                        return
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise self._failure(error) from None
+        """Write whole lines: an interrupt is let in between two lines, never within one.
+
+        Raises
+        ------
+        WriteError
+            If that fails. No half of a line is left in a file.
+        """
+        if text:
+            self._write(self._header + text)
 
     def write_header(self, form: str) -> None:
-        """Write the line that stands before all boards of a format, if it has one."""
+        """Write the line that stands before all boards of a format, if it has one.
+
+        It waits for the first board: nothing is made for a command that fails before it.
+        """
         header = formats.header(form)
-        if header:
-            self.write(header + "\n")
+        self._header = header + "\n" if header else ""
 
-    def _pieces(self, data: bytes) -> Iterator[bytes]:
-        """Whole lines, as many as a pipe that is ready takes without blocking, at least one."""
-        most = FILE_PIECE if self._is_file else PIPE_PIECE
-        start = 0
-        while start < len(data):
-            end = data.rfind(b"\n", start, start + most) + 1 or data.find(b"\n", start) + 1
-            yield data[start:end]
-            start = end
+    def _write(self, text: str) -> None:
+        self._header = ""
+        if self._lines is None:
+            try:
+                self._lines = Lines(self._open(), self._path or "stdout")
+            except io.UnsupportedOperation:  # a stand-in for stdout, in memory
+                sys.stdout.write(text)
+                return
+        self._lines.write(text)
 
-    def _ready(self) -> bool:
-        """Whether a piece can be written; waits a little if not."""
-        if self._is_file or self._descriptor is None or os.name == "nt":
-            return True
-        return bool(select.select([], [self._descriptor], [], 0.1)[1])
+    def _open(self) -> int:
+        """Open the file, or take stdout."""
+        if self._path is None:
+            sys.stdout.flush()
+            return sys.stdout.fileno()
+        with held_interrupts():  # else a new file could be left that nobody knows of
+            self._file = self._open_file(Path(self._path))
+            return self._file.fileno()
 
-    def _write_all(self, file: IO[str], piece: bytes) -> None:
-        if self._descriptor is None:  # a stand-in for stdout, in memory
-            file.write(piece.decode(ENCODING, NAMES))
-            return
-        while piece:
-            piece = piece[os.write(self._descriptor, piece) :]
+    def _open_file(self, path: Path) -> io.FileIO:
+        try:
+            try:
+                file = path.open("xb", buffering=0)
+                self._is_new = True
+            except FileExistsError:
+                if path.is_file() and not self._force:
+                    raise InputError(f"{path}: exists already; --force overwrites it") from None
+                file = path.open("wb", buffering=0)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+        return file
 
-    def _failure(self, error: OSError) -> InputError:
-        return InputError(f"{self._path or 'stdout'}: cannot be written: {error.strerror}")
+
+def show(*lines: str) -> None:
+    """Write lines to stdout, as results are."""
+    Output(None, False, ()).write("".join(f"{line}\n" for line in lines))
 
 
 def refuse(path: str, force: bool, inputs: Sequence[str]) -> None:
@@ -184,22 +167,55 @@ def _is_same(path: str, other: str) -> bool:
         return False
 
 
+class Log:
+    """A file to which lines are appended, as long as that works.
+
+    A failure does not stop the work that is logged: it is reported at the end. What is written
+    after it would leave a gap, so nothing is.
+    """
+
+    def __init__(self, descriptor: int, path: str) -> None:
+        self._lines = Lines(descriptor, path)
+        self._path = path
+        self.failure: WriteError | None = None
+
+    def write(self, text: str) -> None:
+        """Append whole lines."""
+        if self.failure is None:
+            try:
+                self._lines.write(text)
+            except WriteError as error:
+                self.failure = error
+            except BrokenPipeError as error:
+                self.failure = WriteError(f"{self._path}: cannot be written: {error.strerror}")
+
+
 @contextmanager
-def open_log(path: str | None, inputs: Sequence[str]) -> Iterator[IO[str] | None]:
+def open_log(path: str | None, inputs: Sequence[str]) -> Iterator[Log | None]:
     """A file to append to, None for None.
 
     Raises
     ------
     InputError
-        If it cannot be written.
+        If it cannot be opened.
+    WriteError
+        At the end, if it could not be written. After another error that is said on stderr instead.
     """
     if path is None:
         yield None
         return
     _refuse(path, inputs)
     try:
-        file = Path(path).open("a", encoding="utf-8")  # noqa: SIM115
+        file = Path(path).open("ab", buffering=0)  # noqa: SIM115
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from None
     with file:
-        yield file
+        log = Log(file.fileno(), path)
+        try:
+            yield log
+        except BaseException:
+            if log.failure is not None:
+                complain(str(log.failure))
+            raise
+    if log.failure is not None:
+        raise log.failure

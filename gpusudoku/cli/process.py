@@ -1,45 +1,68 @@
-"""One run of the command line as a process: signals, streams, and the exit status."""
+"""One run of the command line: its errors as lines on stderr, and the exit status."""
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
 from gpusudoku.cli.commands import cli
 from gpusudoku.cli.messages import complain, tell
-from gpusudoku.errors import GpusudokuError
+from gpusudoku.cli.streams import discard_stdout, repair_streams
+from gpusudoku.errors import GpusudokuError, Interrupted
+from gpusudoku.jobs.interrupts import (
+    heed_interrupts,
+    interrupt_status,
+    last_interrupt,
+    outlive_interrupts,
+)
 
 
-def _interrupt(signum: int, frame: Any) -> NoReturn:
-    raise KeyboardInterrupt
+def run_alone() -> NoReturn:
+    """Run the command line in a process that has nothing else to do."""
+    repair_streams()
+    try:
+        heed_interrupts()
+        main()
+    except KeyboardInterrupt:  # when all was done, or an error reported
+        os._exit(interrupt_status())
+    except SystemExit as end:
+        outlive_interrupts()
+        if isinstance(end.code, int) and end.code >= 128:
+            os._exit(end.code)  # a thread may be left in code that cannot be interrupted
+        raise
 
 
 def main() -> NoReturn:
     """Run the command line and exit with its status."""
-    signal.signal(signal.SIGTERM, _interrupt)
     try:
         status = cli.main(prog_name="gpusudoku", standalone_mode=False) or 0
-        if sys.stdout is not None:  # None: it was closed before we started
-            sys.stdout.flush()
+        sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         tell(error.format_message())
         status = 2
     except click.ClickException as error:
         status = _say(error.format_message(), 2)
+    except (KeyboardInterrupt, click.Abort):
+        status = _say("interrupted", interrupt_status())
+    except Interrupted as error:
+        status = _say(str(error), interrupt_status())
     except GpusudokuError as error:
         status = _say(str(error), error.exit_status)
-    except (KeyboardInterrupt, click.Abort):
-        status = _say("interrupted", 1)
-    except BrokenPipeError:
-        # Whoever read our output has seen enough. The interpreter must not flush again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read our output has seen enough
         status = 1  # as click does where it meets the closed pipe itself
     except OSError as error:
-        status = _say(str(error), 1)
+        whose = (
+            error.filename or "stdout: cannot be written"
+        )  # of a help page, say: click writes it
+        status = _say(f"{whose}: {error.strerror}", 1)
+    except Exception:
+        if last_interrupt() is None:
+            raise
+        status = _say("interrupted", interrupt_status())  # some import makes another error of it
+    discard_stdout()
     sys.exit(status)
 
 

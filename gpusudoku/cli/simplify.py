@@ -14,6 +14,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.cli.completing import complete_techniques
 from gpusudoku.cli.messages import note, tell
 from gpusudoku.cli.options import Reading, boards_argument, own_option, reading
+from gpusudoku.cli.output import show
 from gpusudoku.cli.report import announce_compiling
 from gpusudoku.cli.source import Source, place_of, warn_conflict
 from gpusudoku.search.techniques import (
@@ -77,11 +78,11 @@ def simplify(
             warn_conflict(board, name)
             note(f"{name}the techniques find a contradiction: no solution")
         if as_json:
-            click.echo(json.dumps(_record(board, result, bits)))
+            show(json.dumps(_record(board, result, bits)))
         elif source.single:
             _show(board, result, bits)
         else:
-            click.echo(str(result.board))
+            show(str(result.board))
     if not source.single:
         totals.show()
     source.finish()
@@ -140,29 +141,29 @@ def _record(board: Board, result: Simplified, bits: int) -> dict[str, object]:
 def _show(board: Board, result: Simplified, bits: int) -> None:
     from gpusudoku.simplifying import simplify
 
-    click.echo("before:")
+    show("before:")
     _draw(board, _candidates(board))
     if result.contradictory:
         return
-    click.echo("\nafter:")
+    show("\nafter:")
     _draw(result.board, result.candidates_left)
     together = technique_names(bits)
     sets = {name: name for name, bit in TECHNIQUES.items() if bits & bit}
     if len(sets) > 1:
         sets["all together"] = together
-    click.echo(f"\n{'technique':<17}  cells filled  candidates left")
+    show(f"\n{'technique':<17}  cells filled  candidates left")
     for label, names in {"none": "none", **sets}.items():
         one = simplify(board, names)
         filled = one.board.clues - board.clues
-        click.echo(f"{label:<17}  {filled:>12}  {one.candidates_left:>15}")
+        show(f"{label:<17}  {filled:>12}  {one.candidates_left:>15}")
 
 
 def _draw(board: Board, candidates: int) -> None:
-    click.echo(formats.write(board, "pretty"))
+    show(formats.write(board, "pretty"))
     if board.is_full:
-        click.echo("all cells are filled")
+        show("all cells are filled")
     else:
-        click.echo(
+        show(
             f"{board.clues} of {board.geometry.cells} cells are filled,"
             f" {candidates} candidates in the others"
         )

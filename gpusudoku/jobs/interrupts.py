@@ -1,36 +1,175 @@
-"""Ctrl-C and SIGTERM, held back while a write or a compilation must not be cut short.
+"""Ctrl-C, SIGTERM, SIGHUP and other signals that end a program: caught, or held back.
 
-``jobs.job`` catches them while work is done; ``cli`` ends the program.
+``jobs.job`` catches them while work is done; ``cli`` ends the program. The Python interface leaves
+all signals as they are: there Ctrl-C is a KeyboardInterrupt, as everywhere.
 """
 
 from __future__ import annotations
 
+import os
+import select
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from socket import socket
+
+T = TypeVar("T")
+
+ENDING = tuple(
+    getattr(signal, name)
+    for name in (
+        *("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGBREAK"),
+        *("SIGXCPU", "SIGALRM", "SIGUSR1", "SIGUSR2"),
+    )
+    if hasattr(signal, name)
+)
+"""The signals that end a program unless it does something about them, as far as there are such."""
+PATIENCE_SECONDS = 1.5
+"""A process that was to end is ended by force after this time."""
+WAIT_SECONDS = 0.2
+"""How long to wait at a time where Windows lets no Ctrl-C in meanwhile."""
+
+_last: int | None = None
+_at_once = True
+_ending = False
+_skips = False
+
+
+def catch_interrupts() -> None:
+    """Catch the signals that end this process, but those that it was told to ignore.
+
+    Until ``heed_interrupts`` each ends it at once: there is nothing yet that could be lost. From
+    then on the first is a KeyboardInterrupt, and others do not disturb the cleaning up. If it is
+    lost, as in a callback, or waits too long for something that cannot be interrupted, a thread
+    ends the process.
+    """
+    for number in ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as it is under nohup
+            signal.signal(number, _interrupt)
+    from socket import socketpair  # only now, since it takes a moment
+
+    awake, wake = socketpair()
+    wake.setblocking(False)
+    signal.set_wakeup_fd(wake.detach(), warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(awake,), daemon=True).start()
+
+
+def heed_interrupts() -> None:
+    """Let a signal be raised as a KeyboardInterrupt from now on."""
+    global _at_once
+    _at_once = False
+
+
+def outlive_interrupts() -> None:
+    """Raise none any more: the process ends anyway."""
+    global _ending
+    _ending = True
+
+
+def last_interrupt() -> int | None:
+    """The number of the last signal that was to end this process; None if there was none."""
+    return _last
+
+
+def interrupt_status() -> int:
+    """The exit status of a process that such a signal ended."""
+    return 128 + (_last or signal.SIGINT)
+
+
+@contextmanager
+def skipping_interrupts() -> Iterator[None]:
+    """Let Ctrl-C be an event in here that the process may outlive."""
+    global _skips
+    _skips = True
+    try:
+        yield
+    finally:
+        _skips = False
 
 
 @contextmanager
 def held_interrupts() -> Iterator[Callable[[], bool]]:
-    """Hold Ctrl-C and SIGTERM back; what is given tells whether there was one.
+    """Hold signals back; what is given tells whether there was one.
 
-    It is let through at the end as a KeyboardInterrupt. Only the main thread gets signals, so in
-    any other this does nothing.
+    It is sent again at the end, to whoever would have got it. Only the main thread gets signals,
+    so in any other this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
     held: list[int] = []
-    old = {
-        number: signal.signal(number, lambda got, frame: held.append(got))
-        for number in (signal.SIGINT, signal.SIGTERM)
-        if signal.getsignal(number) is not signal.SIG_IGN
-    }
+    # Those without a handler of Python's end the process, or are ignored, as ever.
+    old = {number: signal.getsignal(number) for number in ENDING}
+    old = {number: handler for number, handler in old.items() if callable(handler)}
     try:
+        for number in old:
+            signal.signal(number, lambda got, frame: held.append(got))
         yield lambda: bool(held)
     finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)
+        for number in reversed(old):  # Ctrl-C last: others are not interrupted by it
+            signal.signal(number, old[number])
     if held:
-        raise KeyboardInterrupt
+        signal.raise_signal(held[0])
+
+
+def interruptibly(work: Callable[[], T]) -> T:
+    """Do what an exception must not cut short, and be interrupted all the same.
+
+    It is done in a thread, and an interrupt ends the waiting for it: the thread goes on.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:  # handed to the thread that waits
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(WAIT_SECONDS)
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    global _last, _ending
+    if _ending:
+        return
+    _last = number
+    if _at_once:
+        _end(number)
+    _ending = not _is_event(number)
+    raise KeyboardInterrupt
+
+
+def _is_event(number: int) -> bool:
+    """Whether the process may outlive a signal."""
+    return _skips and number == signal.SIGINT
+
+
+def _watch(awake: socket) -> None:
+    """End the process by force if it does not end by itself soon after a signal."""
+    while True:
+        [number] = awake.recv(1)
+        if number in ENDING and not _is_event(number):
+            time.sleep(PATIENCE_SECONDS)
+            _end(number)
+
+
+def _end(number: int) -> None:
+    """End the process without any cleaning up, with a message if that can be written at once."""
+    with suppress(OSError):
+        if os.name == "nt" or select.select([], [2], [], 0)[1]:
+            os.write(2, b"gpusudoku: interrupted\n")
+    os._exit(128 + number)

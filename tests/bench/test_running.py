@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 from math import inf
 
 import pytest
 
+from gpusudoku.bench import running
 from gpusudoku.bench.cases import Case, cases_of, chosen
 from gpusudoku.bench.running import Bench, Run
 from gpusudoku.errors import InputError
@@ -108,3 +110,12 @@ class TestRunning:
         assert bench.interrupted == ended
         assert [each.note for each in bench.measured] == ["interrupted", "interrupted", ""]
         assert len(bench.measured[2].runs) == (0 if ended else 3)
+
+    def test_any_other_signal_ends_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def count(case: Case) -> Count:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(running, "last_interrupt", lambda: signal.SIGTERM)
+        bench = measured(Bench(cases_of(SUBJECTS), count, lambda case: 0))
+        assert bench.interrupted
+        assert [each.note for each in bench.measured] == ["interrupted", "", ""]

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HARD = "." * 81  # not to be counted by a search in our lifetime
 
 
 @pytest.fixture
@@ -15,3 +23,33 @@ def file(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def start():
+    """Start ``gpusudoku`` with arguments as a process, which does not outlive the test."""
+    processes = []
+
+    def call(*arguments, env=None, **settings):
+        settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **settings}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gpusudoku", *map(str, arguments)],
+            cwd=ROOT,
+            env={**os.environ, "GPUSUDOKU_DEVICE": "cpu", **(env or {})},
+            **settings,
+        )
+        processes.append(process)
+        return process
+
+    yield call
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def hard(tmp_path):
+    """A board whose solutions have no end."""
+    path = tmp_path / "hard.txt"
+    path.write_text(HARD)
+    return path

@@ -1,0 +1,115 @@
+"""Whole lines, written to a descriptor: neither a full disk nor a signal leaves half of one."""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import time
+from collections.abc import Callable, Iterator
+
+from gpusudoku.errors import GpusudokuError
+from gpusudoku.jobs.interrupts import held_interrupts
+
+PIPE_PIECE = 4096
+"""Bytes that a pipe which is ready takes at once (PIPE_BUF on Linux; POSIX grants 512)."""
+FILE_PIECE = 1 << 18
+"""Bytes written to a file between two looks for an interrupt."""
+GRACE_SECONDS = 0.5
+"""How long a reader that stopped in the middle of a line has to go on, after an interrupt."""
+
+
+class WriteError(GpusudokuError):
+    """Something could not be written: a disk is full, or a file as large as it may be."""
+
+
+class Lines:
+    """Writes whole lines to a descriptor.
+
+    An interrupt is let in between two lines. If writing fails within a line, a file is cut back to
+    the end of the line before. What a pipe or terminal has taken cannot be taken back: if nobody
+    reads on for half a second after an interrupt, half a line is left in it.
+
+    Parameters
+    ----------
+    descriptor
+        Open for writing.
+    name
+        As errors call it.
+    """
+
+    def __init__(self, descriptor: int, name: str) -> None:
+        self.written = 0
+        """Lines written."""
+        self._descriptor, self._name = descriptor, name
+        self._is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+
+    def write(self, text: str) -> None:
+        """Write lines, each with its end.
+
+        Raises
+        ------
+        WriteError
+            If that fails.
+        BrokenPipeError
+            If nobody will ever read them.
+        """
+        try:
+            with held_interrupts() as interrupted:
+                for piece in self._pieces(text.encode("utf-8", "surrogateescape")):
+                    if interrupted() or not self._send(piece, interrupted):
+                        return
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise WriteError(f"{self._name}: cannot be written: {error.strerror}") from None
+
+    def _pieces(self, data: bytes) -> Iterator[bytes]:
+        """Whole lines, as many as can be written without a look for an interrupt, at least one."""
+        most = FILE_PIECE if self._is_file else PIPE_PIECE
+        start = 0
+        while start < len(data):
+            end = data.rfind(b"\n", start, start + most) + 1 or data.find(b"\n", start) + 1
+            yield data[start:end]
+            start = end
+
+    def _send(self, piece: bytes, interrupted: Callable[[], bool]) -> bool:
+        """Write lines; returns False if there was an interrupt, and nobody to read them."""
+        sent, deadline = 0, None
+        most = len(piece) if self._is_file else PIPE_PIECE
+        try:
+            while sent < len(piece):
+                if self._ready():
+                    sent += os.write(self._descriptor, piece[sent : sent + most])
+                elif interrupted():
+                    deadline = deadline or time.monotonic() + GRACE_SECONDS
+                    if sent == 0 or time.monotonic() > deadline:
+                        return False
+        except OSError:
+            whole = piece.rfind(b"\n", 0, sent) + 1
+            self.written += piece.count(b"\n", 0, whole)
+            if self._is_file and sent > whole:
+                self._cut(sent - whole)
+            raise
+        self.written += piece.count(b"\n")
+        return True
+
+    def _ready(self) -> bool:
+        """Whether some bytes can be written; waits a little if not."""
+        if self._is_file or os.name == "nt":
+            return True
+        return bool(select.select([], [self._descriptor], [], 0.1)[1])
+
+    def _cut(self, extra: int) -> None:
+        """Take back bytes at the end of the file.
+
+        Raises
+        ------
+        WriteError
+            If something stands behind them, which is not ours.
+        """
+        end = os.lseek(self._descriptor, 0, os.SEEK_CUR)
+        if os.fstat(self._descriptor).st_size != end:
+            raise WriteError(f"{self._name}: cannot be written any further, after half a line")
+        os.ftruncate(self._descriptor, end - extra)
+        os.lseek(self._descriptor, end - extra, os.SEEK_SET)

@@ -1,0 +1,97 @@
+"""Interrupts held back, and work that they cannot cut short."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from gpusudoku.jobs.interrupts import held_interrupts, interruptibly
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+
+
+@pytest.fixture
+def got() -> Iterator[list[int]]:
+    """What a handler of SIGTERM's owner was given."""
+    numbers: list[int] = []
+    old = signal.signal(signal.SIGTERM, lambda number, frame: numbers.append(number))
+    yield numbers
+    signal.signal(signal.SIGTERM, old)
+
+
+def test_a_signal_that_was_held_reaches_its_owner(got: list[int]) -> None:
+    with held_interrupts() as interrupted:
+        assert not interrupted()
+        signal.raise_signal(signal.SIGTERM)
+        assert interrupted()
+        assert got == []
+    assert got == [signal.SIGTERM]
+
+
+def test_ctrl_c_is_held() -> None:
+    reached = False
+    with pytest.raises(KeyboardInterrupt), held_interrupts():  # noqa: PT012
+        signal.raise_signal(signal.SIGINT)
+        reached = True
+    assert reached
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_error_is_not_hidden_and_handlers_come_back() -> None:
+    with pytest.raises(ZeroDivisionError), held_interrupts():
+        raise ZeroDivisionError
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_what_is_ignored_or_deadly_stays_so() -> None:
+    old = signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    with held_interrupts() as interrupted:
+        signal.raise_signal(signal.SIGUSR1)
+        assert signal.getsignal(signal.SIGUSR2) is signal.SIG_DFL
+        assert not interrupted()
+    signal.signal(signal.SIGUSR1, old)
+
+
+def in_a_thread(work: Callable[[], None]) -> None:
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+
+def test_other_threads_get_no_signals() -> None:
+    seen: list[object] = []
+
+    def work() -> None:
+        with held_interrupts() as interrupted:
+            seen.append(interrupted())
+        seen.append(interruptibly(threading.current_thread))
+        seen.append(threading.current_thread())
+
+    in_a_thread(work)
+    assert seen[0] is False
+    assert seen[1] is seen[2]
+
+
+def test_work_gives_what_it_gives() -> None:
+    assert interruptibly(lambda: 6 * 7) == 42
+    with pytest.raises(ZeroDivisionError):
+        interruptibly(lambda: 1 / 0)
+
+
+def test_an_interrupt_ends_the_waiting_but_not_the_work() -> None:
+    go_on, ended = threading.Event(), threading.Event()
+
+    def work() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert go_on.wait(60)
+        ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        interruptibly(work)
+    assert not ended.is_set()
+    go_on.set()
+    assert ended.wait(60)
