@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from gpusudoku.errors import printable
+
 
 def tell(text: str) -> None:
     """Say something that a user may want to know."""
@@ -17,4 +19,4 @@ def note(text: str) -> None:
 
 def complain(text: str) -> None:
     """Say what is wrong, on one line that begins with the program's name."""
-    click.echo(f"gpusudoku: {' '.join(text.split())}", err=True)
+    click.echo(f"gpusudoku: {printable(text)}", err=True)

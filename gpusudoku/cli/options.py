@@ -64,6 +64,8 @@ class Reading:
     """The shape of their boxes, if it is given."""
     keep_going: bool
     """Whether the boards after a bad one are read."""
+    column: str | None = None
+    """The column of a table that holds the boards, if it is given."""
 
 
 _reading = compose(
@@ -72,6 +74,11 @@ _reading = compose(
         callback=_box,
         metavar="ROWSxCOLUMNS",
         help="The shape of a box, if it is not the usual one.",
+    ),
+    option(
+        "--column",
+        metavar="NAME",
+        help="The column of a table that holds the boards, if its name is not a usual one.",
     ),
     option("--keep-going", is_flag=True, help="Report bad boards of a batch and continue."),
 )
@@ -84,8 +91,10 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @wraps(command)
-    def with_reading(*, box: Geometry | None, keep_going: bool, **others: Any) -> Any:
-        return command(reading=Reading(box, keep_going), **others)
+    def with_reading(
+        *, box: Geometry | None, column: str | None, keep_going: bool, **others: Any
+    ) -> Any:
+        return command(reading=Reading(box, keep_going, column), **others)
 
     return _reading(with_reading)
 

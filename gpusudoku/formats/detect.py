@@ -41,7 +41,7 @@ def take_head(lines: Iterator[NumberedLine]) -> Head:
     """
     comment = (0, b"")
     head: list[NumberedLine] = []
-    block = Block(0)
+    block, in_bands = Block(0), False
     for number, line in lines:
         text = content(line)
         if text.strip():
@@ -53,8 +53,10 @@ def take_head(lines: Iterator[NumberedLine]) -> Head:
             head.append((number, line))
             if block.is_blank_row(text):
                 block.add(number, text)
-            elif not block.is_title and not _may_be_band(block):
+            elif not (block.is_title or in_bands or _may_be_band(block)):
                 break
+            else:
+                in_bands = not block.is_title
         if len(head) == _LONGEST_HEAD:
             break
     if not head:

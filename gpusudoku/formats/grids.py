@@ -66,7 +66,7 @@ def ways_to_read(block: Block, n: int | None) -> Iterator[Block]:
             rows = lines.rows[titles:]
             size = len(rows)
             if n not in (None, size) or not all(
-                row.is_title(size) or _is_empty_head(lines, row) for row in lines.rows[:titles]
+                row.is_title(size) or _is_head(lines, row) for row in lines.rows[:titles]
             ):
                 continue
             for chosen in _ways_to_split(rows):
@@ -74,9 +74,10 @@ def ways_to_read(block: Block, n: int | None) -> Iterator[Block]:
                     yield lines.below(titles, chosen)
 
 
-def _is_empty_head(block: Block, row: Row) -> bool:
-    """Whether a row is the head of a Markdown table, with nothing in its fields."""
-    return row is block.rows[0] and 1 in block.rules_above and not row.text.strip(b"| \t")
+def _is_head(block: Block, row: Row) -> bool:
+    """Whether a row is the head of a Markdown table, with nothing in its fields, or with names."""
+    is_first = row is block.rows[0] and 1 in block.rules_above
+    return is_first and b"|" in row.text and (row.has_letters or not row.text.strip(b"| \t"))
 
 
 def _ways_to_split(rows: list[Row]) -> Iterator[list[Row]]:
@@ -117,11 +118,12 @@ def _board(block: Block, geometry: Geometry | None, last: Geometry | None) -> tu
 
 def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> None:
     """Raise the error of a block that can be read in no way."""
-    rows = block.rows
-    n = geometry.n if geometry else common_width(rows, [len(rows)])
+    rows = max(_ways_to_split(block.rows), key=_agreement)
+    n = len(rows) if rows is not block.rows else common_width(rows, [len(rows)])
+    n = geometry.n if geometry else n
     _check_mixture(rows, n, last)
-    _check_titles(block, geometry)
-    _check_lost_blanks(rows)
+    _check_titles(block)
+    _check_lost_blanks(block.rows)
     for row in rows:
         row.check_characters()
     for place, row in enumerate(rows, 1):
@@ -139,7 +141,13 @@ def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> 
     )
 
 
-def _check_titles(block: Block, geometry: Geometry | None) -> None:
+def _agreement(rows: Sequence[Row]) -> tuple[int, int]:
+    """How many rows may have as many cells as there are rows, and how many the same number."""
+    widths = Counter(count for row in rows for count in set(row.counts))
+    return widths[len(rows)], max(widths.values())
+
+
+def _check_titles(block: Block) -> None:
     """Refuse a line above a grid that may be a title or a row, and titles without a grid."""
     rows = block.rows
     n = len(rows) - 1
@@ -195,7 +203,7 @@ def _shown_geometry(block: Block) -> Geometry | None:
     """
     n = len(block.rows)
     widths = {
-        len(group) if row.separated(n) else sum(map(len, group))
+        n if len(row.groups) == 1 else len(group) if row.separated(n) else sum(map(len, group))
         for row in block.rows
         for group in row.groups
     }

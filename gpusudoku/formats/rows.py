@@ -52,9 +52,10 @@ class Row:
         self.filled = 0
         """How many cells are empty because nothing stands there."""
         self._inserted: list[int] = []
-        self._ends_in_gap = False
+        self.ends_in_gap = False
+        """Whether the last cell is empty only if the last comma does not end the row."""
         if _GAP.search(text):
-            self._ends_in_gap = _LAST_GAP.search(text) is not None
+            self.ends_in_gap = _LAST_GAP.search(text) is not None
             self._fill(text.replace(b";", b",").split(b","), b",")
 
     def _fill(self, fields: list[bytes], delimiter: bytes) -> None:
@@ -109,8 +110,9 @@ class Row:
     def counts(self) -> tuple[int, ...]:
         """The possible numbers of cells: that of tokens, if more than one, or of characters."""
         number = len(self.tokens)
-        if self._ends_in_gap:  # the last comma may end the row, or stand before an empty cell
-            return (number, number - 1)
+        if self.ends_in_gap:  # the last comma may end the row, or stand before an empty cell
+            characters = sum(map(len, self.tokens[:-1])) if self.filled == 1 else number
+            return (number, number - 1, characters)
         characters = sum(map(len, self.tokens))
         if self.filled and b"," in self.text:
             return (number,)
@@ -124,14 +126,15 @@ class Row:
         """Split the row into ``count`` cells, where ``count`` is one of its counts."""
         if len(self.tokens) == count:
             return self.tokens
-        if self._ends_in_gap:
-            return self.tokens[:-1]
-        characters = b"".join(self.tokens)
+        tokens = self.tokens[:-1] if self.ends_in_gap else self.tokens
+        if len(tokens) == count:
+            return tokens
+        characters = b"".join(tokens)
         return [characters[i : i + 1] for i in range(count)]
 
     def separated(self, count: int) -> bool:
         """Whether the cells, ``count`` of them, are separated from each other."""
-        return len(self.tokens) == count or self._ends_in_gap
+        return count in (len(self.tokens), len(self.tokens) - self.ends_in_gap)
 
     @property
     def is_text(self) -> bool:
@@ -247,8 +250,8 @@ def _check_signs(rows: Sequence[Row], cells: Sequence[bytes], width: int) -> Non
     filled = [row for row in rows if row.filled]
     if not filled:
         return
-    dropped = sum(len(row.tokens) > width for row in filled)
-    if sum(map(is_blank, cells)) > sum(row.filled for row in filled) - dropped > 0:
+    empty = sum(row.filled - (row.ends_in_gap and len(row.tokens) != width) for row in filled)
+    if sum(map(is_blank, cells)) > empty > 0:
         raise FormatError(
             "a cell without anything, and other cells with a sign for empty", filled[0].line
         )

@@ -43,7 +43,7 @@ BAD_GRIDS: dict[str, tuple[str, Geometry | None, str]] = {
         f"8:9: unknown character '!', {SYMBOLS}",
     ),
     "colon": (GRID + ":1", None, f"9:10: unknown character ':', {SYMBOLS}"),
-    "dash": (GRID.replace(".", "–"), None, f"1:3: unknown character '–', {SYMBOLS}"),
+    "dash": (GRID.replace(".", "¬"), None, f"1:3: unknown character '¬', {SYMBOLS}"),
     "letter": (
         changed(GRID, 3, 2, "a"),
         None,

@@ -23,10 +23,7 @@ UNREADABLE: dict[str, tuple[str | bytes, list[str]]] = {
     "no line end": ("." * (1 << 20), ["f:1: a line of 1048576 bytes or more, expected text"]),
     "table without boards": (
         "id,solution\n1,none",
-        [
-            "f:1: a table without a column of boards: "
-            "give --column NAME, one of 'id', 'solution'"
-        ],
+        ["f:1: a table without a column of boards: give --column NAME, one of 'id', 'solution'"],
     ),
     "lines, then a grid": (
         f"{LINE}\n{LINE}\n{GRID}\n{LINE}",
