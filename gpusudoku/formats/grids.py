@@ -63,15 +63,16 @@ def ways_to_read(block: Block, n: int | None) -> Iterator[Block]:
     """
     for lines in (block, block.with_dashes_as_rows()):
         for titles in range(min(MOST_TITLES + 1, len(lines.rows)) if lines else 0):
-            rows = lines.rows[titles:]
+            above, rows = lines.rows[:titles], lines.rows[titles:]
             size = len(rows)
-            if n not in (None, size) or not all(
-                row.is_title(size) or _is_head(lines, row) for row in lines.rows[:titles]
+            if above and not (above[-1].has_letters or _is_head(lines, above[-1])):
+                break
+            if n in (None, size) and all(
+                row.is_title(size) or _is_head(lines, row) for row in above
             ):
-                continue
-            for chosen in _ways_to_split(rows):
-                if all(size in row.counts for row in chosen):
-                    yield lines.below(titles, chosen)
+                for chosen in _ways_to_split(rows):
+                    if all(size in row.counts for row in chosen):
+                        yield lines.below(titles, chosen)
 
 
 def _is_head(block: Block, row: Row) -> bool:
@@ -82,14 +83,12 @@ def _is_head(block: Block, row: Row) -> bool:
 
 def _ways_to_split(rows: list[Row]) -> Iterator[list[Row]]:
     yield rows
-    for filled in (
-        [row.with_fields(b"\t") for row in rows],
-        [row.with_fields(b"|") for row in rows],
-        [row.with_blanks() for row in rows],
-    ):
-        chosen = [row for row in filled if row is not None]
-        if len(chosen) == len(rows) and any(row.filled for row in chosen):
-            yield chosen
+    for sign in (b"\t", b"|", b" "):
+        if any(sign in row.text for row in rows):
+            filled = [row.with_blanks() if sign == b" " else row.with_fields(sign) for row in rows]
+            chosen = [row for row in filled if row is not None]
+            if len(chosen) == len(rows) and any(row.filled for row in chosen):
+                yield chosen
 
 
 def _board(block: Block, geometry: Geometry | None, last: Geometry | None) -> tuple[Board, int]:
@@ -129,7 +128,8 @@ def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> 
     for place, row in enumerate(rows, 1):
         if n not in row.counts:
             found = row.count_near(n)
-            hint = ": were empty cells lost at its end?" if row.filled and found < n else ""
+            lost = found < n and any(row.filled for row in rows)
+            hint = ": were empty cells lost at its end?" if lost else ""
             raise FormatError(
                 f"row {place} of a grid has {found} cells, expected {n}{hint}", row.line
             )

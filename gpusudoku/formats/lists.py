@@ -75,13 +75,21 @@ def _object(number: int, text: str) -> Iterator[NumberedLine]:
             f"a JSON object with {what}, expected one name such as puzzle or board: {listed}",
             number,
         )
-    value: Any = found[names[0]]
+    yield number, _line_of(found[names[0]], number).encode(errors="surrogatepass") + b"\n"
+
+
+def _line_of(value: Any, number: int) -> str:
+    """The one line that stands for the board of an object: a text, a list, or a list of rows."""
     if isinstance(value, str):
-        yield number, value.encode(errors="surrogatepass") + b"\n"
-    elif isinstance(value, list):
-        yield from _Reader().read(number, json.dumps(value))
-    else:
-        raise UnreadableError(f"{shown(names[0])} is neither a text nor a list", number)
+        return value
+    if not isinstance(value, list):
+        raise UnreadableError(f"{shown(str(value))}, expected a board as text or list", number)
+    if any(isinstance(row, list) or isinstance(row, str) and len(row) > 2 for row in value):
+        if any(not isinstance(row, list | str) or len(row) != len(value) for row in value):
+            raise UnreadableError(f"{len(value)} rows, not all of {len(value)} cells", number)
+        value = [cell for row in value for cell in row]
+    cells = [str(cell).strip() for cell in value]
+    return ",".join("." if cell.lower() in _EMPTY else cell for cell in cells)
 
 
 class _Reader:

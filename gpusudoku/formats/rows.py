@@ -146,15 +146,15 @@ class Row:
 
     def is_title(self, n: int) -> bool:
         """Whether this is certainly no row of n cells, but text above a grid."""
-        return self._has_word(n) and not self.may_be_row(n) and n not in self.counts
+        return n not in self.counts and self._has_word(n) and not self.may_be_row(n)
 
     def _has_word(self, n: int) -> bool:
         """Whether there is a word, with a letter that is no digit up to n, and nothing like cells.
 
         Cells are as many digits and signs for empty cells as there are in a row.
         """
-        letters = _LETTER.findall(b"".join(_WORD.findall(self.text)))
-        return any(digit_of(c) > n for c in letters) and not any(
+        letters = set(b"".join(_WORD.findall(self.text)))
+        return any(digit_of(bytes([c])) > n for c in letters) and not any(
             len(run) >= min(n, 9) for run in _RUN.findall(self.text)
         )
 
