@@ -71,7 +71,7 @@ def ways_to_read(block: Block, n: int | None) -> Iterator[Block]:
                 row.is_title(size) or _is_head(lines, row) for row in above
             ):
                 for chosen in _ways_to_split(rows):
-                    if all(size in row.counts for row in chosen):
+                    if all(size in row.counts and not row.filled == size == 1 for row in chosen):
                         yield lines.below(titles, chosen)
 
 
@@ -118,7 +118,8 @@ def _board(block: Block, geometry: Geometry | None, last: Geometry | None) -> tu
 def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> None:
     """Raise the error of a block that can be read in no way."""
     rows = max(_ways_to_split(block.rows), key=_agreement)
-    n = len(rows) if rows is not block.rows else common_width(rows, [len(rows)])
+    is_square = rows is not block.rows and _agreement(rows)[0] > 0
+    n = len(rows) if is_square else common_width(rows, [len(rows)])
     n = geometry.n if geometry else n
     _check_mixture(rows, n, last)
     _check_titles(block)

@@ -157,7 +157,10 @@ def _without_names(first: NumberedLine, way: Way) -> Header | None:
         boards = {i: board for i, field in enumerate(fields) if (board := _board_in(field, way))}
         if not boards:
             continue
-        if len(fields) > 1 and _board_of_line(text, way):
+        whole = _board_of_line(text, way)
+        if whole is not None and [whole] == [*boards.values()]:
+            return None  # There is nothing but a delimiter at an end.
+        if whole is not None:
             raise UnreadableError(
                 "a line that reads two ways: as one board, or as several fields with one each: "
                 "give --box",

@@ -151,6 +151,8 @@ class LineParser:
         row = Row(number, text.partition(b":")[0])
         if RULE.fullmatch(row.text):
             raise FormatError("a line of dashes, expected a board", number)
+        if 0 < row.filled == len(row.tokens):
+            raise FormatError("nothing between commas, expected a board", number)
         geometry = self._geometry or self._guess(row)
         if geometry is None or geometry.cells not in row.counts:
             row.check_characters()

@@ -84,7 +84,7 @@ def _line_of(value: Any, number: int) -> str:
         return value
     if not isinstance(value, list):
         raise UnreadableError(f"{shown(str(value))}, expected a board as text or list", number)
-    if any(isinstance(row, list) or isinstance(row, str) and len(row) > 2 for row in value):
+    if any(isinstance(row, list) or (isinstance(row, str) and len(row) > 2) for row in value):
         if any(not isinstance(row, list | str) or len(row) != len(value) for row in value):
             raise UnreadableError(f"{len(value)} rows, not all of {len(value)} cells", number)
         value = [cell for row in value for cell in row]

@@ -26,6 +26,8 @@ STDIN = "-"
 """The path that stands for standard input."""
 
 _MAGIC_BYTES = 10
+_DAMAGE = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+"""What the modules raise that expand data."""
 
 
 class Meter:
@@ -127,20 +129,32 @@ class _Expanded(io.RawIOBase):
     def __init__(self, file: Any, kind: str) -> None:
         self._file = file
         self._kind = kind
+        self._damaged = False
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        try:
-            data = self._file.read1(len(buffer))
-        except Exception as error:
-            damaged = isinstance(error, EOFError | zlib.error | lzma.LZMAError | ValueError)
-            if not damaged and not (isinstance(error, OSError) and error.errno is None):
-                raise
-            raise UnreadableError(f"damaged or incomplete {self._kind} data") from None
-        buffer[: len(data)] = data
-        return len(data)
+        """Fill the buffer; what was expanded before the damage comes first."""
+        size = 0
+        while size < len(buffer) and not self._damaged:
+            try:
+                data = self._file.read1(len(buffer) - size)
+            except Exception as error:
+                # Of the operating system's errors only the modules' own have no number.
+                if isinstance(error, OSError) and error.errno is not None:
+                    raise
+                if not isinstance(error, _DAMAGE):
+                    raise
+                self._damaged = True
+            else:
+                if not data:
+                    return size
+                buffer[size : size + len(data)] = data
+                size += len(data)
+        if self._damaged and not size:
+            raise UnreadableError(f"damaged or incomplete {self._kind} data")
+        return size
 
 
 class _ZstdFile:

@@ -36,7 +36,7 @@ _WORD = re.compile(rb"[A-Za-z]{2,}")
 _RUN = re.compile(rb"[0-9.*_?-]+")
 _UNKNOWN = re.compile(rb"[^\s,;|.*_?0-9A-Za-z-]")
 _GAP = re.compile(rb"[,;]\s*[,;]|^\s*[,;]|[,;]\s*$")
-_LAST_GAP = re.compile(rb"[,;]\s*$")
+_OUTER_BARS = re.compile(rb"(\s*\|)(.*)(\|\s*)")
 
 
 class Row:
@@ -51,16 +51,23 @@ class Row:
         self.text = text
         self.filled = 0
         """How many cells are empty because nothing stands there."""
-        self._inserted: list[int] = []
         self.ends_in_gap = False
         """Whether the last cell is empty only if the last comma does not end the row."""
+        self._by_fields = False
+        self._inserted: list[int] = []
         if _GAP.search(text):
-            self.ends_in_gap = _LAST_GAP.search(text) is not None
-            self._fill(text.replace(b";", b",").split(b","), b",")
+            fields = text.replace(b";", b",").split(b",")
+            ends_in_gap = not fields[-1].strip()
+            if len(fields) > 2 or not ends_in_gap:  # a comma behind a whole row is not counted
+                self._fill(fields, b",")
+                self.ends_in_gap = ends_in_gap and self.filled == 1
+            if b"," in text and b";" in text:
+                self.tokens = []
 
     def _fill(self, fields: list[bytes], delimiter: bytes) -> None:
-        """Put a dot into every field that has nothing else."""
+        """Take every field for a cell, and put a dot into those with nothing else."""
         place, new = 0, []
+        self._by_fields = True
         for field in fields:
             if not field.strip():
                 self.filled += 1
@@ -70,21 +77,22 @@ class Row:
             new.append(field)
             place += len(field) + 1
         self.text = delimiter.join(new)
+        if any(len(field.split()) != 1 for field in new):
+            self.tokens = []  # Two cells in one field: this is no row.
 
     def with_fields(self, delimiter: bytes) -> Row | None:
-        """The row with a dot in every empty field between tabs or bars; None without those."""
+        """The row with a cell for every field between tabs or bars; None without those."""
         if delimiter not in self.text:
             return None
-        row = Row(self.line, b"")
-        row._fill(self.text.split(delimiter), delimiter)
+        before, inner, after = b"", self.text, b""
         if delimiter == b"|":  # what is before the first bar and after the last is no field
-            before, *_, after = self.text.split(delimiter)
-            if not before.strip() and not after.strip():
-                inner = self.text.strip()[1:-1]
-                row = Row(self.line, b"")
-                row._fill(inner.split(delimiter), delimiter)
-                row.text = before + b"|" + row.text + b"|"
-                row._inserted = [place + len(before) + 1 for place in row._inserted]
+            outer = _OUTER_BARS.fullmatch(self.text)
+            if outer:
+                before, inner, after = outer.groups()
+        row = Row(self.line, b"")
+        row._fill(inner.split(delimiter), delimiter)
+        row.text = before + row.text + after
+        row._inserted = [place + len(before) for place in row._inserted]
         return row
 
     def with_blanks(self) -> Row | None:
@@ -110,12 +118,9 @@ class Row:
     def counts(self) -> tuple[int, ...]:
         """The possible numbers of cells: that of tokens, if more than one, or of characters."""
         number = len(self.tokens)
-        if self.ends_in_gap:  # the last comma may end the row, or stand before an empty cell
-            characters = sum(map(len, self.tokens[:-1])) if self.filled == 1 else number
-            return (number, number - 1, characters)
+        if self._by_fields:
+            return (number, number - 1) if self.ends_in_gap and number else (number,)
         characters = sum(map(len, self.tokens))
-        if self.filled and b"," in self.text:
-            return (number,)
         return (number, characters) if number > 1 else (characters,)
 
     def count_near(self, expected: int) -> int:
@@ -126,10 +131,9 @@ class Row:
         """Split the row into ``count`` cells, where ``count`` is one of its counts."""
         if len(self.tokens) == count:
             return self.tokens
-        tokens = self.tokens[:-1] if self.ends_in_gap else self.tokens
-        if len(tokens) == count:
-            return tokens
-        characters = b"".join(tokens)
+        if self.ends_in_gap:
+            return self.tokens[:-1]
+        characters = b"".join(self.tokens)
         return [characters[i : i + 1] for i in range(count)]
 
     def separated(self, count: int) -> bool:
@@ -153,6 +157,8 @@ class Row:
 
         Cells are as many digits and signs for empty cells as there are in a row.
         """
+        if b"[" in self.text or b"]" in self.text:
+            return False  # It may name a part of a file.
         letters = set(b"".join(_WORD.findall(self.text)))
         return any(digit_of(bytes([c])) > n for c in letters) and not any(
             len(run) >= min(n, 9) for run in _RUN.findall(self.text)
