@@ -85,7 +85,7 @@ def looks_like_board(text: str) -> bool:
 
 def _is_file(name: str) -> bool:
     """Whether a name stands for a file or for standard input, if it can be read at all."""
-    if name.startswith("@"):
+    if not name or name.startswith("@"):
         return False
     try:
         return name == formats.STDIN or Path(name).exists()
@@ -116,7 +116,7 @@ def _read_argument(text: str, reading: Reading) -> Iterator[Batch | InputError]:
     elif looks_like_board(text) or "\n" in text:
         yield InputError(f"no file {shown(text)}, and no board: {wrong}")
     else:
-        name = printable(text) if len(text) < _LONGEST_NAME else shown(text)
+        name = printable(text) if 0 < len(text) < _LONGEST_NAME else shown(text)
         yield InputError(f"{name}: no such file, and no board")
 
 

@@ -103,8 +103,9 @@ def _names_of(line: NumberedLine, row: bytes, way: Way) -> Header | None:
     is_names = (
         len(names) > 1
         and all(_NAME.fullmatch(name) for name in fields)
-        and any(len(name) > 1 for name in names)
-        and len(_fields(row, delimiter)) == len(names)
+        and len(cells := _fields(row, delimiter)) == len(names)
+        # A row of a large board has letters, too.
+        and (any(len(name) > 1 for name in names) or any(_board_in(cell, way) for cell in cells))
     )
     return header if is_names else None
 

@@ -127,26 +127,27 @@ class _Reader:
                 )
             place = token.end()
             if token["open"]:
-                yield from self._begin(number, token["open"])
+                self._begin(number, token["open"])
             elif token["close"]:
                 yield from self._end(number, token["close"])
             elif token["text"] is not None and len(token["text"]) > 3:
-                yield from self._row()
+                self._check_kind(number, bool(self._values))
                 yield number, token["text"][1:-1].encode(errors="surrogatepass") + b"\n"
                 self._nested = True
             elif token["value"] or token["text"]:
+                self._check_kind(number, self._nested)
                 if not self._values:
                     self._line = number
                 value = (token["value"] or token["text"]).strip("\"' ")
                 self._values.append("." if value.lower() in _EMPTY else value)
 
-    def _begin(self, number: int, bracket: str) -> Iterator[NumberedLine]:
+    def _begin(self, number: int, bracket: str) -> None:
         if not self._open:
             self.start = number
             self._size = 0
         if len(self._open) > 5:
             raise UnreadableError("lists in lists in lists, expected a board", number)
-        yield from self._row()
+        self._check_kind(number, bool(self._values))
         self._open.append(bracket)
         self._nested = False
 
@@ -157,6 +158,11 @@ class _Reader:
             yield number, b"\n"
         yield from self._row()
         self._nested = True
+
+    def _check_kind(self, number: int, mixed: bool) -> None:
+        """Refuse a list with cells beside rows."""
+        if mixed:
+            raise UnreadableError("a list of cells and rows, expected either", number)
 
     def _row(self) -> Iterator[NumberedLine]:
         if self._values:

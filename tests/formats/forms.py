@@ -163,6 +163,8 @@ REFUSED = {
     ),
     "a list that breaks off": ("\n[[1, 2],\n[3", "2: a list that does not end"),
     "nothing between commas": (",,,,,,,,,,,,,,,", "1: nothing between commas, expected a board"),
+    "a list of cells and rows": (f"[1, [{LINE}]]", "1: a list of cells and rows"),
+    "a list of rows and a cell": (f"['{LINE}', 1]", "1: a list of cells and rows"),
     "a list of words": ("[one, two]", "1:"),
     "an object without a board": ('{"a": 1}', "1: a JSON object with no board, expected one name"),
     "a title alone": ("Puzzles\n" + GRID[:44] + "\n\nPuzzles", "1: "),
