@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import NoReturn
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
@@ -61,8 +62,8 @@ def ways_to_read(block: Block, n: int | None) -> Iterator[Block]:
 
     Lines of dashes may be rules or rows; lines above may be titles.
     """
-    for lines in (block, block.with_dashes_as_rows()):
-        for titles in range(min(MOST_TITLES + 1, len(lines.rows)) if lines else 0):
+    for lines in filter(None, (block, block.with_dashes_as_rows())):
+        for titles in range(min(MOST_TITLES + 1, len(lines.rows))):
             above, rows = lines.rows[:titles], lines.rows[titles:]
             size = len(rows)
             if above and not (above[-1].has_letters or _is_head(lines, above[-1])):
@@ -95,7 +96,7 @@ def _board(block: Block, geometry: Geometry | None, last: Geometry | None) -> tu
     """Make the board of a block, and tell its line; ``last`` is the previous board's geometry."""
     error: FormatError | None = None
     found: dict[Board, Block] = {}
-    for reading in ways_to_read(block, geometry and geometry.n):
+    for reading in ways_to_read(block, geometry.n if geometry else None):
         n = len(reading.rows)
         try:
             shape = geometry or _shown_geometry(reading) or Geometry.of_size(n)
@@ -115,7 +116,7 @@ def _board(block: Block, geometry: Geometry | None, last: Geometry | None) -> tu
     raise error
 
 
-def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> None:
+def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> NoReturn:
     """Raise the error of a block that can be read in no way."""
     rows = max(_ways_to_split(block.rows), key=_agreement)
     is_square = rows is not block.rows and _agreement(rows)[0] > 0

@@ -167,7 +167,7 @@ class _ZstdFile:
         import zstandard
 
         self._stream = stream
-        self._new = lambda: zstandard.ZstdDecompressor().decompressobj()
+        self._new: Callable[[], Any] = zstandard.ZstdDecompressor().decompressobj
         self._error: type[Exception] = zstandard.ZstdError
         self._expander: Any = None
         self._rest = b""
