@@ -79,8 +79,13 @@ def find_header(head: Head, way: Way) -> Header | None:
         return _with_column(header, row, way)
     header = _without_names(first, way)
     if header is None and way.column is not None:
-        raise UnreadableError(f"no table with a header, so no column {shown(way.column)}", first[0])
+        raise no_column(way.column, first[0])
     return header
+
+
+def no_column(name: str, line: int) -> UnreadableError:
+    """The error where a column was asked for and there is none."""
+    return UnreadableError(f"no table with a header, so no column {shown(name)}", line)
 
 
 def _are_lines(rest: list[NumberedLine], way: Way) -> bool:

@@ -1,7 +1,8 @@
 """Lists of Python, JSON and NumPy, and JSON objects: unfolded into the lines of other forms.
 
 ``[[5, 3, null], ...]`` becomes one line for each innermost list, and a blank line where a list of
-lists ends; a string becomes a line as it is. So lists are told and read like all other lines.
+lists ends; a string becomes a line as it is. So lists are told and read like all other lines, as are
+the games in an XML file of OpenSudoku.
 """
 
 from __future__ import annotations
@@ -14,13 +15,8 @@ from typing import Any
 from gpusudoku.errors import shown
 from gpusudoku.formats.blocks import SECTION
 from gpusudoku.formats.detect import Head
-from gpusudoku.formats.headers import NAMES
-from gpusudoku.formats.source import (
-    LONGEST_LINE,
-    Lines,
-    NumberedLine,
-    UnreadableError,
-)
+from gpusudoku.formats.headers import NAMES, no_column
+from gpusudoku.formats.source import LONGEST_LINE, Lines, NumberedLine, UnreadableError, Way
 
 _START = re.compile(rb"\s*(?:[A-Za-z_]\w*\s*(?::[^=]*)?=\s*)?(?:[A-Za-z_][\w.]*\()?\s*[\[({]")
 _PREFIX = re.compile(r"\s*(?:[A-Za-z_]\w*\s*(?::[^=]*)?=\s*)?(?:[A-Za-z_][\w.]*(?=\())?")
@@ -28,23 +24,32 @@ _TOKEN = re.compile(
     r"""(?P<open>[\[(])|(?P<close>[\])])|(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<end>\n)"""
     r"""|(?P<value>[\w.*?-]+)|(?P<other>\s*dtype=[\w.']+|(?:\#|//)[^\n]*|[,;\s])"""
 )
+_GAME = re.compile(rb"""<game\b[^>]*\bdata=(["'])(.*?)\1""")
 _EMPTY = {"none", "null", "nan", "na", ""}
 _CLOSING = {"[": "]", "(": ")"}
 
 
 def is_list(head: Head) -> bool:
-    """Whether the input begins with a list or a JSON object."""
+    """Whether the input begins with a list, a JSON object or an XML tag."""
+    if head.first.lstrip().startswith(b"<"):
+        return True
     return _START.match(head.first) is not None and not SECTION.fullmatch(head.first)
 
 
-def unfold(lines: Lines) -> Lines:
+def unfold(lines: Lines, way: Way) -> Lines:
     """The lines that stand for lists; their columns are not those of the file."""
-    unfolded = Lines(_unfold(lines))
-    unfolded.columns = False
-    return unfolded
+    first = next(lines)
+    lines.put_back([first])
+    return Lines(_games(lines) if first[1].lstrip().startswith(b"<") else _unfold(lines, way))
 
 
-def _unfold(lines: Iterable[NumberedLine]) -> Iterator[NumberedLine]:
+def _games(lines: Iterable[NumberedLine]) -> Iterator[NumberedLine]:
+    for number, line in lines:
+        for _, board in _GAME.findall(line):
+            yield number, board + b"\n"
+
+
+def _unfold(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
     reader = _Reader()
     for number, line in lines:
         text = line.decode(errors="replace")
@@ -53,29 +58,32 @@ def _unfold(lines: Iterable[NumberedLine]) -> Iterator[NumberedLine]:
                 yield number, b"\n"
                 continue
             if text.lstrip().startswith("{"):
-                yield from _object(number, text)
+                yield number, _object(number, text, way.column)
                 continue
+            if way.column is not None:
+                raise no_column(way.column, number)
             text = text[_PREFIX.match(text).end() :]  # type: ignore[union-attr]
         yield from reader.read(number, text)
     if reader.depth:
         raise UnreadableError("a list that does not end", reader.start)
 
 
-def _object(number: int, text: str) -> Iterator[NumberedLine]:
-    """The board of a JSON object on one line."""
+def _object(number: int, text: str, column: str | None) -> bytes:
+    """The line of the board of a JSON object, which is called by a usual name or as it is said."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         raise UnreadableError("expected a JSON object on every line", number) from None
-    names = [name for name in found if name.lower() in NAMES]
+    names = [name for name in found if name == column or (column is None and name.lower() in NAMES)]
     if len(names) != 1:
         what = "two boards" if names else "no board"
         listed = ", ".join(map(shown, [*found][:9]))
         raise UnreadableError(
-            f"a JSON object with {what}, expected one name such as puzzle or board: {listed}",
+            f"a JSON object with {what}, expected one name such as puzzle or board, or that of "
+            f"--column NAME: {listed}",
             number,
         )
-    yield number, _line_of(found[names[0]], number).encode(errors="surrogatepass") + b"\n"
+    return _line_of(found[names[0]], number).encode(errors="surrogatepass") + b"\n"
 
 
 def _line_of(value: Any, number: int) -> str:

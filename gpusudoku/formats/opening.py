@@ -106,7 +106,11 @@ def expanded(stream: BinaryIO, name: str) -> BinaryIO:
     InputError
         If the package that could expand it is missing, or if it is an archive.
     """
-    start = stream.peek(_MAGIC_BYTES)[:_MAGIC_BYTES] if hasattr(stream, "peek") else b""
+    if not hasattr(stream, "peek"):
+        return stream
+    start = stream.peek(_MAGIC_BYTES)[:_MAGIC_BYTES]
+    if not start:
+        return io.BytesIO()  # A terminal whose input was ended is not asked again.
     if start.startswith(b"PK\x03\x04"):
         raise InputError(
             f"{name}: a zip archive, expected a file of it, or gzip, bzip2, xz or zstd"

@@ -155,7 +155,7 @@ def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     head = take_head(lines)
     lines.put_back(head.lines)
     if is_list(head):
-        lines = unfold(lines)
+        lines = unfold(lines, way)
         head = take_head(lines)
         lines.put_back(head.lines)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, NamedTuple
 
 from gpusudoku.board.batch import Batch
@@ -69,9 +69,6 @@ class UnreadableError(FormatError):
 class Lines:
     """Numbered lines, of which some can be put back. An iterator."""
 
-    columns = True
-    """Whether the columns of what is read are those of the file."""
-
     def __init__(self, lines: Iterable[NumberedLine] = ()) -> None:
         self._lines = iter(lines)
         self._again: deque[NumberedLine] = deque()
@@ -85,9 +82,9 @@ class Lines:
     def _next(self) -> NumberedLine:
         return next(self._lines)
 
-    def put_back(self, lines: Iterable[NumberedLine]) -> None:
+    def put_back(self, lines: Sequence[NumberedLine]) -> None:
         """Put lines back that were taken: they come again, before all others."""
-        self._again.extend(lines)
+        self._again.extendleft(reversed(lines))
 
     def buffered(self) -> bytes:
         """The next bytes, from the start of a line, as far as they have been read from the stream.

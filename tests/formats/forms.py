@@ -92,6 +92,8 @@ FORMS = {
     "list of lines": str([LINE]),
     "object": json.dumps({"id": 1, "board": LINE}),
     "object with lists": json.dumps({"puzzle": NULLS, "solution": NUMBERS}),
+    "XML of OpenSudoku": "<opensudoku>\n<name>x</name>\n"
+    + f'<game data="{ZEROS}" /></opensudoku>\n',
     "object with rows": json.dumps({"Puzzle": ROWS}),
 }  # fmt: skip
 
@@ -165,6 +167,7 @@ REFUSED = {
     "nothing between commas": (",,,,,,,,,,,,,,,", "1: nothing between commas, expected a board"),
     "a list of cells and rows": (f"[1, [{LINE}]]", "1: a list of cells and rows"),
     "a list of rows and a cell": (f"['{LINE}', 1]", "1: a list of cells and rows"),
+    "XML without a game": ("<svg>\n<g/>\n", " no board found"),
     "a list of words": ("[one, two]", "1:"),
     "an object without a board": ('{"a": 1}', "1: a JSON object with no board, expected one name"),
     "a title alone": ("Puzzles\n" + GRID[:44] + "\n\nPuzzles", "1: "),

@@ -97,6 +97,8 @@ class TestColumn:
             (f"a,A\n{LINE},{LINE}", "Á", "f:1: no column 'Á', the columns are 'a', 'A'"),
             (f"a,a\n{LINE},{LINE}", "a", "f:1: two columns 'a', the columns are 'a', 'a'"),
             (f"{LINE}\n", "a", "f:1: no table with a header, so no column 'a'"),
+            ("[1]\n", "a", "f:1: no table with a header, so no column 'a'"),
+            ('{"b": 1}\n', "a", "f:1: a JSON object with no board, expected one name"),
             (TEXT, None, f"f:1: a table that reads two ways, 'First' with {LINE} or"),
         ],
     )
@@ -104,6 +106,9 @@ class TestColumn:
         with pytest.raises(InputError) as error:
             list(read_text(text, column=column, source="f"))
         assert str(error.value).startswith(message)
+
+    def test_objects(self) -> None:
+        assert list(read_text(f'{{"a": "{LINE}", "board": 1}}', column="a")) == [BOARD]
 
     def test_a_table_of_one_column(self) -> None:
         assert list(read_text(f"start\n{LINE}\n", column="start")) == [BOARD]
