@@ -1,8 +1,8 @@
 """Lists of Python, JSON and NumPy, and JSON objects: unfolded into the lines of other forms.
 
 ``[[5, 3, null], ...]`` becomes one line for each innermost list, and a blank line where a list of
-lists ends; a string becomes a line as it is. So lists are told and read like all other lines, as are
-the games in an XML file of OpenSudoku.
+lists ends; a string becomes a line as it is. So lists are told and read like all other lines, and
+so are the games in an XML file of OpenSudoku.
 """
 
 from __future__ import annotations

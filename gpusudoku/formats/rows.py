@@ -61,8 +61,8 @@ class Row:
             if len(fields) > 2 or not ends_in_gap:  # a comma behind a whole row is not counted
                 self._fill(fields, b",")
                 self.ends_in_gap = ends_in_gap and self.filled == 1
-            if b"," in text and b";" in text:
-                self.tokens = []
+            if b"|" in text or (b"," in text and b";" in text):
+                self.tokens = []  # What separates the cells is not clear.
 
     def _fill(self, fields: list[bytes], delimiter: bytes) -> None:
         """Take every field for a cell, and put a dot into those with nothing else."""
@@ -77,7 +77,7 @@ class Row:
             new.append(field)
             place += len(field) + 1
         self.text = delimiter.join(new)
-        if any(len(field.split()) != 1 for field in new):
+        if any(len(field.split()) != 1 or b"," in field or b";" in field for field in new):
             self.tokens = []  # Two cells in one field: this is no row.
 
     def with_fields(self, delimiter: bytes) -> Row | None:
@@ -219,7 +219,7 @@ def board_of(rows: Sequence[Row], width: int, geometry: Geometry) -> Board:
     # Separated numbers may all have one figure, but none of them is a letter.
     separated = any(row.separated(width) for row in rows)
     letters = _LETTER.search(text) is not None
-    if geometry.n <= 9 and not text.lower().strip(b"x123456789"):
+    if 1 < geometry.n <= 9 and not text.lower().strip(b"x123456789"):
         letters = False  # each x is an empty cell
     numbers = len(text) > len(cells) or (separated and not letters)
     if not numbers and geometry.n > len(DIGITS):

@@ -1,7 +1,7 @@
 """Alphabets: the symbols of the digits and of an empty cell.
 
 A character is ``1-9``, then ``A-Z`` in either case for the digits 10 to 35; ``. 0 * _ - ?`` are
-empty. Numbers are decimal, with the same signs for empty. On a board of up to nine digits ``x`` is
+empty. Numbers are decimal, with the same signs for empty. On a board of two to nine digits ``x`` is
 empty, too, if no other sign for an empty cell occurs.
 
 A board of 16 digits may be hexadecimal: ``0-9A-F`` for the digits 1 to 16, ``. * _ - ?`` empty. It
@@ -62,7 +62,7 @@ def character_values(text: bytes, n: int) -> NDArray[np.uint8]:
     table = CHARACTERS
     if n == 16 and _is_hexadecimal(text):
         table = HEXADECIMAL
-    elif n <= _MOST_WITH_X and (b"x" in text or b"X" in text) and not _has_blank(text):
+    elif 1 < n <= _MOST_WITH_X and (b"x" in text or b"X" in text) and not _has_blank(text):
         table = _WITH_X
     return np.frombuffer(text.translate(table), np.uint8)
 
@@ -90,7 +90,7 @@ def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
     uint8 (number of tokens)
     """
     values = [_NUMBERS.get(token, UNKNOWN) for token in tokens]
-    if n <= _MOST_WITH_X and 0 not in values:
+    if 1 < n <= _MOST_WITH_X and 0 not in values:
         values = [0 if token in (b"x", b"X") else value
                   for token, value in zip(tokens, values, strict=True)]  # fmt: skip
     return np.array(values, np.uint8)
