@@ -1,5 +1,25 @@
 """The errors that a caller can meet, each with the exit status the command line gives it."""
 
+MOST_SHOWN = 40
+"""Characters of the input that a message quotes."""
+
+
+def shown(text: str | bytes) -> str:
+    """A piece of the input as a message quotes it: short, without control characters."""
+    if isinstance(text, bytes):
+        text = text[: 4 * MOST_SHOWN + 4].decode(errors="replace")
+    return repr(text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…")
+
+
+def printable(text: str) -> str:
+    """A message on one line, with control characters as escapes."""
+    words = " ".join(text.split())
+    return (
+        words
+        if words.isprintable()
+        else "".join(c if c.isprintable() else repr(c)[1:-1] for c in words)
+    )
+
 
 class GpusudokuError(Exception):
     """Base class: every error this package raises on purpose. Its text is one line."""

@@ -17,11 +17,17 @@ from gpusudoku.cli.count import count
 from gpusudoku.cli.enumerate import enumerate_
 from gpusudoku.cli.simplify import simplify
 from gpusudoku.cli.solve import solve
+from gpusudoku.cli.source import looks_like_board
 from gpusudoku.errors import Interrupted
 
 
 class Commands(click.Group):
-    """A group that knows what may have been meant by a name that is no command."""
+    """A group that knows what may have been meant by a name that is no command, or no option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As that of click; what could be an option is remembered."""
+        ctx.meta[__name__] = [each for each in args if each.startswith("-")]
+        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -49,9 +55,17 @@ class Commands(click.Group):
         raise click.UsageError(f"no command {name!r}: {guess}")
 
     def invoke(self, ctx: click.Context) -> Any:
-        """As that of click, which writes an empty line for an interrupt: here it is an error."""
+        """As that of click, with our words for a board that is taken for an option.
+
+        An interrupt is an error like others here; click writes an empty line for it.
+        """
         try:
             return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            if any(map(looks_like_board, ctx.meta[__name__])):
+                message = f"{error.message} A board that starts with - comes after --."
+                raise click.UsageError(message, error.ctx) from None
+            raise
         except KeyboardInterrupt:
             raise Interrupted("interrupted") from None
 
@@ -68,8 +82,9 @@ def _is_file(name: str) -> bool:
 def cli() -> None:
     """Count and list all solutions of Sudoku boards, exactly, on a GPU or on all CPU cores.
 
-    A BOARD is a file in any common form, - for standard input, or @NAME for a board that comes
-    with the program ("gpusudoku boards" lists them). A file of many boards is a batch.
+    A BOARD is a file in any common form, - for standard input, @NAME for a board that comes with
+    the program ("gpusudoku boards" lists them), or the board itself. A file of many boards is a
+    batch.
 
     \b
     Examples:

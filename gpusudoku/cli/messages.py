@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import click
 
-from gpusudoku.errors import InputError, MismatchError, TooExpensive
+from gpusudoku.errors import InputError, MismatchError, TooExpensive, printable
 
 _quiet = False
 
@@ -41,7 +41,7 @@ def note(text: str) -> None:
 
 def complain(text: str) -> None:
     """Say what is wrong, on one line that begins with the program's name."""
-    click.echo(f"gpusudoku: {' '.join(text.split())}", err=True)
+    click.echo(f"gpusudoku: {printable(text)}", err=True)
 
 
 @contextmanager

@@ -82,6 +82,8 @@ class Reading:
     """The shape of their boxes, if it is given."""
     keep_going: bool
     """Whether the boards after a bad one are read."""
+    column: str | None = None
+    """The column of a table that holds the boards, if it is given."""
 
 
 _reading = compose(
@@ -91,6 +93,11 @@ _reading = compose(
         shell_complete=complete_boxes,
         metavar="ROWSxCOLUMNS",
         help="The shape of a box, if it is not the usual one.",
+    ),
+    option(
+        "--column",
+        metavar="NAME",
+        help="The column of a table that holds the boards, if its name is not a usual one.",
     ),
     option("--keep-going", is_flag=True, help="Report bad boards of a batch and continue."),
     option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but what is wrong."),
@@ -104,9 +111,11 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @wraps(command)
-    def with_reading(*, box: Geometry | None, keep_going: bool, quiet: bool, **others: Any) -> Any:
+    def with_reading(
+        *, box: Geometry | None, column: str | None, keep_going: bool, quiet: bool, **others: Any
+    ) -> Any:
         with quietly(quiet):
-            return command(reading=Reading(box, keep_going), **others)
+            return command(reading=Reading(box, keep_going, column), **others)
 
     return _reading(with_reading)
 

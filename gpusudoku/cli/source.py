@@ -1,9 +1,12 @@
-"""Where boards come from: files, standard input, and the project's own."""
+"""Where boards come from: files, standard input, the project's own, and the arguments."""
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
+from pathlib import Path
 
 import click
 
@@ -14,7 +17,13 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.cli.messages import complain, note
 from gpusudoku.cli.options import Reading
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, printable, shown
+
+_CELL = re.compile(r"[0-9.*_?x\s|,;-]")
+_LEAST_CELLS = 16
+"""An argument of fewer cells is taken for the name of a file."""
+_LONGEST_NAME = 200
+"""Characters of a name that messages show whole."""
 
 
 class Source:
@@ -28,13 +37,20 @@ class Source:
         self.unreadable = 0
         """Bad boards that were reported."""
         self._keep_going = reading.keep_going
-        found = chain.from_iterable(_read(name, reading.box) for name in names)
+        names = list(names)
+        self._meter = formats.Meter([name for name in names if _is_file(name)])
+        found = chain.from_iterable(_read(name, reading, self._meter) for name in names)
         head = list(islice(found, 2))
         if isinstance(head[0], InputError) and not reading.keep_going:
             raise head[0]  # before anything is written
         self._found = chain(head, found)
         self.single = len(head) == 1 and (isinstance(head[0], InputError) or len(head[0]) == 1)
         """Whether there is one board only (or one error)."""
+
+    @property
+    def share(self) -> float | None:
+        """The share of the files' bytes that has been read, None where nobody knows."""
+        return self._meter.share()
 
     def __iter__(self) -> Iterator[Board]:
         return chain.from_iterable(self.batches())
@@ -56,21 +72,57 @@ class Source:
             else:
                 raise found
 
-    @property
-    def share(self) -> float | None:
-        """The share of the input that was read so far, if it is known."""
-        return None
-
     def finish(self) -> None:
         """Exit with status 2 if a bad board was reported on the way."""
         if self.unreadable:
             click.get_current_context().exit(2)
 
 
-def _read(name: str, box: Geometry | None) -> Iterator[Batch | InputError]:
-    if not name.startswith("@"):
-        yield from formats.read_batches(name, box)
-        return
+def looks_like_board(text: str) -> bool:
+    """Whether an argument is meant for a board, right or wrong, and not for a file."""
+    cells = len(_CELL.findall(text))
+    return cells >= _LEAST_CELLS and cells >= 0.8 * len(text)
+
+
+def _is_file(name: str) -> bool:
+    """Whether a name stands for a file or for standard input, if it can be read at all."""
+    if not name or name.startswith("@"):
+        return False
+    try:
+        return name == formats.STDIN or Path(name).exists()
+    except (OSError, ValueError):  # the name is too long, or has a NUL byte
+        return False
+
+
+def _read(name: str, reading: Reading, meter: formats.Meter) -> Iterator[Batch | InputError]:
+    if name.startswith("@"):
+        yield from _read_own(name, reading.box)
+    elif not _is_file(name):
+        yield from _read_argument(name, reading)
+    else:
+        if name == formats.STDIN and sys.stdin is not None and sys.stdin.isatty():
+            note("reading boards from the terminal; end with Ctrl-D")
+        elif looks_like_board(name):
+            note(f"{shown(name)}: there is a file of this name, which is read")
+        yield from formats.read_batches(name, reading.box, column=reading.column, meter=meter)
+
+
+def _read_argument(text: str, reading: Reading) -> Iterator[Batch | InputError]:
+    """Read the boards of an argument that is no file."""
+    way = formats.Way("<argument>", reading.box, reading.column)
+    found = list(formats.read_text_batches(text, way))
+    wrong = next((each for each in found if isinstance(each, InputError)), None)
+    if wrong is None and found[0].geometry.cells >= _LEAST_CELLS:  # type: ignore[union-attr]
+        yield from found
+    elif looks_like_board(text) or "\n" in text:
+        yield InputError(f"no file {shown(text)}, and no board: {wrong}")
+    else:
+        name = printable(text) if 0 < len(text) < _LONGEST_NAME else shown(text)
+        yield InputError(f"{name}: no such file, and no board")
+
+
+def _read_own(name: str, box: Geometry | None) -> Iterator[Batch | InputError]:
+    """Read a board that comes with the program."""
     try:
         board = collection.load(name.removeprefix("@"))
     except InputError as error:

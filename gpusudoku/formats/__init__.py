@@ -4,18 +4,29 @@
 """
 
 from gpusudoku.board.text import write_lines
-from gpusudoku.formats.read import parse, read_batches, read_stream, read_text
-from gpusudoku.formats.source import Entry
+from gpusudoku.formats.opening import STDIN, Meter
+from gpusudoku.formats.read import (
+    parse,
+    read_batches,
+    read_stream,
+    read_text,
+    read_text_batches,
+)
+from gpusudoku.formats.source import Entry, Way
 from gpusudoku.formats.write import FORMATS, header, ruled, separator, write, write_line
 
 __all__ = [
     "FORMATS",
+    "STDIN",
     "Entry",
+    "Meter",
+    "Way",
     "header",
     "parse",
     "read_batches",
     "read_stream",
     "read_text",
+    "read_text_batches",
     "ruled",
     "separator",
     "write",

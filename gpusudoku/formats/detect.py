@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.board.text import DIGITS
-from gpusudoku.formats.grids import SECTION, blocks, common_width
+from gpusudoku.formats.blocks import SECTION, Block, blocks
+from gpusudoku.formats.grids import common_width, ways_to_read
 from gpusudoku.formats.lines import GUESSED
 from gpusudoku.formats.rows import Row
 from gpusudoku.formats.source import NumberedLine, UnreadableError, check_text, content
@@ -24,6 +25,11 @@ class Head(NamedTuple):
     comment: NumberedLine
     lines: list[NumberedLine]
 
+    @property
+    def first(self) -> bytes:
+        """The first line without its comment."""
+        return content(self.lines[0][1])
+
 
 def take_head(lines: Iterator[NumberedLine]) -> Head:
     """Take the first block off the lines, or enough of it to recognise the form.
@@ -35,14 +41,22 @@ def take_head(lines: Iterator[NumberedLine]) -> Head:
     """
     comment = (0, b"")
     head: list[NumberedLine] = []
+    block, in_bands = Block(0), False
     for number, line in lines:
-        if content(line).strip():
+        text = content(line)
+        if text.strip():
             head.append((number, line))
+            block.add(number, text)
         elif line.strip():
             comment = comment if head else (number, line)
         elif head:
             head.append((number, line))
-            break
+            if block.is_blank_row(text):
+                block.add(number, text)
+            elif not (block.is_title or in_bands or _may_be_band(block)):
+                break
+            else:
+                in_bands = not block.is_title
         if len(head) == _LONGEST_HEAD:
             break
     if not head:
@@ -64,15 +78,18 @@ def is_one_per_line(head: Head, geometry: Geometry | None) -> bool:
     UnreadableError
         If no digit decides.
     """
-    block = next(blocks(head.lines), None)
-    if block is None or block.has_rules or SECTION.fullmatch(content(head.lines[0][1])):
+    found = list(blocks(head.lines))
+    if not found or found[0].has_rules or SECTION.fullmatch(head.first):
         return False
+    block = _bands_together(found)
     rows = [Row(row.line, row.text.partition(b":")[0]) for row in block.rows]
     if len(rows) == 1:
         return True
     if geometry is not None:
         width = common_width(rows, [geometry.cells, geometry.n])
         return abs(width - geometry.cells) <= abs(width - geometry.n)
+    if _has_blanks(block.rows) or any(way.rows != block.rows for way in ways_to_read(block, None)):
+        return False  # a grid, below a title or with nothing in empty cells
     width = common_width(rows, [len(rows)])
     if width > MAX_DIGITS:
         return True
@@ -90,6 +107,34 @@ def is_one_per_line(head: Head, geometry: Geometry | None) -> bool:
             rows[0].line,
         )
     return 2 * large <= len(rows) and len(rows) != width
+
+
+def _may_be_band(block: Block) -> bool:
+    """Whether the rows may be small boards or a band of a board that goes on below."""
+    rows = block.rows
+    return not block.has_rules and any(
+        height == len(rows) and all(height**2 in row.counts for row in rows) for height in (4, 6, 8)
+    )
+
+
+def _bands_together(found: list[Block]) -> Block:
+    """The first block, with the ones below it if they are as many equal bands as it has rows."""
+    height = len(found[0].rows)
+    bands = found[:height]
+    if _may_be_band(found[0]) and [len(band.rows) for band in bands] == [height] * height:
+        return Block(found[0].line, [row for band in bands for row in band.rows])
+    return found[0]
+
+
+def _has_blanks(rows: list[Row]) -> bool:
+    """Whether the rows are those of one board whose empty cells are blanks."""
+    filled = [row.with_blanks() for row in rows]
+    return (
+        len(rows) >= 4
+        and None not in filled
+        and any(b" " in row.text.strip() or row.text != row.text.strip() for row in rows)
+        and max(len(row.text) for row in rows) <= len(rows)
+    )
 
 
 def _has_digit_above(limit: int, row: Row, width: int) -> bool:

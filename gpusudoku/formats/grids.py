@@ -1,71 +1,29 @@
-"""Boards on several lines, one row on each, with or without rules around the boxes."""
+"""Boards on several lines, one row on each, with or without rules around the boxes.
+
+The lines of a block can be read in several ways: signs may be separated or not, and a cell may be
+empty because nothing stands between two tabs or bars, or because there is a blank. Only a way that
+gives as many rows as there are cells on each counts. Where two ways give different boards, the
+block is refused.
+"""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NoReturn
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.board.places import Origin
-from gpusudoku.errors import InputError
-from gpusudoku.formats.rows import RULE, Row, board_of
-from gpusudoku.formats.source import FormatError, NumberedLine, UnreadableError, content, single
-
-SECTION = re.compile(rb"\s*\[(\w+)\]\s*")
-"""A line that names the following part of an .sdk file."""
+from gpusudoku.errors import InputError, shown
+from gpusudoku.formats.blocks import MOST_TITLES, Block, bands_of, blocks
+from gpusudoku.formats.rows import Row, board_of
+from gpusudoku.formats.source import FormatError, NumberedLine, UnreadableError, Way, single
 
 
-@dataclass
-class Block:
-    """Rows and rules without a blank line between them."""
-
-    line: int
-    rows: list[Row] = field(default_factory=list)
-    """The rows, at most one more than any board has."""
-    rules: set[int] = field(default_factory=set)
-    """The number of rows above every rule."""
-
-    @property
-    def has_rules(self) -> bool:
-        """Whether any rule or bar is drawn."""
-        return bool(self.rules) or any(b"|" in row.text for row in self.rows)
-
-    def add(self, number: int, text: bytes) -> None:
-        """Take one more line, which is not blank."""
-        if RULE.fullmatch(text):
-            self.rules.add(len(self.rows))
-        elif len(self.rows) <= MAX_DIGITS:
-            self.rows.append(Row(number, text))
-
-
-def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
-    """Every block that has a row. In an .sdk file only the section [Puzzle] counts."""
-    block: Block | None = None
-    skipping = False
-    for number, line in lines:
-        text = content(line)
-        section = SECTION.fullmatch(text)
-        if section or not line.strip():
-            if block and block.rows:
-                yield block
-            block = None
-            if section:
-                skipping = section[1].lower() != b"puzzle"
-        elif text.strip() and not skipping:
-            block = block or Block(number)
-            block.add(number, text)
-    if block and block.rows:
-        yield block
-
-
-def read_grids(
-    lines: Iterable[NumberedLine], source: str, geometry: Geometry | None
-) -> Iterator[Batch | InputError]:
+def read_grids(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | InputError]:
     """Read every board of a batch; a block that is no board gives an error in its place.
 
     Raises
@@ -73,17 +31,17 @@ def read_grids(
     UnreadableError
         If the input goes on in another form.
     """
-    last, origin = geometry, Origin(source)
-    for block in blocks(lines):
+    last, origin = way.geometry, Origin(way.source)
+    for block in bands_of(blocks(lines), way.geometry):
         try:
-            board = _board(block, geometry, last)
+            board, line = _board(block, way.geometry, last)
         except UnreadableError:
             raise
         except FormatError as error:
-            yield error.at(source)
+            yield error.at(way.source)
         else:
             last = board.geometry
-            yield single(board, origin, block.line)
+            yield single(board, origin, line)
 
 
 def common_width(rows: Sequence[Row], preferred: Iterable[int]) -> int:
@@ -99,29 +57,128 @@ def common_width(rows: Sequence[Row], preferred: Iterable[int]) -> int:
     return max(widths, key=lambda width: (widths[width], width))
 
 
-def _board(block: Block, geometry: Geometry | None, last: Geometry | None) -> Board:
-    """Make the board of a block; ``last`` is the geometry of the previous board."""
-    rows = block.rows
-    n = geometry.n if geometry else common_width(rows, [len(rows)])
+def ways_to_read(block: Block, n: int | None) -> Iterator[Block]:
+    """The blocks that a block may stand for, of n rows with n cells each; any n if it is None.
+
+    Lines of dashes may be rules or rows; lines above may be titles.
+    """
+    for lines in filter(None, (block, block.with_dashes_as_rows())):
+        for titles in range(min(MOST_TITLES + 1, len(lines.rows))):
+            above, rows = lines.rows[:titles], lines.rows[titles:]
+            size = len(rows)
+            if above and not (above[-1].has_letters or _is_head(lines, above[-1])):
+                break
+            if n in (None, size) and all(
+                row.is_title(size) or _is_head(lines, row) for row in above
+            ):
+                for chosen in _ways_to_split(rows):
+                    if all(size in row.counts and not row.filled == size == 1 for row in chosen):
+                        yield lines.below(titles, chosen)
+
+
+def _is_head(block: Block, row: Row) -> bool:
+    """Whether a row is the head of a Markdown table, with nothing in its fields, or with names."""
+    is_first = row is block.rows[0] and 1 in block.rules_above
+    return is_first and b"|" in row.text and (row.has_letters or not row.text.strip(b"| \t"))
+
+
+def _ways_to_split(rows: list[Row]) -> Iterator[list[Row]]:
+    yield rows
+    for sign in (b"\t", b"|", b" "):
+        if any(sign in row.text for row in rows):
+            filled = [row.with_blanks() if sign == b" " else row.with_fields(sign) for row in rows]
+            chosen = [row for row in filled if row is not None]
+            if len(chosen) == len(rows) and any(row.filled for row in chosen):
+                yield chosen
+
+
+def _board(block: Block, geometry: Geometry | None, last: Geometry | None) -> tuple[Board, int]:
+    """Make the board of a block, and tell its line; ``last`` is the previous board's geometry."""
+    error: FormatError | None = None
+    found: dict[Board, Block] = {}
+    for reading in ways_to_read(block, geometry.n if geometry else None):
+        n = len(reading.rows)
+        try:
+            shape = geometry or _shown_geometry(reading) or Geometry.of_size(n)
+            found.setdefault(board_of(reading.rows, n, shape), reading)
+        except FormatError as wrong:
+            error = error or wrong
+        except InputError as wrong:
+            error = error or FormatError(str(wrong), block.line)
+    if len(found) > 1:
+        first, second, *_ = found
+        raise FormatError(f"a grid that reads two ways: {first} or {second}", block.line)
+    if found:
+        [(board, reading)] = found.items()
+        return board, reading.line
+    if error is None:
+        _explain(block, geometry, last)
+    raise error
+
+
+def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> NoReturn:
+    """Raise the error of a block that can be read in no way."""
+    rows = max(_ways_to_split(block.rows), key=_agreement)
+    is_square = rows is not block.rows and _agreement(rows)[0] > 0
+    n = len(rows) if is_square else common_width(rows, [len(rows)])
+    n = geometry.n if geometry else n
     _check_mixture(rows, n, last)
-    wrong = [place for place, row in enumerate(rows) if n not in row.counts]
-    if wrong or len(rows) != n:
-        for row in rows:
-            row.check_characters()
-    if wrong:
-        place, row = wrong[0], rows[wrong[0]]
-        found = row.count_near(n)
-        raise FormatError(f"row {place + 1} of a grid has {found} cells, expected {n}", row.line)
-    if len(rows) != n:
-        number = len(rows) if len(rows) <= MAX_DIGITS else f"more than {MAX_DIGITS}"
+    _check_titles(block)
+    _check_lost_blanks(block.rows)
+    for row in rows:
+        row.check_characters()
+    for place, row in enumerate(rows, 1):
+        if n not in row.counts:
+            found = row.count_near(n)
+            lost = found < n and any(row.filled for row in rows)
+            hint = ": were empty cells lost at its end?" if lost else ""
+            raise FormatError(
+                f"row {place} of a grid has {found} cells, expected {n}{hint}", row.line
+            )
+    number = len(rows) if len(rows) <= MAX_DIGITS else f"more than {MAX_DIGITS}"
+    unclear = len(block.dashes) if block.with_dashes_as_rows() else 0
+    hint = f", and {unclear} lines of dashes, which may be rules or rows" if unclear else ""
+    raise FormatError(
+        f"{number} rows of {n} cells, expected {n} (a blank line ends a grid){hint}", block.line
+    )
+
+
+def _agreement(rows: Sequence[Row]) -> tuple[int, int]:
+    """How many rows may have as many cells as there are rows, and how many the same number."""
+    widths = Counter(count for row in rows for count in set(row.counts))
+    return widths[len(rows)], max(widths.values())
+
+
+def _check_titles(block: Block) -> None:
+    """Refuse a line above a grid that may be a title or a row, and titles without a grid."""
+    rows = block.rows
+    n = len(rows) - 1
+    title = rows[0]
+    is_grid = n > 1 and all(n in row.counts for row in rows[1:])
+    if is_grid and title.may_be_row(n) and title.has_letters:
         raise FormatError(
-            f"{number} rows of {n} cells, expected {n} (a blank line ends a grid)", block.line
+            f"{shown(title.text.strip())} reads two ways, as a title or as a row of {n} cells: "
+            "begin a title with #",
+            title.line,
         )
-    try:
-        geometry = geometry or _shown_geometry(block) or Geometry.of_size(n)
-    except InputError as error:
-        raise FormatError(str(error), block.line) from None
-    return board_of(rows, n, geometry)
+    if block.is_title:
+        raise FormatError(f"{shown(title.text.strip())}, expected a grid below it", title.line)
+
+
+def _check_lost_blanks(rows: Sequence[Row]) -> None:
+    """Refuse rows whose empty cells are blanks, if some of them are missing at the end."""
+    n = len(rows)
+    filled = [row.with_blanks() for row in rows]
+    if n < 4 or not any(row and row.filled for row in filled):
+        return
+    cells = [len(row.text.replace(b"|", b"")) for row in rows]
+    if None not in filled and max(cells) <= n:
+        place = next(place for place, count in enumerate(cells) if count < n)
+        raise FormatError(
+            f"row {place + 1} of a grid with blanks for empty cells has {cells[place]} cells, "
+            f"expected {n}: were blanks lost at its end?",
+            rows[place].line,
+        )
 
 
 def _check_mixture(rows: Sequence[Row], n: int, last: Geometry | None) -> None:
@@ -147,13 +204,16 @@ def _shown_geometry(block: Block) -> Geometry | None:
         may just as well separate all rows or all columns of a table.
     """
     n = len(block.rows)
-    places = sorted(block.rules | {0, n})
-    heights = {below - above for above, below in pairwise(places)}
     widths = {
-        len(group) if len(row.tokens) == n else sum(map(len, group))
+        n if len(row.groups) == 1 else len(group) if row.separated(n) else sum(map(len, group))
         for row in block.rows
         for group in row.groups
     }
+    rules = block.rules_above
+    if widths == {1} and rules in ({0}, {1}):
+        return None  # A Markdown table has a rule below its head, and no other.
+    places = sorted(rules | {0, n})
+    heights = {below - above for above, below in pairwise(places)}
     if len(heights) > 1 or len(widths) > 1:
         raise FormatError("the rules show boxes of unequal sizes", block.line)
     (height,), (width,) = heights, widths

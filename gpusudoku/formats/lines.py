@@ -15,7 +15,7 @@ from gpusudoku.board.places import Origin, Places
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
 from gpusudoku.formats.rows import RULE, Row, board_of
-from gpusudoku.formats.source import FormatError, NumberedLines, UnreadableError, content, single
+from gpusudoku.formats.source import FormatError, Lines, UnreadableError, Way, content, single
 from gpusudoku.formats.symbols import character_values, plain_values
 
 
@@ -30,13 +30,13 @@ def _guesses() -> Iterator[tuple[int, Geometry]]:
 GUESSED = dict(_guesses())
 """The geometry of every board whose boxes can be guessed, by its number of digits."""
 
+_DASHES = b"----"
+
 LEAST_LINES = 16
 """Lines read together at first, and again after a line that differs from the others."""
 
 
-def read_lines(
-    lines: NumberedLines, source: str, geometry: Geometry | None
-) -> Iterator[Batch | InputError]:
+def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Read every board of a batch; a line that is no board gives an error in its place.
 
     Raises
@@ -44,8 +44,8 @@ def read_lines(
     UnreadableError
         If the input goes on with grids.
     """
-    origin = Origin(source)
-    parser, copier = LineParser(geometry), LineCopier(lines, origin)
+    origin = Origin(way.source)
+    parser, copier = LineParser(way.geometry), LineCopier(lines, origin)
     for number, line in lines:
         try:
             board = parser.parse(number, line)
@@ -54,7 +54,7 @@ def read_lines(
                 raise UnreadableError(
                     "mixed formats: a line of a grid, expected one board on every line", number
                 ) from None
-            yield error.at(source)
+            yield error.at(way.source)
         else:
             if board is not None:
                 yield single(board, origin, number)
@@ -67,7 +67,7 @@ class LineCopier:
     It knows only the plainest form; every other line is left to the parser.
     """
 
-    def __init__(self, lines: NumberedLines, origin: Origin) -> None:
+    def __init__(self, lines: Lines, origin: Origin) -> None:
         self._lines, self._origin = lines, origin
         self._most = LEAST_LINES
 
@@ -104,6 +104,8 @@ def _plain_boards(data: bytes, end: bytes, geometry: Geometry) -> NDArray[np.uin
     values = plain_values(data, geometry.n).reshape(text.shape)[:, :count]
     if values.max() > geometry.n:
         plain &= (values <= geometry.n).all(axis=1)
+    if _DASHES in data:  # a line of nothing else is a rule
+        plain &= (text[:, :count] != ord("-")).any(axis=1)
     return np.ascontiguousarray(values if plain.all() else values[: plain.argmin()])
 
 
@@ -126,7 +128,7 @@ class LineParser:
         """
         text = line.partition(b":")[0].strip()
         geometry = self._by_length.get(len(text))
-        if geometry is not None:
+        if geometry is not None and (text[:1] != b"-" or text.strip(b"-")):
             try:
                 board = Board(character_values(text, geometry.n), geometry)
             except InputError:
@@ -147,6 +149,10 @@ class LineParser:
     def _parse_other(self, number: int, text: bytes) -> Board:
         """Read a line that is not just the characters of a board."""
         row = Row(number, text.partition(b":")[0])
+        if RULE.fullmatch(row.text):
+            raise FormatError("a line of dashes, expected a board", number)
+        if 0 < row.filled == len(row.tokens):
+            raise FormatError("nothing between commas, expected a board", number)
         geometry = self._geometry or self._guess(row)
         if geometry is None or geometry.cells not in row.counts:
             row.check_characters()

@@ -7,18 +7,17 @@ The first lines tell the form (:mod:`~gpusudoku.formats.detect`):
 * a grid with one row on each line, as characters or as numbers, with or without rules around the
   boxes; blank lines separate grids. SadMan's .sdk is such a grid
   (:mod:`~gpusudoku.formats.grids`);
-* CSV or TSV with a header (:mod:`~gpusudoku.formats.tables`).
+* a table with or without a header, one row on each line (:mod:`~gpusudoku.formats.tables`);
+* lists of Python or JSON, which stand for lines of these forms (:mod:`~gpusudoku.formats.lists`).
 
 Comments run from ``#`` to the end of the line. :mod:`~gpusudoku.formats.symbols` has the
-symbols of the digits.
+symbols of the digits, :mod:`~gpusudoku.formats.opening` opens what is compressed.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from io import BufferedReader, BytesIO
-from pathlib import Path
 from typing import BinaryIO
 
 from gpusudoku.board.batch import Batch
@@ -27,32 +26,45 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
 from gpusudoku.formats.detect import is_one_per_line, take_head
 from gpusudoku.formats.grids import read_grids
+from gpusudoku.formats.headers import find_header
 from gpusudoku.formats.lines import read_lines
-from gpusudoku.formats.source import Entry, FormatError, NumberedLines, UnreadableError
-from gpusudoku.formats.tables import find_header, read_table
+from gpusudoku.formats.lists import is_list, unfold
+from gpusudoku.formats.opening import BUFFER_BYTES, Meter, opened
+from gpusudoku.formats.source import (
+    Entry,
+    FormatError,
+    Lines,
+    NumberedLines,
+    UnreadableError,
+    Way,
+)
+from gpusudoku.formats.tables import read_table
 
-BUFFER_BYTES = 1 << 16
-"""Bytes read from a file at a time."""
 
-
-def read_batches(path: str, geometry: Geometry | None = None) -> Iterator[Batch | InputError]:
+def read_batches(
+    path: str,
+    geometry: Geometry | None = None,
+    *,
+    column: str | None = None,
+    meter: Meter | None = None,
+) -> Iterator[Batch | InputError]:
     """Read every board of a file, ``-`` for standard input, many at a time where lines allow it.
 
     Every batch has places. A file that cannot be opened or read gives one InputError. Otherwise
-    errors are those of :func:`read_stream`.
+    errors are those of :func:`read_stream`, which also knows ``column``. A ``meter`` follows how
+    much of the file has been read.
     """
-    if path == "-":
-        yield from _read(sys.stdin.buffer, "<stdin>", geometry)
-        return
     try:
-        with Path(path).open("rb", BUFFER_BYTES) as stream:
-            yield from _read(stream, path, geometry)
+        with opened(path, meter) as (stream, source):
+            yield from _read(stream, Way(source, geometry, column))
+    except InputError as error:
+        yield error
     except OSError as error:
         yield InputError(f"{path}: {error.strerror}, expected a file that can be read")
 
 
 def read_stream(
-    stream: BinaryIO, source: str, geometry: Geometry | None = None
+    stream: BinaryIO, source: str, geometry: Geometry | None = None, *, column: str | None = None
 ) -> Iterator[Entry | InputError]:
     """Read every board of a stream, in constant memory.
 
@@ -65,6 +77,8 @@ def read_stream(
     geometry
         The geometry of all boards. If not given, rules around the boxes show it; without rules
         it is guessed by :meth:`Geometry.of_size`.
+    column
+        The name of the column of boards, if the stream is a table that calls it something unusual.
 
     Yields
     ------
@@ -72,11 +86,15 @@ def read_stream(
         A board, or the error in its place. After an error in one board the others follow; after
         an error in the whole input, such as mixed formats, nothing follows.
     """
-    return _single(_read(stream, source, geometry))
+    return _single(_read(stream, Way(source, geometry, column)))
 
 
 def read_text(
-    text: str, *, geometry: Geometry | None = None, source: str = "<text>"
+    text: str,
+    *,
+    geometry: Geometry | None = None,
+    source: str = "<text>",
+    column: str | None = None,
 ) -> Iterator[Board]:
     """Read every board of a text.
 
@@ -85,12 +103,17 @@ def read_text(
     InputError
         The first that :func:`read_stream` yields.
     """
-    # A lone surrogate cannot be encoded; its replacement is no symbol either.
-    stream = BufferedReader(BytesIO(text.encode(errors="replace")), BUFFER_BYTES)
-    for entry in read_stream(stream, source, geometry):
-        if isinstance(entry, InputError):
-            raise entry
-        yield entry.board
+    for found in read_text_batches(text, Way(source, geometry, column)):
+        if isinstance(found, InputError):
+            raise found
+        yield from found
+
+
+def read_text_batches(text: str, way: Way) -> Iterator[Batch | InputError]:
+    """Read every board of a text, as :func:`read_batches` does."""
+    # A lone surrogate cannot be encoded; the bytes that it becomes are no symbol either.
+    data = text.encode(errors="surrogatepass")
+    return _read(BufferedReader(BytesIO(data), BUFFER_BYTES), way)
 
 
 def parse(text: str, box: Geometry | str | None = None) -> Board:
@@ -115,30 +138,33 @@ def parse(text: str, box: Geometry | str | None = None) -> Board:
     return boards[0]
 
 
-def _read(stream: BinaryIO, source: str, geometry: Geometry | None) -> Iterator[Batch | InputError]:
+def _read(stream: BinaryIO, way: Way) -> Iterator[Batch | InputError]:
+    lines: Lines = NumberedLines(stream)
     try:
         first = None
-        for first in _entries(stream, source, geometry):
+        for first in _entries(lines, way):
             yield first
         if first is None:
             raise UnreadableError("no board found")
     except FormatError as error:
-        yield error.at(source)
+        yield error.at(way.source)
 
 
-def _entries(
-    stream: BinaryIO, source: str, geometry: Geometry | None
-) -> Iterator[Batch | InputError]:
+def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Choose the reader of the input's form."""
-    lines = NumberedLines(stream)
     head = take_head(lines)
     lines.put_back(head.lines)
-    header = find_header(head.comment, head.lines[0])
-    if header is not None:
-        return read_table(lines, source, geometry, header)
-    if is_one_per_line(head, geometry):
-        return read_lines(lines, source, geometry)
-    return read_grids(lines, source, geometry)
+    if is_list(head):
+        lines = unfold(lines, way)
+        head = take_head(lines)
+        lines.put_back(head.lines)
+    else:
+        header = find_header(head, way)
+        if header is not None:
+            return read_table(lines, way, header)
+    if is_one_per_line(head, way.geometry):
+        return read_lines(lines, way)
+    return read_grids(lines, way)
 
 
 def _single(found: Iterable[Batch | InputError]) -> Iterator[Entry | InputError]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, NamedTuple
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.errors import InputError
 
@@ -19,6 +20,18 @@ NumberedLine = tuple[int, bytes]
 """A line number, from 1, and the line as it is in the file."""
 
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
+_QUOTE = re.compile(rb"[\s>]*>")
+
+
+class Way(NamedTuple):
+    """How an input is read."""
+
+    source: str
+    """Its name in errors."""
+    geometry: Geometry | None = None
+    """The shape of all boxes, if it is given."""
+    column: str | None = None
+    """The column of a table that holds the boards, if it is given."""
 
 
 class Entry(NamedTuple):
@@ -53,30 +66,58 @@ class UnreadableError(FormatError):
     """An error after which the rest of the input means nothing."""
 
 
-class NumberedLines:
-    """Every line of a stream with its number, without a byte-order mark. An iterator.
+class Lines:
+    """Numbered lines, of which some can be put back. An iterator."""
 
-    It raises an UnreadableError if the stream is no text.
-    """
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._peek = getattr(stream, "peek", None)
+    def __init__(self, lines: Iterable[NumberedLine] = ()) -> None:
+        self._lines = iter(lines)
         self._again: deque[NumberedLine] = deque()
-        self._number = 0
-        self._ended = False
-        """A terminal whose input was ended once goes on if it is asked again."""
 
     def __iter__(self) -> Iterator[NumberedLine]:
         return self
 
     def __next__(self) -> NumberedLine:
-        if self._again:
-            return self._again.popleft()
-        line = b"" if self._ended else self._stream.readline(LONGEST_LINE)
-        if not line:
-            self._ended = True
-            raise StopIteration
+        return self._again.popleft() if self._again else self._next()
+
+    def _next(self) -> NumberedLine:
+        return next(self._lines)
+
+    def put_back(self, lines: Sequence[NumberedLine]) -> None:
+        """Put lines back that were taken: they come again, before all others."""
+        self._again.extendleft(reversed(lines))
+
+    def buffered(self) -> bytes:
+        """The next bytes, from the start of a line, as far as they have been read from the stream.
+
+        There are none if the stream is not buffered, or if lines were put back.
+        """
+        return b""
+
+    def skip(self, lines: int, size: int) -> int:
+        """Pass over buffered lines, ``size`` bytes in all; returns the number of the first line."""
+        raise NotImplementedError
+
+
+class NumberedLines(Lines):
+    r"""Every line of a stream with its number, without a byte-order mark.
+
+    Lines end in ``\n``, ``\r\n`` or ``\r``. It raises an UnreadableError if the stream is no text.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        super().__init__()
+        self._stream = stream
+        self._peek = getattr(stream, "peek", None)
+        self._split: deque[bytes] = deque()
+        """Lines that ended in a carriage return alone, as far as they have been read."""
+        self._rest = b""
+        """The start of the line after them."""
+        self._number = 0
+        self._ended = False
+        """A terminal whose input was ended once goes on if it is asked again."""
+
+    def _next(self) -> NumberedLine:
+        line = self._split.popleft() if self._split else self._read()
         self._number += 1
         if self._number == 1:
             if line.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -84,29 +125,36 @@ class NumberedLines:
             line = line.removeprefix(b"\xef\xbb\xbf")
         if b"\0" in line:
             raise UnreadableError("binary data (a NUL byte), expected text", self._number)
-        if len(line) == LONGEST_LINE:
+        if len(line) >= LONGEST_LINE:
             raise UnreadableError(
                 f"a line of {LONGEST_LINE} bytes or more, expected text", self._number
             )
         return self._number, line
 
-    def put_back(self, lines: Iterable[NumberedLine]) -> None:
-        """Put lines back that were taken: they come again, before all others."""
-        self._again.extend(lines)
+    def _read(self) -> bytes:
+        line = b"" if self._ended else self._stream.readline(LONGEST_LINE - len(self._rest))
+        self._ended = not line
+        line, self._rest = self._rest + line, b""
+        if not line:
+            raise StopIteration
+        # The last return may belong to a line feed that has not been read.
+        if b"\r" in line[:-2] or (line[-2:-1] == b"\r" and line[-1:] != b"\n"):
+            self._split.extend(line.splitlines(keepends=True))
+            if not self._ended and not line.endswith(b"\n"):
+                self._rest = self._split.pop()
+            return self._split.popleft()
+        return line
 
     def buffered(self) -> bytes:
-        """The next bytes, from the start of a line, as far as they have been read from the stream.
-
-        There are none if the stream is not buffered, or if lines were put back.
-        """
-        if self._again or self._ended or self._peek is None:
+        """See the base class."""
+        if self._again or self._split or self._rest or self._ended or self._peek is None:
             return b""
         data: bytes = self._peek()
         self._ended = not data
         return data
 
     def skip(self, lines: int, size: int) -> int:
-        """Pass over buffered lines, ``size`` bytes in all; returns the number of the first line."""
+        """See the base class."""
         self._stream.read(size)
         self._number += lines
         return self._number - lines + 1
@@ -127,5 +175,37 @@ def check_text(lines: Iterable[NumberedLine]) -> None:
 
 
 def content(line: bytes) -> bytes:
-    """The line without its comment. Columns stay as they are."""
-    return line.partition(b"#")[0]
+    """The line without its comment, quotes and line end, bars and rules as ``|``, ``-`` and ``+``.
+
+    Columns stay as they are.
+    """
+    text = line.partition(b"#")[0].rstrip(b"\r\n")
+    if not text.isascii():
+        text = _plain_drawing(text)
+    if b">" in text:
+        quote = _QUOTE.match(text)
+        if quote:
+            text = b" " * quote.end() + text[quote.end() :]
+    for sign in (b'"', b"'", b"`"):
+        if sign in text and text.count(sign) % 2 == 0:
+            text = text.replace(sign, b" ")
+    return text
+
+
+def _drawing() -> dict[int, str]:
+    """Box-drawing and block characters, and the ASCII character for each."""
+    table = {}
+    for code in range(0x2500, 0x2580):
+        table[code] = "+"
+    for sign, codes in {"-": "─━┄┅┈┉╌╍═╴╶╸╺╼╾", "|": "│┃┆┇┊┋╎╏║╵╷╹╻╽╿"}.items():
+        table |= {ord(code): sign for code in codes}
+    return table | {0xA0: " ", 0x2007: " ", 0x3000: " "}
+
+
+_DRAWING = _drawing()
+
+
+def _plain_drawing(text: bytes) -> bytes:
+    return (
+        text.decode(errors="surrogateescape").translate(_DRAWING).encode(errors="surrogateescape")
+    )

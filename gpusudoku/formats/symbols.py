@@ -1,10 +1,11 @@
 """Alphabets: the symbols of the digits and of an empty cell.
 
-A character is ``1-9``, then ``A-Z`` in either case for the digits 10 to 35; ``. 0 * _`` are empty.
-Numbers are decimal, ``0`` and ``. * _`` are empty.
+A character is ``1-9``, then ``A-Z`` in either case for the digits 10 to 35; ``. 0 * _ - ?`` are
+empty. Numbers are decimal, with the same signs for empty. On a board of two to nine digits ``x`` is
+empty, too, if no other sign for an empty cell occurs.
 
-A board of 16 digits may be hexadecimal: ``0-9A-F`` for the digits 1 to 16, ``. * _`` empty. It is
-taken for hexadecimal if it has a ``0``, no ``G``, and
+A board of 16 digits may be hexadecimal: ``0-9A-F`` for the digits 1 to 16, ``. * _ - ?`` empty. It
+is taken for hexadecimal if it has a ``0``, no ``G``, and
 
 * either another sign for an empty cell: then ``0`` is a digit;
 * or no such sign, and exactly one ``0`` in every row and every column: this is a full board. (Read
@@ -15,7 +16,7 @@ Every other board of 16 digits has letters ``A-G`` for 10 to 16.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,13 +38,18 @@ def _table(digits: bytes, empty: bytes) -> bytes:
     return bytes(table)
 
 
-CHARACTERS = _table(DIGITS, b".0*_")
-WITHOUT_ZERO = _table(DIGITS, b".*_")
+_SIGNS = b".*_-?"
+BLANKS = b"0" + _SIGNS
+"""The signs for an empty cell."""
+CHARACTERS = _table(DIGITS, BLANKS)
+WITHOUT_ZERO = _table(DIGITS, _SIGNS)
 """The characters without ``0``: a board of 16 digits without it is never hexadecimal."""
-HEXADECIMAL = _table(HEX_DIGITS, b".*_")
+HEXADECIMAL = _table(HEX_DIGITS, _SIGNS)
+_WITH_X = CHARACTERS.replace(bytes([DIGITS.index(b"X") + 1]), b"\0")
 _NUMBERS = {b"%d" % value: value for value in range(65)}
 _NUMBERS |= {b"%02d" % value: value for value in range(10)}
-_NUMBERS |= {b".": 0, b"*": 0, b"_": 0}
+_NUMBERS |= {bytes([sign]): 0 for sign in _SIGNS}
+_MOST_WITH_X = 9
 
 
 def character_values(text: bytes, n: int) -> NDArray[np.uint8]:
@@ -53,8 +59,17 @@ def character_values(text: bytes, n: int) -> NDArray[np.uint8]:
     -------
     uint8 (n * n)
     """
-    hexadecimal = n == 16 and _is_hexadecimal(text)
-    return np.frombuffer(text.translate(HEXADECIMAL if hexadecimal else CHARACTERS), np.uint8)
+    table = CHARACTERS
+    if n == 16 and _is_hexadecimal(text):
+        table = HEXADECIMAL
+    elif 1 < n <= _MOST_WITH_X and (b"x" in text or b"X" in text) and not _has_blank(text):
+        table = _WITH_X
+    return np.frombuffer(text.translate(table), np.uint8)
+
+
+def is_blank(cell: bytes) -> bool:
+    """Whether a number or a character is a sign for an empty cell."""
+    return _NUMBERS.get(cell) == 0
 
 
 def plain_values(text: bytes, n: int) -> NDArray[np.uint8]:
@@ -67,27 +82,35 @@ def plain_values(text: bytes, n: int) -> NDArray[np.uint8]:
     return np.frombuffer(text.translate(WITHOUT_ZERO if n == 16 else CHARACTERS), np.uint8)
 
 
-def number_values(tokens: Iterable[bytes]) -> NDArray[np.uint8]:
+def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
     """The values of decimal numbers and empty signs, ``UNKNOWN`` for everything else.
 
     Returns
     -------
     uint8 (number of tokens)
     """
-    return np.array([_NUMBERS.get(token, UNKNOWN) for token in tokens], np.uint8)
+    values = [_NUMBERS.get(token, UNKNOWN) for token in tokens]
+    if 1 < n <= _MOST_WITH_X and 0 not in values:
+        values = [0 if token in (b"x", b"X") else value
+                  for token, value in zip(tokens, values, strict=True)]  # fmt: skip
+    return np.array(values, np.uint8)
 
 
 def digit_of(cell: bytes) -> int:
-    """The digit that a number or a single character stands for, 0 if there is none."""
-    digit = _NUMBERS.get(cell, CHARACTERS[cell[0]] if len(cell) == 1 else UNKNOWN)
+    """The digit that a number or a single character stands for, 0 if there is none, or for x."""
+    digit = _NUMBERS.get(cell, _WITH_X[cell[0]] if len(cell) == 1 else UNKNOWN)
     return digit if digit != UNKNOWN else 0
+
+
+def _has_blank(text: bytes) -> bool:
+    return any(sign in text for sign in BLANKS)
 
 
 def _is_hexadecimal(text: bytes) -> bool:
     """Whether 256 characters are hexadecimal, by the rule at the head of this module."""
     if b"0" not in text or b"G" in text.upper():
         return False
-    if any(sign in text for sign in (b".", b"*", b"_")):
+    if any(sign in text for sign in _SIGNS):
         return True
     zeros = (np.frombuffer(text, np.uint8) == ord("0")).reshape(16, 16)
     return bool((zeros.sum(0) == 1).all() and (zeros.sum(1) == 1).all())

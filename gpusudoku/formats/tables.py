@@ -1,88 +1,104 @@
-"""CSV and TSV with a header line: one of the columns holds the boards."""
+"""Tables: one of the columns holds the boards, with or without a header line above."""
 
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.board.places import Origin
+from gpusudoku.board.places import Origin, Places
+from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
+from gpusudoku.formats.headers import Header, fields_of
 from gpusudoku.formats.lines import LineParser
-from gpusudoku.formats.source import FormatError, NumberedLine, UnreadableError, single
-
-NAMES = (b"puzzle", b"quizzes", b"board")
-"""The possible names of the column of boards."""
-
-T = TypeVar("T")
-
-_DELIMITERS = (b"\t", b",", b";")
-_NAME = re.compile(rb'\s*"?[A-Za-z][\w .-]*"?\s*')
+from gpusudoku.formats.source import FormatError, Lines, Way, single
+from gpusudoku.formats.symbols import plain_values
 
 
-class Header(NamedTuple):
-    """The columns of a table, and which of them holds the boards."""
-
-    line: int
-    delimiter: bytes
-    names: tuple[str, ...]
-    column: int
-
-    def others(self, fields: Sequence[T]) -> tuple[T, ...]:
-        """What stands in the other columns."""
-        return (*fields[: self.column], *fields[self.column + 1 :])
-
-
-def find_header(comment: NumberedLine, first: NumberedLine) -> Header | None:
-    """Find the header of a table; None if there is none.
-
-    ``first`` is the first line that is no comment. The header may also be a comment: then it is
-    ``comment``, the last line before, and has as many columns as ``first``.
-
-    Raises
-    ------
-    UnreadableError
-        If there is a header without a column of boards.
-    """
-    number, line = comment
-    header = _header(number, line.lstrip(b"# "))
-    if header and len(header.names) == len(first[1].split(header.delimiter)) > 1:
-        return header
-    number, line = first
-    header = _header(number, line)
-    if header is None and _is_header(line):
-        names = ", ".join(name.decode() for name in NAMES)
-        raise UnreadableError(
-            f"a table without a column of boards, expected one of {names}", number
-        )
-    return header
-
-
-def read_table(
-    lines: Iterable[NumberedLine], source: str, geometry: Geometry | None, header: Header
-) -> Iterator[Batch | InputError]:
+def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | InputError]:
     """Read the board of every line; a line without one gives an error in its place."""
-    parser, origin = LineParser(geometry), Origin(source, header.others(header.names))
+    parser, origin = LineParser(way.geometry), Origin(way.source, header.others(header.names))
     for number, line in lines:
         if number <= header.line or not line.strip() or line.startswith(b"#"):
             continue
         try:
             board, fields = _row(parser, number, line, header)
         except FormatError as error:
-            yield error.at(source)
+            yield error.at(way.source)
         else:
-            others = tuple(field.decode(errors="replace") for field in header.others(fields))
-            yield single(board, origin, number, others)
+            yield single(board, origin, number, texts_of(header.others(fields)))
+            yield from _follow(lines, origin, header, board.geometry)
+
+
+def texts_of(fields: Iterable[bytes]) -> tuple[str, ...]:
+    """What stands in some fields, as text."""
+    return tuple(field.decode(errors="replace") for field in fields)
+
+
+def _follow(lines: Lines, origin: Origin, header: Header, geometry: Geometry) -> Iterator[Batch]:
+    """Read on after a row while the buffered rows are plain: no quotes, and as many fields."""
+    if geometry.n > len(DIGITS):
+        return
+    while True:
+        data = lines.buffered()
+        if not _plain_fields(data[: data.find(b"\n") + 1], header, geometry):
+            return
+        rows, size = [], 0
+        for line in data[: data.rfind(b"\n") + 1].splitlines(keepends=True):
+            fields = _plain_fields(line, header, geometry)
+            if not fields:
+                break
+            rows.append(fields)
+            size += len(line)
+        columns = list(zip(*rows, strict=True))
+        cells = _boards(columns[header.column], geometry)
+        if len(cells) < len(rows):
+            if not len(cells):
+                return
+            rows, columns = rows[: len(cells)], [column[: len(cells)] for column in columns]
+            size = sum(map(len, data.split(b"\n", len(rows))[: len(rows)])) + len(rows)
+        beside = zip(*map(texts_of, header.others(columns)), strict=True)
+        number = lines.skip(len(rows), size)
+        places = Places.of(
+            origin, range(number, number + len(rows)), beside if len(columns) > 1 else None
+        )
+        yield Batch(geometry, cells, places=places)
+
+
+def _plain_fields(line: bytes, header: Header, geometry: Geometry) -> list[bytes] | None:
+    """The fields of a row without quotes whose board has the right length; None for others."""
+    if b'"' in line or line[:1] == b"#" or line[-1:] != b"\n" or b"\0" in line:
+        return None
+    fields = line.rstrip(b"\r\n").split(header.delimiter)
+    if len(fields) != len(header.names) or len(fields[header.column]) != geometry.cells:
+        return None
+    return fields
+
+
+def _boards(texts: Sequence[bytes], geometry: Geometry) -> NDArray[np.uint8]:
+    """The boards of texts of one length, up to the first that is not just the cells of a board.
+
+    Returns
+    -------
+    uint8 (B, n * n)
+    """
+    data = b"".join(texts)
+    values = plain_values(data, geometry.n).reshape(len(texts), geometry.cells)
+    wrong = (values > geometry.n).any(axis=1)
+    if b"----" in data:
+        wrong |= (np.frombuffer(data, np.uint8).reshape(values.shape) == ord("-")).all(axis=1)
+    return np.ascontiguousarray(values[: wrong.argmax()] if wrong.any() else values)
 
 
 def _row(parser: LineParser, number: int, line: bytes, header: Header) -> tuple[Board, list[bytes]]:
     """Read the board of one line, and all fields."""
     try:
-        fields = _fields(line, header.delimiter)
+        fields = fields_of(line, header.delimiter)
     except csv.Error as error:
         raise FormatError(
             f"{error}, expected every quoted field to end on its line", number
@@ -102,38 +118,3 @@ def _row(parser: LineParser, number: int, line: bytes, header: Header) -> tuple[
     if board is None:
         raise FormatError(f"column {header.column + 1} is empty, expected a board", number)
     return board, fields
-
-
-def _fields(line: bytes, delimiter: bytes) -> list[bytes]:
-    """Split a line into its fields, without their quotes."""
-    line = line.rstrip(b"\r\n")
-    if b'"' not in line:
-        return line.split(delimiter)
-    text = line.decode(errors="replace")
-    [fields] = csv.reader([text], delimiter=delimiter.decode(), strict=True)
-    return [field.encode() for field in fields]
-
-
-def _delimiter(line: bytes) -> bytes:
-    # A single column may hold commas, but no tab.
-    return next((delimiter for delimiter in _DELIMITERS if delimiter in line), b"\t")
-
-
-def _header(number: int, line: bytes) -> Header | None:
-    delimiter = _delimiter(line)
-    names = [name.strip(b' "\r\n') for name in line.split(delimiter)]
-    for column, name in enumerate(names):
-        if name.lower() in NAMES:
-            texts = tuple(name.decode(errors="replace") for name in names)
-            return Header(number, delimiter, texts, column)
-    return None
-
-
-def _is_header(line: bytes) -> bool:
-    """Whether a line has names, not just single letters, in at least two columns."""
-    names = line.split(_delimiter(line))
-    return (
-        len(names) > 1
-        and all(_NAME.fullmatch(name) for name in names)
-        and any(len(name.strip()) > 1 for name in names)
-    )

@@ -11,7 +11,7 @@ BAD_FILES = {
     "binary": b"\x00\x01\x02",
     "row length": b"1234\n341\n2143\n4321\n",
     "number of rows": b"1234\n3412\n2143\n",
-    "character": b"1?..............\n",
+    "character": b"1!..............\n",
     "range": b"15..............\n",
     "size": b"." * 25 + b"\n",
     "line length": b"." * 80 + b"\n",

@@ -18,7 +18,7 @@ LINE = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5
 ROWS = [LINE[i : i + 9] for i in range(0, 81, 9)]
 GRID = "\n".join(ROWS)
 BOARD = Board([int(c) for c in LINE.replace(".", "0")])
-SYMBOLS = "expected digits, letters or one of . 0 * _"
+SYMBOLS = "expected digits, letters or one of . 0 * _ - ?"
 BOXES = Geometry(3, 3)
 
 

@@ -35,7 +35,7 @@ BAD_GRIDS: dict[str, tuple[str, Geometry | None, str]] = {
         Geometry(6, 6),
         "1: characters stand for at most 35 digits, expected numbers from 0 to 36, separated by",
     ),
-    "unknown": (changed(GRID, 2, 4, "x?"), None, f"2:5: unknown character '?', {SYMBOLS}"),
+    "unknown": (changed(GRID, 2, 4, "x!"), None, f"2:5: unknown character '!', {SYMBOLS}"),
     "unknown, no ASCII": (GRID.replace(".", "·"), None, f"1:3: unknown character '·', {SYMBOLS}"),
     "unknown, 8 rows": (
         changed("\n".join(ROWS[1:]), 8, 9, "!"),
@@ -43,7 +43,7 @@ BAD_GRIDS: dict[str, tuple[str, Geometry | None, str]] = {
         f"8:9: unknown character '!', {SYMBOLS}",
     ),
     "colon": (GRID + ":1", None, f"9:10: unknown character ':', {SYMBOLS}"),
-    "dash": (GRID.replace(".", "-"), None, f"1:3: unknown character '-', {SYMBOLS}"),
+    "dash": (GRID.replace(".", "¬"), None, f"1:3: unknown character '¬', {SYMBOLS}"),
     "letter": (
         changed(GRID, 3, 2, "a"),
         None,

@@ -22,8 +22,8 @@ UNREADABLE: dict[str, tuple[str | bytes, list[str]]] = {
     "gzip": (b"# a\n\x1f\x8b\x08\x08abc\n", ["f:2: binary data (byte 0x1f), expected text"]),
     "no line end": ("." * (1 << 20), ["f:1: a line of 1048576 bytes or more, expected text"]),
     "table without boards": (
-        f"id,solution\n1,{LINE}",
-        ["f:1: a table without a column of boards, expected one of puzzle, quizzes, board"],
+        "id,solution\n1,none",
+        ["f:1: a table without a column of boards: give --column NAME, one of 'id', 'solution'"],
     ),
     "lines, then a grid": (
         f"{LINE}\n{LINE}\n{GRID}\n{LINE}",

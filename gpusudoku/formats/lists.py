@@ -1,0 +1,178 @@
+"""Lists of Python, JSON and NumPy, and JSON objects: unfolded into the lines of other forms.
+
+``[[5, 3, null], ...]`` becomes one line for each innermost list, and a blank line where a list of
+lists ends; a string becomes a line as it is. So lists are told and read like all other lines, and
+so are the games in an XML file of OpenSudoku.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from gpusudoku.errors import shown
+from gpusudoku.formats.blocks import SECTION
+from gpusudoku.formats.detect import Head
+from gpusudoku.formats.headers import NAMES, no_column
+from gpusudoku.formats.source import LONGEST_LINE, Lines, NumberedLine, UnreadableError, Way
+
+_START = re.compile(rb"\s*(?:[A-Za-z_]\w*\s*(?::[^=]*)?=\s*)?(?:[A-Za-z_][\w.]*\()?\s*[\[({]")
+_PREFIX = re.compile(r"\s*(?:[A-Za-z_]\w*\s*(?::[^=]*)?=\s*)?(?:[A-Za-z_][\w.]*(?=\())?")
+_TOKEN = re.compile(
+    r"""(?P<open>[\[(])|(?P<close>[\])])|(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<end>\n)"""
+    r"""|(?P<value>[\w.*?-]+)|(?P<other>\s*dtype=[\w.']+|(?:\#|//)[^\n]*|[,;\s])"""
+)
+_GAME = re.compile(rb"""<game\b[^>]*\bdata=(["'])(.*?)\1""")
+_EMPTY = {"none", "null", "nan", "na", ""}
+_CLOSING = {"[": "]", "(": ")"}
+
+
+def is_list(head: Head) -> bool:
+    """Whether the input begins with a list, a JSON object or an XML tag."""
+    if head.first.lstrip().startswith(b"<"):
+        return True
+    return _START.match(head.first) is not None and not SECTION.fullmatch(head.first)
+
+
+def unfold(lines: Lines, way: Way) -> Lines:
+    """The lines that stand for lists; their columns are not those of the file."""
+    first = next(lines)
+    lines.put_back([first])
+    return Lines(_games(lines) if first[1].lstrip().startswith(b"<") else _unfold(lines, way))
+
+
+def _games(lines: Iterable[NumberedLine]) -> Iterator[NumberedLine]:
+    for number, line in lines:
+        for _, board in _GAME.findall(line):
+            yield number, board + b"\n"
+
+
+def _unfold(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
+    reader = _Reader()
+    for number, line in lines:
+        text = line.decode(errors="replace")
+        if not reader.depth:
+            if not text.strip():
+                yield number, b"\n"
+                continue
+            if text.lstrip().startswith("{"):
+                yield number, _object(number, text, way.column)
+                continue
+            if way.column is not None:
+                raise no_column(way.column, number)
+            text = text[_PREFIX.match(text).end() :]  # type: ignore[union-attr]
+        yield from reader.read(number, text)
+    if reader.depth:
+        raise UnreadableError("a list that does not end", reader.start)
+
+
+def _object(number: int, text: str, column: str | None) -> bytes:
+    """The line of the board of a JSON object, which is called by a usual name or as it is said."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise UnreadableError("expected a JSON object on every line", number) from None
+    names = [name for name in found if name == column or (column is None and name.lower() in NAMES)]
+    if len(names) != 1:
+        what = "two boards" if names else "no board"
+        listed = ", ".join(map(shown, [*found][:9]))
+        raise UnreadableError(
+            f"a JSON object with {what}, expected one name such as puzzle or board, or that of "
+            f"--column NAME: {listed}",
+            number,
+        )
+    return _line_of(found[names[0]], number).encode(errors="surrogatepass") + b"\n"
+
+
+def _line_of(value: Any, number: int) -> str:
+    """The one line that stands for the board of an object: a text, a list, or a list of rows."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list):
+        raise UnreadableError(f"{shown(str(value))}, expected a board as text or list", number)
+    if any(isinstance(row, list) or (isinstance(row, str) and len(row) > 2) for row in value):
+        if any(not isinstance(row, list | str) or len(row) != len(value) for row in value):
+            raise UnreadableError(f"{len(value)} rows, not all of {len(value)} cells", number)
+        value = [cell for row in value for cell in row]
+    cells = [str(cell).strip() for cell in value]
+    return ",".join("." if cell.lower() in _EMPTY else cell for cell in cells)
+
+
+class _Reader:
+    """Reads lists that may go on over many lines."""
+
+    def __init__(self) -> None:
+        self.start = 0
+        """The line on which the outermost list began."""
+        self._open: list[str] = []
+        """The open brackets."""
+        self._values: list[str] = []
+        """The numbers of the innermost list so far."""
+        self._line = 0
+        self._nested = False
+        """Whether the list that ended last was in this one."""
+        self._size = 0
+
+    @property
+    def depth(self) -> int:
+        """The number of lists that have not ended."""
+        return len(self._open)
+
+    def read(self, number: int, text: str) -> Iterator[NumberedLine]:
+        """Read one more line, and yield those that it stands for."""
+        self._size = self._size + len(text) if self._open else 0
+        if self._size > LONGEST_LINE and self._values:
+            raise UnreadableError(f"a list of {LONGEST_LINE} bytes or more", self.start)
+        place = 0
+        while place < len(text):
+            token = _TOKEN.match(text, place)
+            if token is None or (not self._open and token["value"]):
+                raise UnreadableError(
+                    f"{shown(text[place:].strip())} in a list, expected numbers, None or null",
+                    number,
+                )
+            place = token.end()
+            if token["open"]:
+                self._begin(number, token["open"])
+            elif token["close"]:
+                yield from self._end(number, token["close"])
+            elif token["text"] is not None and len(token["text"]) > 3:
+                self._check_kind(number, bool(self._values))
+                yield number, token["text"][1:-1].encode(errors="surrogatepass") + b"\n"
+                self._nested = True
+            elif token["value"] or token["text"]:
+                self._check_kind(number, self._nested)
+                if not self._values:
+                    self._line = number
+                value = (token["value"] or token["text"]).strip("\"' ")
+                self._values.append("." if value.lower() in _EMPTY else value)
+
+    def _begin(self, number: int, bracket: str) -> None:
+        if not self._open:
+            self.start = number
+            self._size = 0
+        if len(self._open) > 5:
+            raise UnreadableError("lists in lists in lists, expected a board", number)
+        self._check_kind(number, bool(self._values))
+        self._open.append(bracket)
+        self._nested = False
+
+    def _end(self, number: int, bracket: str) -> Iterator[NumberedLine]:
+        if not self._open or _CLOSING[self._open.pop()] != bracket:
+            raise UnreadableError(f"{bracket!r} without a list that it ends", number)
+        if self._nested and not self._values:
+            yield number, b"\n"
+        yield from self._row()
+        self._nested = True
+
+    def _check_kind(self, number: int, mixed: bool) -> None:
+        """Refuse a list with cells beside rows."""
+        if mixed:
+            raise UnreadableError("a list of cells and rows, expected either", number)
+
+    def _row(self) -> Iterator[NumberedLine]:
+        if self._values:
+            yield self._line, ",".join(self._values).encode(errors="surrogatepass") + b"\n"
+            self._values = []

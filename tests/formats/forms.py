@@ -1,0 +1,176 @@
+"""One board in every form that the page of forms shows, and texts that have to be refused."""
+
+from __future__ import annotations
+
+import json
+
+from tests.formats.samples import BOARD, GRID, LINE, ROWS, solution
+from tests.formats.samples import BOXES as BOX
+
+ZEROS = LINE.replace(".", "0")
+SOLUTION = str(solution(BOX))
+SPACED = "\n".join(row.replace(".", " ") for row in ROWS)
+NUMBERS = BOARD.grid.tolist()
+NULLS = [[digit or None for digit in row] for row in NUMBERS]
+BARRED = [f"{row[:3]}|{row[3:6]}|{row[6:]}" for row in ROWS]
+FIELDS = [[cell.strip(".") for cell in row] for row in ROWS]
+MARKDOWN = ["| " + " | ".join(cell or " " for cell in row) + " |" for row in FIELDS]
+RULE = "|---" * 9 + "|"
+
+
+def ruled(rows: list[str], top: str, rule: str, bottom: str) -> str:
+    """Rows with rules between the bands, and above and below if they are not empty."""
+    bands = ["\n".join(rows[i : i + 3]) + "\n" for i in range(0, 9, 3)]
+    return f"{top}\n{rule.join(bands)}{bottom}".strip("\n")
+
+
+FORMS = {
+    "dashes": LINE.replace(".", "-"),
+    "question marks": LINE.replace(".", "?"),
+    "x": LINE.replace(".", "x"),
+    "grid of X": GRID.replace(".", "X"),
+    "numbers and X": "\n".join(" ".join(row) for row in ROWS).replace(".", "X"),
+    "grid of dashes": GRID.replace(".", "-"),
+    "grid of dashes with rules": ruled(
+        [row.replace(".", "-") for row in BARRED], "", "---+---+---\n", ""
+    ),
+    "quotes": f'"{LINE}"',
+    "other quotes and a comma": f"'{LINE}',",
+    "grid in quotes": "\n".join(f'"{row}",' for row in ROWS),
+    "message": "\n".join(f"> {row}" for row in ROWS),
+    "return alone": GRID.replace("\n", "\r"),
+    "bands": ruled(ROWS, "", "\n", ""),
+    "bands of groups": ruled([row.replace("|", " ") for row in BARRED], "", "\n", ""),
+    "bands of numbers": ruled([" ".join(row) for row in ROWS], "", "\n", ""),
+    "forum": ruled([f"| {' | '.join(map(' '.join, row.split('|')))} |" for row in BARRED],
+                   "+-------+-------+-------+", "+-------+-------+-------+\n",
+                   "+-------+-------+-------+"),
+    "dots in corners": ruled([f"| {' | '.join(map(' '.join, row.split('|')))} |" for row in BARRED],
+                             ".-------.-------.-------.", ":-------+-------+-------:\n",
+                             "'-------'-------'-------'"),
+    "stars in corners": ruled([f"|{row}|" for row in BARRED],
+                              "*-----------*", "|---+---+---|\n", "*-----------*"),
+    "bars in rules": ruled([" " + " | ".join(map(" ".join, row.split("|"))) for row in BARRED],
+                           "", "-------|-------|-------\n", ""),
+    "box drawing": ruled([f"║{row.replace('|', '║')}║" for row in BARRED],
+                         "╔═══╦═══╦═══╗", "╠═══╬═══╬═══╣\n", "╚═══╩═══╩═══╝"),
+    "box drawing around cells": "┌───" + "┬───" * 8 + "┐\n"
+    + f"├───{'┼───' * 8}┤\n".join("│" + row[1:-1].replace("|", "│") + "│\n" for row in MARKDOWN)
+    + "└───" + "┴───" * 8 + "┘",
+    "blanks": SPACED,
+    "blanks and bars": ruled([row.replace(".", " ") for row in BARRED], "", "---+---+---\n", ""),
+    "markdown with the first row as head": "\n".join([MARKDOWN[0], RULE, *MARKDOWN[1:]]),
+    "markdown with names": "\n".join(["|c1" * 9 + "|", RULE, *MARKDOWN]),
+    "markdown with an empty head": "\n".join(["|   " * 9 + "|", RULE, *MARKDOWN]),
+    "markdown, aligned": "\n".join(["|   " * 9 + "|", "|:-:" * 9 + "|", *MARKDOWN]),
+    "spreadsheet": "\n".join(map(",".join, FIELDS)),
+    "spreadsheet with semicolons": "\n".join(map(";".join, FIELDS)),
+    "spreadsheet with tabs": "\n".join(map("\t".join, FIELDS)),
+    "spreadsheet with quotes": "\n".join(",".join(f'"{cell}"' for cell in row) for row in FIELDS),
+    "line of fields": ",".join(cell for row in FIELDS for cell in row),
+    "name and rating": f"{LINE};a name;9.0\n",
+    "name": f"{LINE};a name\n",
+    "name in front": f"a name\t{LINE}\n",
+    "with its solution": f"{ZEROS},{SOLUTION}\n",
+    "below its solution": f"{SOLUTION},{ZEROS}\n",
+    "data set": f"quizzes,solutions\n{ZEROS},{SOLUTION}\n",
+    "larger data set": f"id,puzzle,solution,clues,difficulty\n1,{LINE},{SOLUTION},30,2.2\n",
+    "unusual names": f"id,start,end\n1,{LINE},{SOLUTION}\n",
+    "one name and a comma": f"Puzzle,\n{LINE},\n",
+    "title": f"Easy 17\n{GRID}",
+    "title with quotes": f'Puzzle No. 3: "The third"\n\n{GRID}',
+    "title that is a name of columns": f"Sudoku\n{GRID}",
+    "flat list": str(BOARD.cells.tolist()),
+    "list of lists": str(NUMBERS),
+    "list with a name": f"grid: list = {NULLS}".replace("], ", "],  # row\n        "),
+    "JSON": json.dumps(NULLS, indent=1),
+    "rows as they are printed": "\n".join(map(str, NUMBERS)),
+    "array": str(BOARD.grid),
+    "array that says so": repr(BOARD.grid),
+    "list of texts": str(ROWS),
+    "list of lists of texts": str(FIELDS),
+    "list of lines": str([LINE]),
+    "object": json.dumps({"id": 1, "board": LINE}),
+    "object with lists": json.dumps({"puzzle": NULLS, "solution": NUMBERS}),
+    "XML of OpenSudoku": "<opensudoku>\n<name>x</name>\n"
+    + f'<game data="{ZEROS}" /></opensudoku>\n',
+    "object with rows": json.dumps({"Puzzle": ROWS}),
+}  # fmt: skip
+
+REFUSED = {
+    "a row is missing": ("\n".join(ROWS[:8]), "1: 8 rows of 9 cells, expected 9"),
+    "bands of one row less": (
+        "\n".join([*ROWS[:3], "", *ROWS[3:6], "", *ROWS[6:8]]),
+        "1: 6 rows of 9 cells, expected 9",
+    ),
+    "lost blanks": (
+        "\n".join(row.rstrip() for row in SPACED.split("\n")),
+        "1: row 1 of a grid with blanks for empty cells has 5 cells, expected 9: were blanks lost",
+    ),
+    "lost fields": (
+        "\n".join(",".join(row).rstrip(",") for row in FIELDS),
+        "1: row 1 of a grid has 5 cells, expected 9: were empty cells lost",
+    ),
+    "lost tabs": (
+        "\n".join("\t".join(row).rstrip("\t") for row in FIELDS),
+        "1: row 1 of a grid has 5 cells, expected 9: were empty cells lost",
+    ),
+    "blanks between cells and in them": (
+        "\n".join(" ".join(row) for row in SPACED.split("\n")),
+        "1: 9 rows of 17 cells, expected 17",
+    ),
+    "a title with nine digits": (
+        f"Puzzle 123456789\n{GRID}",
+        "1: 'Puzzle 123456789' reads two ways, as a title or as a row of 9 cells",
+    ),
+    "a title with a date and a row": (f"From 1.11.2022\n{GRID}", "1: 'From 1.11.2022' reads two"),
+    "a head of numbers": (
+        "\n".join([f"|{'|'.join('123456789')}|", RULE, *MARKDOWN]),
+        "1: 10 rows of 9 cells, expected 9",
+    ),
+    "two boards on a line": (f"{LINE},{LINE[::-1]}", "1: a line that reads two ways, field 1 with"),
+    "two columns of boards": (
+        f"id,a,b\n1,{LINE},{LINE[::-1]}",
+        f"1: a table that reads two ways, 'a' with {LINE} or 'b' with {LINE[::-1]}",
+    ),
+    "two usual names": (f"puzzle,board\n{LINE},{LINE}", "1: a table that reads two ways"),
+    "x beside dots": (LINE.replace(".", "x", 3), "1:3: r1c3 holds 'x', which is digit 33"),
+    "x on a larger board": ("x" * 256, "1:1: r1c1 holds 'x', which is digit 33"),
+    "nothing beside zeros": (
+        ",".join(ZEROS[:-1]).replace(",0,", ",,", 1) + ",9",
+        "1: a cell without anything, and other cells with a sign for empty",
+    ),
+    "80 numbers and a comma": (",".join(ZEROS[:80]) + ",", "1: a cell without anything"),
+    "candidates": (
+        "\n".join(" ".join(row) for row in ROWS).replace(".", "12"),
+        "1:5: r1c3 holds '12', expected a number from 0 to 9",
+    ),
+    "rules or rows": (
+        "---------\n---------\n" + GRID[20:].replace(".", "-") + "\n---------",
+        "1: 7 rows of 9 cells, expected 9 (a blank line ends a grid), and 3 lines of dashes",
+    ),
+    "only dashes": ("-" * 81, " no board found"),
+    "16 lines in bands": (
+        "\n\n".join(["\n".join([f"1{'.' * 15}"] * 4)] * 4),
+        "1: 16 lines of 16 cells read two ways",
+    ),
+    "a list of 80": (str(BOARD.cells.tolist()[:80]), "1: 80 cells make no board"),
+    "a list with a short row": (
+        str([NUMBERS[0][:8], *NUMBERS[1:]]),
+        "1: row 1 of a grid has 8 cells, expected 9",
+    ),
+    "an object with a short row": (
+        json.dumps({"board": [[1, 2], [3]]}),
+        "1: 2 rows, not all of 2 cells",
+    ),
+    "a list that breaks off": ("\n[[1, 2],\n[3", "2: a list that does not end"),
+    "nothing between commas": (",,,,,,,,,,,,,,,", "1: nothing between commas, expected a board"),
+    "a list of cells and rows": (f"[1, [{LINE}]]", "1: a list of cells and rows"),
+    "a list of rows and a cell": (f"['{LINE}', 1]", "1: a list of cells and rows"),
+    "XML without a game": ("<svg>\n<g/>\n", " no board found"),
+    "a list of words": ("[one, two]", "1:"),
+    "an object without a board": ('{"a": 1}', "1: a JSON object with no board, expected one name"),
+    "a title alone": ("Puzzles\n" + GRID[:44] + "\n\nPuzzles", "1: "),
+    "a line below a title": (f"Easy 17\n{LINE}", "1: "),
+    "a lone surrogate": (LINE.replace(".", "�", 1), "1:3: unknown character '�'"),
+}
