@@ -18,7 +18,10 @@ from gpusudoku.formats.detect import Head
 from gpusudoku.formats.headers import NAMES, no_column
 from gpusudoku.formats.source import LONGEST_LINE, Lines, NumberedLine, UnreadableError, Way
 
-_START = re.compile(rb"\s*(?:[A-Za-z_]\w*\s*(?::[^=]*)?=\s*)?(?:[A-Za-z_][\w.]*\()?\s*[\[({]")
+_START = re.compile(
+    rb"\s*(?:[A-Za-z_]\w*\s*(?::[^=]*)?=\s*)?(?:[A-Za-z_][\w.]*\()?\s*[\[(]"
+    rb"|\s*\{(?:[\s\"]|$)"  # Candidates in braces are no object. Quotes may be blanks here.
+)
 _PREFIX = re.compile(r"\s*(?:[A-Za-z_]\w*\s*(?::[^=]*)?=\s*)?(?:[A-Za-z_][\w.]*(?=\())?")
 _TOKEN = re.compile(
     r"""(?P<open>[\[(])|(?P<close>[\])])|(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<end>\n)"""
