@@ -9,12 +9,11 @@ from typing import Unpack
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import in_blocks
-from gpusudoku.board.cells import shown
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for, make_engine
-from gpusudoku.errors import InputError, MismatchError, TooExpensive
+from gpusudoku.errors import InputError, MismatchError, TooExpensive, described
 from gpusudoku.given import BoardLike, batches_of, board_of
 from gpusudoku.jobs.job import Progress
 from gpusudoku.options import STRATEGIES, OptionFields, Options, takes_options
@@ -150,7 +149,7 @@ def cross_check(result: Count, **options: Unpack[OptionFields]) -> str | None:
         If the two counts differ.
     """
     if not isinstance(result, Count):
-        raise InputError(f"result {shown(result)}: expected a Count, which count gives")
+        raise InputError(f"result {described(result)}: expected a Count, which count gives")
     return check_again(result, Options(**options))
 
 

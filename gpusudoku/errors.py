@@ -11,6 +11,12 @@ def shown(text: str | bytes) -> str:
     return repr(text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…")
 
 
+def described(value: object) -> str:
+    """A value as a message names it: as it is if that is short, else by its type."""
+    text = repr(value)
+    return text if len(text) <= MOST_SHOWN else f"a value of type {type(value).__name__}"
+
+
 def printable(text: str) -> str:
     """A message on one line, with control characters as escapes."""
     words = " ".join(text.split())

@@ -26,10 +26,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
-from gpusudoku.board.cells import array_of, name_of, shown
+from gpusudoku.board.cells import array_of, name_of
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, described
 from gpusudoku.formats import parse
 from gpusudoku.formats.symbols import plain_values
 from gpusudoku.jobs.pace import Pace
@@ -65,7 +65,7 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
     if isinstance(item, str):
         return parse(item, geometry)
     if not isinstance(item, Iterable) or isinstance(item, Mapping | Set):
-        raise InputError(f"expected a board as text or as rows of cells, found {shown(item)}")
+        raise InputError(f"expected a board as text or as rows of cells, found {described(item)}")
     rows: Any = item if hasattr(item, "__array__") else list(item)
     cells = array_of(rows)
     if cells.dtype == object and all(isinstance(cell, str) for cell in cells.flat):
@@ -88,7 +88,7 @@ def batches_of(boards: Iterable[BoardLike], box: Geometry | str | None = None) -
         raise InputError(f"expected boards, found one {type(boards).__name__}: use a list of them")
     shape = getattr(boards, "shape", (1,))
     if not isinstance(boards, Iterable) or isinstance(boards, Mapping) or shape == ():
-        raise InputError(f"expected boards, found {shown(boards)}")
+        raise InputError(f"expected boards, found {described(boards)}")
     if len(shape) > 1:  # a table: its rows, not the names of its columns
         boards = np.asarray(boards)
         if boards.dtype.kind in "iu":

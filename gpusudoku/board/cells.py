@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, described
 
 
 def array_of(given: ArrayLike) -> NDArray[Any]:
@@ -33,7 +33,7 @@ def array_of(given: ArrayLike) -> NDArray[Any]:
     except TypeError as error:  # an array that is elsewhere, on a GPU for example
         raise InputError(f"no array of cells: {error}") from None
     if values.ndim == 0:
-        raise InputError(f"expected integers for the cells, found {shown(given)}")
+        raise InputError(f"expected integers for the cells, found {described(given)}")
     if values.dtype.kind in "iu":
         return values
     return np.asarray(given, object)  # NumPy makes text or floats of all of what is mixed
@@ -113,12 +113,6 @@ def single_digits(masks: NDArray[np.uint64]) -> NDArray[np.uint8]:
     return np.where(np.bitwise_count(masks) == 1, digits, 0).astype(np.uint8)
 
 
-def shown(value: object) -> str:
-    """A value for a message: as it is if that is short, else its type."""
-    text = repr(value)
-    return text if len(text) <= 40 else f"a value of type {type(value).__name__}"
-
-
 def name_of(cell: int, cells: int) -> str:
     """The name of one of so many cells, though it is not known what board they make."""
     n = isqrt(cells)
@@ -133,7 +127,7 @@ def _integers(values: NDArray[Any]) -> NDArray[Any]:
     for cell, value in enumerate(found):
         if not isinstance(value, Integral) or isinstance(value, bool):
             raise InputError(
-                f"{name_of(cell, len(found))} holds {shown(value)}: cells must be integers,"
+                f"{name_of(cell, len(found))} holds {described(value)}: cells must be integers,"
                 " 0 for an empty one"
             )
     return np.array(found)

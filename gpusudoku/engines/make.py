@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpusudoku.board.cells import shown
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.engine import Engine
-from gpusudoku.errors import DeviceError, InputError
+from gpusudoku.errors import DeviceError, InputError, described
 from gpusudoku.options import Options
 
 
@@ -24,7 +23,7 @@ def make_engine(options: Options, fallback: Callable[[DeviceError], None] | None
         If what is given are no ``Options``, or if there is no GPU of a given number.
     """
     if not isinstance(options, Options):
-        raise InputError(f"options {shown(options)}: expected Options(device=...) or the like")
+        raise InputError(f"options {described(options)}: expected Options(device=...) or the like")
     # Imported here because CuPy takes a second to import.
     auto = options.device == "auto" and options.gpus is None
     wanted = options.device == "cuda" or options.gpus is not None
@@ -56,5 +55,5 @@ def engine_for(options: Options, engine: Engine | None) -> Engine:
     if engine is None:
         return make_engine(options)
     if not hasattr(engine, "explore"):
-        raise InputError(f"engine {shown(engine)}: expected one that make_engine gives")
+        raise InputError(f"engine {described(engine)}: expected one that make_engine gives")
     return engine

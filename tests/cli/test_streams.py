@@ -193,13 +193,13 @@ def test_a_log_has_whole_lines_only(start, file, tmp_path):
 
 @full_device
 def test_a_full_log_is_told_after_an_interrupt_too(run, file, monkeypatch):
-    from gpusudoku.cli import count
+    from gpusudoku.cli.summary import Tally
 
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(count, "show_stats", interrupted)
-    status, _, err = run("count", file(f"{EMPTY}\n" * 2), "--log", "/dev/full", "--stats")
+    monkeypatch.setattr(Tally, "add", interrupted)
+    status, _, err = run("count", file(f"{EMPTY}\n" * 2), "--log", "/dev/full")
     assert status == 130
     assert "/dev/full: cannot be written" in err
     assert err.splitlines()[-1].startswith("gpusudoku: interrupted")
