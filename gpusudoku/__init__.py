@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from gpusudoku.simplifying import Simplified, simplify
     from gpusudoku.solving import Solution, solve, solve_many
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 
 # Loaded at first use: most of these bring in Numba, which takes longer than reading a board. All of
 # them bring in NumPy, and the command line is to catch signals before that.
