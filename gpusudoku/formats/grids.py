@@ -19,7 +19,7 @@ from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.board.places import Origin
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.blocks import MOST_TITLES, Block, bands_of, blocks
-from gpusudoku.formats.rows import Row, board_of
+from gpusudoku.formats.rows import LAYOUTS, Row, board_of
 from gpusudoku.formats.source import FormatError, NumberedLine, UnreadableError, Way, single
 
 
@@ -84,12 +84,15 @@ def _is_head(block: Block, row: Row) -> bool:
 
 def _ways_to_split(rows: list[Row]) -> Iterator[list[Row]]:
     yield rows
-    for sign in (b"\t", b"|", b" "):
-        if any(sign in row.text for row in rows):
-            filled = [row.with_blanks() if sign == b" " else row.with_fields(sign) for row in rows]
-            chosen = [row for row in filled if row is not None]
-            if len(chosen) == len(rows) and any(row.filled for row in chosen):
-                yield chosen
+    signs = [sign for sign in (b"\t", b"|") if any(sign in row.text for row in rows)]
+    layouts = LAYOUTS if any(b" " in row.text for row in rows) else ()
+    for filled in (
+        *([row.with_fields(sign) for row in rows] for sign in signs),
+        *([row.with_blanks(layout) for row in rows] for layout in layouts),
+    ):
+        chosen = [row for row in filled if row is not None]
+        if len(chosen) == len(rows) and any(row.filled for row in chosen):
+            yield chosen
 
 
 def _board(block: Block, geometry: Geometry | None, last: Geometry | None) -> tuple[Board, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import isqrt
 
@@ -36,7 +36,30 @@ _WORD = re.compile(rb"[A-Za-z]{2,}")
 _RUN = re.compile(rb"[0-9.*_?-]+")
 _UNKNOWN = re.compile(rb"[^\s,;|.*_?0-9A-Za-z-]")
 _GAP = re.compile(rb"[,;]\s*[,;]|^\s*[,;]|[,;]\s*$")
-_OUTER_BARS = re.compile(rb"(\s*\|)(.*)(\|\s*)")
+_OUTER_BARS = re.compile(rb"\s*\|(.*)\|\s*")
+
+
+def _beside_bars(text: bytes) -> list[int]:
+    """The places of all bars, and every second one between them."""
+    places, start = [], 0
+    for group in text.split(b"|"):
+        end = start + len(group)
+        places += [*range(start, end, 2), end]
+        start = end + 1
+    return places[:-1]
+
+
+Layout = Callable[[bytes], Sequence[int]]
+"""The places of a line in which its cells and bars stand."""
+
+EVERYWHERE: Layout = lambda text: range(len(text))  # noqa: E731 - it has a name for its type
+LAYOUTS: tuple[Layout, ...] = (
+    EVERYWHERE,  # 53 | 7 |
+    lambda text: range(0, len(text), 2),  # 5 3   |   7   |
+    lambda text: range(1, len(text), 2),  # the same, with a blank in front
+    _beside_bars,  # 5 3  |  7  |
+)
+"""Where cells may stand that are blanks if they are empty."""
 
 
 class Row:
@@ -54,7 +77,9 @@ class Row:
         self.ends_in_gap = False
         """Whether the last cell is empty only if the last comma does not end the row."""
         self._by_fields = False
-        self._inserted: list[int] = []
+        self._line_text = text
+        self._places: Sequence[int] = range(len(text) + 1)
+        """Where every byte of the text stands in the text of the line."""
         if _GAP.search(text):
             fields = text.replace(b";", b",").split(b",")
             ends_in_gap = not fields[-1].strip()
@@ -66,16 +91,17 @@ class Row:
 
     def _fill(self, fields: list[bytes], delimiter: bytes) -> None:
         """Take every field for a cell, and put a dot into those with nothing else."""
-        place, new = 0, []
+        place, places, new = self._places[0], [], []
         self._by_fields = True
         for field in fields:
+            end = place + len(field)
             if not field.strip():
                 self.filled += 1
-                if not field:
-                    self._inserted.append(place)
                 field = b"." + field[1:]
             new.append(field)
-            place += len(field) + 1
+            places += [*range(place, place + len(field)), end]
+            place = end + 1
+        self._places = places
         self.text = delimiter.join(new)
         if any(len(field.split()) != 1 or b"," in field or b";" in field for field in new):
             self.tokens = []  # Two cells in one field: this is no row.
@@ -84,23 +110,36 @@ class Row:
         """The row with a cell for every field between tabs or bars; None without those."""
         if delimiter not in self.text:
             return None
-        before, inner, after = b"", self.text, b""
-        if delimiter == b"|":  # what is before the first bar and after the last is no field
-            outer = _OUTER_BARS.fullmatch(self.text)
-            if outer:
-                before, inner, after = outer.groups()
-        row = Row(self.line, b"")
+        start, inner = self._within_bars() if delimiter == b"|" else (0, self.text)
+        row = self._at(b"", range(start, start + 1))
         row._fill(inner.split(delimiter), delimiter)
-        row.text = before + row.text + after
-        row._inserted = [place + len(before) for place in row._inserted]
         return row
 
-    def with_blanks(self) -> Row | None:
-        """The row with a dot for every blank; None if there are tabs, commas or signs for empty."""
+    def with_blanks(self, layout: Layout = EVERYWHERE) -> Row | None:
+        """The row with a dot for every blank where a cell may stand, and none in other places.
+
+        None if there are tabs, commas or signs for empty cells, or if a cell stands elsewhere.
+        """
         if re.search(rb"[\t,;]", self.text) or any(sign in self.text for sign in BLANKS):
             return None
-        row = Row(self.line, self.text.replace(b" ", b"."))
-        row.filled = self.text.count(b" ")
+        start, inner = self._within_bars()
+        places = layout(inner)
+        text = bytes(inner[place] for place in places)
+        if len(text.replace(b" ", b"")) < len(inner.replace(b" ", b"")):
+            return None
+        row = self._at(text.replace(b" ", b"."), [start + place for place in places])
+        row.filled = text.count(b" ")
+        return row
+
+    def _within_bars(self) -> tuple[int, bytes]:
+        """The text between the bars at both ends, and its place; all of it without them."""
+        outer = _OUTER_BARS.fullmatch(self.text)
+        return (outer.start(1), outer[1]) if outer else (0, self.text)
+
+    def _at(self, text: bytes, places: Sequence[int]) -> Row:
+        """Another row on the line, of bytes that stand in these places."""
+        row = Row(self.line, text)
+        row._line_text, row._places = self.text, places
         return row
 
     @cached_property
@@ -149,8 +188,14 @@ class Row:
         return self._has_word(count)
 
     def is_title(self, n: int) -> bool:
-        """Whether this is certainly no row of n cells, but text above a grid."""
-        return n not in self.counts and self._has_word(n) and not self.may_be_row(n)
+        """Whether this is certainly no row of n cells, but text above a grid.
+
+        A text of n characters has to be mostly of letters that are no digits up to n.
+        """
+        if not self._has_word(n) or self.may_be_row(n):
+            return False
+        cells = self.cells(n) if n in self.counts else []
+        return 2 * sum(digit_of(cell) <= n for cell in cells) <= len(cells)
 
     def _has_word(self, n: int) -> bool:
         """Whether there is a word, with a letter that is no digit up to n, and nothing like cells.
@@ -201,8 +246,7 @@ class Row:
             )
 
     def _column(self, place: int) -> int:
-        inserted = sum(each < place for each in self._inserted)
-        return len(self.text[:place].decode(errors="replace")) + 1 - inserted
+        return len(self._line_text[: self._places[place]].decode(errors="replace")) + 1
 
 
 def board_of(rows: Sequence[Row], width: int, geometry: Geometry) -> Board:
