@@ -97,7 +97,9 @@ def _ways_to_split(rows: list[Row]) -> Iterator[list[Row]]:
 
 def _board(block: Block, geometry: Geometry | None, last: Geometry | None) -> tuple[Board, int]:
     """Make the board of a block, and tell its line; ``last`` is the previous board's geometry."""
-    error: FormatError | None = None
+    title, error = block.rows[0], None
+    if block.is_title:
+        raise FormatError(f"{shown(title.text.strip())}, expected a grid below it", title.line)
     found: dict[Board, Block] = {}
     for reading in ways_to_read(block, geometry.n if geometry else None):
         n = len(reading.rows)
@@ -139,6 +141,12 @@ def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> 
                 f"row {place} of a grid has {found} cells, expected {n}{hint}", row.line
             )
     number = len(rows) if len(rows) <= MAX_DIGITS else f"more than {MAX_DIGITS}"
+    if any(row.filled for row in rows) and any(b" " in row.text for row in block.rows):
+        raise FormatError(
+            f"{number} rows of {n} characters with blanks among them, expected {n} rows, "
+            "or a sign in every empty cell",
+            block.line,
+        )
     unclear = len(block.dashes) if block.with_dashes_as_rows() else 0
     hint = f", and {unclear} lines of dashes, which may be rules or rows" if unclear else ""
     raise FormatError(
@@ -153,19 +161,17 @@ def _agreement(rows: Sequence[Row]) -> tuple[int, int]:
 
 
 def _check_titles(block: Block) -> None:
-    """Refuse a line above a grid that may be a title or a row, and titles without a grid."""
-    rows = block.rows
-    n = len(rows) - 1
-    title = rows[0]
-    is_grid = n > 1 and all(n in row.counts for row in rows[1:])
-    if is_grid and title.may_be_row(n) and title.has_letters:
+    """Refuse a line above a grid that may be a title or a row."""
+    title, *rows = block.rows
+    n = len(rows)
+    is_grid = n > 1 and all(n in row.counts for row in rows)
+    is_number = title.is_number and not all(row.is_number for row in rows)
+    if is_grid and title.may_be_row(n) and (title.has_letters or is_number):
         raise FormatError(
             f"{shown(title.text.strip())} reads two ways, as a title or as a row of {n} cells: "
             "begin a title with #",
             title.line,
         )
-    if block.is_title:
-        raise FormatError(f"{shown(title.text.strip())}, expected a grid below it", title.line)
 
 
 def _check_lost_blanks(rows: Sequence[Row]) -> None:
@@ -220,6 +226,8 @@ def _shown_geometry(block: Block) -> Geometry | None:
     if len(heights) > 1 or len(widths) > 1:
         raise FormatError("the rules show boxes of unequal sizes", block.line)
     (height,), (width,) = heights, widths
+    if width == 1 < height and any(row.filled for row in block.rows):
+        width = n  # Bars around every cell show which of them are empty, and no boxes.
     if height == width and width in (1, n):
         return None  # There is no rule inside, or there are rules around every cell.
     # If there are rules in one direction only, the number of digits gives the other side.

@@ -216,6 +216,11 @@ class Row:
         return n in (digits, digits + signs)
 
     @property
+    def is_number(self) -> bool:
+        """Whether there are only digits, and none of them may be an empty cell."""
+        return self.text.strip().isdigit() and b"0" not in self.text
+
+    @property
     def has_letters(self) -> bool:
         """Whether there is any letter."""
         return _LETTER.search(self.text) is not None
