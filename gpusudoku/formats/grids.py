@@ -19,7 +19,8 @@ from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.board.places import Origin
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.blocks import MOST_TITLES, Block, bands_of, blocks
-from gpusudoku.formats.rows import LAYOUTS, Row, board_of
+from gpusudoku.formats.cells import board_of
+from gpusudoku.formats.rows import LAYOUTS, Row
 from gpusudoku.formats.source import FormatError, NumberedLine, UnreadableError, Way, single
 
 
@@ -50,11 +51,11 @@ def common_width(rows: Sequence[Row], preferred: Iterable[int]) -> int:
     The first of the ``preferred`` widths that more than half of the rows have is taken, else the
     most common width, and the greater of two that are equally common.
     """
-    widths = Counter(count for row in rows for count in set(row.counts))
+    widths = Counter(count for row in rows for count in set(row.counts) if count)
     for width in preferred:
         if 2 * widths[width] > len(rows):
             return width
-    return max(widths, key=lambda width: (widths[width], width))
+    return max(widths, key=lambda width: (widths[width], width), default=0)
 
 
 def ways_to_read(block: Block, n: int | None) -> Iterator[Block]:
@@ -141,9 +142,9 @@ def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> 
                 f"row {place} of a grid has {found} cells, expected {n}{hint}", row.line
             )
     number = len(rows) if len(rows) <= MAX_DIGITS else f"more than {MAX_DIGITS}"
-    if any(row.filled for row in rows) and any(b" " in row.text for row in block.rows):
+    if any(row.filled and not row.by_fields for row in rows):
         raise FormatError(
-            f"{number} rows of {n} characters with blanks among them, expected {n} rows, "
+            f"{number} rows of {n} cells, where blanks are cells, expected {n} rows, "
             "or a sign in every empty cell",
             block.line,
         )
@@ -154,10 +155,14 @@ def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> 
     )
 
 
-def _agreement(rows: Sequence[Row]) -> tuple[int, int]:
-    """How many rows may have as many cells as there are rows, and how many the same number."""
+def _agreement(rows: Sequence[Row]) -> tuple[int, int, int]:
+    """How many rows may have as many cells as there are rows, and how many the same number.
+
+    If neither differs, a number of cells that is nearer to that of the rows agrees better.
+    """
     widths = Counter(count for row in rows for count in set(row.counts))
-    return widths[len(rows)], max(widths.values())
+    width, most = max(widths.items(), key=lambda item: item[1])
+    return widths[len(rows)], most, -abs(width - len(rows))
 
 
 def _check_titles(block: Block) -> None:

@@ -1,4 +1,4 @@
-"""Rows of cells as they are written on a line, and boards made of such rows."""
+"""Rows of cells as they are written on a line."""
 
 from __future__ import annotations
 
@@ -7,21 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import isqrt
 
-import numpy as np
-
-from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
-from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.source import FormatError
-from gpusudoku.formats.symbols import (
-    BLANKS,
-    CHARACTERS,
-    character_values,
-    digit_of,
-    is_blank,
-    number_values,
-)
+from gpusudoku.formats.symbols import BLANKS, digit_of
 
 RULE = re.compile(
     rb"[-=+|\s]*[-=][-=+|\s]*"
@@ -76,7 +64,8 @@ class Row:
         """How many cells are empty because nothing stands there."""
         self.ends_in_gap = False
         """Whether the last cell is empty only if the last comma does not end the row."""
-        self._by_fields = False
+        self.by_fields = False
+        """Whether there is one cell between two separators, whatever stands there."""
         self._line_text = text
         self._places: Sequence[int] = range(len(text) + 1)
         """Where every byte of the text stands in the text of the line."""
@@ -92,7 +81,7 @@ class Row:
     def _fill(self, fields: list[bytes], delimiter: bytes) -> None:
         """Take every field for a cell, and put a dot into those with nothing else."""
         place, places, new = self._places[0], [], []
-        self._by_fields = True
+        self.by_fields = True
         for field in fields:
             end = place + len(field)
             if not field.strip():
@@ -157,7 +146,7 @@ class Row:
     def counts(self) -> tuple[int, ...]:
         """The possible numbers of cells: that of tokens, if more than one, or of characters."""
         number = len(self.tokens)
-        if self._by_fields:
+        if self.by_fields:
             return (number, number - 1) if self.ends_in_gap and number else (number,)
         characters = sum(map(len, self.tokens))
         return (number, characters) if number > 1 else (characters,)
@@ -252,61 +241,3 @@ class Row:
 
     def _column(self, place: int) -> int:
         return len(self._line_text[: self._places[place]].decode(errors="replace")) + 1
-
-
-def board_of(rows: Sequence[Row], width: int, geometry: Geometry) -> Board:
-    """Make a board from the cells of the rows, ``width`` in each.
-
-    Raises
-    ------
-    FormatError
-        If a symbol is unknown, or its digit is out of range, or some cells are empty because
-        nothing stands there, and others by a sign.
-    """
-    cells = [cell for row in rows for cell in row.cells(width)]
-    text = b"".join(cells)
-    # Separated numbers may all have one figure, but none of them is a letter.
-    separated = any(row.separated(width) for row in rows)
-    letters = _LETTER.search(text) is not None
-    if 1 < geometry.n <= 9 and not text.lower().strip(b"x123456789"):
-        letters = False  # each x is an empty cell
-    numbers = len(text) > len(cells) or (separated and not letters)
-    if not numbers and geometry.n > len(DIGITS):
-        raise FormatError(
-            f"characters stand for at most {len(DIGITS)} digits, "
-            f"expected numbers from 0 to {geometry.n}, separated by commas or blanks",
-            rows[0].line,
-        )
-    _check_signs(rows, cells, width)
-    n = geometry.n
-    values = number_values(cells, n) if numbers else character_values(text, n)
-    try:
-        return Board(values, geometry)
-    except InputError:
-        for row in rows:
-            row.check_characters()
-        index = int(np.flatnonzero(values > n)[0])
-        row = rows[index // width]
-        symbol = cells[index]
-        expected = (
-            f"expected a number from 0 to {n}"
-            if numbers
-            else f"which is digit {CHARACTERS[symbol[0]]}, expected 1 to {n}"
-        )
-        raise FormatError(
-            f"{geometry.cell_name(index)} holds {shown(symbol)}, {expected}",
-            row.line,
-            row.column_of_cell(index % width, width),
-        ) from None
-
-
-def _check_signs(rows: Sequence[Row], cells: Sequence[bytes], width: int) -> None:
-    """Refuse signs for empty cells beside cells where nothing stands: some may have been lost."""
-    filled = [row for row in rows if row.filled]
-    if not filled:
-        return
-    empty = sum(row.filled - (row.ends_in_gap and len(row.tokens) != width) for row in filled)
-    if sum(map(is_blank, cells)) > empty > 0:
-        raise FormatError(
-            "a cell without anything, and other cells with a sign for empty", filled[0].line
-        )
