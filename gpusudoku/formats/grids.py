@@ -91,7 +91,7 @@ def _ways_to_split(rows: list[Row]) -> Iterator[list[Row]]:
         *([row.with_fields(sign) for row in rows] for sign in signs),
         *([row.with_blanks(layout) for row in rows] for layout in layouts),
     ):
-        chosen = [row for row in filled if row is not None]
+        chosen = [row for row in filled if row is not None and row.tokens]
         if len(chosen) == len(rows) and any(row.filled for row in chosen):
             yield chosen
 

@@ -27,6 +27,10 @@ _GAP = re.compile(rb"[,;]\s*[,;]|^\s*[,;]|[,;]\s*$")
 _OUTER_BARS = re.compile(rb"\s*\|(.*)\|\s*")
 
 
+def _everywhere(text: bytes) -> Sequence[int]:
+    return range(len(text))
+
+
 def _beside_bars(text: bytes) -> list[int]:
     """The places of all bars, and every second one between them."""
     places, start = [], 0
@@ -40,9 +44,8 @@ def _beside_bars(text: bytes) -> list[int]:
 Layout = Callable[[bytes], Sequence[int]]
 """The places of a line in which its cells and bars stand."""
 
-EVERYWHERE: Layout = lambda text: range(len(text))  # noqa: E731 - it has a name for its type
 LAYOUTS: tuple[Layout, ...] = (
-    EVERYWHERE,  # 53 | 7 |
+    _everywhere,  # 53 | 7 |
     lambda text: range(0, len(text), 2),  # 5 3   |   7   |
     lambda text: range(1, len(text), 2),  # the same, with a blank in front
     _beside_bars,  # 5 3  |  7  |
@@ -104,7 +107,7 @@ class Row:
         row._fill(inner.split(delimiter), delimiter)
         return row
 
-    def with_blanks(self, layout: Layout = EVERYWHERE) -> Row | None:
+    def with_blanks(self, layout: Layout = _everywhere) -> Row | None:
         """The row with a dot for every blank where a cell may stand, and none in other places.
 
         None if there are tabs, commas or signs for empty cells, or if a cell stands elsewhere.

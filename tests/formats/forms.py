@@ -170,7 +170,7 @@ REFUSED = {
     ),
     "dots beside blanks": (
         ruled(spread("|", " "), *FORUM).replace(" 3 ", " . ", 1),
-        "2: row 1 of a grid has 3 cells, expected ",
+        "3: row 2 of a grid has 4 cells, expected 3",
     ),
     "a title that may be a damaged row": (f"1234567ab\n{GRID}", "1: 10 rows of 9 cells, expected"),
     "a row of letters": (f"ABCDEFGHI\n{GRID[10:]}", "1:1: r1c1 holds 'A', which is digit 10"),
