@@ -17,6 +17,11 @@ MOST_TITLES = 3
 """Lines of text above a grid that are passed over."""
 
 _DASHES = re.compile(rb"[-|\s]+")
+_REMARK = re.compile(
+    rb"\s*(?:author|clues|copyright|date|difficulty|level|notes?|rating|score|source|url):.*",
+    re.IGNORECASE,
+)
+"""A line of text about the grid above it."""
 
 
 @dataclass
@@ -50,6 +55,11 @@ class Block:
     def is_title(self) -> bool:
         """Whether it is nothing but text above a grid."""
         return len(self.rows) <= MOST_TITLES and all(row.is_text for row in self.rows)
+
+    @property
+    def is_remark(self) -> bool:
+        """Whether it is nothing but text that tells about the grid above it."""
+        return self.is_title and all(_REMARK.fullmatch(row.text) for row in self.rows)
 
     def add(self, number: int, text: bytes) -> None:
         """Take one more line, which is not blank."""
@@ -109,8 +119,10 @@ class Block:
 def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
     """Every block that has a row. In an .sdk file only the section [Puzzle] counts.
 
-    A blank line below a title ends no block, and a title ends the grid above it.
+    A blank line below a title ends no block, and a title ends the grid above it. Remarks at the end
+    count for nothing where the first grid has no title, which they might be of a grid that is lost.
     """
+    first: Block | None = None
     block: Block | None = None
     skipping = False
     for number, line in lines:
@@ -121,17 +133,20 @@ def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
             block.add(number, text)
         elif section or (blank and not (block and block.is_title)):
             if block and block.rows:
+                first = first or block
                 yield block
             block = None
             if section:
                 skipping = section[1].lower() != b"puzzle"
         elif text.strip() and not skipping:
             if block and block.ends_before(text):
+                first = first or block
                 yield block
                 block = None
             block = block or Block(number)
             block.add(number, text)
-    if block and block.rows:
+    is_last_remark = block and first and block.is_remark and not first.rows[0].is_text
+    if block and block.rows and not is_last_remark:
         yield block
 
 

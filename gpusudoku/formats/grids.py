@@ -19,7 +19,8 @@ from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.board.places import Origin
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.blocks import MOST_TITLES, Block, bands_of, blocks
-from gpusudoku.formats.rows import Row, board_of
+from gpusudoku.formats.cells import board_of
+from gpusudoku.formats.rows import LAYOUTS, Row
 from gpusudoku.formats.source import FormatError, NumberedLine, UnreadableError, Way, single
 
 
@@ -50,11 +51,11 @@ def common_width(rows: Sequence[Row], preferred: Iterable[int]) -> int:
     The first of the ``preferred`` widths that more than half of the rows have is taken, else the
     most common width, and the greater of two that are equally common.
     """
-    widths = Counter(count for row in rows for count in set(row.counts))
+    widths = Counter(count for row in rows for count in set(row.counts) if count)
     for width in preferred:
         if 2 * widths[width] > len(rows):
             return width
-    return max(widths, key=lambda width: (widths[width], width))
+    return max(widths, key=lambda width: (widths[width], width), default=0)
 
 
 def ways_to_read(block: Block, n: int | None) -> Iterator[Block]:
@@ -84,17 +85,22 @@ def _is_head(block: Block, row: Row) -> bool:
 
 def _ways_to_split(rows: list[Row]) -> Iterator[list[Row]]:
     yield rows
-    for sign in (b"\t", b"|", b" "):
-        if any(sign in row.text for row in rows):
-            filled = [row.with_blanks() if sign == b" " else row.with_fields(sign) for row in rows]
-            chosen = [row for row in filled if row is not None]
-            if len(chosen) == len(rows) and any(row.filled for row in chosen):
-                yield chosen
+    signs = [sign for sign in (b"\t", b"|") if any(sign in row.text for row in rows)]
+    layouts = LAYOUTS if any(b" " in row.text for row in rows) else ()
+    for filled in (
+        *([row.with_fields(sign) for row in rows] for sign in signs),
+        *([row.with_blanks(layout) for row in rows] for layout in layouts),
+    ):
+        chosen = [row for row in filled if row is not None and row.tokens]
+        if len(chosen) == len(rows) and any(row.filled for row in chosen):
+            yield chosen
 
 
 def _board(block: Block, geometry: Geometry | None, last: Geometry | None) -> tuple[Board, int]:
     """Make the board of a block, and tell its line; ``last`` is the previous board's geometry."""
-    error: FormatError | None = None
+    title, error = block.rows[0], None
+    if block.is_title:
+        raise FormatError(f"{shown(title.text.strip())}, expected a grid below it", title.line)
     found: dict[Board, Block] = {}
     for reading in ways_to_read(block, geometry.n if geometry else None):
         n = len(reading.rows)
@@ -136,6 +142,12 @@ def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> 
                 f"row {place} of a grid has {found} cells, expected {n}{hint}", row.line
             )
     number = len(rows) if len(rows) <= MAX_DIGITS else f"more than {MAX_DIGITS}"
+    if any(row.filled and not row.by_fields for row in rows):
+        raise FormatError(
+            f"{number} rows of {n} cells, where blanks are cells, expected {n} rows, "
+            "or a sign in every empty cell",
+            block.line,
+        )
     unclear = len(block.dashes) if block.with_dashes_as_rows() else 0
     hint = f", and {unclear} lines of dashes, which may be rules or rows" if unclear else ""
     raise FormatError(
@@ -143,26 +155,28 @@ def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> 
     )
 
 
-def _agreement(rows: Sequence[Row]) -> tuple[int, int]:
-    """How many rows may have as many cells as there are rows, and how many the same number."""
+def _agreement(rows: Sequence[Row]) -> tuple[int, int, int]:
+    """How many rows may have as many cells as there are rows, and how many the same number.
+
+    If neither differs, a number of cells that is nearer to that of the rows agrees better.
+    """
     widths = Counter(count for row in rows for count in set(row.counts))
-    return widths[len(rows)], max(widths.values())
+    width, most = max(widths.items(), key=lambda item: item[1])
+    return widths[len(rows)], most, -abs(width - len(rows))
 
 
 def _check_titles(block: Block) -> None:
-    """Refuse a line above a grid that may be a title or a row, and titles without a grid."""
-    rows = block.rows
-    n = len(rows) - 1
-    title = rows[0]
-    is_grid = n > 1 and all(n in row.counts for row in rows[1:])
-    if is_grid and title.may_be_row(n) and title.has_letters:
+    """Refuse a line above a grid that may be a title or a row."""
+    title, *rows = block.rows
+    n = len(rows)
+    is_grid = n > 1 and all(n in row.counts for row in rows)
+    is_number = title.is_number and not all(row.is_number for row in rows)
+    if is_grid and title.may_be_row(n) and (title.has_letters or is_number):
         raise FormatError(
             f"{shown(title.text.strip())} reads two ways, as a title or as a row of {n} cells: "
             "begin a title with #",
             title.line,
         )
-    if block.is_title:
-        raise FormatError(f"{shown(title.text.strip())}, expected a grid below it", title.line)
 
 
 def _check_lost_blanks(rows: Sequence[Row]) -> None:
@@ -217,6 +231,8 @@ def _shown_geometry(block: Block) -> Geometry | None:
     if len(heights) > 1 or len(widths) > 1:
         raise FormatError("the rules show boxes of unequal sizes", block.line)
     (height,), (width,) = heights, widths
+    if width == 1 < height and any(row.filled for row in block.rows):
+        width = n  # Bars around every cell show which of them are empty, and no boxes.
     if height == width and width in (1, n):
         return None  # There is no rule inside, or there are rules around every cell.
     # If there are rules in one direction only, the number of digits gives the other side.

@@ -14,7 +14,8 @@ from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
-from gpusudoku.formats.rows import RULE, Row, board_of
+from gpusudoku.formats.cells import board_of
+from gpusudoku.formats.rows import RULE, Row
 from gpusudoku.formats.source import FormatError, Lines, UnreadableError, Way, content, single
 from gpusudoku.formats.symbols import character_values, plain_values
 

@@ -1,27 +1,15 @@
-"""Rows of cells as they are written on a line, and boards made of such rows."""
+"""Rows of cells as they are written on a line."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import isqrt
 
-import numpy as np
-
-from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
-from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.source import FormatError
-from gpusudoku.formats.symbols import (
-    BLANKS,
-    CHARACTERS,
-    character_values,
-    digit_of,
-    is_blank,
-    number_values,
-)
+from gpusudoku.formats.symbols import BLANKS, digit_of
 
 RULE = re.compile(
     rb"[-=+|\s]*[-=][-=+|\s]*"
@@ -36,7 +24,33 @@ _WORD = re.compile(rb"[A-Za-z]{2,}")
 _RUN = re.compile(rb"[0-9.*_?-]+")
 _UNKNOWN = re.compile(rb"[^\s,;|.*_?0-9A-Za-z-]")
 _GAP = re.compile(rb"[,;]\s*[,;]|^\s*[,;]|[,;]\s*$")
-_OUTER_BARS = re.compile(rb"(\s*\|)(.*)(\|\s*)")
+_OUTER_BARS = re.compile(rb"\s*\|(.*)\|\s*")
+
+
+def _everywhere(text: bytes) -> Sequence[int]:
+    return range(len(text))
+
+
+def _beside_bars(text: bytes) -> list[int]:
+    """The places of all bars, and every second one between them."""
+    places, start = [], 0
+    for group in text.split(b"|"):
+        end = start + len(group)
+        places += [*range(start, end, 2), end]
+        start = end + 1
+    return places[:-1]
+
+
+Layout = Callable[[bytes], Sequence[int]]
+"""The places of a line in which its cells and bars stand."""
+
+LAYOUTS: tuple[Layout, ...] = (
+    _everywhere,  # 53 | 7 |
+    lambda text: range(0, len(text), 2),  # 5 3   |   7   |
+    lambda text: range(1, len(text), 2),  # the same, with a blank in front
+    _beside_bars,  # 5 3  |  7  |
+)
+"""Where cells may stand that are blanks if they are empty."""
 
 
 class Row:
@@ -53,8 +67,11 @@ class Row:
         """How many cells are empty because nothing stands there."""
         self.ends_in_gap = False
         """Whether the last cell is empty only if the last comma does not end the row."""
-        self._by_fields = False
-        self._inserted: list[int] = []
+        self.by_fields = False
+        """Whether there is one cell between two separators, whatever stands there."""
+        self._line_text = text
+        self._places: Sequence[int] = range(len(text) + 1)
+        """Where every byte of the text stands in the text of the line."""
         if _GAP.search(text):
             fields = text.replace(b";", b",").split(b",")
             ends_in_gap = not fields[-1].strip()
@@ -66,16 +83,17 @@ class Row:
 
     def _fill(self, fields: list[bytes], delimiter: bytes) -> None:
         """Take every field for a cell, and put a dot into those with nothing else."""
-        place, new = 0, []
-        self._by_fields = True
+        place, places, new = self._places[0], [], []
+        self.by_fields = True
         for field in fields:
+            end = place + len(field)
             if not field.strip():
                 self.filled += 1
-                if not field:
-                    self._inserted.append(place)
                 field = b"." + field[1:]
             new.append(field)
-            place += len(field) + 1
+            places += [*range(place, place + len(field)), end]
+            place = end + 1
+        self._places = places
         self.text = delimiter.join(new)
         if any(len(field.split()) != 1 or b"," in field or b";" in field for field in new):
             self.tokens = []  # Two cells in one field: this is no row.
@@ -84,23 +102,36 @@ class Row:
         """The row with a cell for every field between tabs or bars; None without those."""
         if delimiter not in self.text:
             return None
-        before, inner, after = b"", self.text, b""
-        if delimiter == b"|":  # what is before the first bar and after the last is no field
-            outer = _OUTER_BARS.fullmatch(self.text)
-            if outer:
-                before, inner, after = outer.groups()
-        row = Row(self.line, b"")
+        start, inner = self._within_bars() if delimiter == b"|" else (0, self.text)
+        row = self._at(b"", range(start, start + 1))
         row._fill(inner.split(delimiter), delimiter)
-        row.text = before + row.text + after
-        row._inserted = [place + len(before) for place in row._inserted]
         return row
 
-    def with_blanks(self) -> Row | None:
-        """The row with a dot for every blank; None if there are tabs, commas or signs for empty."""
+    def with_blanks(self, layout: Layout = _everywhere) -> Row | None:
+        """The row with a dot for every blank where a cell may stand, and none in other places.
+
+        None if there are tabs, commas or signs for empty cells, or if a cell stands elsewhere.
+        """
         if re.search(rb"[\t,;]", self.text) or any(sign in self.text for sign in BLANKS):
             return None
-        row = Row(self.line, self.text.replace(b" ", b"."))
-        row.filled = self.text.count(b" ")
+        start, inner = self._within_bars()
+        places = layout(inner)
+        text = bytes(inner[place] for place in places)
+        if len(text.replace(b" ", b"")) < len(inner.replace(b" ", b"")):
+            return None
+        row = self._at(text.replace(b" ", b"."), [start + place for place in places])
+        row.filled = text.count(b" ")
+        return row
+
+    def _within_bars(self) -> tuple[int, bytes]:
+        """The text between the bars at both ends, and its place; all of it without them."""
+        outer = _OUTER_BARS.fullmatch(self.text)
+        return (outer.start(1), outer[1]) if outer else (0, self.text)
+
+    def _at(self, text: bytes, places: Sequence[int]) -> Row:
+        """Another row on the line, of bytes that stand in these places."""
+        row = Row(self.line, text)
+        row._line_text, row._places = self.text, places
         return row
 
     @cached_property
@@ -118,7 +149,7 @@ class Row:
     def counts(self) -> tuple[int, ...]:
         """The possible numbers of cells: that of tokens, if more than one, or of characters."""
         number = len(self.tokens)
-        if self._by_fields:
+        if self.by_fields:
             return (number, number - 1) if self.ends_in_gap and number else (number,)
         characters = sum(map(len, self.tokens))
         return (number, characters) if number > 1 else (characters,)
@@ -149,8 +180,14 @@ class Row:
         return self._has_word(count)
 
     def is_title(self, n: int) -> bool:
-        """Whether this is certainly no row of n cells, but text above a grid."""
-        return n not in self.counts and self._has_word(n) and not self.may_be_row(n)
+        """Whether this is certainly no row of n cells, but text above a grid.
+
+        A text of n characters has to be mostly of letters that are no digits up to n.
+        """
+        if not self._has_word(n) or self.may_be_row(n):
+            return False
+        cells = self.cells(n) if n in self.counts else []
+        return 2 * sum(digit_of(cell) <= n for cell in cells) <= len(cells)
 
     def _has_word(self, n: int) -> bool:
         """Whether there is a word, with a letter that is no digit up to n, and nothing like cells.
@@ -169,6 +206,11 @@ class Row:
         digits = len(re.findall(rb"[0-9]", self.text))
         signs = len(re.findall(rb"[.*_?-]", self.text))
         return n in (digits, digits + signs)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether there are only digits, and none of them may be an empty cell."""
+        return self.text.strip().isdigit() and b"0" not in self.text
 
     @property
     def has_letters(self) -> bool:
@@ -201,63 +243,4 @@ class Row:
             )
 
     def _column(self, place: int) -> int:
-        inserted = sum(each < place for each in self._inserted)
-        return len(self.text[:place].decode(errors="replace")) + 1 - inserted
-
-
-def board_of(rows: Sequence[Row], width: int, geometry: Geometry) -> Board:
-    """Make a board from the cells of the rows, ``width`` in each.
-
-    Raises
-    ------
-    FormatError
-        If a symbol is unknown, or its digit is out of range, or some cells are empty because
-        nothing stands there, and others by a sign.
-    """
-    cells = [cell for row in rows for cell in row.cells(width)]
-    text = b"".join(cells)
-    # Separated numbers may all have one figure, but none of them is a letter.
-    separated = any(row.separated(width) for row in rows)
-    letters = _LETTER.search(text) is not None
-    if 1 < geometry.n <= 9 and not text.lower().strip(b"x123456789"):
-        letters = False  # each x is an empty cell
-    numbers = len(text) > len(cells) or (separated and not letters)
-    if not numbers and geometry.n > len(DIGITS):
-        raise FormatError(
-            f"characters stand for at most {len(DIGITS)} digits, "
-            f"expected numbers from 0 to {geometry.n}, separated by commas or blanks",
-            rows[0].line,
-        )
-    _check_signs(rows, cells, width)
-    n = geometry.n
-    values = number_values(cells, n) if numbers else character_values(text, n)
-    try:
-        return Board(values, geometry)
-    except InputError:
-        for row in rows:
-            row.check_characters()
-        index = int(np.flatnonzero(values > n)[0])
-        row = rows[index // width]
-        symbol = cells[index]
-        expected = (
-            f"expected a number from 0 to {n}"
-            if numbers
-            else f"which is digit {CHARACTERS[symbol[0]]}, expected 1 to {n}"
-        )
-        raise FormatError(
-            f"{geometry.cell_name(index)} holds {shown(symbol)}, {expected}",
-            row.line,
-            row.column_of_cell(index % width, width),
-        ) from None
-
-
-def _check_signs(rows: Sequence[Row], cells: Sequence[bytes], width: int) -> None:
-    """Refuse signs for empty cells beside cells where nothing stands: some may have been lost."""
-    filled = [row for row in rows if row.filled]
-    if not filled:
-        return
-    empty = sum(row.filled - (row.ends_in_gap and len(row.tokens) != width) for row in filled)
-    if sum(map(is_blank, cells)) > empty > 0:
-        raise FormatError(
-            "a cell without anything, and other cells with a sign for empty", filled[0].line
-        )
+        return len(self._line_text[: self._places[place]].decode(errors="replace")) + 1

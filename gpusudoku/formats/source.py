@@ -21,6 +21,12 @@ NumberedLine = tuple[int, bytes]
 
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 _QUOTE = re.compile(rb"[\s>]*>")
+_FENCE = re.compile(
+    rb"[\s>]*(?:(?:`{3,}|~{3,})\s*[\w+.-]*|(?:\[/?(?:code|pre)\]|</?(?:code|pre)>)+)\s*",
+    re.IGNORECASE,
+)
+"""A line around text on a page or in a forum that is shown as it is."""
+_LONGEST_FENCE = 40
 
 
 class Way(NamedTuple):
@@ -101,7 +107,8 @@ class Lines:
 class NumberedLines(Lines):
     r"""Every line of a stream with its number, without a byte-order mark.
 
-    Lines end in ``\n``, ``\r\n`` or ``\r``. It raises an UnreadableError if the stream is no text.
+    Lines end in ``\n``, ``\r\n`` or ``\r``. A fence around code comes as a blank line. It raises an
+    UnreadableError if the stream is no text.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -129,6 +136,8 @@ class NumberedLines(Lines):
             raise UnreadableError(
                 f"a line of {LONGEST_LINE} bytes or more, expected text", self._number
             )
+        if len(line) < _LONGEST_FENCE and _FENCE.fullmatch(line):
+            line = b"\n"
         return self._number, line
 
     def _read(self) -> bytes:

@@ -24,6 +24,15 @@ def ruled(rows: list[str], top: str, rule: str, bottom: str) -> str:
     return f"{top}\n{rule.join(bands)}{bottom}".strip("\n")
 
 
+def spread(bar: str, beside: str) -> list[str]:
+    """Rows with blanks between cells and in empty ones, and bars with something on both sides."""
+    between = f"{beside}{bar}{beside}".join
+    inner = [between(map(" ".join, row.replace(".", " ").split("|"))) for row in BARRED]
+    return [f"{bar}{beside}{row}{beside}{bar}" for row in inner]
+
+
+FORUM = ["+-------+-------+-------+", "+-------+-------+-------+\n", "+-------+-------+-------+"]
+
 FORMS = {
     "dashes": LINE.replace(".", "-"),
     "question marks": LINE.replace(".", "?"),
@@ -59,6 +68,34 @@ FORMS = {
     + "└───" + "┴───" * 8 + "┘",
     "blanks": SPACED,
     "blanks and bars": ruled([row.replace(".", " ") for row in BARRED], "", "---+---+---\n", ""),
+    "blanks in and between cells": "\n".join(" ".join(row) for row in SPACED.split("\n")),
+    "blanks, ruled": ruled(spread("|", " "), *FORUM),
+    "blanks, box drawing": ruled(spread("│", " "), "┌───────┬───────┬───────┐",
+                                 "├───────┼───────┼───────┤\n", "└───────┴───────┴───────┘"),
+    "blanks, ruled, in a message": "> " + ruled(spread("|", " "), *FORUM).replace("\n", "\n> "),
+    "blanks, no bars outside": ruled([row[1:-1] for row in spread("|", " ")],
+                                     "", "-------+-------+-------\n", ""),
+    "blanks, nothing outside": ruled([row[2:-2] for row in spread("|", " ")],
+                                     "", "------+-------+------\n", ""),
+    "blanks, nothing beside bars": ruled([row[1:-1] for row in spread("|", "")],
+                                         "", "-----+-----+-----\n", ""),
+    "bars around cells": "\n".join(f"|{'|'.join(row)}|" for row in SPACED.split("\n")),
+    "bars around cells, rules around bands": ruled(MARKDOWN, "", "+---" * 9 + "+\n", ""),
+    "double lines around boxes": "╔" + "═══╤═══╤═══╦" * 3 + "\n"
+    + ("╠" + "═══╪═══╪═══╬" * 3 + "\n").join(
+        ("╟" + "───┼───┼───╫" * 3 + "\n").join(
+            "║" + "║".join(row[i : i + 11].replace("|", "│") for i in (1, 13, 25)) + "║\n"
+            for row in MARKDOWN[band : band + 3])
+        for band in (0, 3, 6)),
+    "fence": f"```text\n{GRID}\n```",
+    "fence below a title": f"Easy 17\n\n~~~\n{GRID}\n~~~",
+    "forum tags": "[CODE]\n" + ruled(spread("|", " "), *FORUM) + "\n[/CODE]",
+    "tags of HTML": f"<pre><code>\n{LINE}\n</code></pre>",
+    "list in a fence": f"```json\n{NUMBERS}\n```",
+    "title of nine characters": f"Sudoku 9x9\n{GRID}",
+    "title of one word": f"Difficult\n\n{GRID}",
+    "remark": f"{GRID}\nRating: 9.0",
+    "remarks": f"{GRID}\n\nRating: 9.0\nSource: a newspaper\n",
     "markdown with the first row as head": "\n".join([MARKDOWN[0], RULE, *MARKDOWN[1:]]),
     "markdown with names": "\n".join(["|c1" * 9 + "|", RULE, *MARKDOWN]),
     "markdown with an empty head": "\n".join(["|   " * 9 + "|", RULE, *MARKDOWN]),
@@ -115,10 +152,35 @@ REFUSED = {
         "\n".join("\t".join(row).rstrip("\t") for row in FIELDS),
         "1: row 1 of a grid has 5 cells, expected 9: were empty cells lost",
     ),
-    "blanks between cells and in them": (
-        "\n".join(" ".join(row) for row in SPACED.split("\n")),
-        "1: 9 rows of 17 cells, expected 17",
+    "two blanks between cells and one in them": (
+        "\n".join("  ".join(row) for row in SPACED.split("\n")),
+        "1: 9 rows of 25 cells, where blanks are cells, expected 25 rows, or a sign in every empty",
     ),
+    "a row is missing of those with blanks": (
+        "\n".join(spread("|", " ")[:8]),
+        "1: 8 rows of 9 cells, where blanks are cells, expected 9 rows, or a sign in every empty",
+    ),
+    "a letter among blanks": (
+        ruled(spread("│", " "), *FORUM).replace("3", "a", 1),
+        "2:5: r1c2 holds 'a', which is digit 10, expected 1 to 9",
+    ),
+    "cells in two kinds of columns": (
+        ruled(spread("|", " "), *FORUM).replace(" 3 ", "3  ", 1),
+        "1: 9 rows of 21 cells, where blanks are cells, expected 21 rows",
+    ),
+    "dots beside blanks": (
+        ruled(spread("|", " "), *FORUM).replace(" 3 ", " . ", 1),
+        "3: row 2 of a grid has 4 cells, expected 3",
+    ),
+    "a title that may be a damaged row": (f"1234567ab\n{GRID}", "1: 10 rows of 9 cells, expected"),
+    "a row of letters": (f"ABCDEFGHI\n{GRID[10:]}", "1:1: r1c1 holds 'A', which is digit 10"),
+    "a title of nine digits": (
+        f"123456789\n{GRID}",
+        "1: '123456789' reads two ways, as a title or as a row of 9 cells: begin a title with #",
+    ),
+    "a row too many": ("\n".join([ROWS[0], *ROWS]), "1: 10 rows of 9 cells, expected 9"),
+    "a fence with nothing": ("```\n```", " no board found"),
+    "a remark alone": ("Rating: high\n", "1: "),
     "a title with nine digits": (
         f"Puzzle 123456789\n{GRID}",
         "1: 'Puzzle 123456789' reads two ways, as a title or as a row of 9 cells",

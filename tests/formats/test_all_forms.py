@@ -65,6 +65,24 @@ def test_text_below_a_grid() -> None:
     assert report(f"{GRID}\nThe end\n") == ["board 1", "f:10: 'The end', expected a grid below it"]
 
 
+def test_remarks_below_a_grid() -> None:
+    """They end the grid, and at the end of the file they count only where no grid has a title."""
+    remarks = "Rating: 9.0\nSource: a newspaper"
+    assert report(f"{GRID}\n{remarks}\n{GRID}\n{remarks}\n") == ["board 1", "board 12"]
+    assert report(f"Level: 1\n{GRID}\nLevel: 2\n") == [
+        "board 2",
+        "f:11: 'Level: 2', expected a grid below it",
+    ]
+    assert report(f"{GRID}\nIt ends\nat last\n")[1:] == [
+        "f:10: 'It ends', expected a grid below it"
+    ]
+
+
+def test_titles_of_as_many_characters_as_cells() -> None:
+    text = f"Sudoku 9x9\n{GRID}\nVery hard 1\nDifficult\n{GRID}\n"
+    assert [entry.line for entry in read(text)] == [2, 13]
+
+
 def test_bands_show_the_boxes() -> None:
     rows = ["......"] * 6
     tall = "\n".join([*rows[:3], "", *rows[3:]])
