@@ -188,6 +188,12 @@ class Counts:
             exact = self.is_exact(count)
             yield Count(board, count, exact, self.device, self.jobs, self.stats, self.estimates)
 
+    @property
+    def numbers(self) -> NDArray[Any]:
+        """The counts as an array (B): int64, or Python's integers where one exceeds that."""
+        fits = max(self.counts, default=0) < 1 << 63
+        return np.array(self.counts, np.int64 if fits else object)
+
     def chosen(self, mask: NDArray[np.bool_]) -> Counts:
         """Those for which the mask, bool (B), is true."""
         counts = list(compress(self.counts, mask))

@@ -33,7 +33,7 @@ class Solution:
     board: Board | None
     """A solution, None if there is none."""
     unique: bool | None
-    """Whether it is the only one; None if that was not asked, or if there is none."""
+    """Whether there is exactly one; None if there is one, and nobody looked for another."""
     stats: SearchStats
     """What was done; for a board of many, for all boards that were solved together."""
 
@@ -82,7 +82,7 @@ class Solved:
         rows = zip(self.boards, self.solutions, self.counts.tolist(), strict=True)
         for puzzle, cells, count in rows:
             board = Board(cells, puzzle.geometry) if count else None
-            unique = count == 1 if count and self.second else None
+            unique = count == 1 if self.second or not count else None
             yield Solution(puzzle, board, unique, self.stats)
 
 
@@ -159,7 +159,7 @@ def solve_board(
     stats = listing.stats
     assert stats is not None  # the listing was read to its end
     if not found:
-        return Solution(board, None, None, stats)
+        return Solution(board, None, False, stats)
     unique = len(found) == 1 if check_unique else None
     return Solution(board, Board(found[0], board.geometry), unique, stats)
 

@@ -7,12 +7,14 @@ from math import inf
 
 import pytest
 
+from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count
 from gpusudoku.errors import InputError
 from gpusudoku.formats import parse
 from gpusudoku.options import OptionFields
+from gpusudoku.results import ContractionStats, Counts
 from tests import naive
 from tests.boards import full_grid, puzzle, spoilt
 
@@ -130,3 +132,13 @@ def test_an_infinite_cutoff_is_json_too() -> None:
     except InputError:
         return
     json.dumps(result.as_dict(), allow_nan=False)
+
+
+def test_counts_of_any_size_are_integers() -> None:
+    """NumPy makes floats of integers below and above 2^63."""
+    boards = Batch.of([Board.empty(Geometry(2, 2))] * 2)
+    stats = ContractionStats(products=0, seconds=0.0, utilisation=())
+    for counts in ([0, 1], [1, (1 << 63) + 1], [1, 1 << 99]):
+        numbers = Counts(boards, counts, None, "cpu", 1, stats).numbers
+        assert numbers.tolist() == counts
+        assert all(type(number) is int for number in numbers.tolist())

@@ -159,7 +159,7 @@ class _Plain(Writer):
         if self._single:
             return "".join(f"{results.text(count)}\n" for count in results.counts)
         # Few boards of a block have a count that no other has.
-        numbers, which = np.unique(np.array(results.counts), return_inverse=True)
+        numbers, which = np.unique(results.numbers, return_inverse=True)
         texts = [f":{results.text(number)}" for number in numbers.tolist()]
         return formats.write_lines(results.boards.cells, np.array(texts, np.bytes_)[which])
 

@@ -144,16 +144,17 @@ class Table(Writer):
         """Quote what needs it; where nothing does, which is as a rule, joining is all."""
         text = "".join([self._delimiter.join(row) + "\n" for row in rows])
         cuts = sum(map(len, rows)) - len(rows)
-        if (text.count(self._delimiter), text.count("\n")) == (cuts, len(rows)) and not (
-            '"' in text or "\r" in text
-        ):
+        plain = (text.count(self._delimiter), text.count("\n")) == (cuts, len(rows))
+        # What the rules of CSV overlook: a carriage return, and what readers take for a comment.
+        odd = "\r" in text or "\n#" in text or text.startswith("#")
+        if plain and '"' not in text and not odd:
             return text
         quoted = StringIO()
         csv.writer(
             quoted,
             delimiter=self._delimiter,
             lineterminator="\n",
-            quoting=csv.QUOTE_ALL if "\r" in text else csv.QUOTE_MINIMAL,  # which overlooks it
+            quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL,
         ).writerows(rows)
         return quoted.getvalue()
 

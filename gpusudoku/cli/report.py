@@ -95,11 +95,12 @@ class Totals:
         self._contractions: dict[str, float] = defaultdict(int)
         self._deepest = 0
         self._seen = WeakValueDictionary[int, Stats]()
+        """Those that are taken in and still in use, by identity: others may be equal to them."""
 
     def add(self, boards: int, stats: Stats) -> None:
         """Take in boards; those that were counted together have the same statistics."""
         self._boards[stats.method] += boards
-        if self._seen.get(id(stats)) is stats:
+        if id(stats) in self._seen:
             return
         self._seen[id(stats)] = stats
         if isinstance(stats, SearchStats):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
-
 from gpusudoku.cli.messages import note
 from gpusudoku.results import Counts
 
@@ -25,7 +23,7 @@ class Tally:
 
     def add(self, results: Counts) -> None:
         """Take in boards that were worked on together."""
-        counts = np.array(results.counts)
+        counts = results.numbers
         self.boards += len(results)
         self._one += int((counts == 1).sum())
         self._several += int((counts > 1).sum())

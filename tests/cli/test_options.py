@@ -37,9 +37,9 @@ def test_what_belongs_to_a_command_has_its_name():
 @pytest.mark.usefixtures("uncompiled")
 def test_a_variable_of_one_command_leaves_the_others_alone(run, file, monkeypatch):
     path = file(LINE_4X4)
-    plain = run("solve", path)[1]
+    plain = run("solve", path, "-j", 1)[1]
     monkeypatch.setenv("GPUSUDOKU_COUNT_FORMAT", "jsonl")
     assert json.loads(run("count", path)[1])["board"] == LINE_4X4
-    assert run("solve", path)[1] == plain
+    assert run("solve", path, "-j", 1)[1] == plain
     monkeypatch.setenv("GPUSUDOKU_QUIET", "1")
     assert run("solve", path)[2] == ""

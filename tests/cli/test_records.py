@@ -130,6 +130,13 @@ class TestOtherColumns:
                 before[name] for name in ("puzzle", "count", "id", "note")
             ]
 
+    def test_a_name_like_a_comment_is_quoted(self, run, file, uncompiled, monkeypatch, tmp_path):
+        file(LINES, "#1.txt")
+        monkeypatch.chdir(tmp_path)
+        out = run("count", "#1.txt", "--format", "csv")[1]
+        again = run("count", file(out, "again.csv"), "--format", "csv")[1]
+        assert [row["puzzle"] for row in table(again)] == [UNIQUE, MANY, NONE]
+
     def test_equal_names_are_told_apart(self):
         assert distinct(["a", "a", "line", "input_line"], COLUMNS) == [
             "a", "input_a", "input_line", "input_input_line"
