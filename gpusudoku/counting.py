@@ -17,7 +17,7 @@ from gpusudoku.errors import InputError, MismatchError, TooExpensive, described
 from gpusudoku.given import BoardLike, batches_of, board_of
 from gpusudoku.jobs.job import Progress
 from gpusudoku.options import STRATEGIES, OptionFields, Options, takes_options
-from gpusudoku.planning.batch import count_block, most_boards
+from gpusudoku.planning.batch import CountsOne, count_block, most_boards
 from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.run import count_board, run_plan
@@ -86,9 +86,9 @@ def count_many(
     """Count the solutions of many boards, in their order; options as for ``count``.
 
     Boards are counted in blocks, and the ``stats`` of a result are those of its block. Memory is
-    bounded by a block, however many boards there are. With method ``auto`` a block is searched for
-    a few solutions of every board. Of the boards with more, those of 9x9 cells are contracted, and
-    the others are counted each by whatever takes less.
+    bounded by a block, however many boards there are. A block is searched for a few
+    solutions of every board. Boards with more are counted by themselves: with method ``auto`` those
+    of 9x9 cells are contracted, and the others counted by whatever takes less.
 
     Parameters
     ----------
@@ -124,15 +124,19 @@ def _each(
 
 
 def count_batches(
-    batches: Iterable[Batch], options: Options, engine: Engine | None = None
+    batches: Iterable[Batch],
+    options: Options,
+    engine: Engine | None = None,
+    one: CountsOne | None = None,
 ) -> Generator[Counts, None, None]:
     """Count as ``count_many`` does; the counts of boards that are counted together come together.
 
-    An InputError that reading the batches raises is raised once all boards before it are counted.
+    ``one`` counts those that are counted by themselves, by default without a word. An InputError
+    that reading the batches raises is raised once all boards before it are counted.
     """
     device = engine_for(options, engine)
     most = most_boards(options, device)
-    return in_blocks(batches, most, lambda block: count_block(block, options, device))
+    return in_blocks(batches, most, lambda block: count_block(block, options, device, one))
 
 
 @takes_options

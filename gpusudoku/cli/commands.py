@@ -18,7 +18,7 @@ from gpusudoku.cli.enumerate import enumerate_
 from gpusudoku.cli.simplify import simplify
 from gpusudoku.cli.solve import solve
 from gpusudoku.cli.source import looks_like_board
-from gpusudoku.errors import Interrupted
+from gpusudoku.errors import Interrupted, shown
 
 
 class Commands(click.Group):
@@ -48,11 +48,11 @@ class Commands(click.Group):
         if name in self.commands:
             return self.commands[name]
         close = get_close_matches(name.lower(), self.commands, n=1, cutoff=0.5)
-        if name.startswith("@") or name == "-" or _is_file(name):
-            guess = f"did you mean 'count {name}'?"
+        if name.startswith("@") or name == "-" or looks_like_board(name) or _is_file(name):
+            guess = f"did you mean {shown(f'count {name}')}?"
         else:
             guess = f"did you mean {close[0]!r}?" if close else "'gpusudoku help' lists them"
-        raise click.UsageError(f"no command {name!r}: {guess}")
+        raise click.UsageError(f"no command {shown(name)}: {guess}")
 
     def invoke(self, ctx: click.Context) -> Any:
         """As that of click, with our words for a board that is taken for an option.

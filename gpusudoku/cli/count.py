@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,7 +28,7 @@ from gpusudoku.cli.report import show_plan, show_stats, start_engine
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
-from gpusudoku.results import Counts
+from gpusudoku.results import Count, Counts
 
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
@@ -110,16 +109,15 @@ def _counted(
     """Count the boards in blocks, or each alone, and again if that is asked."""
     from gpusudoku.counting import count_batches
 
-    watched = delivery.writer.watched
+    watched, one = delivery.writer.watched, _One(source, engine, delivery.line, stats)
     if check is None and not delivery.alone:
-        for results in count_batches(watched(source.batches()), options, engine):
+        for results in count_batches(watched(source.batches()), options, engine, one):
             yield Answers(results)
         return
     for board in watched(source.singles()):
-        place = "" if source.single else place_of(board, 0)
-        with naming(place):
-            results = _counted_alone(board, options, engine, delivery.line, place, stats)
-            if check is not None:
+        results = Counts.of(board, one(board, options), options.limit)
+        if check is not None:
+            with naming(one.place(board)):
                 check(results)
         yield Answers(results)
         if source.single and stats:
@@ -128,21 +126,41 @@ def _counted(
         check.tell()
 
 
-def _counted_alone(
-    board: Batch, options: Options, engine: Engine, line: ProgressLine, place: str, stats: bool
-) -> Counts:
-    """Count a batch of one board, with its plan and its progress shown."""
-    from gpusudoku.planning.run import count_board
+class _One:
+    """Counts a board by itself, with what is expected and its progress shown."""
 
-    def planned(plan: Plan) -> None:
-        line.clear()
-        if stats and not place:
-            show_plan(plan)
-        line.expected = expect_count(plan, board[0], options, engine, place)
+    def __init__(self, source: Source, engine: Engine, line: ProgressLine, stats: bool) -> None:
+        self._source, self._engine, self._line, self._stats = source, engine, line, stats
 
-    told: dict[str, Any] = {"looking": partial(tell_looking, place), "planned": planned}
-    result = count_board(board[0], options, engine, **told, progress=line.update)
-    return Counts.of(board, result, options.limit)
+    def __call__(self, board: Batch, options: Options) -> Count:
+        """Count the board of a batch of one."""
+        from gpusudoku.planning.run import count_board
+
+        place = self.place(board)
+
+        def looking(seconds: float) -> None:
+            self._line.clear()
+            tell_looking(place, seconds)
+
+        def planned(plan: Plan) -> None:
+            self._line.clear()
+            if self._stats and not place:
+                show_plan(plan)
+            self._line.expected = expect_count(plan, board[0], options, self._engine, place)
+
+        with naming(place):
+            return count_board(
+                board[0],
+                options,
+                self._engine,
+                looking=looking,
+                planned=planned,
+                progress=self._line.update,
+            )
+
+    def place(self, board: Batch) -> str:
+        """Where the board stands, as messages begin with it; nothing for the only board."""
+        return "" if self._source.single else place_of(board, 0)
 
 
 class _Plain(Writer):

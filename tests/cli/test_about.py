@@ -53,7 +53,7 @@ def test_help_as_a_command(run):
         (["Solve"], "'Solve': did you mean 'solve'?"),
         (["@2f"], "'@2f': did you mean 'count @2f'?"),
         (["-"], "'-': did you mean 'count -'?"),
-        (["." * 4096], f"'{'.' * 4096}': 'gpusudoku help' lists them"),
+        (["." * 4096], f"'{'.' * 39}…': did you mean 'count {'.' * 33}…'?"),
         (["qqq"], "'qqq': 'gpusudoku help' lists them"),
     ],
 )

@@ -172,3 +172,14 @@ def test_results_before_a_bad_line_stand(run, file):
     assert status == 2
     assert [line.split(":")[0] for line in out.splitlines()] == [LINE_4X4]
     assert f"{path}:2" in err
+
+
+def test_a_long_count_of_a_batch_is_announced_with_its_place(run, file, monkeypatch):
+    from gpusudoku.cli import expected
+
+    monkeypatch.setattr(expected, "LONG_SECONDS", 0.0)
+    path = file(f"{LINE_4X4}\n{'.' * 36}\n", "two.txt")
+    _, out, err = run("count", path, "-j", 1)
+    assert out.endswith(":28200960\n")
+    [said] = [line for line in err.splitlines() if "should take" in line]
+    assert said.startswith(f"gpusudoku: {path}:2: the ")

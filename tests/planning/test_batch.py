@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count, count_batches, count_many
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
+from gpusudoku.results import Count
 from tests import naive
 from tests.boards import CLUES, full_grid, puzzle, spoilt
 
@@ -82,3 +84,23 @@ def test_the_largest_blocks_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     board = Board.empty(Geometry(2, 2))
     counts = list(count_batches([Batch.of([board] * 100)], Options(device="cpu", limit=1)))
     assert [len(each) for each in counts] == [3, 6, 12, 24, 48, 7]
+
+
+@pytest.mark.parametrize("method", ["auto", "search", "contraction"])
+def test_boards_that_take_long_are_counted_by_themselves(method: str) -> None:
+    """By whoever wants to show how that goes, once those before them are done."""
+    asked: list[Board] = []
+
+    def one(board: Batch, options: Options) -> Count:
+        asked.append(board[0])
+        assert options.method == method
+        return replace(first, board=board[0], count=28_200_960)
+
+    few, many = puzzle("2x3", 20, 1), Board.empty(Geometry(2, 3))
+    first = count(few, device="cpu")
+    options = Options(device="cpu", method=method)
+    found = count_batches([Batch.of([few, many, few])], options, one=one)
+    before, *after = (each.counts for each in found)
+    assert before == [28_200_960 if method == "contraction" else first.count]
+    assert sum(map(len, after)) == 2
+    assert asked == ([few, many, few] if method == "contraction" else [many])
