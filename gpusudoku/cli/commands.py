@@ -48,7 +48,9 @@ class Commands(click.Group):
         if name in self.commands:
             return self.commands[name]
         close = get_close_matches(name.lower(), self.commands, n=1, cutoff=0.5)
-        if name.startswith("@") or name == "-" or looks_like_board(name) or _is_file(name):
+        if name.startswith("@") or name == "-" or _is_file(name):
+            guess = f"did you mean 'count {name}'?"
+        elif looks_like_board(name):
             guess = f"did you mean {shown(f'count {name}')}?"
         else:
             guess = f"did you mean {close[0]!r}?" if close else "'gpusudoku help' lists them"
