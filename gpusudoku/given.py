@@ -45,6 +45,7 @@ MOST_ITEMS = 1 << 14
 
 _PLACE = re.compile(r"^<text>(:\d+)*: ")
 """The line and column in a string, which say little beside the index of the string."""
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _SYMBOL = re.compile(r"[.*_0-9A-Za-z]\d?")
 
 
@@ -140,14 +141,14 @@ def _plain_batches(
     start = 0
     for size, run in groupby(lines, len):
         end = start + sum(1 for _ in run)
-        shape = geometry or _guessed(size)
+        shape = geometry or Geometry.of_cells(size)
         if shape is None or shape.cells != size or shape.n > len(DIGITS):
             yield None, range(start, end)
         else:
-            # One byte for a character: what is not in Latin-1 becomes a question mark.
-            data = "".join(lines[start:end]).encode("latin-1", "replace")
-            cells = plain_values(data, shape.n).reshape(-1, size)
-            plain: NDArray[np.bool_] = cells.max(axis=1) <= shape.n
+            # One byte for a character, none of them a symbol for what is not ASCII.
+            text = "".join(lines[start:end])
+            data = text if text.isascii() else _NOT_ASCII.sub("!", text)
+            cells, plain = plain_values(data.encode(), shape.n)
             cuts = [0, *(np.flatnonzero(np.diff(plain)) + 1).tolist(), len(cells)]
             for first, last in pairwise(cuts):
                 batch = Batch(shape, cells[first:last]) if plain[first] else None
@@ -186,15 +187,6 @@ def _plain(item: Any) -> Any:
     if isinstance(item, np.generic) or (isinstance(item, np.ndarray) and item.ndim == 0):
         return _plain(item.item())
     return item.as_py() if hasattr(item, "as_py") else item
-
-
-def _guessed(size: int) -> Geometry | None:
-    """The geometry of a board with so many cells, None if there is none."""
-    n = isqrt(size)
-    try:
-        return Geometry.of_size(n) if n * n == size else None
-    except InputError:
-        return None
 
 
 def _check_shape(cells: NDArray[Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from gpusudoku.formats import parse
 from gpusudoku.given import batches_of, board_of
 from tests.boards import LINE_4X4, PUZZLE, SHAPES, puzzle
 from tests.columns import Column, Scalar, Table
+from tests.formats.forms import FORMS, REFUSED
 
 BOARD = parse(LINE_4X4)
 ROWS = [LINE_4X4[i : i + 4] for i in range(0, 16, 4)]
@@ -21,6 +23,14 @@ ROWS = [LINE_4X4[i : i + 4] for i in range(0, 16, 4)]
 
 def boards_of(given: Any, box: str | None = None) -> list[Board]:
     return [board for batch in batches_of(given, box) for board in batch]
+
+
+def outcome(text: str, batched: bool = False) -> Board | str:
+    """The board of a text, or the error, read alone or among others."""
+    try:
+        return boards_of([text, text])[1] if batched else parse(text)
+    except InputError as error:
+        return re.sub(r"^(board 0|<text>(:\d+)*): ", "", str(error))
 
 
 class TestOneBoard:
@@ -175,6 +185,19 @@ class TestManyBoards:
         texts = [odd[i] if i < len(odd) else LINE_4X4 for i in rng.integers(0, 30, 500).tolist()]
         assert boards_of(texts) == [parse(text) for text in texts]
         assert boards_of([LINE_4X4] * 40, "1x4") == [parse(LINE_4X4, "1x4")] * 40
+
+    @pytest.mark.parametrize("text", [*FORMS.values(), *(text for text, _ in REFUSED.values())])
+    def test_every_form_among_many_boards(self, text: str) -> None:
+        assert outcome(text, batched=True) == outcome(text)
+
+    @pytest.mark.parametrize("n", [1, 4, 6, 9, 16])
+    @pytest.mark.parametrize(
+        "sign", [*".0*_-?xX1G", "\xe9", "\uff11", "\u2026", "\ud800", "\0", "\xa0"]
+    )
+    def test_signs_among_many_boards(self, n: int, sign: str) -> None:
+        """What is no sign for an empty cell is never read as one, nor a rule as a board."""
+        for text in (sign * n * n, "1" * (n * n - 1) + sign, f".{sign * (n * n - 2)}."):
+            assert outcome(text, batched=True) == outcome(text)
 
     def test_plain_strings_are_not_parsed_one_by_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("gpusudoku.given.parse", None)

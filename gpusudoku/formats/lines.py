@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isqrt
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
@@ -17,21 +14,10 @@ from gpusudoku.errors import InputError
 from gpusudoku.formats.cells import board_of
 from gpusudoku.formats.rows import RULE, Row
 from gpusudoku.formats.source import FormatError, Lines, UnreadableError, Way, content, single
-from gpusudoku.formats.symbols import character_values, plain_values
+from gpusudoku.formats.symbols import character_values, plain_boards
 
-
-def _guesses() -> Iterator[tuple[int, Geometry]]:
-    for n in range(1, MAX_DIGITS + 1):
-        try:
-            yield n, Geometry.of_size(n)
-        except InputError:
-            continue
-
-
-GUESSED = dict(_guesses())
+GUESSED = {n: box for n in range(1, MAX_DIGITS + 1) if (box := Geometry.of_cells(n * n))}
 """The geometry of every board whose boxes can be guessed, by its number of digits."""
-
-_DASHES = b"----"
 
 LEAST_LINES = 16
 """Lines read together at first, and again after a line that differs from the others."""
@@ -83,31 +69,13 @@ class LineCopier:
                 return
             # Looking at many lines in vain would cost more than parsing the few that are plain.
             rows = min(self._most, len(data) // len(line))
-            cells = _plain_boards(data[: rows * len(line)], end, geometry)
+            cells = plain_boards(data[: rows * len(line)], geometry.n, end)
             self._most = 2 * self._most if len(cells) == rows else LEAST_LINES
             if not len(cells):
                 return
             number = self._lines.skip(len(cells), len(cells) * len(line))
             places = Places.of(self._origin, range(number, number + len(cells)))
             yield Batch(geometry, cells, places=places)
-
-
-def _plain_boards(data: bytes, end: bytes, geometry: Geometry) -> NDArray[np.uint8]:
-    """The boards on lines of equal length, up to the first line that is not just cells and the end.
-
-    Returns
-    -------
-    uint8 (B, n * n)
-    """
-    count = geometry.cells
-    text = np.frombuffer(data, np.uint8).reshape(-1, count + len(end))
-    plain = (text[:, count:] == np.frombuffer(end, np.uint8)).all(axis=1)
-    values = plain_values(data, geometry.n).reshape(text.shape)[:, :count]
-    if values.max() > geometry.n:
-        plain &= (values <= geometry.n).all(axis=1)
-    if _DASHES in data:  # a line of nothing else is a rule
-        plain &= (text[:, :count] != ord("-")).any(axis=1)
-    return np.ascontiguousarray(values if plain.all() else values[: plain.argmin()])
 
 
 class LineParser:
@@ -129,7 +97,7 @@ class LineParser:
         """
         text = line.partition(b":")[0].strip()
         geometry = self._by_length.get(len(text))
-        if geometry is not None and (text[:1] != b"-" or text.strip(b"-")):
+        if geometry is not None and (b"-" not in text or not RULE.fullmatch(text)):
             try:
                 board = Board(character_values(text, geometry.n), geometry)
             except InputError:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Iterable, Iterator
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
@@ -17,7 +14,7 @@ from gpusudoku.errors import InputError
 from gpusudoku.formats.headers import Header, fields_of
 from gpusudoku.formats.lines import LineParser
 from gpusudoku.formats.source import FormatError, Lines, Way, single
-from gpusudoku.formats.symbols import plain_values
+from gpusudoku.formats.symbols import plain_boards
 
 
 def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | InputError]:
@@ -56,7 +53,7 @@ def _follow(lines: Lines, origin: Origin, header: Header, geometry: Geometry) ->
             rows.append(fields)
             size += len(line)
         columns = list(zip(*rows, strict=True))
-        cells = _boards(columns[header.column], geometry)
+        cells = plain_boards(b"".join(columns[header.column]), geometry.n)
         if len(cells) < len(rows):
             if not len(cells):
                 return
@@ -78,21 +75,6 @@ def _plain_fields(line: bytes, header: Header, geometry: Geometry) -> list[bytes
     if len(fields) != len(header.names) or len(fields[header.column]) != geometry.cells:
         return None
     return fields
-
-
-def _boards(texts: Sequence[bytes], geometry: Geometry) -> NDArray[np.uint8]:
-    """The boards of texts of one length, up to the first that is not just the cells of a board.
-
-    Returns
-    -------
-    uint8 (B, n * n)
-    """
-    data = b"".join(texts)
-    values = plain_values(data, geometry.n).reshape(len(texts), geometry.cells)
-    wrong = (values > geometry.n).any(axis=1)
-    if b"----" in data:
-        wrong |= (np.frombuffer(data, np.uint8).reshape(values.shape) == ord("-")).all(axis=1)
-    return np.ascontiguousarray(values[: wrong.argmax()] if wrong.any() else values)
 
 
 def _row(parser: LineParser, number: int, line: bytes, header: Header) -> tuple[Board, list[bytes]]:
