@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from math import isqrt
 
@@ -18,6 +19,8 @@ from gpusudoku.formats.symbols import character_values, plain_boards
 
 GUESSED = {n: box for n in range(1, MAX_DIGITS + 1) if (box := Geometry.of_cells(n * n))}
 """The geometry of every board whose boxes can be guessed, by its number of digits."""
+
+_SEPARATORS = re.compile(rb"[:,;\s]+")
 
 LEAST_LINES = 16
 """Lines read together at first, and again after a line that differs from the others."""
@@ -78,6 +81,21 @@ class LineCopier:
             yield Batch(geometry, cells, places=places)
 
 
+def _check_numbered(number: int, board: Board, behind: bytes) -> None:
+    """Refuse a line where a larger board stands behind the colon than before it."""
+    for piece in (*behind.split(b":"), *_SEPARATORS.split(behind)):
+        if len(piece) > board.geometry.cells:
+            try:
+                other = LineParser(None).parse(number, piece)
+            except FormatError:
+                continue
+            if other is not None and other.n > board.n:
+                raise FormatError(
+                    f"a line that reads two ways: {board} before a colon or {other} behind it",
+                    number,
+                )
+
+
 class LineParser:
     """Reads boards on one line each, all of one geometry if one is given."""
 
@@ -95,7 +113,13 @@ class LineParser:
         FormatError
             If the line is anything else.
         """
-        text = line.partition(b":")[0].strip()
+        text, _, behind = line.partition(b":")
+        board = self._parse(number, line, text.strip())
+        if board is not None and self._geometry is None and len(behind) > len(text):
+            _check_numbered(number, board, behind)
+        return board
+
+    def _parse(self, number: int, line: bytes, text: bytes) -> Board | None:
         geometry = self._by_length.get(len(text))
         if geometry is not None and (b"-" not in text or not RULE.fullmatch(text)):
             try:

@@ -10,7 +10,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.board.text import DIGITS
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.headers import Header, fields_of
 from gpusudoku.formats.lines import LineParser
 from gpusudoku.formats.source import FormatError, Lines, Way, single
@@ -21,7 +21,13 @@ def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | Input
     """Read the board of every line; a line without one gives an error in its place."""
     parser, origin = LineParser(way.geometry), Origin(way.source, header.others(header.names))
     for number, line in lines:
-        if number <= header.line or not line.strip() or line.startswith(b"#"):
+        if number <= header.line or not line.strip():
+            continue
+        if line.startswith(b"#"):
+            if _is_row(number, line, way, header):
+                yield FormatError(
+                    f"{shown(line.strip())} reads two ways, as a comment or as a row", number
+                ).at(way.source)
             continue
         try:
             board, fields = _row(parser, number, line, header)
@@ -75,6 +81,15 @@ def _plain_fields(line: bytes, header: Header, geometry: Geometry) -> list[bytes
     if len(fields) != len(header.names) or len(fields[header.column]) != geometry.cells:
         return None
     return fields
+
+
+def _is_row(number: int, line: bytes, way: Way, header: Header) -> bool:
+    """Whether a line that begins with ``#`` has all fields, and a board in the right one."""
+    try:
+        _row(LineParser(way.geometry), number, line, header)
+    except FormatError:
+        return False
+    return True
 
 
 def _row(parser: LineParser, number: int, line: bytes, header: Header) -> tuple[Board, list[bytes]]:
