@@ -69,7 +69,7 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
         raise InputError(f"expected a board as text or as rows of cells, found {described(item)}")
     rows: Any = item if hasattr(item, "__array__") else list(item)
     cells = array_of(rows)
-    if cells.dtype == object and all(isinstance(cell, str) for cell in cells.flat):
+    if cells.dtype == object and {str} <= {*map(type, cells.flat)} <= {str, type(None)}:
         return _board_of_texts(cells, geometry)
     _check_shape(cells)
     return Board(cells, geometry)
@@ -199,12 +199,14 @@ def _check_shape(cells: NDArray[Any]) -> None:
 
 
 def _board_of_texts(cells: NDArray[Any], geometry: Geometry | None) -> Board:
-    """The board of which every cell, or every row, is a string."""
-    texts = [str(text).strip() for text in cells.flat]
+    """The board of which every cell, or every row, is a string; nothing is an empty cell."""
+    rows = [(text or "").strip("\r\n") for text in cells.flat]
+    texts = [row.strip() or "." for row in rows]
     number = len(texts)
     wrong = next((i for i, text in enumerate(texts) if not _SYMBOL.fullmatch(text)), None)
-    if cells.ndim == 1 and (wrong is not None or isqrt(number) ** 2 != number):
-        board = parse("\n".join(texts), geometry)
+    no_cells = wrong is not None or isqrt(number) ** 2 != number
+    if cells.ndim == 1 and (no_cells or max(map(len, rows)) >= number > 1):
+        board = parse("\n".join(rows), geometry)
         if number not in (1, board.n):
             raise InputError(
                 f"{number} strings for a board of {board.n}x{board.n} cells,"

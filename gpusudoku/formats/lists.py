@@ -18,7 +18,14 @@ from gpusudoku.formats.blocks import SECTION
 from gpusudoku.formats.detect import Head
 from gpusudoku.formats.games import games
 from gpusudoku.formats.headers import NAMES, no_column
-from gpusudoku.formats.source import LONGEST_LINE, Lines, NumberedLine, UnreadableError, Way
+from gpusudoku.formats.source import (
+    LONGEST_LINE,
+    Lines,
+    NumberedLine,
+    UnreadableError,
+    Way,
+    content,
+)
 
 _START = re.compile(
     rb"\s*(?:[A-Za-z_]\w*\s*(?::[^=]*)?=\s*)?(?:[A-Za-z_][\w.]*\()?\s*[\[(]"
@@ -82,7 +89,15 @@ def _object(number: int, text: str, column: str | None) -> bytes:
             f"--column NAME: {listed}",
             number,
         )
-    return _line_of(found[names[0]], number).encode(errors="surrogatepass") + b"\n"
+    return _whole_line(number, _line_of(found[names[0]], number))
+
+
+def _whole_line(number: int, text: str) -> bytes:
+    """The line of a text, which must not pass for a comment or for a blank line."""
+    line = text.encode(errors="surrogatepass") + b"\n"
+    if not content(line).strip():
+        raise UnreadableError(f"{shown(text)}, expected a board", number)
+    return line
 
 
 def _once(number: int, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -149,7 +164,7 @@ class _Reader:
                 yield from self._end(number, token["close"])
             elif token["text"] is not None and len(token["text"]) > 3:
                 self._check_kind(number, bool(self._values))
-                yield number, token["text"][1:-1].encode(errors="surrogatepass") + b"\n"
+                yield number, _whole_line(number, token["text"][1:-1])
                 self._nested = True
             elif token["value"] or token["text"]:
                 self._check_kind(number, self._nested)
