@@ -118,6 +118,10 @@ def _read_argument(text: str, reading: Reading) -> Iterator[Batch | InputError]:
     cells = 0 if wrong else found[0].geometry.cells  # type: ignore[union-attr]
     if cells >= _CERTAIN_CELLS or (cells >= _LEAST_CELLS and _CERTAIN.search(text)):
         yield from found
+    elif cells >= _LEAST_CELLS:
+        yield InputError(
+            f"{shown(text)}: no such file, and if it is a board, put a blank between all its cells"
+        )
     elif wrong and (looks_like_board(text) or "\n" in text):
         yield InputError(f"no file {shown(text)}, and no board: {wrong}")
     else:

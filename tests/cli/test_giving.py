@@ -77,7 +77,7 @@ DATED = (
         (PUZZLE[1:], f"no file '{PUZZLE[1:40]}…', and no board: <argument>:1: 80 cells make no"),
         ("boards/" + "a" * 5000, "'boards/aaa"),
         ("1...\n.2..", "no file '1...\\n.2..', and no board: <argument>:1: 2 rows of 4 cells"),
-        *((name, f"{name}: no such file, and no board") for name in DATED),
+        *((name, f"{name!r}: no such file, and if it is a board, put a blank") for name in DATED),
         ("", "'': no such file, and no board"),
         ("a\0b", "a\\x00b: no such file, and no board"),
     ],
