@@ -45,6 +45,7 @@ MOST_ITEMS = 1 << 14
 
 _PLACE = re.compile(r"^<text>(:\d+)*: ")
 """The line and column in a string, which say little beside the index of the string."""
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _SYMBOL = re.compile(r"[.*_0-9A-Za-z]\d?")
 
 
@@ -68,7 +69,7 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
         raise InputError(f"expected a board as text or as rows of cells, found {described(item)}")
     rows: Any = item if hasattr(item, "__array__") else list(item)
     cells = array_of(rows)
-    if cells.dtype == object and all(isinstance(cell, str) for cell in cells.flat):
+    if cells.dtype == object and {str} <= {*map(type, cells.flat)} <= {str, type(None)}:
         return _board_of_texts(cells, geometry)
     _check_shape(cells)
     return Board(cells, geometry)
@@ -140,14 +141,14 @@ def _plain_batches(
     start = 0
     for size, run in groupby(lines, len):
         end = start + sum(1 for _ in run)
-        shape = geometry or _guessed(size)
+        shape = geometry or Geometry.of_cells(size)
         if shape is None or shape.cells != size or shape.n > len(DIGITS):
             yield None, range(start, end)
         else:
-            # One byte for a character: what is not in Latin-1 becomes a question mark.
-            data = "".join(lines[start:end]).encode("latin-1", "replace")
-            cells = plain_values(data, shape.n).reshape(-1, size)
-            plain: NDArray[np.bool_] = cells.max(axis=1) <= shape.n
+            # One byte for a character, none of them a symbol for what is not ASCII.
+            text = "".join(lines[start:end])
+            data = text if text.isascii() else _NOT_ASCII.sub("!", text)
+            cells, plain = plain_values(data.encode(), shape.n)
             cuts = [0, *(np.flatnonzero(np.diff(plain)) + 1).tolist(), len(cells)]
             for first, last in pairwise(cuts):
                 batch = Batch(shape, cells[first:last]) if plain[first] else None
@@ -188,15 +189,6 @@ def _plain(item: Any) -> Any:
     return item.as_py() if hasattr(item, "as_py") else item
 
 
-def _guessed(size: int) -> Geometry | None:
-    """The geometry of a board with so many cells, None if there is none."""
-    n = isqrt(size)
-    try:
-        return Geometry.of_size(n) if n * n == size else None
-    except InputError:
-        return None
-
-
 def _check_shape(cells: NDArray[Any]) -> None:
     """Complain about cells that are neither a single row nor a square."""
     shape = cells.shape
@@ -207,12 +199,14 @@ def _check_shape(cells: NDArray[Any]) -> None:
 
 
 def _board_of_texts(cells: NDArray[Any], geometry: Geometry | None) -> Board:
-    """The board of which every cell, or every row, is a string."""
-    texts = [str(text).strip() for text in cells.flat]
+    """The board of which every cell, or every row, is a string; nothing is an empty cell."""
+    rows = [(text or "").strip("\r\n") for text in cells.flat]
+    texts = [row.strip() or "." for row in rows]
     number = len(texts)
     wrong = next((i for i, text in enumerate(texts) if not _SYMBOL.fullmatch(text)), None)
-    if cells.ndim == 1 and (wrong is not None or isqrt(number) ** 2 != number):
-        board = parse("\n".join(texts), geometry)
+    no_cells = wrong is not None or isqrt(number) ** 2 != number
+    if cells.ndim == 1 and (no_cells or max(map(len, rows)) >= number > 1):
+        board = parse("\n".join(rows), geometry)
         if number not in (1, board.n):
             raise InputError(
                 f"{number} strings for a board of {board.n}x{board.n} cells,"

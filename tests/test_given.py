@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from gpusudoku.formats import parse
 from gpusudoku.given import batches_of, board_of
 from tests.boards import LINE_4X4, PUZZLE, SHAPES, puzzle
 from tests.columns import Column, Scalar, Table
+from tests.formats.forms import FORMS, REFUSED
 
 BOARD = parse(LINE_4X4)
 ROWS = [LINE_4X4[i : i + 4] for i in range(0, 16, 4)]
@@ -21,6 +23,14 @@ ROWS = [LINE_4X4[i : i + 4] for i in range(0, 16, 4)]
 
 def boards_of(given: Any, box: str | None = None) -> list[Board]:
     return [board for batch in batches_of(given, box) for board in batch]
+
+
+def outcome(text: str, batched: bool = False) -> Board | str:
+    """The board of a text, or the error, read alone or among others."""
+    try:
+        return boards_of([text, text])[1] if batched else parse(text)
+    except InputError as error:
+        return re.sub(r"^(board 0|<text>(:\d+)*): ", "", str(error))
 
 
 class TestOneBoard:
@@ -48,6 +58,12 @@ class TestOneBoard:
             [list(row) for row in ROWS],
             np.array([list(row) for row in ROWS]),
             ROWS,
+            [f"{row}\n" for row in ROWS],
+            [row.replace(".", " ") for row in ROWS],
+            [[cell.strip(".") for cell in row] for row in ROWS],
+            [[cell.strip(".") or None for cell in row] for row in ROWS],
+            [cell.strip(".") for cell in LINE_4X4],
+            np.array([cell.strip(".") or None for cell in LINE_4X4]),
             [LINE_4X4],
             np.array([LINE_4X4]),
             Column([LINE_4X4]),
@@ -91,9 +107,16 @@ class TestOneBoard:
             ([0, "2"] + [0] * 14, "r1c2 holds '2': cells must be integers"),
             ([0, 5] + [0] * 14, "r1c2 holds 5: digits run from 1 to 4"),
             ([0, -1] + [0] * 14, "r1c2 holds -1: digits run from 1 to 4"),
-            ([["1", "", ".", "."]] * 4, "r1c2 holds '', expected the symbol of a digit"),
-            ([["12", "", ".", "."]] * 4, "r1c2 holds '', expected the symbol of a digit"),
-            (["1", "", "", ""], "4 strings for a board of 1x1 cells, expected one for every row"),
+            ([["1", "#", ".", "."]] * 4, "r1c2 holds '#', expected the symbol of a digit"),
+            ([["12", "", ".", "."]] * 4, "<text>:1:1: r1c1 holds '12', expected a number from 0"),
+            ([["1", 2, None, "."]] * 4, "r1c1 holds '1': cells must be integers"),
+            (["1", "", ""], "3 strings for a board of 1x1 cells, expected one for every row"),
+            (["1...", "", "..3.", "...."], "<text>:1: "),
+            (["1   ", " 2", "  3 ", "    "], "<text>:2: row 2 of a grid with blanks for empty"),
+            (
+                ["1", "", "", ""],
+                "<text>:1: 4 cells: a board of 2 rows has no boxes of at least 2 rows",
+            ),
             (["1", "#", "#", "#"], "4 strings for a board of 1x1 cells"),
             ([LINE_4X4, LINE_4X4], "2 boards where one was expected"),
             (f"{LINE_4X4}\n{LINE_4X4}", "2 boards where one was expected"),
@@ -175,6 +198,19 @@ class TestManyBoards:
         texts = [odd[i] if i < len(odd) else LINE_4X4 for i in rng.integers(0, 30, 500).tolist()]
         assert boards_of(texts) == [parse(text) for text in texts]
         assert boards_of([LINE_4X4] * 40, "1x4") == [parse(LINE_4X4, "1x4")] * 40
+
+    @pytest.mark.parametrize("text", [*FORMS.values(), *(text for text, _ in REFUSED.values())])
+    def test_every_form_among_many_boards(self, text: str) -> None:
+        assert outcome(text, batched=True) == outcome(text)
+
+    @pytest.mark.parametrize("n", [1, 4, 6, 9, 16])
+    @pytest.mark.parametrize(
+        "sign", [*".0*_-?xX1G", "\xe9", "\uff11", "\u2026", "\ud800", "\0", "\xa0"]
+    )
+    def test_signs_among_many_boards(self, n: int, sign: str) -> None:
+        """What is no sign for an empty cell is never read as one, nor a rule as a board."""
+        for text in (sign * n * n, "1" * (n * n - 1) + sign, f".{sign * (n * n - 2)}."):
+            assert outcome(text, batched=True) == outcome(text)
 
     def test_plain_strings_are_not_parsed_one_by_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("gpusudoku.given.parse", None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from math import isqrt
 from numbers import Integral
 from typing import Any
 
@@ -122,6 +123,15 @@ class Geometry:
             f"a board of {n} rows has no boxes of at least 2 rows: "
             f"give the box (--box 1x{n} is a Latin square)"
         )
+
+    @classmethod
+    def of_cells(cls, cells: int) -> Geometry | None:
+        """Guess the box of a board of so many cells; None if there is no such board, or box."""
+        n = isqrt(cells)
+        try:
+            return cls.of_size(n) if n * n == cells else None
+        except InputError:
+            return None
 
     @classmethod
     def of(cls, box: Geometry | str | None) -> Geometry | None:

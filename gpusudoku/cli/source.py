@@ -22,6 +22,9 @@ from gpusudoku.errors import InputError, printable, shown
 _CELL = re.compile(r"[0-9.*_?x\s|,;-]")
 _LEAST_CELLS = 16
 """An argument of fewer cells is taken for the name of a file."""
+_CERTAIN_CELLS = 36
+_CERTAIN = re.compile(r"\.\.|[\n\[]|(?:\b[0-4][\s,;]+){4}")
+"""What no name has, but a board of fewer cells: a dated name has as many digits and dashes."""
 _LONGEST_NAME = 200
 """Characters of a name that messages show whole."""
 
@@ -112,9 +115,14 @@ def _read_argument(text: str, reading: Reading) -> Iterator[Batch | InputError]:
     way = formats.Way("<argument>", reading.box, reading.column)
     found = list(formats.read_text_batches(text, way))
     wrong = next((each for each in found if isinstance(each, InputError)), None)
-    if wrong is None and found[0].geometry.cells >= _LEAST_CELLS:  # type: ignore[union-attr]
+    cells = 0 if wrong else found[0].geometry.cells  # type: ignore[union-attr]
+    if cells >= _CERTAIN_CELLS or (cells >= _LEAST_CELLS and _CERTAIN.search(text)):
         yield from found
-    elif looks_like_board(text) or "\n" in text:
+    elif cells >= _LEAST_CELLS:
+        yield InputError(
+            f"{shown(text)}: no such file, and if it is a board, put a blank between all its cells"
+        )
+    elif wrong and (looks_like_board(text) or "\n" in text):
         yield InputError(f"no file {shown(text)}, and no board: {wrong}")
     else:
         name = printable(text) if 0 < len(text) < _LONGEST_NAME else shown(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isqrt
 from typing import NamedTuple
 
@@ -18,12 +18,17 @@ from gpusudoku.formats.symbols import digit_of
 _LONGEST_HEAD = 2 * MAX_DIGITS + 2
 """Lines of the longest grid, with a rule above every row and below the last, and one row more."""
 
+_MOST_TAKEN = 1 << 10
+"""Lines taken to recognise the form, with comments."""
+
 
 class Head(NamedTuple):
     """The first lines that are not comments, and the last comment before them."""
 
     comment: NumberedLine
     lines: list[NumberedLine]
+    taken: Sequence[NumberedLine] = ()
+    """The same lines with the comments between them, to be put back."""
 
     @property
     def first(self) -> bytes:
@@ -41,9 +46,12 @@ def take_head(lines: Iterator[NumberedLine]) -> Head:
     """
     comment = (0, b"")
     head: list[NumberedLine] = []
+    taken: list[NumberedLine] = []
     block, in_bands = Block(0), False
     for number, line in lines:
         text = content(line)
+        if head or text.strip():
+            taken.append((number, line))
         if text.strip():
             head.append((number, line))
             block.add(number, text)
@@ -57,12 +65,12 @@ def take_head(lines: Iterator[NumberedLine]) -> Head:
                 break
             else:
                 in_bands = not block.is_title
-        if len(head) == _LONGEST_HEAD:
+        if len(head) == _LONGEST_HEAD or len(taken) == _MOST_TAKEN:
             break
     if not head:
         raise UnreadableError("no board found")
     check_text(head)
-    return Head(comment, head)
+    return Head(comment, head, taken)
 
 
 def is_one_per_line(head: Head, geometry: Geometry | None) -> bool:

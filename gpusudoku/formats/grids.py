@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NoReturn
 
+import numpy as np
+
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
@@ -116,10 +118,25 @@ def _board(block: Block, geometry: Geometry | None, last: Geometry | None) -> tu
         raise FormatError(f"a grid that reads two ways: {first} or {second}", block.line)
     if found:
         [(board, reading)] = found.items()
+        _check_labels(board, reading)
         return board, reading.line
     if error is None:
         _explain(block, geometry, last)
     raise error
+
+
+def _check_labels(board: Board, block: Block) -> None:
+    """Refuse a grid whose first row and first column number the others.
+
+    As digits these always contradict each other, unless a box is one row or one column.
+    """
+    labels = np.arange(board.n)
+    both = np.stack([board.grid[0], board.grid[:, 0]])
+    if (
+        board.n > 1 < min(board.geometry.box_rows, board.geometry.box_columns)
+        and (both == labels).all()
+    ):
+        raise FormatError("a grid with numbered rows and columns: leave these out", block.line)
 
 
 def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> NoReturn:

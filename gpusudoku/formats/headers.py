@@ -88,6 +88,14 @@ def no_column(name: str, line: int) -> UnreadableError:
     return UnreadableError(f"no table with a header, so no column {shown(name)}", line)
 
 
+def board_in(field: bytes, way: Way) -> Board | None:
+    """The board that a field is, of at least sixteen cells without anything between them."""
+    text = field.strip()
+    if len(text) < _LEAST_CELLS or len(text.split()) > 1 or b":" in text or b"," in text:
+        return None
+    return _board_of_line(text, way)
+
+
 def _are_lines(rest: list[NumberedLine], way: Way) -> bool:
     """Whether below a single name there are boards on one line each, and no grid."""
     return not rest or is_one_per_line(Head((0, b""), rest), way.geometry)
@@ -110,7 +118,7 @@ def _names_of(line: NumberedLine, row: bytes, way: Way) -> Header | None:
         and all(_NAME.fullmatch(name) for name in fields)
         and len(cells := _fields(row, delimiter)) == len(names)
         # A row of a large board has letters, too.
-        and (any(len(name) > 1 for name in names) or any(_board_in(cell, way) for cell in cells))
+        and (any(len(name) > 1 for name in names) or any(board_in(cell, way) for cell in cells))
     )
     return header if is_names else None
 
@@ -136,7 +144,7 @@ def _with_column(header: Header, row: bytes, way: Way) -> Header:
     boards = {
         i: board
         for i in known or range(len(names))
-        if i < len(fields) and (board := _board_in(fields[i], way)) and not board.is_full
+        if i < len(fields) and (board := board_in(fields[i], way)) and not board.is_full
     }
     if len(boards) == 1:
         return header._replace(column=next(iter(boards)))
@@ -160,7 +168,7 @@ def _without_names(first: NumberedLine, way: Way) -> Header | None:
         if delimiter not in text:
             continue
         fields = _fields(line, delimiter)
-        boards = {i: board for i, field in enumerate(fields) if (board := _board_in(field, way))}
+        boards = {i: board for i, field in enumerate(fields) if (board := board_in(field, way))}
         if not boards:
             continue
         whole = _board_of_line(text, way)
@@ -202,14 +210,6 @@ def _names_for(
         names[1 - column] = "name"
     names[column] = "puzzle"
     return tuple(names)
-
-
-def _board_in(field: bytes, way: Way) -> Board | None:
-    """The board that a field is, of at least sixteen cells without anything between them."""
-    text = field.strip()
-    if len(text) < _LEAST_CELLS or len(text.split()) > 1 or b":" in text or b"," in text:
-        return None
-    return _board_of_line(text, way)
 
 
 def _board_of_line(text: bytes, way: Way) -> Board | None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from math import isqrt
-
-import numpy as np
-from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
@@ -17,21 +15,12 @@ from gpusudoku.errors import InputError
 from gpusudoku.formats.cells import board_of
 from gpusudoku.formats.rows import RULE, Row
 from gpusudoku.formats.source import FormatError, Lines, UnreadableError, Way, content, single
-from gpusudoku.formats.symbols import character_values, plain_values
+from gpusudoku.formats.symbols import character_values, plain_boards
 
-
-def _guesses() -> Iterator[tuple[int, Geometry]]:
-    for n in range(1, MAX_DIGITS + 1):
-        try:
-            yield n, Geometry.of_size(n)
-        except InputError:
-            continue
-
-
-GUESSED = dict(_guesses())
+GUESSED = {n: box for n in range(1, MAX_DIGITS + 1) if (box := Geometry.of_cells(n * n))}
 """The geometry of every board whose boxes can be guessed, by its number of digits."""
 
-_DASHES = b"----"
+_SEPARATORS = re.compile(rb"[:,;\s]+")
 
 LEAST_LINES = 16
 """Lines read together at first, and again after a line that differs from the others."""
@@ -83,7 +72,7 @@ class LineCopier:
                 return
             # Looking at many lines in vain would cost more than parsing the few that are plain.
             rows = min(self._most, len(data) // len(line))
-            cells = _plain_boards(data[: rows * len(line)], end, geometry)
+            cells = plain_boards(data[: rows * len(line)], geometry.n, end)
             self._most = 2 * self._most if len(cells) == rows else LEAST_LINES
             if not len(cells):
                 return
@@ -92,22 +81,19 @@ class LineCopier:
             yield Batch(geometry, cells, places=places)
 
 
-def _plain_boards(data: bytes, end: bytes, geometry: Geometry) -> NDArray[np.uint8]:
-    """The boards on lines of equal length, up to the first line that is not just cells and the end.
-
-    Returns
-    -------
-    uint8 (B, n * n)
-    """
-    count = geometry.cells
-    text = np.frombuffer(data, np.uint8).reshape(-1, count + len(end))
-    plain = (text[:, count:] == np.frombuffer(end, np.uint8)).all(axis=1)
-    values = plain_values(data, geometry.n).reshape(text.shape)[:, :count]
-    if values.max() > geometry.n:
-        plain &= (values <= geometry.n).all(axis=1)
-    if _DASHES in data:  # a line of nothing else is a rule
-        plain &= (text[:, :count] != ord("-")).any(axis=1)
-    return np.ascontiguousarray(values if plain.all() else values[: plain.argmin()])
+def _check_numbered(number: int, board: Board, behind: bytes) -> None:
+    """Refuse a line where a larger board stands behind the colon than before it."""
+    for piece in (*behind.split(b":"), *_SEPARATORS.split(behind)):
+        if len(piece) > board.geometry.cells:
+            try:
+                other = LineParser(None).parse(number, piece)
+            except FormatError:
+                continue
+            if other is not None and other.n > board.n:
+                raise FormatError(
+                    f"a line that reads two ways: {board} before a colon or {other} behind it",
+                    number,
+                )
 
 
 class LineParser:
@@ -127,9 +113,15 @@ class LineParser:
         FormatError
             If the line is anything else.
         """
-        text = line.partition(b":")[0].strip()
+        text, _, behind = line.partition(b":")
+        board = self._parse(number, line, text.strip())
+        if board is not None and self._geometry is None and len(behind) > len(text):
+            _check_numbered(number, board, behind)
+        return board
+
+    def _parse(self, number: int, line: bytes, text: bytes) -> Board | None:
         geometry = self._by_length.get(len(text))
-        if geometry is not None and (text[:1] != b"-" or text.strip(b"-")):
+        if geometry is not None and (b"-" not in text or not RULE.fullmatch(text)):
             try:
                 board = Board(character_values(text, geometry.n), geometry)
             except InputError:

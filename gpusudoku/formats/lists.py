@@ -10,13 +10,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from gpusudoku.errors import shown
 from gpusudoku.formats.blocks import SECTION
 from gpusudoku.formats.detect import Head
+from gpusudoku.formats.games import games
 from gpusudoku.formats.headers import NAMES, no_column
-from gpusudoku.formats.source import LONGEST_LINE, Lines, NumberedLine, UnreadableError, Way
+from gpusudoku.formats.source import (
+    LONGEST_LINE,
+    Lines,
+    NumberedLine,
+    UnreadableError,
+    Way,
+    content,
+)
 
 _START = re.compile(
     rb"\s*(?:[A-Za-z_]\w*\s*(?::[^=]*)?=\s*)?(?:[A-Za-z_][\w.]*\()?\s*[\[(]"
@@ -27,7 +36,6 @@ _TOKEN = re.compile(
     r"""(?P<open>[\[(])|(?P<close>[\])])|(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<end>\n)"""
     r"""|(?P<value>[\w.*?-]+)|(?P<other>\s*dtype=[\w.']+|(?:\#|//)[^\n]*|[,;\s])"""
 )
-_GAME = re.compile(rb"""<game\b[^>]*\bdata=(["'])(.*?)\1""")
 _EMPTY = {"none", "null", "nan", "na", ""}
 _CLOSING = {"[": "]", "(": ")"}
 
@@ -43,13 +51,8 @@ def unfold(lines: Lines, way: Way) -> Lines:
     """The lines that stand for lists; their columns are not those of the file."""
     first = next(lines)
     lines.put_back([first])
-    return Lines(_games(lines) if first[1].lstrip().startswith(b"<") else _unfold(lines, way))
-
-
-def _games(lines: Iterable[NumberedLine]) -> Iterator[NumberedLine]:
-    for number, line in lines:
-        for _, board in _GAME.findall(line):
-            yield number, board + b"\n"
+    reader = games if first[1].lstrip().startswith(b"<") else _unfold
+    return Lines(reader(lines, way))
 
 
 def _unfold(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
@@ -74,7 +77,7 @@ def _unfold(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
 def _object(number: int, text: str, column: str | None) -> bytes:
     """The line of the board of a JSON object, which is called by a usual name or as it is said."""
     try:
-        found = json.loads(text)
+        found = json.loads(text, object_pairs_hook=partial(_once, number))
     except (ValueError, RecursionError):
         raise UnreadableError("expected a JSON object on every line", number) from None
     names = [name for name in found if name == column or (column is None and name.lower() in NAMES)]
@@ -86,7 +89,25 @@ def _object(number: int, text: str, column: str | None) -> bytes:
             f"--column NAME: {listed}",
             number,
         )
-    return _line_of(found[names[0]], number).encode(errors="surrogatepass") + b"\n"
+    return _whole_line(number, _line_of(found[names[0]], number))
+
+
+def _whole_line(number: int, text: str) -> bytes:
+    """The line of a text, which must not pass for a comment or for a blank line."""
+    line = text.encode(errors="surrogatepass") + b"\n"
+    if not content(line).strip():
+        raise UnreadableError(f"{shown(text)}, expected a board", number)
+    return line
+
+
+def _once(number: int, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of some pairs, no two of one name."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise UnreadableError(f"a JSON object with two values of {shown(name)}", number)
+        found[name] = value
+    return found
 
 
 def _line_of(value: Any, number: int) -> str:
@@ -143,7 +164,7 @@ class _Reader:
                 yield from self._end(number, token["close"])
             elif token["text"] is not None and len(token["text"]) > 3:
                 self._check_kind(number, bool(self._values))
-                yield number, token["text"][1:-1].encode(errors="surrogatepass") + b"\n"
+                yield number, _whole_line(number, token["text"][1:-1])
                 self._nested = True
             elif token["value"] or token["text"]:
                 self._check_kind(number, self._nested)

@@ -133,7 +133,7 @@ class _Expanded(io.RawIOBase):
     def __init__(self, file: Any, kind: str) -> None:
         self._file = file
         self._kind = kind
-        self._damaged = False
+        self._damage = ""
 
     def readable(self) -> bool:
         return True
@@ -141,7 +141,7 @@ class _Expanded(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Fill the buffer; what was expanded before the damage comes first."""
         size = 0
-        while size < len(buffer) and not self._damaged:
+        while size < len(buffer) and not self._damage:
             try:
                 data = self._file.read1(len(buffer) - size)
             except Exception as error:
@@ -150,15 +150,23 @@ class _Expanded(io.RawIOBase):
                     raise
                 if not isinstance(error, _DAMAGE):
                     raise
-                self._damaged = True
+                self._damage = _damage(error, self._kind)
             else:
                 if not data:
                     return size
                 buffer[size : size + len(data)] = data
                 size += len(data)
-        if self._damaged and not size:
-            raise UnreadableError(f"damaged or incomplete {self._kind} data")
+        if self._damage and not size:
+            raise UnreadableError(self._damage)
         return size
+
+
+def _damage(error: Exception, kind: str) -> str:
+    """What is wrong where expanding fails: the data, or what comes after it."""
+    # The first bytes of the file were those of gzip data.
+    if isinstance(error, gzip.BadGzipFile) and str(error).startswith("Not a gzipped file"):
+        return "bytes after the end of the gzip data"
+    return f"damaged or incomplete {kind} data"
 
 
 class _ZstdFile:

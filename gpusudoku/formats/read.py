@@ -153,11 +153,11 @@ def _read(stream: BinaryIO, way: Way) -> Iterator[Batch | InputError]:
 def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Choose the reader of the input's form."""
     head = take_head(lines)
-    lines.put_back(head.lines)
+    lines.put_back(head.taken)
     if is_list(head):
         lines = unfold(lines, way)
         head = take_head(lines)
-        lines.put_back(head.lines)
+        lines.put_back(head.taken)
     else:
         header = find_header(head, way)
         if header is not None:

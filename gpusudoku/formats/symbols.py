@@ -72,14 +72,39 @@ def is_blank(cell: bytes) -> bool:
     return _NUMBERS.get(cell) == 0
 
 
-def plain_values(text: bytes, n: int) -> NDArray[np.uint8]:
-    """The values of the characters of many boards, ``UNKNOWN`` also where a value is ambiguous.
+def plain_values(
+    text: bytes, n: int, end: bytes = b""
+) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """The values of many boards of n * n characters, and which boards are certain.
+
+    Every board is followed by the bytes of ``end``. One takes a closer look if it has other
+    characters, or those whose value is ambiguous, or if it may be a rule: no digit, but a dash.
 
     Returns
     -------
-    uint8 (length of the text)
+    uint8 (B, n * n), bool (B)
     """
-    return np.frombuffer(text.translate(WITHOUT_ZERO if n == 16 else CHARACTERS), np.uint8)
+    count = n * n
+    table = WITHOUT_ZERO if n == 16 else CHARACTERS
+    characters = np.frombuffer(text, np.uint8).reshape(-1, count + len(end))
+    values = np.frombuffer(text.translate(table), np.uint8).reshape(characters.shape)[:, :count]
+    plain = (characters[:, count:] == np.frombuffer(end, np.uint8)).all(axis=1)
+    if values.max() > n:
+        plain &= (values <= n).all(axis=1)
+    if b"-" in text:
+        plain &= values.any(axis=1) | (characters[:, :count] != ord("-")).all(axis=1)
+    return values, plain
+
+
+def plain_boards(text: bytes, n: int, end: bytes = b"") -> NDArray[np.uint8]:
+    """The boards up to the first that takes a closer look, by :func:`plain_values`.
+
+    Returns
+    -------
+    uint8 (B, n * n)
+    """
+    values, plain = plain_values(text, n, end)
+    return np.ascontiguousarray(values if plain.all() else values[: plain.argmin()])
 
 
 def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Iterable, Iterator
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.board.text import DIGITS
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.headers import Header, fields_of
 from gpusudoku.formats.lines import LineParser
 from gpusudoku.formats.source import FormatError, Lines, Way, single
-from gpusudoku.formats.symbols import plain_values
+from gpusudoku.formats.symbols import plain_boards
 
 
 def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | InputError]:
     """Read the board of every line; a line without one gives an error in its place."""
     parser, origin = LineParser(way.geometry), Origin(way.source, header.others(header.names))
     for number, line in lines:
-        if number <= header.line or not line.strip() or line.startswith(b"#"):
+        if number <= header.line or not line.strip():
+            continue
+        if line.startswith(b"#"):
+            if _is_row(number, line, way, header):
+                yield FormatError(
+                    f"{shown(line.strip())} reads two ways, as a comment or as a row", number
+                ).at(way.source)
             continue
         try:
             board, fields = _row(parser, number, line, header)
@@ -56,7 +59,7 @@ def _follow(lines: Lines, origin: Origin, header: Header, geometry: Geometry) ->
             rows.append(fields)
             size += len(line)
         columns = list(zip(*rows, strict=True))
-        cells = _boards(columns[header.column], geometry)
+        cells = plain_boards(b"".join(columns[header.column]), geometry.n)
         if len(cells) < len(rows):
             if not len(cells):
                 return
@@ -80,19 +83,13 @@ def _plain_fields(line: bytes, header: Header, geometry: Geometry) -> list[bytes
     return fields
 
 
-def _boards(texts: Sequence[bytes], geometry: Geometry) -> NDArray[np.uint8]:
-    """The boards of texts of one length, up to the first that is not just the cells of a board.
-
-    Returns
-    -------
-    uint8 (B, n * n)
-    """
-    data = b"".join(texts)
-    values = plain_values(data, geometry.n).reshape(len(texts), geometry.cells)
-    wrong = (values > geometry.n).any(axis=1)
-    if b"----" in data:
-        wrong |= (np.frombuffer(data, np.uint8).reshape(values.shape) == ord("-")).all(axis=1)
-    return np.ascontiguousarray(values[: wrong.argmax()] if wrong.any() else values)
+def _is_row(number: int, line: bytes, way: Way, header: Header) -> bool:
+    """Whether a line that begins with ``#`` has all fields, and a board in the right one."""
+    try:
+        _row(LineParser(way.geometry), number, line, header)
+    except FormatError:
+        return False
+    return True
 
 
 def _row(parser: LineParser, number: int, line: bytes, header: Header) -> tuple[Board, list[bytes]]:

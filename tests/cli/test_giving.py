@@ -17,7 +17,8 @@ from tests.boards import LINE_4X4, PUZZLE
     "text",
     [
         LINE_4X4,
-        LINE_4X4.replace(".", "0"),
+        " ".join(LINE_4X4.replace(".", "0")),
+        PUZZLE.replace(".", "0"),
         "1... .2.. ..3. ....",
         "1...\n.2..\n..3.\n....\n",
         "[[1,0,0,0],[0,2,0,0],[0,0,3,0],[0,0,0,0]]",
@@ -26,7 +27,8 @@ from tests.boards import LINE_4X4, PUZZLE
     ],
 )
 def test_a_board_as_an_argument(run, text):
-    assert run("convert", text) == (0, f"{LINE_4X4}\n", "")
+    board = PUZZLE if len(text) > 80 else LINE_4X4
+    assert run("convert", text) == (0, f"{board}\n", "")
 
 
 def test_several_boards_as_arguments(run):
@@ -55,6 +57,16 @@ def test_a_board_that_starts_with_a_dash(run):
     assert "comes after" not in run("convert", "--nonsense", LINE_4X4)[2]
 
 
+DATED = (
+    "2024-01-01-12-30",
+    "2024_01_01_12_30",
+    "2024.01.01.12.30",
+    "2024 01 01 12 30 11 22",
+    "0123012301230123",
+)
+"""Names that would do for the cells of a 4x4 board."""
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -65,6 +77,7 @@ def test_a_board_that_starts_with_a_dash(run):
         (PUZZLE[1:], f"no file '{PUZZLE[1:40]}…', and no board: <argument>:1: 80 cells make no"),
         ("boards/" + "a" * 5000, "'boards/aaa"),
         ("1...\n.2..", "no file '1...\\n.2..', and no board: <argument>:1: 2 rows of 4 cells"),
+        *((name, f"{name!r}: no such file, and if it is a board, put a blank") for name in DATED),
         ("", "'': no such file, and no board"),
         ("a\0b", "a\\x00b: no such file, and no board"),
     ],

@@ -31,6 +31,13 @@ def spread(bar: str, beside: str) -> list[str]:
     return [f"{bar}{beside}{row}{beside}{bar}" for row in inner]
 
 
+def labelled(rows: list[list[str]], delimiter: str) -> str:
+    """Rows below their numbers, and behind them."""
+    lines = [["", *map(str, range(1, 10))]]
+    lines += [[str(k), *row] for k, row in enumerate(rows, 1)]
+    return "\n".join(map(delimiter.join, lines))
+
+
 FORUM = ["+-------+-------+-------+", "+-------+-------+-------+\n", "+-------+-------+-------+"]
 
 FORMS = {
@@ -131,6 +138,9 @@ FORMS = {
     "object with lists": json.dumps({"puzzle": NULLS, "solution": NUMBERS}),
     "XML of OpenSudoku": "<opensudoku>\n<name>x</name>\n"
     + f'<game data="{ZEROS}" /></opensudoku>\n',
+    "XML with other things": '<?xml version="1.0" encoding="UTF-8"?>\n'
+    + f'<!-- <game data="{SOLUTION}"/>\n--><a><note x="é">&lt;</note>\n'
+    + f'<game\n data="{ZEROS}"\n created="1"></game></a>',
     "object with rows": json.dumps({"Puzzle": ROWS}),
 }  # fmt: skip
 
@@ -229,10 +239,52 @@ REFUSED = {
     "nothing between commas": (",,,,,,,,,,,,,,,", "1: nothing between commas, expected a board"),
     "a list of cells and rows": (f"[1, [{LINE}]]", "1: a list of cells and rows"),
     "a list of rows and a cell": (f"['{LINE}', 1]", "1: a list of cells and rows"),
-    "XML without a game": ("<svg>\n<g/>\n", " no board found"),
+    "XML without a game": ("<svg>\n<g/>\n</svg>", " no board found"),
     "a list of words": ("[one, two]", "1:"),
     "an object without a board": ('{"a": 1}', "1: a JSON object with no board, expected one name"),
     "a title alone": ("Puzzles\n" + GRID[:44] + "\n\nPuzzles", "1: "),
     "a line below a title": (f"Easy 17\n{LINE}", "1: "),
+    "a numbered board": (f"1:{LINE}", f"1: a line that reads two ways: 1 before a colon or {LINE}"),
+    "a numbered board, spaced": (f"1: {LINE} easy", "1: a line that reads two ways: 1 before a"),
+    "a board with two numbers": (f"1:2:{' '.join(ZEROS)}", "1: a line that reads two ways: 1 bef"),
+    "a numbered board and its solution": (f"1:{LINE},{SOLUTION}", "1: a line that reads two ways"),
+    "numbered boards": (
+        "\n".join(f"{k}:{LINE}" for k in range(1, 10)),
+        "1:2: unknown character ':'",
+    ),
+    "a numbered board in a table": (
+        f"id,puzzle\n7,1:{LINE}",
+        "2: a line that reads two ways: 1 before a colon or",
+    ),
+    "numbered rows and columns": (labelled(FIELDS, ","), "1: a grid with numbered rows and col"),
+    "numbered rows and columns between tabs": (labelled(FIELDS, "\t"), "1: a grid with numbered"),
+    "numbered rows and columns, a sign": (
+        "0" + labelled([[*row] for row in ROWS], " ").replace(".", "0"),
+        "1: a grid with numbered rows and columns: leave these out",
+    ),
+    "a row that may be a comment": (
+        f"id,puzzle\n#2,{LINE}",
+        f"2: '#2,{LINE[:36]}…' reads two ways, as a comment or as a row",
+    ),
+    "an XML tag that does not end": ("<svg>\n<g/>\n", "2: XML that cannot be read: mismatched tag"),
+    "XML with entities": ("<!DOCTYPE a [<!ENTITY b 'c'>]>\n<a/>", "1: XML that cannot be read"),
+    "a game without data": ("<a><game/></a>", "1: a <game> without a board as its data"),
+    "a game with no data": ("<a><game data=''/></a>", "1: a <game> without a board as its data"),
+    "a game with a comment": ("<a><game data='# a'/></a>", "1: a <game> without a board as its"),
+    "a puzzle of a game": (f"<a><game puzzle='{LINE}'/></a>", "1: a <game> without a board as its"),
+    "an element with a board": (
+        f"<a>\n<sudoku\ndata='{LINE}'/></a>",
+        "3: a board in 'data of <sudoku>', expected it in data of <game>",
+    ),
+    "a board between tags": (f"<a>\n<b>{GRID}</b></a>", "10: a board in 'the text between tags'"),
+    "two boards of one name": (
+        json.dumps({"puzzle": LINE})[:-1] + f', "puzzle": "{SOLUTION}"}}',
+        "1: a JSON object with two values of 'puzzle'",
+    ),
+    "an object with an empty text": (
+        json.dumps({"puzzle": LINE}) + '\n{"puzzle": ""}',
+        "2: '', expected a board",
+    ),
+    "a list with a comment": (f"['{LINE}', '# a']", "1: '# a', expected a board"),
     "a lone surrogate": (LINE.replace(".", "�", 1), "1:3: unknown character '�'"),
 }

@@ -114,6 +114,30 @@ def test_messages_quote_little_and_no_control_characters() -> None:
     assert error == f"f:201:81: unknown character '\\x07', {SYMBOLS}"
 
 
+@pytest.mark.parametrize("n", [6, 8, 9, 10])
+def test_numbers_of_rows_and_columns(n: int) -> None:
+    """They would be rows of a larger board with no solution, but may be those of a Latin square."""
+    rows = [["", *range(1, n)], *([k, *[""] * (n - 1)] for k in range(1, n))]
+    text = "\n".join("\t".join(map(str, row)) for row in rows)
+    assert report(text) == ["f:1: a grid with numbered rows and columns: leave these out"]
+    assert report(text, Geometry(1, n)) == ["board 1"]
+
+
+def test_what_stands_behind_a_board() -> None:
+    """Other boards may, if they are not larger."""
+    assert report(f"{LINE}:{SOLUTION}\n{LINE}:7\n{LINE}:a name: {LINE}\n") == [
+        "board 1", "board 2", "board 3",
+    ]  # fmt: skip
+    assert report("1:5\n1:" + LINE, Geometry(1, 1)) == ["board 1", "board 2"]
+
+
+def test_games_before_a_damage() -> None:
+    games = f'<game data="{LINE}"/>\n' * 200
+    *boards, error = report(f"<a>\n{games}{games[:-1]}<game/>\n</a>")
+    assert boards == [f"board {k}" for k in range(2, 402)]
+    assert error == "f:401: a <game> without a board as its data"
+
+
 KINDS = {name: text for name, text in (TEXTS | FORMS).items() if "[State]" not in text}
 REPLACEMENTS = ["", " ", "\n", "|", ",", ".", "-", "1", "x", "[", '"', "  ", "\n\n", "\t", ";"]
 

@@ -72,6 +72,14 @@ def test_damaged_files(kind: str, damage: str, tmp_path: Path) -> None:
     )
 
 
+def test_bytes_after_gzip_data(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(gzip.compress(f"{LINE}\n".encode() * 3000) + b"more")
+    *counts, error = read(path)
+    assert sum(count for count in counts if isinstance(count, int)) == 3000
+    assert error == f"{path}: bytes after the end of the gzip data"
+
+
 @kinds
 def test_what_expands_without_end(kind: str, tmp_path: Path) -> None:
     """A line that is too long is refused before it is read to its end."""
