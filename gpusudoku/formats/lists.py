@@ -1,4 +1,4 @@
-"""Lists of Python, JSON and NumPy, and JSON objects: unfolded into the lines of other forms.
+"""Lists of Python, JSON and NumPy: unfolded into the lines of other forms.
 
 ``[[5, 3, null], ...]`` becomes one line for each innermost list, and a blank line where a list of
 lists ends; a string becomes a line as it is. So lists are told and read like all other lines, and
@@ -7,17 +7,14 @@ so are the games in an XML file of OpenSudoku.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
-from functools import partial
-from typing import Any
 
 from gpusudoku.errors import shown
 from gpusudoku.formats.blocks import SECTION
 from gpusudoku.formats.detect import Head
 from gpusudoku.formats.games import games
-from gpusudoku.formats.headers import NAMES, no_column
+from gpusudoku.formats.headers import no_column
 from gpusudoku.formats.source import (
     LONGEST_LINE,
     Lines,
@@ -27,21 +24,18 @@ from gpusudoku.formats.source import (
     content,
 )
 
-_START = re.compile(
-    rb"\s*(?:[A-Za-z_]\w*\s*(?::[^=]*)?=\s*)?(?:[A-Za-z_][\w.]*\()?\s*[\[(]"
-    rb"|\s*\{(?:[\s\"]|$)"  # Candidates in braces are no object. Quotes may be blanks here.
-)
+_START = re.compile(rb"\s*(?:[A-Za-z_]\w*\s*(?::[^=]*)?=\s*)?(?:[A-Za-z_][\w.]*\()?\s*[\[(]")
 _PREFIX = re.compile(r"\s*(?:[A-Za-z_]\w*\s*(?::[^=]*)?=\s*)?(?:[A-Za-z_][\w.]*(?=\())?")
 _TOKEN = re.compile(
     r"""(?P<open>[\[(])|(?P<close>[\])])|(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<end>\n)"""
     r"""|(?P<value>[\w.*?-]+)|(?P<other>\s*dtype=[\w.']+|(?:\#|//)[^\n]*|[,;\s])"""
 )
-_EMPTY = {"none", "null", "nan", "na", ""}
+EMPTY = {"none", "null", "nan", "na", ""}
 _CLOSING = {"[": "]", "(": ")"}
 
 
 def is_list(head: Head) -> bool:
-    """Whether the input begins with a list, a JSON object or an XML tag."""
+    """Whether the input begins with a list or an XML tag."""
     if head.first.lstrip().startswith(b"<"):
         return True
     return _START.match(head.first) is not None and not SECTION.fullmatch(head.first)
@@ -63,9 +57,6 @@ def _unfold(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
             if not text.strip():
                 yield number, b"\n"
                 continue
-            if text.lstrip().startswith("{"):
-                yield number, _object(number, text, way.column)
-                continue
             if way.column is not None:
                 raise no_column(way.column, number)
             text = text[_PREFIX.match(text).end() :]  # type: ignore[union-attr]
@@ -74,54 +65,12 @@ def _unfold(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
         raise UnreadableError("a list that does not end", reader.start)
 
 
-def _object(number: int, text: str, column: str | None) -> bytes:
-    """The line of the board of a JSON object, which is called by a usual name or as it is said."""
-    try:
-        found = json.loads(text, object_pairs_hook=partial(_once, number))
-    except (ValueError, RecursionError):
-        raise UnreadableError("expected a JSON object on every line", number) from None
-    names = [name for name in found if name == column or (column is None and name.lower() in NAMES)]
-    if len(names) != 1:
-        what = "two boards" if names else "no board"
-        listed = ", ".join(map(shown, [*found][:9]))
-        raise UnreadableError(
-            f"a JSON object with {what}, expected one name such as puzzle or board, or that of "
-            f"--column NAME: {listed}",
-            number,
-        )
-    return _whole_line(number, _line_of(found[names[0]], number))
-
-
-def _whole_line(number: int, text: str) -> bytes:
+def whole_line(number: int, text: str) -> bytes:
     """The line of a text, which must not pass for a comment or for a blank line."""
     line = text.encode(errors="surrogatepass") + b"\n"
     if not content(line).strip():
         raise UnreadableError(f"{shown(text)}, expected a board", number)
     return line
-
-
-def _once(number: int, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of some pairs, no two of one name."""
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise UnreadableError(f"a JSON object with two values of {shown(name)}", number)
-        found[name] = value
-    return found
-
-
-def _line_of(value: Any, number: int) -> str:
-    """The one line that stands for the board of an object: a text, a list, or a list of rows."""
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, list):
-        raise UnreadableError(f"{shown(str(value))}, expected a board as text or list", number)
-    if any(isinstance(row, list) or (isinstance(row, str) and len(row) > 2) for row in value):
-        if any(not isinstance(row, list | str) or len(row) != len(value) for row in value):
-            raise UnreadableError(f"{len(value)} rows, not all of {len(value)} cells", number)
-        value = [cell for row in value for cell in row]
-    cells = [str(cell).strip() for cell in value]
-    return ",".join("." if cell.lower() in _EMPTY else cell for cell in cells)
 
 
 class _Reader:
@@ -153,10 +102,11 @@ class _Reader:
         while place < len(text):
             token = _TOKEN.match(text, place)
             if token is None or (not self._open and token["value"]):
-                raise UnreadableError(
-                    f"{shown(text[place:].strip())} in a list, expected numbers, None or null",
-                    number,
-                )
+                what = shown(text[place:].strip())
+                expected = "numbers, None or null"
+                if text[place:].lstrip().startswith("{"):
+                    expected = "one JSON object on every line, without brackets around them all"
+                raise UnreadableError(f"{what} in a list, expected {expected}", number)
             place = token.end()
             if token["open"]:
                 self._begin(number, token["open"])
@@ -164,14 +114,14 @@ class _Reader:
                 yield from self._end(number, token["close"])
             elif token["text"] is not None and len(token["text"]) > 3:
                 self._check_kind(number, bool(self._values))
-                yield number, _whole_line(number, token["text"][1:-1])
+                yield number, whole_line(number, token["text"][1:-1])
                 self._nested = True
             elif token["value"] or token["text"]:
                 self._check_kind(number, self._nested)
                 if not self._values:
                     self._line = number
                 value = (token["value"] or token["text"]).strip("\"' ")
-                self._values.append("." if value.lower() in _EMPTY else value)
+                self._values.append("." if value.lower() in EMPTY else value)
 
     def _begin(self, number: int, bracket: str) -> None:
         if not self._open:

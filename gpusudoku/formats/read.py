@@ -8,6 +8,7 @@ The first lines tell the form (:mod:`~gpusudoku.formats.detect`):
   boxes; blank lines separate grids. SadMan's .sdk is such a grid
   (:mod:`~gpusudoku.formats.grids`);
 * a table with or without a header, one row on each line (:mod:`~gpusudoku.formats.tables`);
+* JSON objects, one on every line (:mod:`~gpusudoku.formats.objects`);
 * lists of Python or JSON, which stand for lines of these forms (:mod:`~gpusudoku.formats.lists`).
 
 Comments run from ``#`` to the end of the line. :mod:`~gpusudoku.formats.symbols` has the
@@ -29,6 +30,7 @@ from gpusudoku.formats.grids import read_grids
 from gpusudoku.formats.headers import find_header
 from gpusudoku.formats.lines import read_lines
 from gpusudoku.formats.lists import is_list, unfold
+from gpusudoku.formats.objects import is_object, read_objects
 from gpusudoku.formats.opening import BUFFER_BYTES, Meter, opened
 from gpusudoku.formats.source import (
     Entry,
@@ -154,6 +156,8 @@ def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Choose the reader of the input's form."""
     head = take_head(lines)
     lines.put_back(head.taken)
+    if is_object(head):
+        return read_objects(lines, way)
     if is_list(head):
         lines = unfold(lines, way)
         head = take_head(lines)

@@ -282,8 +282,8 @@ REFUSED = {
         "1: a JSON object with two values of 'puzzle'",
     ),
     "an object with an empty text": (
-        json.dumps({"puzzle": LINE}) + '\n{"puzzle": ""}',
-        "2: '', expected a board",
+        '{"puzzle": ""}\n' + json.dumps({"puzzle": LINE}),
+        "1: '', expected a board",
     ),
     "a list with a comment": (f"['{LINE}', '# a']", "1: '# a', expected a board"),
     "a lone surrogate": (LINE.replace(".", "�", 1), "1:3: unknown character '�'"),

@@ -1,0 +1,127 @@
+"""JSON objects, one on every line: one of their values is a board, the others stand beside it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.places import Origin
+from gpusudoku.errors import InputError, shown
+from gpusudoku.formats.detect import Head
+from gpusudoku.formats.headers import NAMES
+from gpusudoku.formats.lines import LineParser
+from gpusudoku.formats.lists import EMPTY, whole_line
+from gpusudoku.formats.source import FormatError, NumberedLine, UnreadableError, Way, single
+
+_START = re.compile(rb"\s*\{(?:[\s\"]|$)")
+"""Candidates in braces are no object. Quotes may be blanks here."""
+BOX = "box"
+"""The shape of the boxes, as the program writes it in its own objects."""
+
+
+def is_object(head: Head) -> bool:
+    """Whether the input begins with a JSON object."""
+    return _START.match(head.first) is not None
+
+
+def read_objects(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | InputError]:
+    """Read the board of every object; one without a board gives an error in its place.
+
+    The other values are texts, or JSON where they are none. Objects may have different ones.
+
+    Raises
+    ------
+    UnreadableError
+        If a line is no object.
+    """
+    parsers: dict[Geometry | None, LineParser] = {}
+    origins: dict[tuple[str, ...], Origin] = {}
+    for number, line in lines:
+        if not line.strip():
+            continue
+        found = _object(number, line)
+        try:
+            name = _name_of(found, number, way.column)
+            geometry = way.geometry or _box_of(found, number)
+            parser = parsers.setdefault(geometry, LineParser(geometry))
+            board = parser.parse(number, _line_of(found.pop(name), number))
+        except FormatError as error:
+            yield error.at(way.source)
+            continue
+        assert board is not None  # the line is neither blank nor a comment
+        names = tuple(found)
+        origin = origins.setdefault(names, Origin(way.source, names))
+        yield single(board, origin, number, tuple(map(_text_of, found.values())))
+
+
+def _object(number: int, line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line, object_pairs_hook=partial(_once, number))
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise UnreadableError("expected a JSON object on every line", number)
+    return found
+
+
+def _once(number: int, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of some pairs, no two of one name."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise UnreadableError(f"a JSON object with two values of {shown(name)}", number)
+        found[name] = value
+    return found
+
+
+def _name_of(found: dict[str, Any], number: int, column: str | None) -> str:
+    """The name of the board: a usual one, or as it is said."""
+    names = [name for name in found if name == column or (column is None and name.lower() in NAMES)]
+    if len(names) != 1:
+        what = "two boards" if names else "no board"
+        listed = ", ".join(map(shown, [*found][:9]))
+        raise FormatError(
+            f"a JSON object with {what}, expected one name such as puzzle or board, or that of "
+            f"--column NAME: {listed}",
+            number,
+        )
+    return names[0]
+
+
+def _box_of(found: dict[str, Any], number: int) -> Geometry | None:
+    """The shape of the boxes, if the object tells it."""
+    if not isinstance(found.get(BOX), str):
+        return None
+    try:
+        return Geometry.parse(found[BOX])
+    except InputError as error:
+        raise FormatError(str(error), number) from None
+
+
+def _line_of(value: Any, number: int) -> bytes:
+    """The one line that stands for a board: a text, a list, or a list of rows."""
+    if isinstance(value, list):
+        value = _joined(value, number)
+    if not isinstance(value, str):
+        raise FormatError(f"{shown(str(value))}, expected a board as text or list", number)
+    return whole_line(number, value)
+
+
+def _joined(value: list[Any], number: int) -> str:
+    if any(isinstance(row, list) or (isinstance(row, str) and len(row) > 2) for row in value):
+        if any(not isinstance(row, list | str) or len(row) != len(value) for row in value):
+            raise FormatError(f"{len(value)} rows, not all of {len(value)} cells", number)
+        value = [cell for row in value for cell in row]
+    cells = [str(cell).strip() for cell in value]
+    return ",".join("." if cell.lower() in EMPTY else cell for cell in cells)
+
+
+def _text_of(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)
