@@ -188,9 +188,9 @@ class Delivery:
                 if keep is not None:  # all before the first that should have been written
                     given = int(np.append(np.flatnonzero(keep), len(answers))[given])
                 answers = answers.first(given)
-            tally.add(answers.results)
             if log is not None:
                 log.write(self._log.text(answers))
+            tally.add(answers.results)
 
 
 def _boards_in(lines: int, answers: Answers, writer: Writer) -> int:
