@@ -52,7 +52,11 @@ class TooExpensive(GpusudokuError):  # noqa: N818 - the board is not wrong
 
 
 class Interrupted(GpusudokuError):  # noqa: N818 - as KeyboardInterrupt
-    """The work was stopped from outside; ``count`` is what it had found, a lower bound."""
+    """The work was stopped from outside; ``count`` is what it had found, a lower bound.
+
+    It is what Ctrl-C becomes while something is counted or searched. Between that it is Python's
+    own KeyboardInterrupt: to stop at any Ctrl-C, catch both.
+    """
 
     def __init__(self, message: str, count: int = 0) -> None:
         super().__init__(message)

@@ -42,6 +42,8 @@ FIRST_ITEMS = 16
 ITEMS_SECONDS = 0.1
 """Items that come slowly are taken together for about so long."""
 MOST_ITEMS = 1 << 14
+MOST_DIGIT = 64
+"""A larger integer is no cell: it is a puzzle that somebody read as a number."""
 
 _PLACE = re.compile(r"^<text>(:\d+)*: ")
 """The line and column in a string, which say little beside the index of the string."""
@@ -65,6 +67,11 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
     item = _plain(given)
     if isinstance(item, str):
         return parse(item, geometry)
+    if isinstance(item, int) and item > MOST_DIGIT:
+        raise InputError(
+            "a number, expected a board as text: read columns of puzzles as text (dtype=str), as"
+            " numbers lose the zeros before them"
+        )
     if not isinstance(item, Iterable) or isinstance(item, Mapping | Set):
         raise InputError(f"expected a board as text or as rows of cells, found {described(item)}")
     rows: Any = item if hasattr(item, "__array__") else list(item)

@@ -222,3 +222,11 @@ class TestManyBoards:
         with pytest.raises(InputError) as caught:
             boards_of([LINE_4X4, BOARD], "1x4")
         assert str(caught.value) == "board 1: box 1x4, but the board has boxes of 2x2"
+
+
+def test_a_puzzle_that_was_read_as_a_number_is_refused() -> None:
+    """As pandas reads a column of puzzles with zeros."""
+    with pytest.raises(InputError, match=r"^board 0: a number, expected a board as text: read"):
+        list(batches_of([1000020000300000]))
+    with pytest.raises(InputError, match=r"^a number, "):
+        board_of(int("53007" + "0" * 76))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -12,15 +14,18 @@ import numpy as np
 
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.options import compose, own_option, statistics
-from gpusudoku.cli.output import Output, open_log
+from gpusudoku.cli.output import Log, Output, open_log
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.records import Answers, JsonLines, Table, Writer
 from gpusudoku.cli.report import Totals
 from gpusudoku.cli.source import Source, warn_conflicts
 from gpusudoku.cli.summary import Tally
 from gpusudoku.errors import InputError, Interrupted
+from gpusudoku.jobs.interrupts import held_interrupts
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from gpusudoku.engines.engine import Engine
 
 RECORDS = ("csv", "tsv", "jsonl")
@@ -139,13 +144,11 @@ class Delivery:
                 with self.line:
                     for answers in found:
                         self.line.clear()
-                        counts = np.array(answers.results.counts)
+                        counts = answers.results.numbers
                         warn_conflicts(answers.results.boards.chosen(counts == 0), source.single)
-                        if log is not None:
-                            log.write(self._log.text(answers))
-                        shown = answers if wanted is None else answers.chosen(wanted(counts))
-                        out.write(self.writer.text(shown))
-                        tally.add(answers.results)
+                        keep = None if wanted is None else wanted(counts)
+                        with held_interrupts():  # so that stdout, log and tally agree
+                            self._give(answers, keep, out, log, tally)
                         totals.add(len(answers), answers.results.stats)
                         if not source.single:
                             self.line.boards(tally.boards, source.share)
@@ -163,3 +166,37 @@ class Delivery:
         source.finish()
         if self._asked.exit_code:
             click.get_current_context().exit(tally.status)
+
+    def _give(
+        self,
+        answers: Answers,
+        keep: NDArray[np.bool_] | None,
+        out: Output,
+        log: Log | None,
+        tally: Tally,
+    ) -> None:
+        """Write answers, those to ``keep`` of them; what was written goes to log and tally."""
+        shown = answers if keep is None else answers.chosen(keep)
+        writer, before = copy(self.writer), out.lines
+        text = self.writer.text(shown)
+        try:
+            out.write(text)
+        finally:
+            lines = out.lines - before
+            if lines < text.count("\n"):
+                given = _boards_in(lines, shown, writer)
+                if keep is not None:  # all before the first that should have been written
+                    given = int(np.append(np.flatnonzero(keep), len(answers))[given])
+                answers = answers.first(given)
+            if log is not None:
+                log.write(self._log.text(answers))
+            tally.add(answers.results)
+
+
+def _boards_in(lines: int, answers: Answers, writer: Writer) -> int:
+    """How many boards have all that is written of them in the first lines; not all do."""
+
+    def needed(boards: int) -> int:
+        return copy(writer).text(answers.first(boards)).count("\n")
+
+    return bisect_right(range(1, len(answers)), lines, key=needed)

@@ -70,6 +70,7 @@ class Lines:
         start = 0
         while start < len(data):
             end = data.rfind(b"\n", start, start + most) + 1 or data.find(b"\n", start) + 1
+            end = end or len(data)
             yield data[start:end]
             start = end
 

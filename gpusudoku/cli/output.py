@@ -43,13 +43,14 @@ class Output:
         self._is_new = False
         self._header = ""
         self._lines: Lines | None = None
+        self._lines_in_memory = 0
         if self._path is not None:
             refuse(self._path, force, inputs)
 
     @property
     def lines(self) -> int:
         """Lines written."""
-        return 0 if self._lines is None else self._lines.written
+        return self._lines_in_memory if self._lines is None else self._lines.written
 
     def __enter__(self) -> Output:
         return self
@@ -99,6 +100,7 @@ class Output:
                 self._lines = Lines(self._open(), self._path or "stdout")
             except io.UnsupportedOperation:  # a stand-in for stdout, in memory
                 sys.stdout.write(text)
+                self._lines_in_memory += text.count("\n")
                 return
         self._lines.write(text)
 

@@ -41,6 +41,10 @@ class Answers:
         solutions = None if self.solutions is None else self.solutions[mask]
         return replace(self, results=self.results.chosen(mask), solutions=solutions)
 
+    def first(self, boards: int) -> Answers:
+        """Those of the first boards."""
+        return self.chosen(np.arange(len(self)) < boards)
+
     @property
     def places(self) -> Places:
         """Where the boards were read."""

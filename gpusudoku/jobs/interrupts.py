@@ -1,7 +1,8 @@
 """Ctrl-C, SIGTERM, SIGHUP and other signals that end a program: caught, or held back.
 
 ``jobs.job`` catches them while work is done; ``cli`` ends the program. The Python interface leaves
-all signals as they are: there Ctrl-C is a KeyboardInterrupt, as everywhere.
+all signals as they are: there Ctrl-C is a KeyboardInterrupt, or, where something was being counted
+or searched, an ``Interrupted`` with what was found.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -31,65 +34,114 @@ ENDING = tuple(
 """The signals that end a program unless it does something about them, as far as there are such."""
 PATIENCE_SECONDS = 1.5
 """A process that was to end is ended by force after this time."""
+AGAIN_SECONDS = 0.01
+"""A signal that was lost is sent again after this time, when it should be raised elsewhere."""
 WAIT_SECONDS = 0.2
 """How long to wait at a time where Windows lets no Ctrl-C in meanwhile."""
 
-_last: int | None = None
-_at_once = True
-_ending = False
-_skips = False
+
+class _Signals:
+    """What this process makes of signals; the main thread decides on each, once."""
+
+    def __init__(self) -> None:
+        self.last: int | None = None
+        """The last that was to end the process."""
+        self.heeded = False
+        """Whether a signal is raised as a KeyboardInterrupt; else it ends the process at once."""
+        self.ending = False
+        """Whether the process ends, and others do not matter any more."""
+        self.skips = False
+        """Whether Ctrl-C is an event that the process may outlive."""
+        self.outlived = -inf
+        """When there was the last such event."""
+
+    def handle(self, number: int, frame: Any) -> None:
+        """Decide on a signal, in the main thread."""
+        if self.ending:
+            return
+        self.last = number
+        if not self.heeded:
+            _end(number)
+        if self.skips and number == signal.SIGINT:
+            self.outlived = time.monotonic()
+        else:
+            self.ending, self.outlived = True, -inf
+        raise KeyboardInterrupt
+
+    def lost(self, unraisable: sys.UnraisableHookArgs) -> None:
+        """Send a signal again that met the end of an object: no exception leaves that."""
+        if self.last is None or not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            sys.__unraisablehook__(unraisable)
+            return
+        self.ending = False
+        threading.Timer(AGAIN_SECONDS, _send, [self.last]).start()
+
+    def watch(self, awake: socket) -> None:
+        """End the process by force if it does not end by itself soon after a signal.
+
+        Nothing tells which of several signals the main thread has decided on, so an event excuses
+        each Ctrl-C that came at about its time.
+        """
+        while True:
+            numbers = awake.recv(1 << 10)
+            came = time.monotonic()
+            time.sleep(PATIENCE_SECONDS)
+            for number in numbers:
+                excused = number == signal.SIGINT and self.outlived > came - 2 * PATIENCE_SECONDS
+                if number in ENDING and not excused:
+                    _end(number)
+
+
+_signals = _Signals()
 
 
 def catch_interrupts() -> None:
     """Catch the signals that end this process, but those that it was told to ignore.
 
     Until ``heed_interrupts`` each ends it at once: there is nothing yet that could be lost. From
-    then on the first is a KeyboardInterrupt, and others do not disturb the cleaning up. If it is
-    lost, as in a callback, or waits too long for something that cannot be interrupted, a thread
-    ends the process.
+    then on the first is a KeyboardInterrupt, and others do not disturb the cleaning up. If it waits
+    too long for something that cannot be interrupted, a thread ends the process.
     """
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as it is under nohup
-            signal.signal(number, _interrupt)
+            signal.signal(number, _signals.handle)
+    sys.unraisablehook = _signals.lost
     from socket import socketpair  # only now, since it takes a moment
 
     awake, wake = socketpair()
     wake.setblocking(False)
     signal.set_wakeup_fd(wake.detach(), warn_on_full_buffer=False)
-    threading.Thread(target=_watch, args=(awake,), daemon=True).start()
+    threading.Thread(target=_signals.watch, args=(awake,), daemon=True).start()
 
 
 def heed_interrupts() -> None:
     """Let a signal be raised as a KeyboardInterrupt from now on."""
-    global _at_once
-    _at_once = False
+    _signals.heeded = True
 
 
 def outlive_interrupts() -> None:
     """Raise none any more: the process ends anyway."""
-    global _ending
-    _ending = True
+    _signals.ending = True
 
 
 def last_interrupt() -> int | None:
     """The number of the last signal that was to end this process; None if there was none."""
-    return _last
+    return _signals.last
 
 
 def interrupt_status() -> int:
     """The exit status of a process that such a signal ended."""
-    return 128 + (_last or signal.SIGINT)
+    return 128 + (_signals.last or signal.SIGINT)
 
 
 @contextmanager
 def skipping_interrupts() -> Iterator[None]:
     """Let Ctrl-C be an event in here that the process may outlive."""
-    global _skips
-    _skips = True
+    _signals.skips = True
     try:
         yield
     finally:
-        _skips = False
+        _signals.skips = False
 
 
 @contextmanager
@@ -113,14 +165,16 @@ def held_interrupts() -> Iterator[Callable[[], bool]]:
     finally:
         for number in reversed(old):  # Ctrl-C last: others are not interrupted by it
             signal.signal(number, old[number])
-    if held:
-        signal.raise_signal(held[0])
+        if held:  # even after an error, which somebody may know how to go on from
+            signal.raise_signal(held[0])
 
 
 def interruptibly(work: Callable[[], T]) -> T:
     """Do what an exception must not cut short, and be interrupted all the same.
 
-    It is done in a thread, and an interrupt ends the waiting for it: the thread goes on.
+    It is done in a thread, and an interrupt ends the waiting for it: the thread goes on, and its
+    result is lost. Whoever wants the same again starts anew: the same kernel may be compiled twice,
+    one after the other, since Numba compiles one at a time.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
@@ -142,29 +196,12 @@ def interruptibly(work: Callable[[], T]) -> T:
     return results[0]
 
 
-def _interrupt(number: int, frame: Any) -> None:
-    global _last, _ending
-    if _ending:
-        return
-    _last = number
-    if _at_once:
-        _end(number)
-    _ending = not _is_event(number)
-    raise KeyboardInterrupt
-
-
-def _is_event(number: int) -> bool:
-    """Whether the process may outlive a signal."""
-    return _skips and number == signal.SIGINT
-
-
-def _watch(awake: socket) -> None:
-    """End the process by force if it does not end by itself soon after a signal."""
-    while True:
-        [number] = awake.recv(1)
-        if number in ENDING and not _is_event(number):
-            time.sleep(PATIENCE_SECONDS)
-            _end(number)
+def _send(number: int) -> None:
+    """Send a signal to the main thread, which may sleep."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
+    else:  # Windows
+        signal.raise_signal(number)
 
 
 def _end(number: int) -> None:

@@ -10,6 +10,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = """
+from gpusudoku.cli import lines
+from gpusudoku.jobs import interrupts
+interrupts.PATIENCE_SECONDS = 120
+lines.GRACE_SECONDS = {grace}
+from gpusudoku.__main__ import main
+main()
+"""
+"""It has the time it needs to end by itself, on a machine that is busy."""
 HARD = "." * 81  # not to be counted by a search in our lifetime
 
 
@@ -27,13 +36,16 @@ def file(tmp_path):
 
 @pytest.fixture
 def start():
-    """Start ``gpusudoku`` with arguments as a process, which does not outlive the test."""
+    """Start ``gpusudoku`` with arguments as a process, which does not outlive the test.
+
+    It is not ended by force, and ``grace`` is for a reader that stopped within a line.
+    """
     processes = []
 
-    def call(*arguments, env=None, **settings):
+    def call(*arguments, env=None, grace=0.5, **settings):
         settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **settings}
         process = subprocess.Popen(
-            [sys.executable, "-m", "gpusudoku", *map(str, arguments)],
+            [sys.executable, "-c", PROGRAM.format(grace=grace), *map(str, arguments)],
             cwd=ROOT,
             env={**os.environ, "GPUSUDOKU_DEVICE": "cpu", **(env or {})},
             **settings,

@@ -96,6 +96,14 @@ def test_what_others_wrote_behind_it_is_not_cut(tmp_path, monkeypatch):
     assert path.read_text() == "one\ntwer line than ours\n"
 
 
+@posix
+def test_a_text_without_an_end_of_line_is_written_too(tmp_path):
+    path = tmp_path / "out"
+    with path.open("wb") as file:
+        Lines(file.fileno(), "out").write("one\ntwo")
+    assert path.read_text() == "one\ntwo"
+
+
 @pytest.mark.parametrize("form", ["line", "csv"])
 @pytest.mark.usefixtures("uncompiled")
 def test_an_interrupt_before_the_first_line_leaves_no_file(run, file, tmp_path, monkeypatch, form):

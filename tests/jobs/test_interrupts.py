@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from gpusudoku.jobs.interrupts import held_interrupts, interruptibly
+
+ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 
@@ -45,6 +50,81 @@ def test_an_error_is_not_hidden_and_handlers_come_back() -> None:
     with pytest.raises(ZeroDivisionError), held_interrupts():
         raise ZeroDivisionError
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_signal_is_not_lost_with_an_error(got: list[int]) -> None:
+    with pytest.raises(ZeroDivisionError), held_interrupts():  # noqa: PT012
+        signal.raise_signal(signal.SIGTERM)
+        raise ZeroDivisionError
+    assert got == [signal.SIGTERM]
+    with pytest.raises(KeyboardInterrupt), held_interrupts():  # noqa: PT012
+        signal.raise_signal(signal.SIGINT)
+        raise ZeroDivisionError
+
+
+def test_within_one_another_the_outermost_holds_it(got: list[int]) -> None:
+    with held_interrupts() as interrupted:
+        with held_interrupts():
+            signal.raise_signal(signal.SIGTERM)
+        assert interrupted()
+        assert got == []
+    assert got == [signal.SIGTERM]
+
+
+OUTLIVES = """
+import os, signal, time
+from gpusudoku.jobs import interrupts
+interrupts.PATIENCE_SECONDS = 1.0
+interrupts.catch_interrupts()
+interrupts.heed_interrupts()
+try:
+    with interrupts.skipping_interrupts():
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+except KeyboardInterrupt:
+    time.sleep(3)
+print("outlived", flush=True)
+try:
+    os.kill(os.getpid(), signal.{name})
+    time.sleep(60)
+except KeyboardInterrupt:
+    pass
+while True: time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_an_event_is_outlived_but_not_what_comes_after_it(name: str) -> None:
+    """Also if the process has left the block by the time at which it would be ended by force."""
+    code = OUTLIVES.format(name=name)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=60)
+    assert done.stdout == b"outlived\n"
+    assert done.returncode == 128 + getattr(signal, name)
+
+
+MEETS_AN_END = """
+import os, signal, sys, time
+from gpusudoku.jobs import interrupts
+interrupts.PATIENCE_SECONDS = 60
+interrupts.catch_interrupts()
+interrupts.heed_interrupts()
+class Closing:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
+try:
+    Closing()
+    time.sleep(60)
+except KeyboardInterrupt:
+    sys.exit(interrupts.interrupt_status())
+"""
+
+
+def test_a_signal_that_meets_the_end_of_an_object_is_raised_after_it() -> None:
+    """Python would only print it."""
+    command = [sys.executable, "-c", MEETS_AN_END]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=50)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, b"")
 
 
 def test_what_is_ignored_or_deadly_stays_so() -> None:
