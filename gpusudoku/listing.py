@@ -128,9 +128,12 @@ class Listing:
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
         options = options or Options()
-        self._left = options.limit
+        self._board, self._left = board, options.limit
         self._streaming = _Streaming(board, options, engine or make_engine(options), progress)
         finalize(self, self._streaming.stop)
+
+    def __repr__(self) -> str:
+        return f"<Listing of the solutions of {self._board.describe()}>"
 
     @property
     def stats(self) -> SearchStats | None:

@@ -122,6 +122,11 @@ def test_a_listing_closed_at_once() -> None:
     assert set(threading.enumerate()) == before
 
 
+def test_what_it_is_shown_as() -> None:
+    with closing(Listing(BOARD, Options(device="cpu", jobs=1))) as listing:
+        assert repr(listing) == "<Listing of the solutions of a 6x6 board with 8 clues>"
+
+
 def test_a_limit_ends_the_threads() -> None:
     before = set(threading.enumerate())
     assert len(listed(Board.empty(Geometry(3, 3)), jobs=2, limit=500)) == 500
