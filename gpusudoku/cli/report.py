@@ -74,8 +74,7 @@ def show_stats(results: Iterable[Count]) -> None:
     """The statistics of counts, a line each; their methods stand in those of their plans."""
     for result in results:
         stats = result.stats
-        unit = "GPUs" if result.device == "cuda" else "threads"
-        _show({"device": f"{result.device}, {result.jobs} {unit}"})
+        _show({"device": _workers(result.device, result.jobs)})
         if isinstance(stats, SearchStats):
             show_search(result.board, stats)
         else:
@@ -88,8 +87,7 @@ class Totals:
     """The statistics of a batch, added up."""
 
     def __init__(self, engine: Engine) -> None:
-        unit = "GPUs" if engine.name == "cuda" else "threads"
-        self._device = f"{engine.name}, {engine.workers} {unit}"
+        self._device = _workers(engine.name, engine.workers)
         self._boards = Counter[str]()
         self._searches: dict[str, float] = defaultdict(int)
         self._contractions: dict[str, float] = defaultdict(int)
@@ -137,6 +135,10 @@ class Totals:
                     "seconds": f"{sums['seconds']:.6f}",
                 }
             )
+
+
+def _workers(device: str, number: int) -> str:
+    return f"{device}, {number} {'GPUs' if device == 'cuda' else 'threads'}"
 
 
 def _size(board: Board) -> dict[str, str]:

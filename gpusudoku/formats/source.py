@@ -100,8 +100,9 @@ class Lines:
         return b""
 
     def skip(self, lines: int, size: int) -> int:
-        """Pass over buffered lines, ``size`` bytes in all; returns the number of the first line."""
-        raise NotImplementedError
+        """Pass over the next lines, ``size`` bytes in all; returns the number of the first line."""
+        numbers = [next(self)[0] for _ in range(lines)]
+        return numbers[0]
 
 
 class NumberedLines(Lines):

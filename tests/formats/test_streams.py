@@ -14,6 +14,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
 from gpusudoku.formats import Entry, read_batches, read_stream, read_text
 from gpusudoku.formats.grids import blocks
+from gpusudoku.formats.source import Lines
 from tests.formats.samples import BOARD, GRID, LINE, read
 
 
@@ -116,3 +117,10 @@ def test_surrogates() -> None:
     """A text that cannot be encoded is an error like any other."""
     with pytest.raises(InputError, match=r"^<text>:1:81: unknown character "):
         list(read_text(LINE[:-1] + "\udcff"))
+
+
+def test_lines_that_are_passed_over() -> None:
+    """Also of lines that no stream has buffered."""
+    lines = Lines([(3, b"a\n"), (4, b"b\n"), (7, b"c\n")])
+    assert lines.skip(2, 4) == 3
+    assert list(lines) == [(7, b"c\n")]
