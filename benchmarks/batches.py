@@ -45,7 +45,7 @@ def own_puzzles() -> list[str]:
     """Ten thousand puzzles made from the project's own: digits, rows and columns exchanged."""
     rng = np.random.default_rng(1)
     cells = np.stack([shuffled(OWN[k % len(OWN)], rng) for k in range(10_000)])
-    return formats.write_lines(cells).splitlines()
+    return formats.write_lines(cells).decode().splitlines()
 
 
 def measure(batches: dict[str, list[str]], lines: int, repeats: int) -> list[Run]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gpusudoku.board.fields import Fields
 
 
 class Origin(NamedTuple):
@@ -23,38 +25,52 @@ class Origin(NamedTuple):
 class Places:
     """The place of every board of a batch."""
 
-    origins: NDArray[np.object_]
-    """An ``Origin`` for each board."""
+    origins: tuple[Origin, ...]
+    """Every origin, once."""
+    origin_of: NDArray[np.intp]
+    """intp (B): the index of each board's origin."""
     lines: NDArray[np.int64]
-    """The number of each board's first line, from 1; 0 for what comes from no text."""
-    others: NDArray[np.object_]
-    """For each board a tuple of texts, one for every column of its origin."""
+    """int64 (B): the number of each board's first line, from 1; 0 for what comes from no text."""
+    others: Fields
+    """For each board a text for every column of its origin, at least."""
 
     @classmethod
-    def of(
-        cls, origin: Origin, lines: Sequence[int], others: Iterable[tuple[str, ...]] | None = None
-    ) -> Places:
+    def of(cls, origin: Origin, lines: Sequence[int], others: Fields | None = None) -> Places:
         """The places of boards of one origin; if it has columns, ``others`` is what is in them."""
-        beside = np.empty(len(lines), object)
-        beside[:] = [()] * len(lines) if others is None else list(others)
-        origins = np.empty(len(lines), object)
-        origins.fill(origin)
-        return cls(origins, np.array(lines, np.int64), beside)
+        if others is None:
+            others = Fields.none(len(lines))
+        return cls((origin,), np.zeros(len(lines), np.intp), np.array(lines, np.int64), others)
 
     @classmethod
     def joined(cls, places: Sequence[Places]) -> Places:
         """The places of all boards of some batches."""
+        index: dict[Origin, int] = {}
+        for each in places:
+            for origin in each.origins:
+                index.setdefault(origin, len(index))
         return cls(
-            np.concatenate([each.origins for each in places]),
+            tuple(index),
+            np.concatenate(
+                [np.array([index[o] for o in each.origins])[each.origin_of] for each in places]
+            ),
             np.concatenate([each.lines for each in places]),
-            np.concatenate([each.others for each in places]),
+            Fields.joined([each.others for each in places]),
         )
 
     def only(self, which: Any) -> Places:
         """The places of some boards: a slice, or a mask, bool (B)."""
-        return Places(self.origins[which], self.lines[which], self.others[which])
+        others = self.others.only(which)
+        return Places(self.origins, self.origin_of[which], self.lines[which], others)
+
+    def origin(self, index: int) -> Origin:
+        """The origin of a board."""
+        return self.origins[int(self.origin_of[index])]
+
+    def beside(self, index: int) -> tuple[str, ...]:
+        """What stood beside a board: a text for every column of its origin."""
+        return self.others.row(index)[: len(self.origin(index).columns)]
 
     def name(self, index: int) -> str:
         """The place of a board as messages name it: ``puzzles.txt:17``."""
-        name, line = self.origins[index].name, self.lines[index]
+        name, line = self.origin(index).name, self.lines[index]
         return f"{name}:{line}" if line else str(name)

@@ -41,7 +41,7 @@ def write_candidates(masks: NDArray[np.uint64], n: int) -> str:
     return "".join(f"{{{cell}}}" for cell in cells)
 
 
-def write_lines(cells: NDArray[np.uint8], tails: NDArray[np.bytes_] | None = None) -> str:
+def write_lines(cells: NDArray[np.uint8], tails: NDArray[np.bytes_] | None = None) -> bytes:
     """Write the canonical lines of many boards, uint8 (k, n * n), each with a newline.
 
     ``tails``, bytes (k), is ASCII text to put at the end of each line.
@@ -51,11 +51,13 @@ def write_lines(cells: NDArray[np.uint8], tails: NDArray[np.bytes_] | None = Non
         tails = np.full(len(cells), b"")
     if n > len(DIGITS):
         rows = zip(cells.tolist(), tails.tolist(), strict=True)
-        return "".join(f"{','.join(map(str, row))}{tail.decode()}\n" for row, tail in rows)
+        return b"".join(
+            [b"%b%b\n" % (",".join(map(str, row)).encode(), tail) for row, tail in rows]
+        )
     width = tails.dtype.itemsize
     lines = np.empty((len(cells), n * n + width + 1), np.uint8)
     lines[:, : n * n] = cells
     # Codes that no digit has: as they are, but for the padding, which is left out again.
     lines[:, n * n : -1] = tails.view(np.uint8).reshape(len(cells), width) + _TAIL
     lines[:, -1] = _TAIL + ord("\n")
-    return lines.tobytes().translate(_LINES, bytes([_TAIL])).decode()
+    return lines.tobytes().translate(_LINES, bytes([_TAIL]))

@@ -127,24 +127,25 @@ def convert(
     """Write every BOARD in another form."""
     source = Source(boards, reading)
     texts = _written(source, form)
+    between = formats.separator(form).encode()
     first = next(texts, None)  # before anything is opened: the form may not suit the board
     with Output(output, force, boards) as out:
         out.write_header(form)
         if first is not None:
             out.write(first)
         for text in texts:
-            out.write(formats.separator(form) + text)
+            out.write(between + text)
     source.finish()
 
 
-def _written(source: Source, form: str) -> Iterator[str]:
+def _written(source: Source, form: str) -> Iterator[bytes]:
     """Every board as text, with its newline; canonical lines as many at a time as are read."""
     for batch in source.batches():
         if form == "line":
             yield formats.write_lines(batch.cells)
         else:
             for board in batch:
-                yield formats.write(board, form) + "\n"
+                yield f"{formats.write(board, form)}\n".encode()
 
 
 convert.help = "\n".join(

@@ -183,7 +183,7 @@ class Delivery:
             out.write(text)
         finally:
             lines = out.lines - before
-            if lines < text.count("\n"):
+            if lines < text.count(b"\n"):
                 given = _boards_in(lines, shown, writer)
                 if keep is not None:  # all before the first that should have been written
                     given = int(np.append(np.flatnonzero(keep), len(answers))[given])
@@ -197,6 +197,6 @@ def _boards_in(lines: int, answers: Answers, writer: Writer) -> int:
     """How many boards have all that is written of them in the first lines; not all do."""
 
     def needed(boards: int) -> int:
-        return copy(writer).text(answers.first(boards)).count("\n")
+        return copy(writer).text(answers.first(boards)).count(b"\n")
 
     return bisect_right(range(1, len(answers)), lines, key=needed)

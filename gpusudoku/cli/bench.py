@@ -182,7 +182,7 @@ def _show(outcome: Results, request: Request) -> None:
     for path, text in texts.items():
         if path is not None:
             with Output(path, request.force, request.boards) as out:
-                out.write(text)
+                out.write(text.encode())
     if request.plot is not None:
         for figure in plots.draw(rows, request.plot):
             note(f"{figure} written")

@@ -169,13 +169,13 @@ class _Plain(Writer):
     def __init__(self, only: str | None, single: bool) -> None:
         self._only, self._single = only is not None, single
 
-    def text(self, answers: Answers) -> str:
+    def text(self, answers: Answers) -> bytes:
         """A line for every board."""
         results = answers.results
         if self._only:
             return formats.write_lines(results.boards.cells)
         if self._single:
-            return "".join(f"{results.text(count)}\n" for count in results.counts)
+            return "".join(f"{results.text(count)}\n" for count in results.counts).encode()
         # Few boards of a block have a count that no other has.
         numbers, which = np.unique(results.numbers, return_inverse=True)
         texts = [f":{results.text(number)}" for number in numbers.tolist()]

@@ -143,8 +143,9 @@ def _sorted(listing: Iterable[NDArray[np.uint8]]) -> list[NDArray[np.uint8]]:
     return [rows[np.argsort(sort_keys(rows))]]
 
 
-def _as_text(block: NDArray[np.uint8], geometry: Geometry, form: str) -> str:
+def _as_text(block: NDArray[np.uint8], geometry: Geometry, form: str) -> bytes:
     if form == "line":
         return formats.write_lines(block)
     end = "\n" + formats.separator(form)
-    return "".join(formats.write(Board(cells, geometry), form) + end for cells in block)
+    texts = (formats.write(Board(cells, geometry), form) + end for cells in block)
+    return "".join(texts).encode()

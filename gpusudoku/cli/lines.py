@@ -44,7 +44,7 @@ class Lines:
         self._descriptor, self._name = descriptor, name
         self._is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
 
-    def write(self, text: str) -> None:
+    def write(self, text: bytes) -> None:
         """Write lines, each with its end.
 
         Raises
@@ -56,7 +56,7 @@ class Lines:
         """
         try:
             with held_interrupts() as interrupted:
-                for piece in self._pieces(text.encode("utf-8", "surrogateescape")):
+                for piece in self._pieces(text):
                     if interrupted() or not self._send(piece, interrupted):
                         return
         except BrokenPipeError:

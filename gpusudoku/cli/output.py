@@ -41,7 +41,7 @@ class Output:
         self._path, self._force = None if path == "-" else path, force
         self._file: io.FileIO | None = None
         self._is_new = False
-        self._header = ""
+        self._header = b""
         self._lines: Lines | None = None
         self._lines_in_memory = 0
         if self._path is not None:
@@ -74,7 +74,7 @@ class Output:
             if kind is not None and self._is_new and is_empty:  # it would be in the way next time
                 Path(self._path or "").unlink(missing_ok=True)
 
-    def write(self, text: str) -> None:
+    def write(self, text: bytes) -> None:
         """Write whole lines: an interrupt is let in between two lines, never within one.
 
         Raises
@@ -91,16 +91,16 @@ class Output:
         It waits for the first board: nothing is made for a command that fails before it.
         """
         header = formats.header(form)
-        self._header = header + "\n" if header else ""
+        self._header = f"{header}\n".encode() if header else b""
 
-    def _write(self, text: str) -> None:
-        self._header = ""
+    def _write(self, text: bytes) -> None:
+        self._header = b""
         if self._lines is None:
             try:
                 self._lines = Lines(self._open(), self._path or "stdout")
             except io.UnsupportedOperation:  # a stand-in for stdout, in memory
-                sys.stdout.write(text)
-                self._lines_in_memory += text.count("\n")
+                sys.stdout.write(text.decode(errors="surrogateescape"))
+                self._lines_in_memory += text.count(b"\n")
                 return
         self._lines.write(text)
 
@@ -129,7 +129,8 @@ class Output:
 
 def show(*lines: str) -> None:
     """Write lines to stdout, as results are."""
-    Output(None, False, ()).write("".join(f"{line}\n" for line in lines))
+    text = "".join(f"{line}\n" for line in lines)
+    Output(None, False, ()).write(text.encode(errors="surrogateescape"))
 
 
 def refuse(path: str, force: bool, inputs: Sequence[str]) -> None:
@@ -181,7 +182,7 @@ class Log:
         self._path = path
         self.failure: WriteError | None = None
 
-    def write(self, text: str) -> None:
+    def write(self, text: bytes) -> None:
         """Append whole lines."""
         if self.failure is None:
             try:

@@ -25,6 +25,11 @@ COLUMNS = ("source", "line", "puzzle", "count", "unique", "solution")
 TRUTH = {True: "true", False: "false", None: ""}
 
 
+def as_bytes(text: str) -> bytes:
+    """Text as it is written; names of files may have bytes that are no text."""
+    return text.encode(errors="surrogateescape")
+
+
 @dataclass(frozen=True)
 class Answers:
     """What became of boards that were worked on together."""
@@ -57,13 +62,13 @@ class Answers:
         boards = self.results.boards
         if boards.candidates is not None:
             return [str(board) for board in boards]
-        return formats.write_lines(boards.cells).splitlines()
+        return formats.write_lines(boards.cells).decode().splitlines()
 
     def solution_lines(self) -> Iterable[str]:
         """The line of every board's solution, empty if there is none."""
         if self.solutions is None:
             return repeat("", len(self))
-        lines = formats.write_lines(self.solutions).splitlines()
+        lines = formats.write_lines(self.solutions).decode().splitlines()
         if all(self.results.counts):
             return lines
         return [
@@ -79,12 +84,12 @@ class Writer(ABC):
         return batches
 
     @abstractmethod
-    def text(self, answers: Answers) -> str:
+    def text(self, answers: Answers) -> bytes:
         """Whole lines."""
 
-    def end(self) -> str:
+    def end(self) -> bytes:
         """What stands after all answers."""
-        return ""
+        return b""
 
 
 class Table(Writer):
@@ -105,7 +110,7 @@ class Table(Writer):
         """
         for batch in batches:
             assert batch.places is not None  # whatever a command reads has a place
-            origin: Origin = batch.places.origins[0]
+            origin = batch.places.origin(0)
             self._origin = self._origin or origin
             if origin.columns != self._origin.columns:
                 raise InputError(
@@ -115,13 +120,13 @@ class Table(Writer):
                 )
             yield batch
 
-    def text(self, answers: Answers) -> str:
+    def text(self, answers: Answers) -> bytes:
         """A row for every board."""
         results, places = answers.results, answers.places
         texts = {count: results.text(count) for count in set(results.counts)}
         unique = {count: TRUTH[results.is_unique(count)] for count in texts}
         rows: Iterator[tuple[str, ...]] = zip(
-            [origin.name for origin in places.origins.tolist()],
+            [places.origins[index].name for index in places.origin_of.tolist()],
             [str(line or "") for line in places.lines.tolist()],
             answers.puzzles(),
             map(texts.__getitem__, results.counts),
@@ -130,12 +135,12 @@ class Table(Writer):
             strict=True,
         )
         if self._origin is not None and self._origin.columns:
-            rows = map(add, rows, places.others.tolist())
-        return self._header() + self._written(list(rows))
+            rows = map(add, rows, map(places.beside, range(len(answers))))
+        return as_bytes(self._header() + self._written(list(rows)))
 
-    def end(self) -> str:
+    def end(self) -> bytes:
         """The header, if there was no board."""
-        return self._header()
+        return as_bytes(self._header())
 
     def _header(self) -> str:
         if self._begun:
@@ -169,27 +174,28 @@ class JsonLines(Writer):
     def __init__(self, details: bool) -> None:
         self._details = details
 
-    def text(self, answers: Answers) -> str:
+    def text(self, answers: Answers) -> bytes:
         """A line for every board; what many have in common is made once."""
         results, places = answers.results, answers.places
         verdicts = {count: _verdict(results, count) for count in set(results.counts)}
-        origins = places.origins.tolist()
-        sources = {origin: json.dumps(origin.name) for origin in set(origins)}
+        sources = [json.dumps(origin.name) for origin in places.origins]
         rows = zip(
             answers.puzzles(),
             map(verdicts.__getitem__, results.counts),
             self._solutions(answers),
-            map(sources.__getitem__, origins),
+            map(sources.__getitem__, places.origin_of.tolist()),
             places.lines.tolist(),
-            self._ends(answers, any(origin.columns for origin in sources)),
+            self._ends(answers, any(origin.columns for origin in places.origins)),
             strict=True,
         )
-        return "".join(
-            [
-                f'{{"board": "{board}", {verdict}{solution}, "source": {source}, '
-                f'"line": {line or "null"}{end}}}\n'
-                for board, verdict, solution, source, line, end in rows
-            ]
+        return as_bytes(
+            "".join(
+                [
+                    f'{{"board": "{board}", {verdict}{solution}, "source": {source}, '
+                    f'"line": {line or "null"}{end}}}\n'
+                    for board, verdict, solution, source, line, end in rows
+                ]
+            )
         )
 
     def _solutions(self, answers: Answers) -> Iterable[str]:
@@ -206,12 +212,12 @@ class JsonLines(Writer):
             return repeat("", len(answers))
         ends = []
         places = answers.places
-        for origin, others, result in zip(
-            places.origins.tolist(), places.others.tolist(), answers.results, strict=True
-        ):
+        for index, result in enumerate(answers.results):
             more: dict[str, object] = {}
-            if origin.columns:
-                more["columns"] = dict(zip(distinct(origin.columns), others, strict=True))
+            columns_here = places.origin(index).columns
+            if columns_here:
+                beside = places.beside(index)
+                more["columns"] = dict(zip(distinct(columns_here), beside, strict=True))
             if self._details:
                 facts = result.as_dict()
                 more |= {name: facts[name] for name in facts if name not in _VERDICT}

@@ -13,7 +13,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.cli.answering import Asked, Delivery, answering
 from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import Reading, boards_argument, own_option, reading, searching
-from gpusudoku.cli.records import Answers, Writer
+from gpusudoku.cli.records import Answers, Writer, as_bytes
 from gpusudoku.cli.report import show_search, start_engine
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.errors import InputError
@@ -125,7 +125,7 @@ class _Solutions(Writer):
         self._form, self._single = form, single
         self._first = True
 
-    def text(self, answers: Answers) -> str:
+    def text(self, answers: Answers) -> bytes:
         """Every solution; lines of a batch stand beside its boards, empty if there is none."""
         boards, counts = answers.results.boards, answers.results.counts
         solutions = answers.solutions
@@ -141,17 +141,17 @@ class _Solutions(Writer):
                 self._first = False
             elif not (self._single or between):
                 texts.append("\n")
-        return "".join(texts)
+        return as_bytes("".join(texts))
 
 
 class _Shown(Writer):
     """A single board for somebody who looks: what was given, the solution, and what it took."""
 
-    def text(self, answers: Answers) -> str:
+    def text(self, answers: Answers) -> bytes:
         """Both boards and a line."""
         [board], [count] = answers.results.boards, answers.results.counts
         assert answers.solutions is not None
         found = [Board(answers.solutions[0], board.geometry)] if count else []
         parts = [formats.write(each, "pretty") for each in (board, *found)]
         seconds = answers.results.stats.seconds
-        return "\n\n".join([*parts, f"{_verdict(answers)}, {seconds:.6f} s"]) + "\n"
+        return as_bytes("\n\n".join([*parts, f"{_verdict(answers)}, {seconds:.6f} s"]) + "\n")

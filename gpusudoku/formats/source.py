@@ -9,6 +9,7 @@ from typing import BinaryIO, NamedTuple
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
+from gpusudoku.board.fields import Fields
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.errors import InputError
@@ -49,7 +50,7 @@ class Entry(NamedTuple):
 
 def single(board: Board, origin: Origin, line: int, others: tuple[str, ...] = ()) -> Batch:
     """The batch of one board that was read, with its place."""
-    places = Places.of(origin, [line], [others])
+    places = Places.of(origin, [line], Fields.of([others]))
     return Batch(board.geometry, board.cells[None], places=places)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
+from gpusudoku.board.fields import Fields
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.board.text import DIGITS
@@ -65,7 +66,7 @@ def _follow(lines: Lines, origin: Origin, header: Header, geometry: Geometry) ->
                 return
             rows, columns = rows[: len(cells)], [column[: len(cells)] for column in columns]
             size = sum(map(len, data.split(b"\n", len(rows))[: len(rows)])) + len(rows)
-        beside = zip(*map(texts_of, header.others(columns)), strict=True)
+        beside = Fields.of([*zip(*map(texts_of, header.others(columns)), strict=True)])
         number = lines.skip(len(rows), size)
         places = Places.of(
             origin, range(number, number + len(rows)), beside if len(columns) > 1 else None

@@ -248,5 +248,5 @@ def test_tails_of_lines():
     expected = "".join(
         f"{Board(row)}{tail.decode()}\n" for row, tail in zip(cells, tails, strict=True)
     )
-    assert formats.write_lines(cells, tails) == expected
-    assert formats.write_lines(cells[:0]) == formats.write_lines(cells[:0], tails[:0]) == ""
+    assert formats.write_lines(cells, tails) == expected.encode()
+    assert formats.write_lines(cells[:0]) == formats.write_lines(cells[:0], tails[:0]) == b""

@@ -92,7 +92,7 @@ def test_what_others_wrote_behind_it_is_not_cut(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "write", fails_halfway)
     with path.open("r+b") as file, pytest.raises(Exception, match="after half a line"):
-        Lines(file.fileno(), "shared").write("one\ntwo\nthree\n")
+        Lines(file.fileno(), "shared").write(b"one\ntwo\nthree\n")
     assert path.read_text() == "one\ntwer line than ours\n"
 
 
@@ -100,7 +100,7 @@ def test_what_others_wrote_behind_it_is_not_cut(tmp_path, monkeypatch):
 def test_a_text_without_an_end_of_line_is_written_too(tmp_path):
     path = tmp_path / "out"
     with path.open("wb") as file:
-        Lines(file.fileno(), "out").write("one\ntwo")
+        Lines(file.fileno(), "out").write(b"one\ntwo")
     assert path.read_text() == "one\ntwo"
 
 

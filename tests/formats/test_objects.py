@@ -26,10 +26,10 @@ def test_what_stands_beside_a_board_is_kept() -> None:
     assert [str(batch[0]) for batch in (first, second)] == [
         "1....2....3.....", ".4......2....1..",
     ]  # fmt: skip
-    assert first.places.origins[0].columns == ("id", "note", "level")
-    assert first.places.others[0] == ("7", 'a, "b"', "")
-    assert second.places.origins[0].columns == ("tags",)
-    assert second.places.others[0] == ('["x"]',)
+    assert first.places.origin(0).columns == ("id", "note", "level")
+    assert first.places.beside(0) == ("7", 'a, "b"', "")
+    assert second.places.origin(0).columns == ("tags",)
+    assert second.places.beside(0) == ('["x"]',)
     assert [batch.places.lines[0] for batch in (first, second)] == [1, 3]
 
 

@@ -23,8 +23,8 @@ def columns_of(path: Path, text: str) -> tuple[tuple[str, ...], list[tuple[str, 
         assert isinstance(batch, Batch)
         assert batch.places is not None
         assert all(board == BOARD for board in batch)
-        names = batch.places.origins[0].columns
-        others += batch.places.others.tolist()
+        names = batch.places.origin(0).columns
+        others += map(batch.places.beside, range(len(batch)))
     return names, others
 
 
