@@ -13,13 +13,15 @@ import click
 import numpy as np
 
 from gpusudoku.cli.completing import complete_files
+from gpusudoku.cli.objects import JsonLines
 from gpusudoku.cli.options import compose, own_option, statistics
 from gpusudoku.cli.output import Log, Output, open_log
 from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.records import Answers, JsonLines, Table, Writer
+from gpusudoku.cli.records import Answers, Writer
 from gpusudoku.cli.report import Totals
 from gpusudoku.cli.source import Source, warn_conflicts
 from gpusudoku.cli.summary import Tally
+from gpusudoku.cli.tables import Table
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.jobs.interrupts import held_interrupts
 
@@ -115,6 +117,7 @@ class Delivery:
         details = source.single or asked.stats
         self.alone = source.single or (details and (asked.form == "jsonl" or asked.log is not None))
         self.writer = asked.writer(plain, details)
+        self._begun = False
         self._log = JsonLines(details)
         self.line = ProgressLine()
 
@@ -152,7 +155,7 @@ class Delivery:
                         totals.add(len(answers), answers.results.stats)
                         if not source.single:
                             self.line.boards(tally.boards, source.share)
-                    out.write(self.writer.end())
+                    out.write(self._header() + self.writer.end())
             except (KeyboardInterrupt, Interrupted) as error:
                 if source.single and isinstance(error, Interrupted):
                     raise
@@ -167,6 +170,11 @@ class Delivery:
         if self._asked.exit_code:
             click.get_current_context().exit(tally.status)
 
+    def _header(self) -> bytes:
+        """What stands before all answers, the first time; not before the first are there."""
+        begun, self._begun = self._begun, True
+        return b"" if begun else self.writer.header()
+
     def _give(
         self,
         answers: Answers,
@@ -178,11 +186,11 @@ class Delivery:
         """Write answers, those to ``keep`` of them; what was written goes to log and tally."""
         shown = answers if keep is None else answers.chosen(keep)
         writer, before = copy(self.writer), out.lines
-        text = self.writer.text(shown)
+        header, text = self._header(), self.writer.text(shown)
         try:
-            out.write(text)
+            out.write(header + text)
         finally:
-            lines = out.lines - before
+            lines = max(out.lines - before - header.count(b"\n"), 0)
             if lines < text.count(b"\n"):
                 given = _boards_in(lines, shown, writer)
                 if keep is not None:  # all before the first that should have been written

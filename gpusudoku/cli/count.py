@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from gpusudoku import formats
 from gpusudoku.board.batch import Batch
+from gpusudoku.board.rows import distinct_numbers
 from gpusudoku.cli.answering import RECORDS, Asked, Delivery, answering
 from gpusudoku.cli.expected import expect_count, tell_looking
 from gpusudoku.cli.messages import naming, note
@@ -177,9 +177,9 @@ class _Plain(Writer):
         if self._single:
             return "".join(f"{results.text(count)}\n" for count in results.counts).encode()
         # Few boards of a block have a count that no other has.
-        numbers, which = np.unique(results.numbers, return_inverse=True)
-        texts = [f":{results.text(number)}" for number in numbers.tolist()]
-        return formats.write_lines(results.boards.cells, np.array(texts, np.bytes_)[which])
+        numbers, which = distinct_numbers(results.numbers)
+        tails = [f":{results.text(number)}".encode() for number in numbers]
+        return formats.write_lines(results.boards.cells, tails, which)
 
 
 class CrossCheck:

@@ -1,33 +1,36 @@
-"""Answers for the next program: a record for every board, as a row of a table or as JSON."""
+"""Answers for the next program: a record for every board. ``tables`` and ``objects`` write them."""
 
 from __future__ import annotations
 
-import csv
-import json
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from io import StringIO
 from itertools import repeat
-from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku import formats
+from gpusudoku.board import rows
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.places import Origin, Places
-from gpusudoku.errors import InputError
+from gpusudoku.board.places import Places
+from gpusudoku.board.text import DIGITS
 from gpusudoku.results import Counts
 
-COLUMNS = ("source", "line", "puzzle", "count", "unique", "solution")
-"""The columns of a table, before those of the input."""
-TRUTH = {True: "true", False: "false", None: ""}
+_NO_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+"""Halves of characters, which JSON can have and UTF-8 cannot; but for those that are bytes."""
 
 
 def as_bytes(text: str) -> bytes:
-    """Text as it is written; names of files may have bytes that are no text."""
-    return text.encode(errors="surrogateescape")
+    """Text as it is written; names of files may have bytes that are no text.
+
+    A half of a character, which JSON can have and nothing else, becomes U+FFFD.
+    """
+    try:
+        return text.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        return _NO_BYTES.sub("\ufffd", text).encode(errors="surrogateescape")
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,10 @@ class Answers:
         assert places is not None  # whatever a command reads has a place
         return places
 
+    def counts(self) -> tuple[list[int], NDArray[np.intp]]:
+        """The different counts, and the index of every board's: intp (B)."""
+        return rows.distinct_numbers(self.results.numbers)
+
     def puzzles(self) -> list[str]:
         """The line of every board."""
         boards = self.results.boards
@@ -77,170 +84,60 @@ class Answers:
 
 
 class Writer(ABC):
-    """Writes answers in one form."""
+    """Writes answers in one form. Answers may be written by many threads, in any order."""
 
     def watched(self, batches: Iterable[Batch]) -> Iterable[Batch]:
         """Boards that are read, which a form may want to know before there are answers."""
         return batches
 
+    def header(self) -> bytes:
+        """What stands before all answers: known once the first boards were watched, if any."""
+        return b""
+
     @abstractmethod
     def text(self, answers: Answers) -> bytes:
-        """Whole lines."""
+        """Whole lines, which depend on nothing but the answers."""
 
     def end(self) -> bytes:
         """What stands after all answers."""
         return b""
 
 
-class Table(Writer):
-    """Comma- or tab-separated values with a header: our columns, then those of the input."""
+class Records(Writer):
+    """A record for every board, on a line of its own.
 
-    def __init__(self, delimiter: str) -> None:
-        self._delimiter = delimiter
-        self._origin: Origin | None = None
-        self._begun = False
+    What many records have in common is made once, and they are put together by ``Rows``. Those
+    that need a closer look, and few, are written one by one.
+    """
 
-    def watched(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """The same boards.
-
-        Raises
-        ------
-        InputError
-            If the columns change from one input to the next: a table has one header.
-        """
-        for batch in batches:
-            assert batch.places is not None  # whatever a command reads has a place
-            origin = batch.places.origin(0)
-            self._origin = self._origin or origin
-            if origin.columns != self._origin.columns:
-                raise InputError(
-                    f"{origin.name}: has {_listed(origin.columns)}, but {self._origin.name} has "
-                    f"{_listed(self._origin.columns)}: they do not fit in one table (--format "
-                    "jsonl takes both)"
-                )
-            yield batch
+    sign = ""
+    """The character in other columns, besides quotes, for which a record needs a closer look."""
 
     def text(self, answers: Answers) -> bytes:
-        """A row for every board."""
-        results, places = answers.results, answers.places
-        texts = {count: results.text(count) for count in set(results.counts)}
-        unique = {count: TRUTH[results.is_unique(count)] for count in texts}
-        rows: Iterator[tuple[str, ...]] = zip(
-            [places.origins[index].name for index in places.origin_of.tolist()],
-            [str(line or "") for line in places.lines.tolist()],
-            answers.puzzles(),
-            map(texts.__getitem__, results.counts),
-            map(unique.__getitem__, results.counts),
-            answers.solution_lines(),
-            strict=True,
-        )
-        if self._origin is not None and self._origin.columns:
-            rows = map(add, rows, map(places.beside, range(len(answers))))
-        return as_bytes(self._header() + self._written(list(rows)))
+        """A record for every board."""
+        boards = answers.results.boards
+        beyond = boards.candidates is not None or boards.geometry.n > len(DIGITS)
+        if beyond or len(answers) < rows.FEW:
+            return b"".join(self.each(answers))
+        written, odd = rows.Rows(len(answers)), self.odd(answers)
+        self.put(answers, written)
+        if odd.any():
+            written.replace(odd, self.each(answers.chosen(odd)))
+        return written.joined()
 
-    def end(self) -> bytes:
-        """The header, if there was no board."""
-        return as_bytes(self._header())
-
-    def _header(self) -> str:
-        if self._begun:
-            return ""
-        self._begun = True
-        others = () if self._origin is None else self._origin.columns
-        return self._written([(*COLUMNS, *distinct(others, COLUMNS))])
-
-    def _written(self, rows: Sequence[tuple[str, ...]]) -> str:
-        """Quote what needs it; where nothing does, which is as a rule, joining is all."""
-        text = "".join([self._delimiter.join(row) + "\n" for row in rows])
-        cuts = sum(map(len, rows)) - len(rows)
-        plain = (text.count(self._delimiter), text.count("\n")) == (cuts, len(rows))
-        # What the rules of CSV overlook: a carriage return, and what readers take for a comment.
-        odd = "\r" in text or "\n#" in text or text.startswith("#")
-        if plain and '"' not in text and not odd:
-            return text
-        quoted = StringIO()
-        csv.writer(
-            quoted,
-            delimiter=self._delimiter,
-            lineterminator="\n",
-            quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL,
-        ).writerows(rows)
-        return quoted.getvalue()
-
-
-class JsonLines(Writer):
-    """One JSON object a board; with details, each board was counted alone and says all of it."""
-
-    def __init__(self, details: bool) -> None:
-        self._details = details
-
-    def text(self, answers: Answers) -> bytes:
-        """A line for every board; what many have in common is made once."""
-        results, places = answers.results, answers.places
-        verdicts = {count: _verdict(results, count) for count in set(results.counts)}
-        sources = [json.dumps(origin.name) for origin in places.origins]
-        rows = zip(
-            answers.puzzles(),
-            map(verdicts.__getitem__, results.counts),
-            self._solutions(answers),
-            map(sources.__getitem__, places.origin_of.tolist()),
-            places.lines.tolist(),
-            self._ends(answers, any(origin.columns for origin in places.origins)),
-            strict=True,
-        )
-        return as_bytes(
-            "".join(
-                [
-                    f'{{"board": "{board}", {verdict}{solution}, "source": {source}, '
-                    f'"line": {line or "null"}{end}}}\n'
-                    for board, verdict, solution, source, line, end in rows
-                ]
-            )
-        )
-
-    def _solutions(self, answers: Answers) -> Iterable[str]:
-        if answers.solutions is None:
-            return repeat("", len(answers))
-        return [
-            f', "solution": "{line}"' if line else ', "solution": null'
-            for line in answers.solution_lines()
-        ]
-
-    def _ends(self, answers: Answers, columns: bool) -> Iterable[str]:
-        """What few objects have: the input's other columns, and all details."""
-        if not (columns or self._details):
-            return repeat("", len(answers))
-        ends = []
+    def odd(self, answers: Answers) -> NDArray[np.bool_]:
+        """Which of the records need a closer look: bool (B)."""
         places = answers.places
-        for index, result in enumerate(answers.results):
-            more: dict[str, object] = {}
-            columns_here = places.origin(index).columns
-            if columns_here:
-                beside = places.beside(index)
-                more["columns"] = dict(zip(distinct(columns_here), beside, strict=True))
-            if self._details:
-                facts = result.as_dict()
-                more |= {name: facts[name] for name in facts if name not in _VERDICT}
-            ends.append(f", {json.dumps(more)[1:-1]}" if more else "")
-        return ends
+        columns = max(len(origin.columns) for origin in places.origins)
+        return rows.odd_rows(places.others, columns, self.sign)
 
+    @abstractmethod
+    def put(self, answers: Answers, written: rows.Rows) -> None:
+        """Give the pieces of the records; what comes of those that need a closer look is lost."""
 
-_VERDICT = ("board", "box", "count", "exact", "method", "device")
-"""What every object says, of all that a ``Count`` says as JSON."""
-
-
-def _verdict(results: Counts, count: int) -> str:
-    """What all boards of a block with a count have in common."""
-    exact = results.is_exact(count)
-    facts = {
-        "box": str(results.boards.geometry),
-        "count": results.text(count).removesuffix("+"),
-        "exact": exact,
-        "unique": results.is_unique(count),
-        "method": results.stats.method,
-        "device": results.device,
-    }
-    return json.dumps(facts)[1:-1]
+    @abstractmethod
+    def each(self, answers: Answers) -> list[bytes]:
+        """Every record, written one by one."""
 
 
 def distinct(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
@@ -252,9 +149,3 @@ def distinct(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
             name = f"input_{name}"
         found.append(name)
     return found[start:]
-
-
-def _listed(columns: Sequence[str]) -> str:
-    if not columns:
-        return "no other columns"
-    return f"the column{'s' if len(columns) > 1 else ''} {', '.join(columns)}"

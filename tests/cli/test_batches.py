@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
 from gpusudoku import Board, formats
@@ -239,14 +238,3 @@ class TestErrors:
         assert (status, len(lines(out))) == (2, 50)
         assert f"{path}:31:" in err
         assert f"{path}:53:" in err
-
-
-def test_tails_of_lines():
-    """Nothing but what is given, however long each is."""
-    cells = np.stack([MANY.cells, puzzle("2x2", 5, 1).cells, MANY.cells])
-    tails = np.array([b":1", b"", b":12345+"])
-    expected = "".join(
-        f"{Board(row)}{tail.decode()}\n" for row, tail in zip(cells, tails, strict=True)
-    )
-    assert formats.write_lines(cells, tails) == expected.encode()
-    assert formats.write_lines(cells[:0]) == formats.write_lines(cells[:0], tails[:0]) == b""

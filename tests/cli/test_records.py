@@ -17,7 +17,9 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.fields import Fields
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
-from gpusudoku.cli.records import COLUMNS, Answers, JsonLines, Table, distinct
+from gpusudoku.cli.objects import JsonLines
+from gpusudoku.cli.records import Answers, distinct
+from gpusudoku.cli.tables import COLUMNS, Table
 from gpusudoku.results import ContractionStats, Counts
 from tests import naive
 from tests.boards import full_grid
@@ -200,7 +202,10 @@ class TestJson:
                          ContractionStats(0, 0.0, ()))  # fmt: skip
         results = Answers(placed(results))
         assert records(JsonLines(False).text(results))[0]["count"] == "1" + "0" * 5000
-        assert table(Table(",").text(results).decode())[0]["count"] == "1" + "0" * 5000
+        writer = Table(",")
+        assert (
+            table((writer.header() + writer.text(results)).decode())[0]["count"] == "1" + "0" * 5000
+        )
 
 
 def placed(results: Counts, name: str = "a", *texts: tuple[str, ...]) -> Counts:
@@ -227,8 +232,8 @@ def test_whatever_stands_beside_a_board_is_kept(delimiter, text):
     results = placed(Counts(boards, [288] * 3, None, "cpu", 1, stats), "name", *others)
     writer = Table(delimiter)
     assert len(list(writer.watched([results.boards]))) == 1
-    found = list(csv.reader(StringIO(as_text(writer.text(Answers(results))), newline=""),
-                            delimiter=delimiter, strict=True))  # fmt: skip
+    text = as_text(writer.header() + writer.text(Answers(results)))
+    found = list(csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True))
     assert found[0] == [*COLUMNS, "c0", "c1"]
     assert found[1:] == [["name", "1", MANY, "288", "false", "", *each] for each in others]
     [first, second, third] = records(JsonLines(False).text(Answers(results)))

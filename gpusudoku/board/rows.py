@@ -1,0 +1,182 @@
+"""Rows of text that have much in common, written by the million without an object for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.board.fields import Fields
+from gpusudoku.board.text import DIGITS, as_characters
+
+FEW = 1 << 9
+"""Fewer rows are put together by Python, which is quicker than to load what is compiled."""
+
+
+class Rows:
+    """Rows of bytes, each of the same number of pieces.
+
+    Pieces are given one after the other, for all rows at once, from left to right. They are put
+    together at the end.
+    """
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._data: list[NDArray[np.uint8]] = []
+        self._size = 0
+        self._starts: list[NDArray[np.int64]] = []
+        self._ends: list[NDArray[np.int64]] = []
+
+    def texts(self, texts: Sequence[bytes], which: NDArray[np.intp] | None = None) -> None:
+        """One of few texts in every row: that with the index ``which``, intp (B), or the first."""
+        ends = np.cumsum([0, *map(len, texts)])
+        ends += self._held(np.frombuffer(b"".join(texts), np.uint8))
+        if which is None:
+            self._piece(np.full(self._rows, ends[0]), np.full(self._rows, ends[1]))
+        else:
+            self._piece(ends[:-1][which], ends[1:][which])
+
+    def boards(self, cells: NDArray[np.uint8], where: NDArray[np.bool_] | None = None) -> None:
+        """The canonical line of every board, uint8 (B, n * n), of at most 35 digits.
+
+        Nothing where ``where``, bool (B), is false.
+        """
+        size = cells.shape[1]
+        start = self._held(as_characters(cells).ravel())
+        starts = np.arange(start, start + len(cells) * size, size)
+        self._piece(starts, starts + (size if where is None else size * where))
+
+    def numbers(self, numbers: NDArray[np.int64]) -> None:
+        """Decimal numbers, int64 (B), not negative; nothing for 0."""
+        width = len(str(numbers.max(initial=1)))
+        digits = np.empty((self._rows, width), np.uint8)
+        rest = numbers
+        for column in reversed(range(width)):
+            tenth = rest // 10
+            digits[:, column] = rest - 10 * tenth
+            rest = tenth
+        digits += ord("0")
+        start = self._held(digits.ravel())
+        ends = np.arange(start + width, start + width * (self._rows + 1), width)
+        powers = 10 ** np.arange(width)
+        self._piece(ends - np.searchsorted(powers, numbers, side="right"), ends)
+
+    def fields(
+        self, fields: Fields, before: Sequence[Sequence[bytes]], which: NDArray[np.intp]
+    ) -> None:
+        """The first columns of a table, and before each field one of few texts, as for ``texts``.
+
+        Where that text is empty, the field is left out, too.
+        """
+        data, starts, ends = _spans(fields, len(before))
+        place = self._held(data)
+        for column, texts in enumerate(before):
+            self.texts(texts, which)
+            here = np.array([bool(text) for text in texts])[which]
+            end = np.where(here, ends[column], starts[column])
+            self._piece(starts[column] + place, end + place)
+
+    def replace(self, rows: NDArray[np.bool_], texts: Sequence[bytes]) -> None:
+        """Give whole rows in place of all pieces so far: those for which bool (B) is true."""
+        for starts, ends in zip(self._starts, self._ends, strict=True):
+            ends[rows] = starts[rows]
+        which = np.zeros(self._rows, np.intp)
+        which[rows] = np.arange(1, len(texts) + 1)
+        self.texts([b"", *texts], which)
+
+    def joined(self) -> bytes:
+        """All rows, one behind the other."""
+        data = np.concatenate(self._data)
+        starts, ends = np.array(self._starts), np.array(self._ends)
+        if self._rows < FEW:
+            whole = data.tobytes()
+            spans = zip(starts.T.ravel().tolist(), ends.T.ravel().tolist(), strict=True)
+            return b"".join([whole[start:end] for start, end in spans])
+        from gpusudoku.kernels.text.write import join
+
+        out = np.empty(int((ends - starts).sum()), np.uint8)
+        join(data, starts, ends, out)
+        return out.tobytes()
+
+    def _held(self, data: NDArray[np.uint8]) -> int:
+        """Keep some bytes; returns their place in all that is kept."""
+        place = self._size
+        self._data.append(data)
+        self._size += len(data)
+        return place
+
+    def _piece(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> None:
+        self._starts.append(starts)
+        self._ends.append(ends)
+
+
+def odd_rows(fields: Fields, columns: int, sign: str) -> NDArray[np.bool_]:
+    """Which rows of a table have more than plain ASCII, or a quote, or the sign, in some columns.
+
+    Returns
+    -------
+    bool (B)
+    """
+    from gpusudoku.kernels.text.write import find_odd
+
+    odd = np.empty(len(fields), np.bool_)
+    find_odd(*_spans(fields, columns), ord(sign), odd)
+    return odd
+
+
+def _spans(
+    fields: Fields, columns: int
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+    """The data of the first columns, with starts and ends in it: int64 (columns, B).
+
+    All are copies: some rows of many need little of the data, and kernels want them contiguous.
+    """
+    starts, ends = fields.starts.T[:columns], fields.ends.T[:columns]
+    first = int(starts.min(initial=len(fields.data)))
+    last = int(ends.max(initial=first))
+    return fields.data[first:last].copy(), starts - first, ends - first
+
+
+def write_lines(
+    cells: NDArray[np.uint8],
+    tails: Sequence[bytes] = (b"",),
+    which: NDArray[np.intp] | None = None,
+) -> bytes:
+    """Write the canonical lines of many boards, uint8 (B, n * n), each with a newline.
+
+    ``tails`` are few texts, one of which stands at the end of each line: that with the index
+    ``which``, intp (B), or the first.
+    """
+    if isqrt(cells.shape[1]) > len(DIGITS):
+        indices = [0] * len(cells) if which is None else which.tolist()
+        rows = zip(cells.tolist(), indices, strict=True)
+        return b"".join(
+            [b"%b%b\n" % (",".join(map(str, row)).encode(), tails[index]) for row, index in rows]
+        )
+    if which is None and not tails[0]:
+        lines = as_characters(cells, room=1)
+        lines[:, -1] = ord("\n")
+        return lines.tobytes()
+    written = Rows(len(cells))
+    written.boards(cells)
+    written.texts([tail + b"\n" for tail in tails], which)
+    return written.joined()
+
+
+def distinct_numbers(numbers: NDArray[Any]) -> tuple[list[int], NDArray[np.intp]]:
+    """Few numbers of which many rows have one, integers (B), not negative.
+
+    Returns
+    -------
+    The numbers in ascending order, each once, and the index of every row's number, intp (B).
+    """
+    most = numbers.max(initial=0)
+    if numbers.dtype == object or most > 4 * len(numbers):
+        found, which = np.unique(numbers, return_inverse=True)
+        return found.tolist(), which
+    there = np.zeros(most + 1, np.bool_)  # quicker than to sort
+    there[numbers] = True
+    return np.flatnonzero(there).tolist(), (np.cumsum(there) - 1)[numbers]

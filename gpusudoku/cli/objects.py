@@ -1,0 +1,134 @@
+"""Answers as JSON: an object for every board, on a line of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+
+import numpy as np
+
+from gpusudoku.board.rows import Rows
+from gpusudoku.cli.records import Answers, Records, distinct
+from gpusudoku.results import Counts
+
+
+class JsonLines(Records):
+    """One JSON object a board; with details, each board was counted alone and says all of it."""
+
+    sign = "\\"
+
+    def __init__(self, details: bool) -> None:
+        self._details = details
+
+    def text(self, answers: Answers) -> bytes:
+        """A line for every board; details are written one by one."""
+        return b"".join(self.each(answers)) if self._details else super().text(answers)
+
+    def put(self, answers: Answers, written: Rows) -> None:
+        """A piece for each value, and the names between them."""
+        results, places = answers.results, answers.places
+        counts, which = answers.counts()
+        verdicts = [f'", {_verdict(results, count)}' for count in counts]
+        written.texts([b'{"board": "'])
+        written.boards(results.boards.cells)
+        if answers.solutions is None:
+            written.texts([verdict.encode() for verdict in verdicts], which)
+        else:
+            solved = (np.array(counts) > 0)[which]
+            solution = [', "solution": "' if count else ', "solution": null' for count in counts]
+            written.texts(
+                [(a + b).encode() for a, b in zip(verdicts, solution, strict=True)], which
+            )
+            written.boards(answers.solutions, solved)
+            written.texts([b"", b'"'], solved.astype(np.intp))
+        sources = [
+            f', "source": {json.dumps(origin.name)}, "line": {null}'.encode()
+            for origin in places.origins
+            for null in ("", "null")
+        ]
+        written.texts(sources, 2 * places.origin_of + (places.lines == 0))
+        written.numbers(places.lines)
+        names = [
+            [json.dumps(name) for name in distinct(origin.columns)] for origin in places.origins
+        ]
+        before = [
+            [_before(each, column) for each in names] for column in range(max(map(len, names)))
+        ]
+        written.fields(places.others, before, places.origin_of)
+        written.texts([b'"}}\n' if each else b"}\n" for each in names], places.origin_of)
+
+    def each(self, answers: Answers) -> list[bytes]:
+        """Every object, with what few have: texts that need an escape, and all details."""
+        results, places = answers.results, answers.places
+        verdicts = {count: _verdict(results, count) for count in set(results.counts)}
+        sources = [json.dumps(origin.name) for origin in places.origins]
+        objects = zip(
+            answers.puzzles(),
+            map(verdicts.__getitem__, results.counts),
+            self._solutions(answers),
+            map(sources.__getitem__, places.origin_of.tolist()),
+            places.lines.tolist(),
+            self._ends(answers),
+            strict=True,
+        )
+        return [
+            (
+                f'{{"board": "{board}", {verdict}{solution}, "source": {source}, '
+                f'"line": {line or "null"}{end}}}\n'
+            ).encode()
+            for board, verdict, solution, source, line, end in objects
+        ]
+
+    def _solutions(self, answers: Answers) -> Iterable[str]:
+        if answers.solutions is None:
+            return repeat("", len(answers))
+        return [
+            f', "solution": "{line}"' if line else ', "solution": null'
+            for line in answers.solution_lines()
+        ]
+
+    def _ends(self, answers: Answers) -> Iterable[str]:
+        """The input's other columns, and all details."""
+        places = answers.places
+        if not (self._details or any(origin.columns for origin in places.origins)):
+            return repeat("", len(answers))
+        ends = []
+        results = iter(answers.results)
+        for index in range(len(answers)):
+            more: dict[str, object] = {}
+            columns_here = places.origin(index).columns
+            if columns_here:
+                beside = places.beside(index)
+                more["columns"] = dict(zip(distinct(columns_here), beside, strict=True))
+            if self._details:
+                facts = next(results).as_dict()
+                more |= {name: facts[name] for name in facts if name not in _VERDICT}
+            ends.append(f", {json.dumps(more)[1:-1]}" if more else "")
+        return ends
+
+
+def _before(names: Sequence[str], column: int) -> bytes:
+    """What stands before the text of a column, of which ``names`` are those of its origin."""
+    if column >= len(names):
+        return b""
+    return f'{", " if column else _COLUMNS}{names[column]}: "'.encode()
+
+
+_COLUMNS = ', "columns": {'
+_VERDICT = ("board", "box", "count", "exact", "method", "device")
+"""What every object says, of all that a ``Count`` says as JSON."""
+
+
+def _verdict(results: Counts, count: int) -> str:
+    """What all boards of a block with a count have in common."""
+    exact = results.is_exact(count)
+    facts = {
+        "box": str(results.boards.geometry),
+        "count": results.text(count).removesuffix("+"),
+        "exact": exact,
+        "unique": results.is_unique(count),
+        "method": results.stats.method,
+        "device": results.device,
+    }
+    return json.dumps(facts)[1:-1]

@@ -1,0 +1,125 @@
+"""Answers as a table: a row for every board."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from io import StringIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.places import Origin
+from gpusudoku.board.rows import Rows
+from gpusudoku.cli.records import Answers, Records, as_bytes, distinct
+from gpusudoku.errors import InputError
+from gpusudoku.results import Counts
+
+COLUMNS = ("source", "line", "puzzle", "count", "unique", "solution")
+"""The columns of a table, before those of the input."""
+_PLAIN = re.compile(r'[^#"\r\n][^"\r\n]*')
+"""A row whose fields need no quotes, as long as none has a delimiter."""
+TRUTH = {True: "true", False: "false", None: ""}
+
+
+class Table(Records):
+    """Comma- or tab-separated values with a header: our columns, then those of the input."""
+
+    def __init__(self, delimiter: str) -> None:
+        self._delimiter = self.sign = delimiter
+        self._origin: Origin | None = None
+
+    def watched(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """The same boards.
+
+        Raises
+        ------
+        InputError
+            If the columns change from one input to the next: a table has one header.
+        """
+        for batch in batches:
+            assert batch.places is not None  # whatever a command reads has a place
+            origin = batch.places.origin(0)
+            self._origin = self._origin or origin
+            if origin.columns != self._origin.columns:
+                raise InputError(
+                    f"{origin.name}: has {_listed(origin.columns)}, but {self._origin.name} has "
+                    f"{_listed(self._origin.columns)}: they do not fit in one table (--format "
+                    "jsonl takes both)"
+                )
+            yield batch
+
+    def header(self) -> bytes:
+        """The names of all columns."""
+        others = () if self._origin is None else self._origin.columns
+        return self._row((*COLUMNS, *distinct(others, COLUMNS)))
+
+    def odd(self, answers: Answers) -> NDArray[np.bool_]:
+        """Also those from a file whose name is quoted."""
+        names = [(origin.name, "") for origin in answers.places.origins]
+        quoted = [self._row(name) != as_bytes(f"{name[0]}{self.sign}\n") for name in names]
+        odd: NDArray[np.bool_] = super().odd(answers) | np.array(quoted)[answers.places.origin_of]
+        return odd
+
+    def put(self, answers: Answers, written: Rows) -> None:
+        """A piece for each column, and what stands between them."""
+        results, places, cut = answers.results, answers.places, self._delimiter.encode()
+        counts, which = answers.counts()
+        verdicts = [self._verdict(results, count) for count in counts]
+        written.texts([as_bytes(origin.name) + cut for origin in places.origins], places.origin_of)
+        written.numbers(places.lines)
+        written.texts([cut])
+        written.boards(results.boards.cells)
+        written.texts([cut + as_bytes(self.sign.join(each)) + cut for each in verdicts], which)
+        if answers.solutions is not None:
+            written.boards(answers.solutions, (np.array(counts) > 0)[which])
+        before = [[cut] * len(places.origins) for _ in places.origins[0].columns]
+        written.fields(places.others, before, places.origin_of)
+        written.texts([b"\n"])
+
+    def each(self, answers: Answers) -> list[bytes]:
+        """Every row, with the quotes that it needs."""
+        results, places = answers.results, answers.places
+        verdicts = {count: self._verdict(results, count) for count in set(results.counts)}
+        ours = zip(
+            [places.origins[index].name for index in places.origin_of.tolist()],
+            [str(line or "") for line in places.lines.tolist()],
+            answers.puzzles(),
+            map(verdicts.__getitem__, results.counts),
+            answers.solution_lines(),
+            strict=True,
+        )
+        return [
+            self._row((source, line, puzzle, *verdict, solution, *places.beside(index)))
+            for index, (source, line, puzzle, verdict, solution) in enumerate(ours)
+        ]
+
+    def _verdict(self, results: Counts, count: int) -> tuple[str, str]:
+        """What all boards of a block with a count have in common: the fields of two columns."""
+        return results.text(count), TRUTH[results.is_unique(count)]
+
+    def _row(self, fields: tuple[str, ...]) -> bytes:
+        """A row by the rules of CSV, and by what they overlook.
+
+        A carriage return is an end of line, and what begins with ``#`` a comment, for readers.
+        """
+        text = self._delimiter.join(fields)
+        if _PLAIN.fullmatch(text) and text.count(self._delimiter) == len(fields) - 1:
+            return as_bytes(f"{text}\n")
+        odd = "\r" in text or "\n#" in text or text.startswith("#")
+        quoted = StringIO()
+        csv.writer(
+            quoted,
+            delimiter=self._delimiter,
+            lineterminator="\n",
+            quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL,
+        ).writerow(fields)
+        return as_bytes(quoted.getvalue())
+
+
+def _listed(columns: Sequence[str]) -> str:
+    if not columns:
+        return "no other columns"
+    return f"the column{'s' if len(columns) > 1 else ''} {', '.join(columns)}"

@@ -1,0 +1,137 @@
+"""Rows of text, put together by what is compiled and by Python: the same, and what is meant."""
+
+from __future__ import annotations
+
+from math import isqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpusudoku import Board, formats
+from gpusudoku.board import rows
+from gpusudoku.board.fields import Fields
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.rows import Rows, distinct_numbers, odd_rows, write_lines
+from gpusudoku.board.text import as_characters
+from gpusudoku.kernels.text import write
+
+SHAPES = ["2x2", "2x3", "2x4", "3x3", "2x5", "3x4", "3x5", "4x4", "4x5", "5x5", "5x7", "6x6"]
+
+
+@pytest.fixture(params=["Python", "compiled", "uncompiled"])
+def way(request, monkeypatch):
+    """How rows are put together."""
+    monkeypatch.setattr(rows, "FEW", 1 << 30 if request.param == "Python" else 0)
+    if request.param == "uncompiled":
+        monkeypatch.setattr(write, "join", write.join.python)
+        monkeypatch.setattr(write, "find_odd", write.find_odd.python)
+
+
+def some_cells(shape: str, boards: int) -> np.ndarray:
+    """Boards of all digits, and the empty board first."""
+    geometry = Geometry.parse(shape)
+    generator = np.random.default_rng(geometry.n)
+    cells = generator.integers(0, geometry.n + 1, (boards, geometry.cells)).astype(np.uint8)
+    cells[:1] = 0
+    return cells
+
+
+def line_of(cells: np.ndarray) -> str:
+    """The canonical line, by its definition."""
+    if isqrt(len(cells)) > 35:
+        return ",".join(map(str, cells))
+    return "".join(".123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[digit] for digit in cells)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("boards", [0, 1, 5])
+def test_lines(way, shape, boards):
+    cells = some_cells(shape, boards)
+    lines = [line_of(row) for row in cells]
+    assert write_lines(cells) == "".join(f"{line}\n" for line in lines).encode()
+    tails = [b":0", b"", b":12345678901234567890123+", ":ä".encode()]
+    which = np.arange(boards) % 4
+    assert write_lines(cells, tails, which) == b"".join(
+        line.encode() + tails[index] + b"\n" for line, index in zip(lines, which, strict=True)
+    )
+    assert write_lines(cells, [b":7"]) == "".join(f"{line}:7\n" for line in lines).encode()
+
+
+def test_as_many_lines_as_do_not_fit_in_one_go():
+    cells = some_cells("3x3", 5000)
+    lines = write_lines(cells).decode().splitlines()
+    assert lines == [str(Board(row)) for row in cells]
+    assert formats.write_lines is write_lines
+
+
+def test_cells_are_not_changed():
+    cells = some_cells("4x4", 3)
+    before = cells.copy()
+    cells.setflags(write=False)
+    as_characters(cells)
+    write_lines(cells, [b":1"])
+    assert (cells == before).all()
+
+
+def test_pieces_of_all_kinds(way):
+    cells = some_cells("2x2", 4)
+    fields = Fields.of([("a", "ä"), ("", "x"), ("bb", ""), ("c", "y")])
+    for part, first in ((fields, 0), (fields.only(slice(1, 4)), 1)):
+        count = len(part)
+        some = Rows(count)
+        some.texts([b"> "])
+        some.boards(cells[first:], np.array([True, False, True, False])[first:])
+        some.texts([b" one ", b" two "], np.array([0, 1, 1, 0])[first:])
+        some.numbers(np.array([0, 7, 10, 2**63 - 1])[first:])
+        which = np.array([0, 0, 1, 0])[first:]
+        some.fields(part, [[b"|", b"/"], [b";", b""]], which)
+        some.texts([b"\n"])
+        some.replace(np.array([False, False, False, True])[first:], [b"another\n"])
+        expected = [
+            f"> {line_of(cells[0])} one |a;ä\n", ">  two 7|;x\n",
+            f"> {line_of(cells[2])} two 10/bb\n", "another\n",
+        ]  # fmt: skip
+        assert some.joined().decode() == "".join(expected[first:])
+
+
+@given(st.lists(st.integers(0, 2**63 - 1), min_size=1, max_size=20))
+def test_numbers(numbers):
+    some = Rows(len(numbers))
+    some.numbers(np.array(numbers, np.int64))
+    some.texts([b"\n"])
+    assert some.joined().decode().splitlines() == [str(number or "") for number in numbers]
+
+
+@pytest.mark.parametrize("sign", [",", "\t", "\\"])
+@pytest.mark.parametrize("place", [0, 1])
+def test_odd_rows(way, sign, place):
+    """Every byte, at both ends of a text of some length and alone, in any of two columns."""
+    others = [chr(code) for code in range(128)] + ["ä", "\ud800"]
+    texts = [
+        text for other in others for text in (other, f"{other}{'x' * 40}", f"{'x' * 40}{other}")
+    ]
+    texts += ["", "x" * 40]
+    fields = Fields.of([("y", text) if place else (text, "y") for text in texts])
+    found = odd_rows(fields, 2, sign)
+    assert found.tolist() == [
+        any(not " " <= character <= "~" or character in ('"', sign) for character in text)
+        for text in texts
+    ]
+    assert odd_rows(fields, 1, sign).any() == (not place)
+    assert not odd_rows(fields, 0, sign).any()
+
+
+def test_bytes_between_texts_are_not_looked_at(way):
+    fields = Fields(np.frombuffer(b'"ab",', np.uint8), np.array([[1]]), np.array([[3]]))
+    assert not odd_rows(fields, 1, ",").any()
+
+
+@given(st.lists(st.one_of(st.integers(0, 5), st.integers(0, 10**30)), max_size=20))
+def test_distinct_numbers(numbers):
+    fits = max(numbers, default=0) < 1 << 63
+    array = np.array(numbers, np.int64 if fits else object)
+    found, which = distinct_numbers(array)
+    assert found == sorted(set(numbers))
+    assert [found[index] for index in which] == numbers
