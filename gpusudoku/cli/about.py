@@ -18,7 +18,11 @@ from gpusudoku.cli.report import power_of_ten
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.engines.cores import usable_cores
 from gpusudoku.engines.cuda import availability
+from gpusudoku.errors import InputError
 from gpusudoku.results import decimal_digits
+
+LEAST_BYTES = 1 << 19
+"""Boards of files are written in blocks of this size, at least: each costs as much as hundreds."""
 
 
 @click.command()
@@ -127,25 +131,36 @@ def convert(
     """Write every BOARD in another form."""
     source = Source(boards, reading)
     texts = _written(source, form)
-    between = formats.separator(form).encode()
     first = next(texts, None)  # before anything is opened: the form may not suit the board
     with Output(output, force, boards) as out:
         out.write_header(form)
         if first is not None:
             out.write(first)
         for text in texts:
-            out.write(between + text)
+            out.write(formats.separator(form).encode() + text)
     source.finish()
 
 
 def _written(source: Source, form: str) -> Iterator[bytes]:
-    """Every board as text, with its newline; canonical lines as many at a time as are read."""
-    for batch in source.batches():
-        if form == "line":
-            yield formats.write_lines(batch.cells)
-        else:
-            for board in batch:
-                yield f"{formats.write(board, form)}\n".encode()
+    """All boards as text, many at a time; those of a stream as soon as they are there."""
+    least = LEAST_BYTES if source.share is not None else 0
+    between = formats.separator(form).encode()
+    held: list[bytes] = []
+    size, error = 0, None
+    try:
+        for batch in source.batches():
+            for text in formats.write_batch(batch, form):
+                held.append(text)
+                size += len(text)
+            if size >= least:
+                yield between.join(held)
+                held, size = [], 0
+    except InputError as caught:
+        error = caught
+    if held:
+        yield between.join(held)
+    if error is not None:
+        raise error
 
 
 convert.help = "\n".join(

@@ -93,14 +93,13 @@ class JsonLines(Records):
         places = answers.places
         if not (self._details or any(origin.columns for origin in places.origins)):
             return repeat("", len(answers))
-        ends = []
-        results = iter(answers.results)
+        names = [distinct(origin.columns) for origin in places.origins]
+        results, ends = iter(answers.results), []
         for index in range(len(answers)):
             more: dict[str, object] = {}
-            columns_here = places.origin(index).columns
+            columns_here = names[int(places.origin_of[index])]
             if columns_here:
-                beside = places.beside(index)
-                more["columns"] = dict(zip(distinct(columns_here), beside, strict=True))
+                more["columns"] = dict(zip(columns_here, places.beside(index), strict=True))
             if self._details:
                 facts = next(results).as_dict()
                 more |= {name: facts[name] for name in facts if name not in _VERDICT}
@@ -112,10 +111,10 @@ def _before(names: Sequence[str], column: int) -> bytes:
     """What stands before the text of a column, of which ``names`` are those of its origin."""
     if column >= len(names):
         return b""
-    return f'{", " if column else _COLUMNS}{names[column]}: "'.encode()
+    begin = '", ' if column else ', "columns": {'
+    return f'{begin}{names[column]}: "'.encode()
 
 
-_COLUMNS = ', "columns": {'
 _VERDICT = ("board", "box", "count", "exact", "method", "device")
 """What every object says, of all that a ``Count`` says as JSON."""
 

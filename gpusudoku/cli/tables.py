@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 
@@ -19,8 +18,6 @@ from gpusudoku.results import Counts
 
 COLUMNS = ("source", "line", "puzzle", "count", "unique", "solution")
 """The columns of a table, before those of the input."""
-_PLAIN = re.compile(r'[^#"\r\n][^"\r\n]*')
-"""A row whose fields need no quotes, as long as none has a delimiter."""
 TRUTH = {True: "true", False: "false", None: ""}
 
 
@@ -106,9 +103,10 @@ class Table(Records):
         A carriage return is an end of line, and what begins with ``#`` a comment, for readers.
         """
         text = self._delimiter.join(fields)
-        if _PLAIN.fullmatch(text) and text.count(self._delimiter) == len(fields) - 1:
-            return as_bytes(f"{text}\n")
         odd = "\r" in text or "\n#" in text or text.startswith("#")
+        cuts = text.count(self._delimiter) - len(fields) + 1
+        if not (odd or cuts or '"' in text or "\n" in text):  # as a rule
+            return as_bytes(f"{text}\n")
         quoted = StringIO()
         csv.writer(
             quoted,

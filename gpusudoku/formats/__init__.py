@@ -13,7 +13,15 @@ from gpusudoku.formats.read import (
     read_text_batches,
 )
 from gpusudoku.formats.source import Entry, Way
-from gpusudoku.formats.write import FORMATS, header, ruled, separator, write, write_line
+from gpusudoku.formats.write import (
+    FORMATS,
+    header,
+    ruled,
+    separator,
+    write,
+    write_batch,
+    write_line,
+)
 
 __all__ = [
     "FORMATS",
@@ -30,6 +38,7 @@ __all__ = [
     "ruled",
     "separator",
     "write",
+    "write_batch",
     "write_line",
     "write_lines",
 ]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.rows import write_lines
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
 from gpusudoku.formats.symbols import HEX_DIGITS, character_values
 
 _HEXADECIMAL = (b"." + HEX_DIGITS).ljust(256)
+_HEX_OF_LETTERS = bytes.maketrans(DIGITS[:16], HEX_DIGITS)
 
 
 class _Format(NamedTuple):
@@ -20,6 +23,8 @@ class _Format(NamedTuple):
     header: str = ""
     rows: bool = False
     """Whether a board takes several lines, so that a blank line must follow it."""
+    lines: Callable[[Batch], bytes | None] = lambda boards: None
+    """Writes many boards at a time, a line for each; gives None if they have to come alone."""
 
 
 def write_line(board: Board) -> str:
@@ -39,6 +44,23 @@ def write(board: Board, format: str) -> str:  # noqa: A002 - what the option is 
     if board.given_candidates is not None:
         raise InputError("a board with given candidates: no format shows them")
     return form.write(board)
+
+
+def write_batch(boards: Batch, format: str) -> Iterator[bytes]:  # noqa: A002 - as above
+    """Write many boards in one of the :data:`FORMATS`: each alone, or all at once as lines.
+
+    Every text ends with a newline. What stands between two is left to :func:`separator`.
+
+    Raises
+    ------
+    InputError
+        As :func:`write` does, after the boards before.
+    """
+    lines = None if boards.candidates is not None else _format(format).lines(boards)
+    if lines is None:
+        yield from (f"{write(board, format)}\n".encode() for board in boards)
+    else:
+        yield lines
 
 
 def header(format: str) -> str:  # noqa: A002 - what the option is called
@@ -88,6 +110,19 @@ def _letters(board: Board) -> str:
     return write_line(board)
 
 
+def _plain_lines(boards: Batch) -> bytes | None:
+    """Canonical lines, where they are what the form has, too."""
+    return write_lines(boards.cells) if boards.geometry.n <= len(DIGITS) else None
+
+
+def _hex_lines(boards: Batch) -> bytes | None:
+    """Hexadecimal lines, if all boards read back by the plainest rule."""
+    cells = boards.cells
+    if boards.geometry.n != 16 or not ((cells == 0).any(axis=1) & (cells == 1).any(axis=1)).all():
+        return None
+    return write_lines(cells).translate(_HEX_OF_LETTERS)
+
+
 def _hex(board: Board) -> str:
     if board.n != 16:
         raise InputError(f"a board of {board.n} digits: hexadecimal is for 16")
@@ -132,20 +167,28 @@ def _csv(board: Board) -> str:
 
 _FORMATS = {
     "line": _Format(
-        "one line: . 1-9 A-Z, or above 35 digits numbers separated by commas", write_line
+        "one line: . 1-9 A-Z, or above 35 digits numbers separated by commas",
+        write_line,
+        lines=_plain_lines,
     ),
     "grid": _Format("one row per line: . 1-9 A-Z, or above 35 digits numbers", _grid, rows=True),
     "integers": _Format(
         "one row per line: numbers separated by blanks, 0 empty", _integers, rows=True
     ),
-    "letters": _Format("one line: . 1-9 A-Z, up to 35 digits", _letters),
-    "hex": _Format("one line: . 0-9 A-F for the digits 1 to 16 of a 16x16 board", _hex),
+    "letters": _Format("one line: . 1-9 A-Z, up to 35 digits", _letters, lines=_plain_lines),
+    "hex": _Format(
+        "one line: . 0-9 A-F for the digits 1 to 16 of a 16x16 board", _hex, lines=_hex_lines
+    ),
     "pretty": _Format(
         "one row per line: numbers with rules around the boxes, * empty", _pretty, rows=True
     ),
     "sdk": _Format("SadMan Software: [Puzzle], then one row per line", _sdk, rows=True),
-    "csv": _Format("comma-separated values with the column puzzle", _csv, "puzzle"),
-    "tsv": _Format("tab-separated values with the column puzzle", write_line, "puzzle"),
+    "csv": _Format(
+        "comma-separated values with the column puzzle", _csv, "puzzle", lines=_plain_lines
+    ),
+    "tsv": _Format(
+        "tab-separated values with the column puzzle", write_line, "puzzle", lines=_plain_lines
+    ),
 }
 
 FORMATS = {name: form.description for name, form in _FORMATS.items()}

@@ -8,7 +8,8 @@ import click
 import pytest
 
 import gpusudoku
-from gpusudoku.cli import cli
+from gpusudoku import formats
+from gpusudoku.cli import about, cli
 from tests.boards import LINE_4X4
 
 COMMANDS = list(cli.commands)
@@ -170,6 +171,25 @@ def test_convert(run, file, tmp_path):
     output = tmp_path / "x.csv"
     run("convert", file(f"{LINE_4X4}\n{'.' * 16}\n"), "--format", "csv", "-o", output)
     assert output.read_text().splitlines() == ["puzzle", LINE_4X4, "." * 16]
+
+
+@pytest.mark.parametrize("least", [0, 100, 1 << 19])
+@pytest.mark.parametrize("form", list(formats.FORMATS))
+def test_convert_joins_boards_to_blocks(run, file, monkeypatch, form, least):
+    """Boards of several shapes, each a batch, are written as they are one by one."""
+    monkeypatch.setattr(about, "LEAST_BYTES", least)
+    lines = [LINE_4X4, "." * 16, "." * 36, LINE_4X4, LINE_4X4]
+    status, out, err = run("convert", file("\n".join(lines)), "--format", form)
+    assert (status, err != "") == ((2, True) if form == "hex" else (0, False))
+    boards = [] if status else [formats.write(formats.parse(line), form) for line in lines]
+    header = f"{formats.header(form)}\n" if formats.header(form) and boards else ""
+    assert out == header + formats.separator(form).join(f"{board}\n" for board in boards)
+
+
+def test_convert_writes_what_comes_before_an_error(run, file):
+    status, out, err = run("convert", file(f"{LINE_4X4}\n{LINE_4X4}\n1x\n"))
+    assert (status, out) == (2, f"{LINE_4X4}\n" * 2)
+    assert ":3" in err
 
 
 def test_boards(run):

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.formats import FORMATS, Entry, header, read_stream, write, write_line
+from gpusudoku.formats import (
+    FORMATS,
+    Entry,
+    header,
+    read_stream,
+    write,
+    write_batch,
+    write_line,
+)
+from tests.boards import full_grid, puzzle
 from tests.formats.samples import BOARD, BOXES, GEOMETRIES, LINE, read, solution
 
 
@@ -167,3 +178,31 @@ def test_boards_too_wide_for_a_format() -> None:
         write(Board.empty(BOXES), "hex")
     with pytest.raises(InputError, match=r"^this board would not read back from hexadecimal"):
         write(Board([2] + [0] * 255), "hex")
+
+
+@pytest.mark.parametrize("form", list(FORMATS))
+@pytest.mark.parametrize("shape", ["2x2", "3x3", "4x4", "5x5", "6x6"])
+def test_many_boards_are_written_as_each_is(form, shape):
+    """Or refused, after those before."""
+    several = [puzzle(shape, clues, clues) for clues in (15, 9, 16, 12)]
+    full = Board(full_grid(Geometry.parse(shape), 1), Geometry.parse(shape))
+    for some in (several, [*several, full], [full, *several]):
+        expected, error = [], None
+        for board in some:
+            try:
+                expected.append(f"{write(board, form)}\n".encode())
+            except InputError as caught:
+                error = str(caught)
+                break
+        found = []
+        with pytest.raises(InputError) if error else nullcontext() as refused:
+            for text in write_batch(Batch.of(some), form):
+                found.append(text)
+        assert b"".join(found) == b"".join(expected)
+        assert error is None or str(refused.value) == error
+
+
+def test_given_candidates_are_refused_in_a_batch_too():
+    board = Board([0] * 16, candidates=[15] * 15 + [3])
+    with pytest.raises(InputError, match="no format shows them"):
+        list(write_batch(Batch.of([board]), "line"))
