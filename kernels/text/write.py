@@ -41,11 +41,11 @@ def find_odd(data, starts, ends, sign, odd):
     ``odd`` is bool (B).
     """
     for row in range(starts.shape[1]):
-        found = 0
+        found: np.bool_ = np.bool_(False)
         for piece in range(starts.shape[0]):
             start = starts[piece, row]
             for i in range(ends[piece, row] - start):
                 byte = np.int64(data[np.uint64(start + i)])
                 found |= (byte < FIRST_PLAIN) | (byte > LAST_PLAIN)
                 found |= (byte == QUOTE) | (byte == sign)
-        odd[row] = found != 0
+        odd[row] = found
