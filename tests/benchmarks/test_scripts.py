@@ -18,7 +18,7 @@ from gpusudoku.errors import InputError, MismatchError
 from tests import naive
 
 RECORDING = ["batches", "contraction", "documents", "gpu", "kernel_resources", "peers", "scaling"]
-RECORDING += ["speed", "techniques"]
+RECORDING += ["speed", "techniques", "texts_writing"]
 """Scripts with the options --output and --show."""
 
 
