@@ -87,19 +87,19 @@ class Rows:
         which[rows] = np.arange(1, len(texts) + 1)
         self.texts([b"", *texts], which)
 
-    def joined(self) -> bytes:
+    def joined(self) -> memoryview:
         """All rows, one behind the other."""
         data = np.concatenate(self._data)
         starts, ends = np.array(self._starts), np.array(self._ends)
         if self._rows < FEW:
             whole = data.tobytes()
             spans = zip(starts.T.ravel().tolist(), ends.T.ravel().tolist(), strict=True)
-            return b"".join([whole[start:end] for start, end in spans])
+            return memoryview(b"".join([whole[start:end] for start, end in spans]))
         from gpusudoku.kernels.text.write import join
 
         out = np.empty(int((ends - starts).sum()), np.uint8)
         join(data, starts, ends, out)
-        return out.tobytes()
+        return out.data
 
     def _held(self, data: NDArray[np.uint8]) -> int:
         """Keep some bytes; returns their place in all that is kept."""
@@ -163,7 +163,7 @@ def write_lines(
     written = Rows(len(cells))
     written.boards(cells)
     written.texts([tail + b"\n" for tail in tails], which)
-    return written.joined()
+    return bytes(written.joined())
 
 
 def distinct_numbers(numbers: NDArray[Any]) -> tuple[list[int], NDArray[np.intp]]:

@@ -21,6 +21,9 @@ from gpusudoku.results import Counts
 _NO_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 """Halves of characters, which JSON can have and UTF-8 cannot; but for those that are bytes."""
 
+TOGETHER = 4096
+"""Records that are put together at a time: what is made of them fits in the processor's caches."""
+
 
 def as_bytes(text: str) -> bytes:
     """Text as it is written; names of files may have bytes that are no text.
@@ -49,9 +52,16 @@ class Answers:
         solutions = None if self.solutions is None else self.solutions[mask]
         return replace(self, results=self.results.chosen(mask), solutions=solutions)
 
+    def part(self, start: int, end: int) -> Answers:
+        """Those of the boards from start to before end."""
+        results = self.results
+        solutions = None if self.solutions is None else self.solutions[start:end]
+        boards, counts = results.boards.part(start, end), results.counts[start:end]
+        return Answers(replace(results, boards=boards, counts=counts), solutions)
+
     def first(self, boards: int) -> Answers:
         """Those of the first boards."""
-        return self.chosen(np.arange(len(self)) < boards)
+        return self.part(0, boards)
 
     @property
     def places(self) -> Places:
@@ -119,6 +129,11 @@ class Records(Writer):
         beyond = boards.candidates is not None or boards.geometry.n > len(DIGITS)
         if beyond or len(answers) < rows.FEW:
             return b"".join(self.each(answers))
+        starts = range(0, len(answers), TOGETHER)
+        return b"".join([self._some(answers.part(start, start + TOGETHER)) for start in starts])
+
+    def _some(self, answers: Answers) -> memoryview:
+        """Records that are put together."""
         written, odd = rows.Rows(len(answers)), self.odd(answers)
         self.put(answers, written)
         if odd.any():

@@ -18,6 +18,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.fields import Fields
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
+from gpusudoku.cli import records
 from gpusudoku.cli.objects import JsonLines
 from gpusudoku.cli.records import Answers, Writer
 from gpusudoku.cli.tables import Table
@@ -108,6 +109,7 @@ def as_table(answers: Answers, delimiter: str) -> bytes:
 def written(writer: Writer, answers: Answers, few: int) -> bytes:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rows, "FEW", few)
+        patch.setattr(records, "TOGETHER", 5)
         return writer.text(answers)
 
 
@@ -157,8 +159,8 @@ def test_inputs_of_different_columns(data, counts, solve):
 
 
 def test_some_rows_of_many_need_a_closer_look():
-    counts = [1, 2, 0] * 700
-    others = [[f"note {index}", ["", 'a"b', "a,b", "ä", "x"][index % 5]] for index in range(2100)]
+    counts = [1, 2, 0] * 1700
+    others = [[f"note {index}", ["", 'a"b', "a,b", "ä", "x"][index % 5]] for index in range(5100)]
     origins = [Origin("a", ("c0", "c1")), Origin("b", ("c0", "c1"))]
     answers = answers_of("2x3", counts, origins, others, solve=True)
     assert JsonLines(False).text(answers) == as_json(answers)
