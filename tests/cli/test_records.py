@@ -133,6 +133,15 @@ class TestOtherColumns:
                 before[name] for name in ("puzzle", "count", "id", "note")
             ]
 
+    def test_half_a_character_is_replaced_where_it_cannot_be_written(self, run, file, uncompiled):
+        path = file(f'{{"board": "{UNIQUE}", "note": "x\\ud800y"}}\n' * 2)
+        assert [row["note"] for row in table(run("count", path, "--format", "csv")[1])] == [
+            "x\ufffdy"
+        ] * 2
+        assert [record["columns"] for record in records(run("count", path, "--json")[1])] == [
+            {"note": "x\ud800y"}
+        ] * 2
+
     def test_a_name_like_a_comment_is_quoted(self, run, file, uncompiled, monkeypatch, tmp_path):
         file(LINES, "#1.txt")
         monkeypatch.chdir(tmp_path)
