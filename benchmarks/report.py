@@ -21,8 +21,8 @@ import click
 from machine import RESULTS
 from script import command
 
-from gpusudoku.engines.cores import usable_cores
 from gpusudoku.errors import GpusudokuError, InputError
+from gpusudoku.jobs.cores import usable_cores
 
 HERE = Path(__file__).parent
 SUITE = [sys.executable, "-m", "gpusudoku", "bench"]

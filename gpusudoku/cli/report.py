@@ -22,12 +22,10 @@ if TYPE_CHECKING:
 
 
 def announce_compiling() -> None:
-    """Have the first compilation of kernels announced on stderr."""
-    from gpusudoku.kernels import jit
+    """Have it said on stderr what is compiled, before it is, and how long that takes about."""
+    from gpusudoku.kernels import kernel
 
-    folder = jit.cache_folder()
-    kept = f"kept in {folder.parent}" if folder else "no folder can be written to keep the result"
-    jit.on_compile(lambda: note(f"compiling for this kind of board ({kept})"))
+    kernel.on_compiling(lambda kernels: note(f"compiling {kernels}"))
 
 
 def start_engine(options: Options) -> Engine:

@@ -84,7 +84,7 @@ class Frontier:
 
     def load(self, settings: SearchSettings) -> None:
         """Compile what ``expanded`` and ``split`` need, or load it from disk."""
-        cpu.expand(self.layout, settings)
+        cpu.expand(self.layout, settings).load()
 
     def expanded(
         self,
