@@ -111,8 +111,11 @@ class Kernel:
                 return
             self._compiled = jit.compiled(*self._built)
             store = jit.store()
-            if store is not None and self.name is not None:
-                store.write(self.name, jit.as_bytes(self._compiled))
+            if store is None or self.name is None:
+                return
+            hopeful = store.writable()
+            if not store.write(self.name, jit.as_bytes(self._compiled)) and hopeful:
+                _complain(store.trouble or "")
 
     def _fetch(self) -> None:
         store = jit.store()
@@ -133,22 +136,38 @@ class Kernel:
         return self._compiled(*arguments)
 
 
-Tell = Callable[[Sequence[Kernel]], None]
-_listeners: list[Tell] = []
+class _Listeners:
+    """Who wants to know what is compiled; see ``on_compiling``."""
+
+    tell: Callable[[Sequence[Kernel]], None] | None = None
+    complain: Callable[[str], None] | None = None
 
 
-def on_compiling(tell: Tell | None) -> None:
-    """Have ``tell`` called with the kernels that are about to be compiled; None: nobody any more.
+_listeners = _Listeners()
 
-    It takes the place of whoever was told before.
+
+def on_compiling(
+    tell: Callable[[Sequence[Kernel]], None] | None,
+    complain: Callable[[str], None] | None = None,
+) -> None:
+    """Have ``tell`` called with the kernels that are about to be compiled.
+
+    ``complain`` is told, once, why they cannot be kept, where that shows only afterwards. Both take
+    the place of whoever was told before; None tells nobody.
     """
-    _listeners[:] = [] if tell is None else [tell]
+    _listeners.tell, _listeners.complain = tell, complain
 
 
 def announce(kernels: Sequence[Kernel]) -> None:
     """Tell whoever wants to know that these are about to be compiled."""
-    for tell in _listeners:
-        tell(kernels)
+    if _listeners.tell is not None:
+        _listeners.tell(kernels)
+
+
+def _complain(why: str) -> None:
+    complain, _listeners.complain = _listeners.complain, None
+    if complain is not None:
+        complain(why)
 
 
 def kernel(
