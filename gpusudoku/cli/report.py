@@ -50,7 +50,7 @@ class _Compiling:
             why = f": {store.trouble}" if store is not None and store.trouble else ""
             kept = f"(no folder can be written to keep it{why})"
         else:
-            kept = f"once (kept in {_short(store.folder.parent)})"
+            kept = f"once (kept in {short_path(store.folder.parent)})"
         note(f"compiling {' and '.join(new)}, {duration(max(1.0, round(seconds)))}, {kept}")
 
 
@@ -59,7 +59,7 @@ def _complain_of_folder(why: str) -> None:
     note(f"what was compiled cannot be kept: {why}")
 
 
-def _short(folder: Path) -> str:
+def short_path(folder: Path) -> str:
     """A folder as a user knows it."""
     try:
         return f"~/{folder.relative_to(Path.home()).as_posix()}"

@@ -55,8 +55,7 @@ def choose(
         The seconds on one core for which the caller would wait. Only a share of them, or of those
         that a search takes, goes into looking for a contraction.
     looking
-        Told what the search takes, or ``worth`` without one, where that look takes a second or
-        more, before it does.
+        Told what the search takes, or ``worth`` without one, before a look of a second or more.
     engine
         Where the plan is going to run: what it is likely to need is compiled at once.
 
@@ -67,8 +66,8 @@ def choose(
     TooExpensive
         If a contraction is asked for and the board is too expensive for it.
     """
-    searched = search_kernels(board.geometry, options, engine)
-    contracted = contraction_kernels(board.geometry)
+    shape = board.geometry
+    searched, contracted = search_kernels(shape, options, engine), contraction_kernels(shape)
     searches = only_searches(options) or board.given_candidates is not None
     if engine is not None:
         ready(searched if searches or _looks_searchable(board, options) else contracted)
@@ -79,21 +78,21 @@ def choose(
     search = SearchPlan(roots, options)
     if searches:
         return search
-    search.estimates = Estimates(search.seconds)
-    if search.seconds < SHORT_SECONDS:
+    search.estimates = Estimates(seconds := search.seconds)
+    if seconds < SHORT_SECONDS:
         return search
     threads = usable_cores() if engine is None else engine.threads
-    waiting = search.seconds / threads + compiling_seconds(searched)
+    waiting = seconds / threads + compiling_seconds(searched)
     if waiting <= compiling_seconds(contracted):
         search.estimates = replace(search.estimates, no_contraction=NOT_COMPILED)
         return search
     ready(contracted)
     try:
-        contraction = _contraction(board, roots, options, min(worth, search.seconds), looking)
+        contraction = _contraction(board, roots, options, min(worth, seconds), looking)
     except TooExpensive as error:
         search.estimates = replace(search.estimates, no_contraction=str(error))
         return search
-    search.estimates = replace(_estimates(contraction), search_seconds=search.seconds)
+    search.estimates = replace(_estimates(contraction), search_seconds=seconds)
     if contraction is None or contraction.seconds / threads < waiting:
         return ContractionPlan(contraction, options.memory, search.estimates)
     return search

@@ -95,15 +95,15 @@ def test_what_is_likely_to_be_needed_is_compiled_at_once(
     unwanted: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    class Known(Exception):
+    class KnownError(Exception):
         pass
 
     def ready(kernels: Iterable[Kernel]) -> None:
         names = " ".join(str(kernel.name) for kernel in kernels)
         assert wanted in names
         assert unwanted not in names
-        raise Known
+        raise KnownError
 
     monkeypatch.setattr(choosing, "ready", ready)
-    with pytest.raises(Known):
+    with pytest.raises(KnownError):
         choose(board, Options(**options), engine=CpuEngine(1))
