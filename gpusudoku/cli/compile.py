@@ -74,9 +74,11 @@ def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> 
 def _compile(missing: list[Kernel], jobs: int | None) -> None:
     """Compile what is missing, with progress shown."""
     from gpusudoku.kernels import compiling
+    from gpusudoku.kernels.kernel import on_compiling
 
     if not missing:
         return
+    on_compiling(None)  # it is said here
     expected = compiling.seconds(missing, jobs)
     note(f"compiling {_number(len(missing))}, {duration(max(1.0, round(expected)))}")
     start, lock, done = time.perf_counter(), Lock(), [0.0, 0.0]

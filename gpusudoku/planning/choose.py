@@ -6,7 +6,7 @@ before; the count never does.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -17,8 +17,9 @@ from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.jobs.cores import usable_cores
+from gpusudoku.kernels import compiling
 from gpusudoku.kernels.compiling import ready
-from gpusudoku.kernels.compiling import seconds as compiling_seconds
+from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.options import Options
 from gpusudoku.planning.contraction import ContractionPlan
 from gpusudoku.planning.plan import Plan
@@ -96,6 +97,11 @@ def choose(
     if contraction is None or contraction.seconds / threads < waiting:
         return ContractionPlan(contraction, options.memory, search.estimates)
     return search
+
+
+def compiling_seconds(kernels: Iterable[Kernel]) -> float:
+    """What compiling takes that is not done yet; tests have a price of their own."""
+    return compiling.seconds(kernels)
 
 
 def only_searches(options: Options) -> bool:
