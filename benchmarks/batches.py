@@ -26,8 +26,8 @@ from machine import gigahertz, heading, record, recorded
 from script import Run, grouped, script, table, turns
 
 from gpusudoku import formats
-from gpusudoku.engines.cores import usable_cores
 from gpusudoku.errors import GpusudokuError
+from gpusudoku.jobs.cores import usable_cores
 
 COMMANDS = ["count --limit 2", "count --only unique", "solve", "enumerate --limit 2"]
 OWN = ["1a", "2a", "a1", "b1", "techniques-9x9", "decomposition-9x9", "decomposition-matrix-9x9"]

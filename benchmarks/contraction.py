@@ -25,8 +25,8 @@ from script import Run, check, grouped, script, table
 
 import gpusudoku
 from gpusudoku import Board, collection
-from gpusudoku.engines.cores import usable_cores
 from gpusudoku.engines.make import make_engine
+from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.options import Options
 from gpusudoku.results import Count
 

@@ -28,10 +28,10 @@ from machine import gigahertz, heading, record, recorded
 from script import Run, board_names, counted, grouped, script, table, turns
 
 from gpusudoku import collection
-from gpusudoku.engines.cores import usable_cores
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import make_engine
 from gpusudoku.errors import InputError
+from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.options import Options
 
 DECOMPOSITION = {

@@ -21,8 +21,8 @@ import click
 from machine import RESULTS
 from script import command
 
-from gpusudoku.engines.cores import usable_cores
 from gpusudoku.errors import GpusudokuError, InputError
+from gpusudoku.jobs.cores import usable_cores
 
 HERE = Path(__file__).parent
 SUITE = [sys.executable, "-m", "gpusudoku", "bench"]
@@ -57,6 +57,7 @@ def commands(batches: Sequence[str], lists: dict[str, str | None]) -> dict[str, 
         "speed": [script("speed", "--repeats", "1")],
         "scaling": [script("scaling")],
         "batches": [script("batches", "--repeats", "1", *batches)],
+        "first_day": [script("first_day")],
         "techniques": [script("techniques", *given)] if given else [],
         "documents": [script("documents")],
         "peers": [script("peers", "--limit", "8", "--repeats", "1")],

@@ -14,9 +14,12 @@ from gpusudoku.board.cells import single_digits
 from gpusudoku.board.drawing import draw
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.given import BoardLike, board_of
+from gpusudoku.kernels.kernel import Kernel
+from gpusudoku.kernels.search import cpu
+from gpusudoku.kernels.search.layout import layout_of
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
-from gpusudoku.search.techniques import parse_techniques
+from gpusudoku.search.techniques import TECHNIQUES, parse_techniques
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,6 +57,15 @@ class Simplified:
         """The number of candidates left in the empty cells."""
         counts = np.bitwise_count(self.candidates)
         return int(counts[self.board.cells == 0].sum())
+
+
+def simplify_kernels(geometry: Geometry, techniques: str = "all") -> list[Kernel]:
+    """What it takes to simplify boards by techniques: all together, each alone, and none."""
+    layout = layout_of(geometry.box_rows, geometry.box_columns)
+    bits = parse_techniques(techniques)
+    each = [parse_techniques(name) for name, bit in TECHNIQUES.items() if bits & bit]
+    settings = dict.fromkeys(map(SearchSettings, [bits, 0, *each]))
+    return [cpu.pack(layout), *(cpu.expand(layout, one) for one in settings)]
 
 
 def simplify(

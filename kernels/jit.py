@@ -1,100 +1,127 @@
-"""Compiling for the CPU, and keeping what was compiled.
+"""Numba's side of compiling for the CPU: machine code made, put into bytes, and taken out again.
 
-There is a folder for each state of all kernel sources, Numba's version and the processor, so an
-edit of any of them is noticed. CUDA kernels are not kept: they are compiled anew in every process.
+``store`` keeps the bytes. CUDA kernels are not kept: they are compiled anew in every process.
 """
 
 from __future__ import annotations
 
+import gc
 import hashlib
+import itertools
 import os
-import tempfile
-from collections.abc import Callable
+import pickle
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import llvmlite
 import numba
-from llvmlite.binding import get_host_cpu_name
+from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba import njit
-from numba.core import event
+from numba.core.bytecode import FunctionIdentity
+from numba.core.compiler import CompileResult
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.serialize import dumps
 
-from gpusudoku.jobs.interrupts import interruptibly
+from gpusudoku.kernels.store import Store
 
 Jit = Callable[[Callable[..., Any]], Callable[..., Any]]
 """The decorator that a compiler wants on a function that kernels call."""
 
 
-def on_compile(tell: Callable[[], None]) -> None:
-    """Call ``tell`` once, at the first function that is compiled and not loaded from disk."""
-
-    class Listener(event.Listener):  # type: ignore[misc]
-        told = False
-
-        def on_start(self, event: Any) -> None:
-            if not self.told:
-                self.told = True
-                tell()
-
-        def on_end(self, event: Any) -> None:
-            pass
-
-    event.register("numba:compile", Listener())
-
-
 @cache
-def cache_folder() -> Path | None:
-    """Where compiled code is kept, None if no folder can be written.
+def store() -> Store | None:
+    """Where compiled code is kept; None if this user has no home.
 
-    GPUSUDOKU_CACHE_DIR, else a folder in the user's cache. One folder per state of the kernel
-    sources, Numba and processor: Numba itself would only notice edits in the file of the function.
+    A folder in GPUSUDOKU_CACHE_DIR, else in the user's cache; one for each state of all that
+    decides what machine code comes out.
     """
-    digest = hashlib.sha256(f"{numba.__version__} {get_host_cpu_name()}".encode())
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
+    state = _state()
     try:
-        user_cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        base = os.environ.get("GPUSUDOKU_CACHE_DIR") or Path(user_cache) / "gpusudoku"
-        folder = Path(base) / digest.hexdigest()[:16]
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except (OSError, RuntimeError):  # RuntimeError: this user has no home
+        return Store(base_folder() / state.hex()[:16], state)
+    except RuntimeError:
         return None
 
 
-def compiled(function: Callable[..., Any], signature: str | tuple[Any, ...]) -> Callable[..., Any]:
-    """The function compiled for one signature (in words, or Numba types), or loaded from disk."""
-    folder = cache_folder()
-    # Nothing is allocated, so nothing needs counting of references, which would cost time.
-    dispatcher: Any = njit(nogil=True, error_model="numpy", _nrt=False)(function)
-    if folder is not None:
-        # Numba reads its setting when caching is enabled; others' functions keep theirs.
-        theirs = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(folder)
-        try:
-            dispatcher.enable_caching()
-        finally:
-            numba.config.CACHE_DIR = theirs
-        _load_quickly(dispatcher._cache)
-    # An exception in the middle of LLVM's callbacks would be lost, or leave half a function.
-    interruptibly(lambda: dispatcher.compile(signature))
+def base_folder() -> Path:
+    """The folder in which there is one for each state."""
+    user_cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("GPUSUDOKU_CACHE_DIR") or Path(user_cache) / "gpusudoku").absolute()
+
+
+def _state() -> bytes:
+    """A digest of the sources, the compilers, Python, the processor and Numba's settings."""
+    settings = numba.config.CPU_NAME, numba.config.CPU_FEATURES, numba.config.OPT
+    python = sys.implementation.cache_tag, sys.version, getattr(sys, "abiflags", ""), sys.platform
+    processor = get_host_cpu_name(), get_host_cpu_features().flatten()
+    versions = numba.__version__, llvmlite.__version__
+    digest = hashlib.sha256(repr((versions, python, processor, settings)).encode())
+    folder = Path(__file__).parent
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.digest()
+
+
+def compiled(function: Callable[..., Any], signature: tuple[Any, ...]) -> Callable[..., Any]:
+    """The function compiled for Numba types: it takes no others."""
+    dispatcher = _dispatcher(function)
+    with global_compiler_lock, _without_garbage():
+        _name_apart()
+        dispatcher.compile(signature)
+    dispatcher.disable_compile()
     return dispatcher  # type: ignore[no-any-return]
 
 
-def _load_quickly(cache: Any) -> None:
-    """Have compiled code loaded without Numba's hundreds of implementations of Python functions.
+def as_bytes(compiled: Any) -> bytes:
+    """What ``compiled`` gave, for the same versions of everything to load again."""
+    [result] = compiled.overloads.values()
+    # Addresses of this process would be in the code.
+    assert not result.library.has_dynamic_globals, "a kernel must not use large global arrays"
+    content: bytes = dumps(result._reduce())
+    return content
 
-    Numba imports them before it looks for compiled code, which takes longer than all else in a
-    short run. They are only needed to compile, and then Numba asks for them by itself.
+
+def from_bytes(function: Callable[..., Any], content: bytes) -> Callable[..., Any]:
+    """The function as it was when ``as_bytes`` took it; any error if that is not possible.
+
+    Numba itself would first import its hundreds of implementations of Python functions, which takes
+    longer than all else in a short run. They are only needed to compile.
     """
-    load = cache.load_overload
+    dispatcher = _dispatcher(function)
+    with global_compiler_lock:
+        dispatcher.add_overload(
+            CompileResult._rebuild(dispatcher.targetctx, *pickle.loads(content))
+        )
+    dispatcher.disable_compile()
+    return dispatcher  # type: ignore[no-any-return]
 
-    def load_overload(signature: Any, context: Any) -> Any:
-        context.refresh = lambda: None
-        try:
-            return load(signature, context)
-        finally:
-            del context.refresh
 
-    cache.load_overload = load_overload
+def _dispatcher(function: Callable[..., Any]) -> Any:
+    # Nothing is allocated, so nothing needs counting of references, which would cost time.
+    return njit(nogil=True, error_model="numpy", _nrt=False)(function)
+
+
+@contextmanager
+def _without_garbage() -> Iterator[None]:
+    """Look for no garbage: compiling makes millions of objects that stay, and a tenth is saved."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@cache
+def _name_apart() -> None:
+    """Let the symbols of this process be no other's.
+
+    Numba tells functions of the same name apart by counting them, in every process from 1. When
+    machine code of two processes meets in a third, functions of one would be called for those of
+    the other: templates for two shapes of boards have the same names, for example.
+    """
+    FunctionIdentity._unique_ids = itertools.count(int.from_bytes(os.urandom(6)))

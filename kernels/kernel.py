@@ -1,22 +1,37 @@
-"""Kernels that carry the types of their arguments: compiled, or loaded, when first called.
+"""Kernels: functions that are compiled, or loaded from disk, when they are first called.
 
-For loops that need no template, because nothing in them depends on the shape of the board.
+Everything that is compiled for the CPU is a ``Kernel``. Functions that need no template, because
+nothing in them depends on the shape of the board, are made kernels by a decorator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from importlib import import_module
+from threading import Lock
 from typing import Any
 
 from numba.extending import register_jitable
 
-from gpusudoku.kernels.jit import Jit, compiled
+from gpusudoku.jobs.interrupts import interruptibly
+from gpusudoku.kernels import jit
+from gpusudoku.kernels.jit import Jit
 
 jitable: Jit = register_jitable(_nrt=False)
 """Decorates the functions that kernels call. They run as plain Python, too."""
 inlined: Jit = register_jitable(_nrt=False, forceinline=True)
 """Does the same for functions that are too short to be worth a call."""
+
+KERNELS = __name__.removesuffix("kernel")
+SECONDS = 0.5
+"""What compiling a kernel takes if nothing else is said."""
+SUBJECTS = {
+    "contraction.nine.": "the contraction of 9x9 boards",
+    "contraction.general.": "the contraction of boards of any shape",
+    "text.": "reading and writing",
+}
+"""What functions of the kernels' folders do, in messages."""
 
 
 class Kernel:
@@ -24,31 +39,164 @@ class Kernel:
 
     Parameters
     ----------
-    python
-        The function as it is written, which runs without compiling, too.
-    signature
-        The Numba type of every argument.
+    name
+        Unlike that of any other kernel; it names the file in which the kernel is kept. None if it
+        is not to be kept, because its source is not among the kernels.
+    build
+        Makes the function as it is written, and the tuple of the Numba types of its arguments.
+    again
+        A function, and its arguments, with which another process gets the same kernel.
+    seconds
+        What compiling takes on a core of 2024.
+    subject
+        What it does, in messages: ``the search of 9x9 boards``, for example.
     """
 
-    def __init__(self, python: Callable[..., Any], signature: tuple[Any, ...]) -> None:
-        self.python, self._signature = python, signature
+    def __init__(
+        self,
+        name: str | None,
+        build: Callable[[], tuple[Callable[..., Any], tuple[Any, ...]]],
+        again: tuple[Callable[..., Kernel], tuple[Any, ...]],
+        *,
+        seconds: float = SECONDS,
+        subject: str = "",
+    ) -> None:
+        self.name, self.seconds, self.subject = name, seconds, subject
+        self._build, self._again = build, again
+        self._compiled: Callable[..., Any] | None = None
+        self._lock = Lock()
+
+    def __repr__(self) -> str:
+        return f"<Kernel: {self.name}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._again
 
     @cached_property
-    def _compiled(self) -> Callable[..., Any]:
-        return compiled(self.python, self._signature)
+    def _built(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return self._build()
+
+    @property
+    def python(self) -> Callable[..., Any]:
+        """The function as it is written, which runs without compiling, too."""
+        return self._built[0]
+
+    @property
+    def kept(self) -> bool:
+        """Whether nothing needs compiling: it is loaded, or seems to be on disk."""
+        store = jit.store()
+        on_disk = self.name is not None and store is not None and store.has(self.name)
+        return self._compiled is not None or on_disk
 
     def load(self) -> None:
-        """Compile now, or load from disk, so that the first call takes no longer than others.
+        """Load from disk, or compile now, so that the first call takes no longer than others.
 
         Ctrl-C waits for a thread that compiles, so whoever starts threads calls this before.
         """
-        _ = self._compiled
+        if not self.fetch():
+            announce([self])
+            interruptibly(self.compile)
+
+    def fetch(self) -> bool:
+        """Load from disk, if possible; returns whether the kernel is loaded."""
+        if self._compiled is None:
+            with self._lock:
+                self._fetch()
+        return self._compiled is not None
+
+    def compile(self) -> None:
+        """Compile, if it is not loaded, and keep what comes out."""
+        with self._lock:  # of two who want it at the same time one waits for the other
+            if self._compiled is not None:
+                return
+            self._compiled = jit.compiled(*self._built)
+            store = jit.store()
+            if store is None or self.name is None:
+                return
+            hopeful = store.writable()
+            if not store.write(self.name, jit.as_bytes(self._compiled)) and hopeful:
+                _complain(store.trouble or "")
+
+    def _fetch(self) -> None:
+        store = jit.store()
+        if self._compiled is not None or store is None or self.name is None:
+            return
+        content = store.read(self.name)
+        if content is not None:
+            try:
+                self._compiled = jit.from_bytes(self.python, content)
+            except Exception:  # whatever comes of code that was made for another Numba
+                return
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the function, compiled."""
+        if self._compiled is None:
+            self.load()
+        assert self._compiled is not None
         return self._compiled(*arguments)
 
 
-def kernel(*signature: Any) -> Callable[[Callable[..., Any]], Kernel]:
-    """Make a function a ``Kernel``; the Numba types of its arguments stand above it."""
-    return lambda function: Kernel(function, signature)
+class _Listeners:
+    """Who wants to know what is compiled; see ``on_compiling``."""
+
+    tell: Callable[[Sequence[Kernel]], None] | None = None
+    complain: Callable[[str], None] | None = None
+
+
+_listeners = _Listeners()
+
+
+def on_compiling(
+    tell: Callable[[Sequence[Kernel]], None] | None,
+    complain: Callable[[str], None] | None = None,
+) -> None:
+    """Have ``tell`` called with the kernels that are about to be compiled.
+
+    ``complain`` is told, once, why they cannot be kept, where that shows only afterwards. Both take
+    the place of whoever was told before; None tells nobody.
+    """
+    _listeners.tell, _listeners.complain = tell, complain
+
+
+def announce(kernels: Sequence[Kernel]) -> None:
+    """Tell whoever wants to know that these are about to be compiled."""
+    if _listeners.tell is not None:
+        _listeners.tell(kernels)
+
+
+def _complain(why: str) -> None:
+    complain, _listeners.complain = _listeners.complain, None
+    if complain is not None:
+        complain(why)
+
+
+def kernel(
+    *signature: Any, seconds: float = SECONDS, place: str | None = None
+) -> Callable[[Callable[..., Any]], Kernel]:
+    """Make a function a ``Kernel``; the Numba types of its arguments stand above it.
+
+    ``place`` is where the function is found, with its module, if not by its own name.
+    """
+
+    def make(function: Callable[..., Any]) -> Kernel:
+        found = place or f"{function.__module__}.{function.__qualname__}"
+        name = found.removeprefix(KERNELS) if found.startswith(KERNELS) else None
+        subjects = (text for start, text in SUBJECTS.items() if name and name.startswith(start))
+        return Kernel(
+            name,
+            lambda: (function, signature),
+            (_again, (found, signature, seconds)),
+            seconds=seconds,
+            subject=next(subjects, ""),
+        )
+
+    return make
+
+
+def _again(place: str, signature: tuple[Any, ...], seconds: float) -> Kernel:
+    """The kernel that is found at a place, or the one made of the function there."""
+    module, _, name = place.rpartition(".")
+    found = getattr(import_module(module), name)
+    if isinstance(found, Kernel):
+        return found
+    return kernel(*signature, seconds=seconds, place=place)(found)

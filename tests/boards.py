@@ -110,18 +110,37 @@ def searched(
     return SearchPlan(Frontier.of(boards), options or Options()).run(engine, **run)
 
 
+class Uncompiled:
+    """Takes the place of a ``Kernel``: the function as it is written, at once."""
+
+    name, seconds, kept = "", 0.0, True
+
+    def __init__(self, python: Callable[..., Any]) -> None:
+        self._python = python
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._python(*arguments)
+
+    def load(self) -> None:
+        """There is nothing to load."""
+
+    def fetch(self) -> bool:
+        """Say that it is loaded."""
+        return True
+
+
 def run_uncompiled(patch: pytest.MonkeyPatch) -> None:
     """Let every search run on kernels that are the plain Python functions they are written as."""
-    patch.setattr(cpu, "pack", cache(lambda layout: build_pack(layout, as_it_is)))
+    patch.setattr(cpu, "pack", cache(lambda layout: Uncompiled(build_pack(layout, as_it_is))))
     patch.setattr(cpu, "expand", cache(_uncompiled_expand))
     patch.setattr(cpu, "run", _uncompiled_run)
 
 
-def _uncompiled_expand(layout: Layout, settings: SearchSettings) -> Callable[..., int]:
-    return build_expand(layout, settings, as_it_is)
+def _uncompiled_expand(layout: Layout, settings: SearchSettings) -> Uncompiled:
+    return Uncompiled(build_expand(layout, settings, as_it_is))
 
 
-def _uncompiled_run(layout: Layout, settings: SearchSettings) -> Callable[..., None]:
+def _uncompiled_run(layout: Layout, settings: SearchSettings) -> Uncompiled:
     def claim(counter: NDArray[np.int64]) -> int:
         counter[0] += 1
         return int(counter[0]) - 1
@@ -129,7 +148,7 @@ def _uncompiled_run(layout: Layout, settings: SearchSettings) -> Callable[..., N
     def add(array: NDArray[np.uint64], i: int, value: np.uint64) -> None:
         array[i] += value
 
-    return search_for(layout, settings).build_run(as_it_is, claim, add)
+    return Uncompiled(search_for(layout, settings).build_run(as_it_is, claim, add))
 
 
 def as_it_is(function):  # type: ignore[no-untyped-def]

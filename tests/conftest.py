@@ -46,6 +46,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(skip)
 
 
+@pytest.fixture(autouse=True)
+def compiling_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no method be chosen because something has, or has not, been compiled before."""
+    from gpusudoku.planning import choose
+
+    monkeypatch.setattr(choose, "compiling_seconds", lambda kernels: 0.0)
+
+
 @pytest.fixture
 def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every search run on kernels that are not compiled: slow, but at once."""

@@ -8,11 +8,11 @@ from math import inf
 
 from gpusudoku.bench.cases import Case
 from gpusudoku.counting import count
-from gpusudoku.engines.cores import usable_cores
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import make_engine
 from gpusudoku.errors import TooExpensive
+from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import choose
 from gpusudoku.results import Count

@@ -11,8 +11,8 @@ import numba
 import numpy
 
 import gpusudoku
-from gpusudoku.engines.cores import usable_cores
 from gpusudoku.engines.cuda import availability
+from gpusudoku.jobs.cores import usable_cores
 
 
 def machine() -> dict[str, object]:

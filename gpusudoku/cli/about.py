@@ -16,9 +16,9 @@ from gpusudoku.cli.options import Reading, boards_argument, output_file, own_opt
 from gpusudoku.cli.output import Output, show
 from gpusudoku.cli.report import power_of_ten
 from gpusudoku.cli.source import Source, place_of
-from gpusudoku.engines.cores import usable_cores
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import InputError
+from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.results import decimal_digits
 
 LEAST_BYTES = 1 << 19

@@ -11,6 +11,7 @@ import click
 from gpusudoku import __version__
 from gpusudoku.cli.about import boards, convert, devices, info
 from gpusudoku.cli.bench import bench
+from gpusudoku.cli.compile import compile_
 from gpusudoku.cli.completing import complete_commands
 from gpusudoku.cli.completion import completion
 from gpusudoku.cli.count import count
@@ -119,7 +120,7 @@ def help_(ctx: click.Context, command: str | None) -> None:
 
 for command in (
     *(count, solve, enumerate_, simplify),
-    *(info, convert, boards, devices, bench),
+    *(info, convert, boards, devices, compile_, bench),
     *(completion, help_),
 ):
     # The list of all commands shows first sentences. click would cut long ones.

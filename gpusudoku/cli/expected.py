@@ -113,11 +113,14 @@ def _why_no_contraction(reason: str) -> Iterator[str]:
 
 def _other_method(plan: Plan, board: Board, options: Options, engine: Engine) -> Iterator[str]:
     """What the method that was not asked for should take, if that is less or there is none."""
-    from gpusudoku.planning.choose import choose
+    from gpusudoku.contraction.prepare import contraction_kernels
+    from gpusudoku.planning.choose import choose, compiling_seconds
 
     name = "search" if plan.method == "contraction" else "contraction"
     if name == "contraction" and board.given_candidates is not None:
         return
+    if name == "contraction" and compiling_seconds(contraction_kernels(board.geometry)):
+        return  # nobody asked for it
     try:
         other = choose(board, replace(options, method=name), worth=QUICK_LOOK)
     except TooExpensive as error:

@@ -44,7 +44,8 @@ def own_option(command: str) -> Callable[..., Callable[[Command], Command]]:
     return partial(option, prefix=f"GPUSUDOKU_{command.upper()}_")
 
 
-def _box(ctx: click.Context, param: click.Parameter, value: str | None) -> Geometry | None:
+def box_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Geometry | None:
+    """The shape that is given, for click."""
     try:
         return None if value is None else Geometry.parse(value)
     except InputError as error:
@@ -89,7 +90,7 @@ class Reading:
 _reading = compose(
     option(
         "--box",
-        callback=_box,
+        callback=box_of,
         shell_complete=complete_boxes,
         metavar="ROWSxCOLUMNS",
         help="The shape of a box, if it is not the usual one.",

@@ -49,17 +49,20 @@ class ProgressLine:
     def update(self, progress: Progress) -> None:
         """Show the progress of one job."""
         if self._due():
-            filled = round(BAR_WIDTH * progress.done)
-            bar = "#" * filled + "." * (BAR_WIDTH - filled)
             left = ""
             if progress.done > LEAST_DONE:
                 left = f", {duration(progress.seconds * (1 - progress.done) / progress.done)} left"
             elif self.expected:
                 left = f" of {duration(self.expected)}"
             self._write(
-                f"[{bar}] {_share(progress.done):>4}  {progress.count:,} solutions"
+                f"[{_bar(progress.done)}] {_share(progress.done):>4}  {progress.count:,} solutions"
                 f"  {progress.seconds:,.0f} s{left}"
             )
+
+    def share(self, done: float, text: str) -> None:
+        """Show which share is done of what comes without results, and what there is to say."""
+        if self._due():
+            self._write(f"[{_bar(done)}] {_share(done):>4}  {text}")
 
     def boards(self, done: int, share: float | None = None) -> None:
         """Show how many boards of a batch are done, and which share of all that is, if known."""
@@ -87,6 +90,11 @@ class ProgressLine:
         self._shown = bool(text)
         sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()
+
+
+def _bar(done: float) -> str:
+    filled = round(BAR_WIDTH * done)
+    return "#" * filled + "." * (BAR_WIDTH - filled)
 
 
 def _rounded(number: float) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -18,16 +19,52 @@ from gpusudoku.results import ContractionStats, Count, SearchStats, Stats
 
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
+    from gpusudoku.kernels.kernel import Kernel
     from gpusudoku.planning.plan import Plan
 
 
 def announce_compiling() -> None:
-    """Have the first compilation of kernels announced on stderr."""
-    from gpusudoku.kernels import jit
+    """Have it said on stderr what is compiled, before it is, and how long that takes about."""
+    from gpusudoku.kernels.kernel import on_compiling
 
-    folder = jit.cache_folder()
-    kept = f"kept in {folder.parent}" if folder else "no folder can be written to keep the result"
-    jit.on_compile(lambda: note(f"compiling for this kind of board ({kept})"))
+    on_compiling(_Compiling(), _complain_of_folder)
+
+
+class _Compiling:
+    """Says what is compiled, each kind of thing once."""
+
+    def __init__(self) -> None:
+        self._said = set[str]()
+
+    def __call__(self, kernels: Sequence[Kernel]) -> None:
+        """Say what is new among these."""
+        from gpusudoku.kernels import compiling, jit
+
+        subjects = dict.fromkeys(kernel.subject for kernel in kernels)
+        new = [subject for subject in subjects if subject not in self._said]
+        self._said.update(new)
+        if not new:
+            return
+        store, seconds = jit.store(), compiling.seconds(kernels)
+        if store is None or not store.writable():
+            why = f": {store.trouble}" if store is not None and store.trouble else ""
+            kept = f"(no folder can be written to keep it{why})"
+        else:
+            kept = f"once (kept in {short_path(store.folder.parent)})"
+        note(f"compiling {' and '.join(new)}, {duration(max(1.0, round(seconds)))}, {kept}")
+
+
+def _complain_of_folder(why: str) -> None:
+    """Say why compiled code could not be kept."""
+    note(f"what was compiled cannot be kept: {why}")
+
+
+def short_path(folder: Path) -> str:
+    """A folder as a user knows it."""
+    try:
+        return f"~/{folder.relative_to(Path.home()).as_posix()}"
+    except (ValueError, RuntimeError):
+        return str(folder)
 
 
 def start_engine(options: Options) -> Engine:

@@ -8,11 +8,14 @@ from math import inf
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.effort import Effort
-from gpusudoku.contraction.general.join import Join
+from gpusudoku.contraction.general.join import KERNELS, Join
 from gpusudoku.contraction.general.parts import MOST_SECONDS, Parts
-from gpusudoku.contraction.nine.sum import Nine
+from gpusudoku.contraction.nine.sum import Nine, stages
 from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.errors import TooExpensive
+from gpusudoku.kernels.kernel import Kernel
+from gpusudoku.kernels.search import cpu
+from gpusudoku.kernels.search.layout import layout_of
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
@@ -27,6 +30,13 @@ LONG_LOOK, MOST_LOOK = 1.0, 10.0
 """See LOOK_SHARE; and the most seconds of all, if there is another method."""
 WORTH_PARTS = 10.0
 """If a search takes fewer seconds, it is not worth looking for a contraction in parts."""
+
+
+def contraction_kernels(geometry: Geometry) -> list[Kernel]:
+    """All that the contraction of a board of this shape needs compiled, and what it is made of."""
+    layout = layout_of(geometry.box_rows, geometry.box_columns)
+    packed = [cpu.pack(layout), cpu.expand(layout, SearchSettings())]
+    return [*packed, *(stages().of_one_board() if geometry == NINE else KERNELS)]
 
 
 def contraction_of(

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.contraction.protocol import Contraction
-from gpusudoku.engines.cores import usable_cores
 from gpusudoku.engines.cpu_contraction import contract_on_threads
 from gpusudoku.engines.engine import Tally
+from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Progress, Task, Worker
 from gpusudoku.jobs.pace import Pace
 from gpusudoku.jobs.pieces import pieces
@@ -65,7 +65,7 @@ class CpuEngine:
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         """Compile the search for the geometry of the frontier, or load it; see ``Engine``."""
-        cpu.run(frontier.layout, settings)
+        cpu.run(frontier.layout, settings).load()
         return WIDTH_PER_WORKER * self.workers
 
     def explore(

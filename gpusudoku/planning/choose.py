@@ -1,20 +1,29 @@
-"""Search or contraction of one board: what either would take, and which takes less."""
+"""Search or contraction of one board: what either would take, and which takes less.
+
+What is not compiled yet has its price, too. So the method may depend on what has been compiled
+before; the count never does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from math import inf
 
 from gpusudoku.board.board import Board
-from gpusudoku.contraction.prepare import contraction_of
+from gpusudoku.contraction.prepare import NINE, contraction_kernels, contraction_of
 from gpusudoku.contraction.protocol import Contraction
+from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import InputError, TooExpensive
+from gpusudoku.jobs.cores import usable_cores
+from gpusudoku.kernels import compiling
+from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.options import Options
 from gpusudoku.planning.contraction import ContractionPlan
 from gpusudoku.planning.plan import Plan
-from gpusudoku.planning.search import SearchPlan
+from gpusudoku.planning.search import SearchPlan, search_kernels
 from gpusudoku.results import Estimates
 from gpusudoku.search.frontier import Frontier
 
@@ -22,6 +31,10 @@ FEW_SOLUTIONS = 10_000
 """A search that stops after no more solutions than this is not worth an estimate."""
 SHORT_SECONDS = 0.005
 """A search that is estimated to take no longer is begun without a look at the contraction."""
+SEARCHED_CLUES = 15
+"""A 9x9 board with fewer clues is likely to be contracted, so its search is not compiled before it
+is chosen. Others are likely to be searched."""
+NOT_COMPILED = "not looked at: to compile it would take longer than the search"
 
 
 def choose(
@@ -29,6 +42,7 @@ def choose(
     options: Options,
     worth: float = inf,
     looking: Callable[[float], None] | None = None,
+    engine: Engine | None = None,
 ) -> Plan:
     """Make the plan that the options ask for; ``auto`` compares estimates.
 
@@ -42,8 +56,9 @@ def choose(
         The seconds on one core for which the caller would wait. Only a share of them, or of those
         that a search takes, goes into looking for a contraction.
     looking
-        Told what the search takes, or ``worth`` without one, where that look takes a second or
-        more, before it does.
+        Told what the search takes, or ``worth`` without one, before a look of a second or more.
+    engine
+        Where the plan is going to run: what it is likely to need is compiled at once.
 
     Raises
     ------
@@ -52,31 +67,53 @@ def choose(
     TooExpensive
         If a contraction is asked for and the board is too expensive for it.
     """
+    shape = board.geometry
+    searched, contracted = search_kernels(shape, options, engine), contraction_kernels(shape)
+    searches = only_searches(options) or board.given_candidates is not None
+    if engine is not None:
+        ready(searched if searches or _looks_searchable(board, options) else contracted)
     roots = Frontier.of([board])
     if options.method == "contraction":
         contraction = _contraction(board, roots, options, worth, looking)
         return ContractionPlan(contraction, options.memory, _estimates(contraction))
-    if only_searches(options) or board.given_candidates is not None:
-        return SearchPlan(roots, options)
     search = SearchPlan(roots, options)
-    search.estimates = Estimates(search.seconds)
-    if search.seconds < SHORT_SECONDS:
+    if searches:
         return search
+    search.estimates = Estimates(seconds := search.seconds)
+    if seconds < SHORT_SECONDS:
+        return search
+    threads = usable_cores() if engine is None else engine.threads
+    waiting = seconds / threads + compiling_seconds(searched)
+    if waiting <= compiling_seconds(contracted):
+        search.estimates = replace(search.estimates, no_contraction=NOT_COMPILED)
+        return search
+    ready(contracted)
     try:
-        contraction = _contraction(board, roots, options, min(worth, search.seconds), looking)
+        contraction = _contraction(board, roots, options, min(worth, seconds), looking)
     except TooExpensive as error:
         search.estimates = replace(search.estimates, no_contraction=str(error))
         return search
-    search.estimates = replace(_estimates(contraction), search_seconds=search.seconds)
-    if contraction is None or contraction.seconds < search.seconds:
+    search.estimates = replace(_estimates(contraction), search_seconds=seconds)
+    if contraction is None or contraction.seconds / threads < waiting:
         return ContractionPlan(contraction, options.memory, search.estimates)
     return search
+
+
+def compiling_seconds(kernels: Iterable[Kernel]) -> float:
+    """What compiling takes that is not done yet; tests have a price of their own."""
+    return compiling.seconds(kernels)
 
 
 def only_searches(options: Options) -> bool:
     """Whether the options leave no room for a contraction, whatever the board."""
     few = options.limit is not None and options.limit <= FEW_SOLUTIONS
     return options.method == "search" or (options.method == "auto" and few)
+
+
+def _looks_searchable(board: Board, options: Options) -> bool:
+    """Whether a search is likely to be chosen."""
+    many = board.geometry != NINE or board.clues >= SEARCHED_CLUES
+    return options.method != "contraction" and many
 
 
 def _contraction(

@@ -34,7 +34,7 @@ def count_board(
         After Ctrl-C; its ``count`` is a lower bound.
     """
     try:
-        plan = choose(board, options, looking=looking)
+        plan = choose(board, options, looking=looking, engine=engine)
         if planned is not None:
             planned(plan)
         return run_plan(plan, board, options, engine, progress)

@@ -13,10 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine, Tally
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Job, Progress
+from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.kernel import Kernel
+from gpusudoku.kernels.search import cpu
+from gpusudoku.kernels.search.layout import layout_of
 from gpusudoku.kernels.search.settings import FIRST, MIN, SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Outcome, check_tasks
@@ -36,6 +41,18 @@ STRATEGIES = {"first": FIRST, "min": MIN}
 def search_settings(options: Options) -> SearchSettings:
     """What a search does at every node."""
     return SearchSettings(parse_techniques(options.propagate), STRATEGIES[options.strategy])
+
+
+def search_kernels(
+    geometry: Geometry, options: Options, engine: Engine | None = None
+) -> list[Kernel]:
+    """All that a search of boards of this shape needs compiled; None stands for an engine's CPU."""
+    layout = layout_of(geometry.box_rows, geometry.box_columns)
+    settings = search_settings(options)
+    kernels = [cpu.pack(layout), cpu.expand(layout, settings)]
+    if engine is None or engine.name == "cpu":
+        kernels.append(cpu.run(layout, settings))
+    return kernels
 
 
 class SearchPlan:
@@ -80,7 +97,9 @@ class SearchPlan:
 
     def compile(self, engine: Engine) -> int:
         """Compile all that ``run`` needs; returns how many boards keep the engine busy."""
-        self._roots.load(self.settings)
+        layout = self._roots.layout
+        geometry = Geometry(layout.box_rows, layout.box_columns)
+        ready(search_kernels(geometry, self._options, engine))
         return engine.prepare(self._roots, self.settings)
 
     def run(

@@ -82,10 +82,6 @@ class Frontier:
             boards[:, : layout.fixed] &= layout.planes_of(batch.candidates)
         return cls(layout, boards, np.arange(len(batch)))
 
-    def load(self, settings: SearchSettings) -> None:
-        """Compile what ``expanded`` and ``split`` need, or load it from disk."""
-        cpu.expand(self.layout, settings)
-
     def expanded(
         self,
         settings: SearchSettings,

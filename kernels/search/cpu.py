@@ -7,14 +7,14 @@ which makes the search twice as fast as one compiled for all geometries.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numba import typeof, types
 from numba.extending import register_jitable
 
-from gpusudoku.kernels.jit import compiled
+from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search.arguments import Found, Stack, Work
 from gpusudoku.kernels.search.expand import Children, build_expand
 from gpusudoku.kernels.search.layout import Layout
@@ -22,6 +22,11 @@ from gpusudoku.kernels.search.loop import Scratch
 from gpusudoku.kernels.search.pack import build_pack
 from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
+
+PACK_SECONDS, EXPAND_SECONDS, RUN_SECONDS = 0.5, 2.4, 4.4
+"""What compiling each takes."""
+
+Built = tuple[Callable[..., Any], tuple[Any, ...]]
 
 _BOARDS = types.uint64[:, ::1]
 _jit = register_jitable(_nrt=False, forceinline=True)
@@ -38,24 +43,54 @@ def _add(array, i, value):
 
 
 @cache
-def pack(layout: Layout) -> Callable[..., None]:
-    """Compile, or load, ``pack.build_pack``: it packs boards."""
-    signature = types.uint8[:, ::1], types.int64[::1], _BOARDS, _BOARDS
-    return compiled(build_pack(layout, _jit), signature)
+def pack(layout: Layout) -> Kernel:
+    """The kernel of ``pack.build_pack``: it packs boards."""
+    return _kernel(pack, _build_pack, layout, seconds=PACK_SECONDS)
 
 
 @cache
-def expand(layout: Layout, settings: SearchSettings) -> Callable[..., int]:
-    """Compile, or load, ``expand.build_expand``: it splits boards in two."""
+def expand(layout: Layout, settings: SearchSettings) -> Kernel:
+    """The kernel of ``expand.build_expand``: it splits boards in two."""
+    return _kernel(expand, _build_expand, layout, settings, seconds=EXPAND_SECONDS)
+
+
+@cache
+def run(layout: Layout, settings: SearchSettings) -> Kernel:
+    """The kernel of the loop of the search for these boards; see ``loop.build_run``."""
+    return _kernel(run, _build_run, layout, settings, seconds=RUN_SECONDS)
+
+
+def _kernel(
+    maker: Callable[..., Kernel],
+    build: Callable[..., Built],
+    layout: Layout,
+    *settings: SearchSettings,
+    seconds: float,
+) -> Kernel:
+    words = [f"search.{maker.__name__}", f"{layout.box_rows}x{layout.box_columns}"]
+    words += [f"t{s.techniques}-s{s.strategy}" for s in settings]
+    arguments = layout, *settings
+    return Kernel(
+        "-".join(words),
+        partial(build, *arguments),
+        (maker, arguments),
+        seconds=seconds,
+        subject=f"the search of {layout.n}x{layout.n} boards",
+    )
+
+
+def _build_pack(layout: Layout) -> Built:
+    return build_pack(layout, _jit), (types.uint8[:, ::1], types.int64[::1], _BOARDS, _BOARDS)
+
+
+def _build_expand(layout: Layout, settings: SearchSettings) -> Built:
     children = typeof(Children.empty(0, layout.words))
     scratch = typeof(Scratch(layout.nonpeers, np.empty(layout.scratch_words, np.uint64)))
     signature = _BOARDS, types.float64, types.boolean, children, scratch
-    return compiled(build_expand(layout, settings, _jit), signature)
+    return build_expand(layout, settings, _jit), signature
 
 
-@cache
-def run(layout: Layout, settings: SearchSettings) -> Callable[..., None]:
-    """Compile, or load, the loop of the search for these boards; see ``loop.build_run``."""
+def _build_run(layout: Layout, settings: SearchSettings) -> Built:
     search = search_for(layout, settings)
     loop = search.build_run(_jit, _jit(_claim), _jit(_add))
     groups: tuple[Any, ...] = (
@@ -64,4 +99,4 @@ def run(layout: Layout, settings: SearchSettings) -> Callable[..., None]:
         Found.empty(0, 0, layout.n**2),
     )
     signature = *map(typeof, groups), types.int64, types.uint64, typeof(search.scratch())
-    return compiled(loop, signature)
+    return loop, signature

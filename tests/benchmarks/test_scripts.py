@@ -18,7 +18,7 @@ from gpusudoku.errors import InputError, MismatchError
 from tests import naive
 
 RECORDING = ["batches", "contraction", "documents", "gpu", "kernel_resources", "peers", "scaling"]
-RECORDING += ["speed", "techniques", "texts_writing"]
+RECORDING += ["first_day", "speed", "techniques", "texts_writing"]
 """Scripts with the options --output and --show."""
 
 
@@ -57,6 +57,7 @@ class TestShow:
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
+        ("first_day", ["--other", "nowhere"], "nowhere: expected a checkout"),
         ("scaling", ["1f", "nothing"], "no board named '@nothing'"),
         ("speed", ["nothing"], "no board named '@nothing'"),
         ("peers", ["1f", "@nothing"], "no board named '@nothing'"),

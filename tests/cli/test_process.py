@@ -91,6 +91,35 @@ def test_without_a_cache_folder_it_works_all_the_same(start, tmp_path):
     assert "no folder can be written" in err
 
 
+def test_what_is_compiled_is_said_once(start, tmp_path):
+    board = tmp_path / "board.txt"
+    board.write_text("." * 16)
+    kept = {"GPUSUDOKU_CACHE_DIR": str(tmp_path / "cache")}
+    process = start("count", str(board), "--method", "search", env=kept)
+    _, err = process.communicate(timeout=120)
+    [said] = [line for line in err.splitlines() if "compiling" in line]
+    start_ = "gpusudoku: compiling the search of 4x4 boards, about "
+    assert said.startswith(start_)
+    assert said.endswith(f" s, once (kept in {tmp_path / 'cache'})")
+    process = start("count", str(board), "--method", "search", "-q", env=kept)
+    assert process.communicate(timeout=120) == ("288\n", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+def test_ctrl_c_does_not_wait_for_the_compiler(start, tmp_path, hard):
+    """What was being compiled when it came is not there afterwards, so nobody waited for it."""
+    cache = tmp_path / "cache"
+    process = start("count", str(hard), "--method", "search",
+                    env={"GPUSUDOKU_CACHE_DIR": str(cache)})  # fmt: skip
+    while "compiling" not in (line := process.stderr.readline()):
+        assert line
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err.startswith("gpusudoku: interrupted")
+    assert not list(cache.glob("*/search.run*"))
+
+
 def test_cuda_without_a_gpu_is_one_line(start, tmp_path):
     from gpusudoku.engines.cuda import availability
 

@@ -32,6 +32,7 @@ from gpusudoku.contraction.general.orbits import free_swaps
 from gpusudoku.contraction.general.orientation import Orientation
 from gpusudoku.contraction.general.remainders import combined, primes_above
 from gpusudoku.errors import TooExpensive
+from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.join import join, probe
 from gpusudoku.kernels.contraction.general.lists import group, list_paths, orthogonal, scatter
@@ -50,10 +51,8 @@ TASKS = 128
 """A sum has at least this many tasks if they are not too short."""
 
 
-def load_kernels() -> None:
-    """Compile all that a join needs. Compiling does not count as time that a board takes."""
-    for kernel in group, list_paths, orthogonal, scatter, probe, join:
-        kernel.load()
+KERNELS = group, list_paths, orthogonal, scatter, probe, join
+"""All that a join needs compiled."""
 
 
 class Join:
@@ -106,7 +105,7 @@ class Join:
         wide: bool = False,
         effort: Effort = UNBOUNDED,
     ) -> None:
-        load_kernels()
+        ready(KERNELS)
         start = time.perf_counter()
         self.steps, self.factor = 0, 1
         self._orientation: Orientation | None = None

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gpusudoku.contraction.nine.gpu_sum import DeviceSum
 from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.jobs.pieces import pieces
+from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
 from gpusudoku.kernels.contraction.nine.cpu import NineStages
 from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LOW, Slabs, make_slabs
@@ -56,7 +57,7 @@ class Nine:
     def __init__(
         self, candidates: NDArray[np.uint64], *, symmetric: bool = True, wide: bool = False
     ) -> None:
-        stages().load()
+        ready(stages().of_one_board())
         start = time.perf_counter()
         self.workspace = make_workspace()
         self.pairs = 0

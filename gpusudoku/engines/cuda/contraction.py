@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gpusudoku.contraction.protocol import Contraction
-from gpusudoku.engines.cores import usable_cores
 from gpusudoku.engines.cpu_contraction import SumWorker, grouped
 from gpusudoku.engines.cuda.device import Gpu, one_line_errors
+from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Progress
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from gpusudoku.contraction.protocol import Contraction
-from gpusudoku.engines.cores import usable_cores
 from gpusudoku.engines.cpu_contraction import contract_on_threads
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.contraction import contract_on_gpus
@@ -14,6 +13,7 @@ from gpusudoku.engines.cuda.tuning import Tuning
 from gpusudoku.engines.cuda.worker import GpuWorker
 from gpusudoku.engines.engine import Tally
 from gpusudoku.errors import DeviceError, InputError
+from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Progress, Task
 from gpusudoku.jobs.pieces import pieces
 from gpusudoku.kernels.search.layout import Layout

@@ -13,7 +13,7 @@ from gpusudoku.kernels.contraction.nine.prune import divide, prune
 from gpusudoku.kernels.contraction.nine.roles import choose_roles, number_partitions
 from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, make_slabs
 from gpusudoku.kernels.contraction.nine.tensors import contract_ab, contract_c, list_orthogonal
-from gpusudoku.kernels.kernel import jitable, kernel
+from gpusudoku.kernels.kernel import Kernel, jitable, kernel
 
 FACTOR, STATUS, RESULTS = 2, 3, 4
 """Columns of the results of ``count_boards``, after LOW and HIGH of the sum; and their number."""
@@ -104,7 +104,8 @@ class NineStages:
         orthogonal, intermediate, tensors, operands, orbits = others
         narrow, wide = typeof(make_slabs(wide=False)), typeof(make_slabs(wide=True))
         board, boards, pairs, results = uint64[::1], uint64[:, ::1], int32[:, ::1], int64[:, ::1]
-        self.survey = kernel(board, fixed, scratch, lists, numbering, roles)(survey)
+        surveyed = board, fixed, scratch, lists, numbering, roles
+        self.survey = kernel(*surveyed, seconds=4.65)(survey)
         self.list_orthogonal = kernel(int64, fixed, numbering, roles, orthogonal)(list_orthogonal)
         self.contract_ab = kernel(
             int64, int64, int64, lists, numbering, roles, orthogonal, intermediate
@@ -112,16 +113,20 @@ class NineStages:
         self.contract_c = kernel(int64, int64, int64, roles, orthogonal, intermediate, tensors)(
             contract_c
         )
-        self.arrange = kernel(boolean, fixed, lists, numbering, roles, operands, orbits)(arrange)
+        arranged = boolean, fixed, lists, numbering, roles, operands, orbits
+        self.arrange = kernel(*arranged, seconds=2.4)(arrange)
         self.narrow_enough = kernel(lists, roles, tensors)(narrow_enough)
         summed = int64, int64, roles, operands, tensors, pairs
-        self.sum_narrow = kernel(*summed, narrow)(sum_narrow)
-        self.sum_wide = kernel(*summed, wide)(sum_wide)
-        self.count_boards = kernel(boards, float64, fixed, workspace, narrow, results)(count_boards)
+        # Both are named alike by the template that makes them.
+        place = f"{__name__}.sum_narrow", f"{__name__}.sum_wide"
+        self.sum_narrow = kernel(*summed, narrow, seconds=2.5, place=place[0])(sum_narrow)
+        self.sum_wide = kernel(*summed, wide, seconds=2.5, place=place[1])(sum_wide)
+        batch = boards, float64, fixed, workspace, narrow, results
+        self.count_boards = kernel(*batch, seconds=9.0)(count_boards)
 
-    def load(self) -> None:
-        """Compile what counting one board takes, except the wide sum, which few boards need."""
-        for stage in (
+    def of_one_board(self) -> list[Kernel]:
+        """What counting one board takes, except the wide sum, which few boards need."""
+        return [
             self.survey,
             self.list_orthogonal,
             self.contract_ab,
@@ -129,5 +134,4 @@ class NineStages:
             self.arrange,
             self.narrow_enough,
             self.sum_narrow,
-        ):
-            stage.load()
+        ]

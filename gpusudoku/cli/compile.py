@@ -1,0 +1,108 @@
+"""``gpusudoku compile``: what commands would compile when they are first used, compiled before."""
+
+from __future__ import annotations
+
+import time
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import click
+
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.completing import complete_boxes
+from gpusudoku.cli.expected import duration
+from gpusudoku.cli.messages import note, quietly
+from gpusudoku.cli.options import box_of, option, own_option
+from gpusudoku.cli.progress import ProgressLine
+from gpusudoku.cli.report import short_path
+from gpusudoku.errors import GpusudokuError
+from gpusudoku.options import MOST_JOBS
+
+if TYPE_CHECKING:
+    from gpusudoku.kernels.kernel import Kernel
+
+own = own_option("compile")
+
+
+@click.command("compile")
+@own(
+    "--box",
+    callback=box_of,
+    shell_complete=complete_boxes,
+    default="3x3",
+    metavar="ROWSxCOLUMNS",
+    help="The shape of the boxes of the boards to compile for.",
+)
+@own(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Also for all boards that come with gpusudoku, and for other techniques and strategies.",
+)
+@own("-j", "--jobs", type=click.IntRange(1, MOST_JOBS), help="Processes.  [default: usable cores]")
+@option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but what is wrong.")
+def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> None:
+    """Compile before it is needed what is compiled once.
+
+    Every command compiles what it needs when it first needs it, and keeps it. This does so for all
+    that the commands need with their default options, for boards of one shape. What is kept
+    serves processors of the same kind.
+
+    \b
+    Examples:
+      gpusudoku compile
+      gpusudoku compile --box 4x4
+      gpusudoku compile --all -j 8
+    """
+    from gpusudoku.kernels import jit
+    from gpusudoku.warming import all_kernels, usual_kernels
+
+    with quietly(quiet):
+        kernels = all_kernels(box) if everything else usual_kernels(box)
+        missing = [kernel for kernel in kernels if not kernel.fetch()]
+        store = jit.store()
+        if missing and (store is None or not store.writable()):
+            raise _not_kept(None if store is None else store.trouble)
+        _compile(missing, jobs)
+        if store is not None and store.trouble:
+            raise _not_kept(store.trouble)
+        where = "" if store is None else f", in {short_path(store.folder.parent)}"
+        kept = len(kernels) - len(missing)
+        note(f"compiled {_number(len(missing))}; {kept} were kept already{where}")
+
+
+def _compile(missing: list[Kernel], jobs: int | None) -> None:
+    """Compile what is missing, with progress shown."""
+    from gpusudoku.kernels import compiling
+    from gpusudoku.kernels.kernel import on_compiling
+
+    if not missing:
+        return
+    on_compiling(None)  # it is said here
+    expected = compiling.seconds(missing, jobs)
+    note(f"compiling {_number(len(missing))}, {duration(max(1.0, round(expected)))}")
+    start, lock, done = time.perf_counter(), Lock(), [0.0, 0.0]
+    whole = sum(kernel.seconds for kernel in missing)
+
+    with ProgressLine() as line:
+
+        def compiled(kernel: Kernel) -> None:
+            with lock:
+                done[0] += 1
+                done[1] += kernel.seconds / whole
+                seconds = time.perf_counter() - start
+                left = duration(seconds * (1 - done[1]) / done[1])
+                line.share(
+                    done[1], f"{done[0]:.0f} of {len(missing)}  {seconds:.0f} s, {left} left"
+                )
+
+        compiling.ready(missing, jobs, compiled)
+
+
+def _number(kernels: int) -> str:
+    return "1 kernel" if kernels == 1 else f"{kernels} kernels"
+
+
+def _not_kept(trouble: str | None) -> GpusudokuError:
+    why = f": {trouble}" if trouble else ""
+    return GpusudokuError(f"no folder can be written to keep what is compiled{why}")

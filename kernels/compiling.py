@@ -1,0 +1,199 @@
+"""Several kernels compiled at the same time, each in one of several processes.
+
+Numba compiles under one lock, so threads are of no use. Other processes are this module run by
+Python: they get kernels on stdin, compile them, and keep what comes out in the store, where this
+process finds it. ``multiprocessing`` would do more than that: it runs a user's script again.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from gpusudoku.jobs.cores import usable_cores
+from gpusudoku.jobs.interrupts import WAIT_SECONDS, interruptibly
+from gpusudoku.kernels import jit
+from gpusudoku.kernels.kernel import Kernel, announce
+
+START_SECONDS = 0.8
+"""What it takes until another process compiles; one with less to do is not started."""
+MOST_PROCESSES = 8
+"""As many processes as this, unless more are asked for: each takes some 200 MB."""
+
+
+def ready(
+    kernels: Iterable[Kernel],
+    processes: int | None = None,
+    done: Callable[[Kernel], None] | None = None,
+) -> None:
+    """Load kernels; compile those that are not kept, all at the same time.
+
+    Parameters
+    ----------
+    kernels
+        What is going to be called.
+    processes
+        As many as this compile, this one included; None: as many as there are usable cores, or
+        fewer.
+    done
+        Called with each kernel once it is compiled, from any thread.
+    """
+    missing = [kernel for kernel in kernels if not kernel.fetch()]
+    if not missing:
+        return
+    announce(missing)
+    missing.sort(key=lambda kernel: (not kernel.name, -kernel.seconds))
+    first, left = missing[0], deque(kernel for kernel in missing[1:] if kernel.name)
+    helpers = [_Helper(left, done) for _ in range(_helpers(left, processes))]
+    try:
+        interruptibly(lambda: _compile(first, left, done))
+        for helper in helpers:
+            helper.wait()
+    finally:
+        left.clear()
+        for helper in helpers:
+            helper.end()
+    for kernel in missing:  # where a helper failed, it is compiled here
+        if not kernel.fetch():
+            interruptibly(kernel.compile)
+
+
+def seconds(kernels: Iterable[Kernel], processes: int | None = None) -> float:
+    """How long ``ready`` should take on an idle machine of 2024; 0 if everything is kept."""
+    prices = [kernel.seconds for kernel in kernels if not kernel.kept]
+    return max(sum(prices) / _most(processes), *prices) if prices else 0.0
+
+
+def _most(processes: int | None) -> int:
+    return min(usable_cores(), MOST_PROCESSES) if processes is None else processes
+
+
+def _helpers(left: Collection[Kernel], processes: int | None) -> int:
+    """How many other processes are worth starting for so many kernels, and can be."""
+    store = jit.store()
+    if store is None or not store.writable() or not _is_python(sys.executable):
+        return 0
+    worth = int(sum(kernel.seconds for kernel in left) / START_SECONDS)
+    return min(_most(processes) - 1, len(left), worth)
+
+
+def _is_python(executable: str | None) -> bool:
+    """Whether that is Python itself, and no program that has Python in it."""
+    return Path(executable or "").name.lower().startswith("python")
+
+
+def _compile(kernel: Kernel, left: deque[Kernel], done: Callable[[Kernel], None] | None) -> None:
+    """Compile a kernel in this process, and others for as long as there are any."""
+    while True:
+        kernel.compile()
+        if done is not None:
+            done(kernel)
+        try:
+            kernel = left.popleft()
+        except IndexError:
+            return
+
+
+class _Helper:
+    """Another process that compiles, and the thread that gives it kernels one by one."""
+
+    def __init__(self, left: deque[Kernel], done: Callable[[Kernel], None] | None) -> None:
+        self._left, self._done = left, done
+        self._process: subprocess.Popen[bytes] | None = None
+        with suppress(OSError):
+            self._process = _start()
+        self._thread = Thread(target=self._feed, daemon=True)
+        self._thread.start()
+
+    def _feed(self) -> None:
+        process = self._process
+        if process is None:
+            return
+        assert process.stdin is not None
+        assert process.stdout is not None
+        # OSError: the process has ended. ValueError: it was ended from here.
+        with suppress(OSError, ValueError):
+            while self._left:
+                try:
+                    kernel = self._left.popleft()
+                except IndexError:  # somebody else has taken the last
+                    return
+                process.stdin.write(pickle.dumps(kernel))
+                process.stdin.flush()
+                if not process.stdout.read(1):
+                    return
+                if self._done is not None:
+                    self._done(kernel)
+
+    def wait(self) -> None:
+        """Wait until it has compiled what it was given."""
+        while self._thread.is_alive():
+            self._thread.join(WAIT_SECONDS)
+
+    def end(self) -> None:
+        """End the process, whatever it is doing."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._thread.join()
+            for pipe in self._process.stdin, self._process.stdout:
+                if pipe is not None:
+                    with suppress(OSError):  # what is written at the end goes nowhere
+                        pipe.close()
+
+
+def _start() -> subprocess.Popen[bytes]:
+    """Run ``main`` in a process that imports what this one does."""
+    path = os.pathsep.join(str(Path(folder).absolute()) for folder in sys.path)
+    environment = {**os.environ, "PYTHONPATH": path, "GPUSUDOKU_CACHE_DIR": str(jit.base_folder())}
+    settings: dict[str, Any] = {}
+    if os.name == "nt":  # no window, and no Ctrl-C
+        settings["creationflags"] = subprocess.CREATE_NO_WINDOW  # type: ignore[attr-defined]
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "gpusudoku.kernels.compiling"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        **settings,
+    )
+
+
+def main() -> None:
+    """Compile the kernels that come on stdin, and write a byte to stdout after each.
+
+    The process ends with its stdin, at once: whoever started it has all it needs, or is no more.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started it
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+    kernels = queue.SimpleQueue[Kernel]()
+    Thread(target=_receive, args=(kernels,), daemon=True).start()
+    while True:
+        kernel = kernels.get()
+        if not kernel.fetch():
+            kernel.compile()
+        answers.write(b".")
+
+
+def _receive(kernels: queue.SimpleQueue[Kernel]) -> None:
+    try:
+        while True:
+            kernels.put(pickle.load(sys.stdin.buffer))
+    finally:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
