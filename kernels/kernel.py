@@ -13,9 +13,10 @@ from numba.extending import register_jitable
 
 from gpusudoku.kernels.jit import Jit, compiled
 
-jitable: Jit = register_jitable(_nrt=False)
+from gpusudoku.kernels.parts import part
+jitable: Jit = part()
 """Decorates the functions that kernels call. They run as plain Python, too."""
-inlined: Jit = register_jitable(_nrt=False, forceinline=True)
+inlined: Jit = part(forceinline=True)
 """Does the same for functions that are too short to be worth a call."""
 
 

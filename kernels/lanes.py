@@ -12,6 +12,7 @@ on *lanes* instead of on words. Rows of uint32 (rows, lanes) arrays are loaded, 
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable
 from functools import partial
@@ -73,7 +74,12 @@ OPERATORS = {
 """LLVM's instruction for every operator."""
 
 
-def _teach(lanes: _Lanes, overload: Any, intrinsic: Any) -> None:
+Define = Callable[[Callable[..., Any], int, Callable[..., Any], Callable[..., Any]], None]
+"""Teaches a compiler a function: its name, how many arguments it has, its signature from the types
+of these (None for types that are not ours), and what writes its instructions."""
+
+
+def _teach(lanes: _Lanes, define: Define) -> None:
     """Teach a compiler what can be done with values of lanes."""
     kind = _machine_type(lanes.width)
 
@@ -88,76 +94,55 @@ def _teach(lanes: _Lanes, overload: Any, intrinsic: Any) -> None:
         first = builder.insert_element(nothing, word, ir.Constant(_I32, 0))
         return builder.shuffle_vector(first, nothing, ir.Constant(kind, [0] * lanes.width))
 
-    def define(operation: Callable[..., Any], instruction: str) -> None:
-        @intrinsic
-        def both(typing_context, x, y):
-            def generate(context, builder, signature, args):
-                a, b = (in_all_lanes(builder, value) for value in args)
-                return getattr(builder, instruction)(a, b)
+    def define_operator(operation: Callable[..., Any], instruction: str) -> None:
+        def generate(context, builder, signature, args):
+            a, b = (in_all_lanes(builder, value) for value in args)
+            return getattr(builder, instruction)(a, b)
 
-            return lanes(x, y), generate
-
-        @overload(operation, inline="always")
-        def operate(x, y):
-            return (lambda x, y: both(x, y)) if isinstance(x, _Lanes) else None
+        define(operation, lambda x, y: lanes if x == lanes else None, generate)
 
     for operation, instruction in OPERATORS.items():
-        define(operation, instruction)
+        define_operator(operation, instruction)
 
-    @intrinsic
-    def invert_all(typing_context, x):
-        return x(x), lambda context, builder, signature, args: builder.not_(args[0])
+    def invert(context, builder, signature, args):
+        return builder.not_(args[0])
 
-    @overload(operator.invert, inline="always")
-    def invert(x):
-        return (lambda x: invert_all(x)) if isinstance(x, _Lanes) else None
+    define(operator.invert, lambda x: lanes if x == lanes else None, invert)
 
     def address(context: Any, builder: Any, rows_type: Any, rows: Any, row: Any) -> Any:
         data = context.make_array(rows_type)(context, builder, rows).data
         first = builder.gep(data, [builder.mul(row, ir.Constant(_I64, lanes.width))])
         return builder.bitcast(first, kind.as_pointer())
 
-    @intrinsic
-    def load_all(typing_context, rows, row):
-        def generate(context, builder, signature, args):
-            return builder.load(address(context, builder, signature.args[0], *args), align=4)
+    def load_all(context, builder, signature, args):
+        return builder.load(address(context, builder, signature.args[0], *args), align=4)
 
-        return lanes(rows, types.int64), generate
+    define(load, lambda rows, row: lanes, load_all)
 
-    @intrinsic
-    def store_all(typing_context, rows, row, value):
-        def generate(context, builder, signature, args):
-            place = address(context, builder, signature.args[0], *args[:2])
-            builder.store(args[2], place, align=4)
-            return context.get_dummy_value()
+    def store_all(context, builder, signature, args):
+        place = address(context, builder, signature.args[0], *args[:2])
+        builder.store(args[2], place, align=4)
+        return context.get_dummy_value()
 
-        return types.void(rows, types.int64, value), generate
+    define(store, lambda rows, row, value: types.void, store_all)
 
-    @intrinsic
-    def nonzero_all(typing_context, value):
-        def generate(context, builder, signature, args):
-            bits = builder.icmp_unsigned("!=", args[0], args[0].type(None))
-            if lanes.width > 1:
-                bits = builder.bitcast(bits, ir.IntType(lanes.width))
-            return builder.zext(bits, _I64)
+    def nonzero_all(context, builder, signature, args):
+        bits = builder.icmp_unsigned("!=", args[0], args[0].type(None))
+        if lanes.width > 1:
+            bits = builder.bitcast(bits, ir.IntType(lanes.width))
+        return builder.zext(bits, _I64)
 
-        return types.uint64(value), generate
+    define(nonzero, lambda value: types.uint64, nonzero_all)
 
-    @overload(load, inline="always")
-    def _load(rows, row):
-        return lambda rows, row: load_all(rows, row)
 
-    @overload(store, inline="always")
-    def _store(rows, row, value):
-        return lambda rows, row, value: store_all(rows, row, value)
-
-    @overload(nonzero, inline="always")
-    def _nonzero(value):
-        return lambda value: nonzero_all(value)
+def _define_cpu(function, typer, generate):
+    arity = len(inspect.signature(typer).parameters)
+    extending.type_callable(function)(lambda context: typer)
+    extending.lower_builtin(function, *[types.Any] * arity)(generate)
 
 
 register_model(_Lanes)(_LanesModel)
-_teach(_Lanes(LANES), partial(extending.overload, target="cpu"), extending.intrinsic)
+_teach(_Lanes(LANES), _define_cpu)
 
 
 def register_cuda() -> None:

@@ -24,7 +24,8 @@ from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 
 _BOARDS = types.uint64[:, ::1]
-_jit = register_jitable(_nrt=False, forceinline=True)
+from gpusudoku.kernels.parts import part
+_jit = part(forceinline=True)
 
 
 def _claim(counter):
