@@ -67,7 +67,8 @@ def compiled(function: Callable[..., Any], signature: str | tuple[Any, ...]) -> 
     """The function compiled for one signature (in words, or Numba types), or loaded from disk."""
     folder = cache_folder()
     # Nothing is allocated, so nothing needs counting of references, which would cost time.
-    dispatcher: Any = njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)(function)
+    options = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+    dispatcher: Any = njit(**options)(function)
     if folder is not None:
         # Numba reads its setting when caching is enabled; others' functions keep theirs.
         theirs = numba.config.CACHE_DIR

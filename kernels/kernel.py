@@ -9,15 +9,10 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from numba.extending import register_jitable
+from gpusudoku.kernels.jit import compiled
+from gpusudoku.kernels.parts import inlined, jitable
 
-from gpusudoku.kernels.jit import Jit, compiled
-
-from gpusudoku.kernels.parts import part
-jitable: Jit = part()
-"""Decorates the functions that kernels call. They run as plain Python, too."""
-inlined: Jit = part(forceinline=True)
-"""Does the same for functions that are too short to be worth a call."""
+__all__ = ["Kernel", "inlined", "jitable", "kernel"]
 
 
 class Kernel:

@@ -12,7 +12,6 @@ on *lanes* instead of on words. Rows of uint32 (rows, lanes) arrays are loaded, 
 
 from __future__ import annotations
 
-import inspect
 import operator
 from collections.abc import Callable
 from functools import partial
@@ -22,6 +21,8 @@ import numpy as np
 from llvmlite import ir
 from numba import extending, types
 from numba.extending import models, register_model
+
+from gpusudoku.kernels.parts import INLINED
 
 LANES = 32
 """Boards that a CPU thread advances at once: two registers of 512 bits for every word, so that
@@ -74,12 +75,7 @@ OPERATORS = {
 """LLVM's instruction for every operator."""
 
 
-Define = Callable[[Callable[..., Any], int, Callable[..., Any], Callable[..., Any]], None]
-"""Teaches a compiler a function: its name, how many arguments it has, its signature from the types
-of these (None for types that are not ours), and what writes its instructions."""
-
-
-def _teach(lanes: _Lanes, define: Define) -> None:
+def _teach(lanes: _Lanes, overload: Any, intrinsic: Any) -> None:
     """Teach a compiler what can be done with values of lanes."""
     kind = _machine_type(lanes.width)
 
@@ -94,55 +90,80 @@ def _teach(lanes: _Lanes, define: Define) -> None:
         first = builder.insert_element(nothing, word, ir.Constant(_I32, 0))
         return builder.shuffle_vector(first, nothing, ir.Constant(kind, [0] * lanes.width))
 
-    def define_operator(operation: Callable[..., Any], instruction: str) -> None:
-        def generate(context, builder, signature, args):
-            a, b = (in_all_lanes(builder, value) for value in args)
-            return getattr(builder, instruction)(a, b)
+    def define(operation: Callable[..., Any], instruction: str) -> None:
+        @intrinsic
+        def both(typing_context, x, y):
+            def generate(context, builder, signature, args):
+                a, b = (in_all_lanes(builder, value) for value in args)
+                return getattr(builder, instruction)(a, b)
 
-        define(operation, lambda x, y: lanes if x == lanes else None, generate)
+            return lanes(x, y), generate
+
+        @overload(operation)
+        def operate(x, y):
+            return (lambda x, y: both(x, y)) if isinstance(x, _Lanes) else None
 
     for operation, instruction in OPERATORS.items():
-        define_operator(operation, instruction)
+        define(operation, instruction)
 
-    def invert(context, builder, signature, args):
-        return builder.not_(args[0])
+    @intrinsic
+    def invert_all(typing_context, x):
+        return x(x), lambda context, builder, signature, args: builder.not_(args[0])
 
-    define(operator.invert, lambda x: lanes if x == lanes else None, invert)
+    @overload(operator.invert)
+    def invert(x):
+        return (lambda x: invert_all(x)) if isinstance(x, _Lanes) else None
 
     def address(context: Any, builder: Any, rows_type: Any, rows: Any, row: Any) -> Any:
         data = context.make_array(rows_type)(context, builder, rows).data
         first = builder.gep(data, [builder.mul(row, ir.Constant(_I64, lanes.width))])
         return builder.bitcast(first, kind.as_pointer())
 
-    def load_all(context, builder, signature, args):
-        return builder.load(address(context, builder, signature.args[0], *args), align=4)
+    @intrinsic
+    def load_all(typing_context, rows, row):
+        def generate(context, builder, signature, args):
+            return builder.load(address(context, builder, signature.args[0], *args), align=4)
 
-    define(load, lambda rows, row: lanes, load_all)
+        return lanes(rows, types.int64), generate
 
-    def store_all(context, builder, signature, args):
-        place = address(context, builder, signature.args[0], *args[:2])
-        builder.store(args[2], place, align=4)
-        return context.get_dummy_value()
+    @intrinsic
+    def store_all(typing_context, rows, row, value):
+        def generate(context, builder, signature, args):
+            place = address(context, builder, signature.args[0], *args[:2])
+            builder.store(args[2], place, align=4)
+            return context.get_dummy_value()
 
-    define(store, lambda rows, row, value: types.void, store_all)
+        return types.void(rows, types.int64, value), generate
 
-    def nonzero_all(context, builder, signature, args):
-        bits = builder.icmp_unsigned("!=", args[0], args[0].type(None))
-        if lanes.width > 1:
-            bits = builder.bitcast(bits, ir.IntType(lanes.width))
-        return builder.zext(bits, _I64)
+    @intrinsic
+    def nonzero_all(typing_context, value):
+        def generate(context, builder, signature, args):
+            bits = builder.icmp_unsigned("!=", args[0], args[0].type(None))
+            if lanes.width > 1:
+                bits = builder.bitcast(bits, ir.IntType(lanes.width))
+            return builder.zext(bits, _I64)
 
-    define(nonzero, lambda value: types.uint64, nonzero_all)
+        return types.uint64(value), generate
 
+    @overload(load)
+    def _load(rows, row):
+        return lambda rows, row: load_all(rows, row)
 
-def _define_cpu(function, typer, generate):
-    arity = len(inspect.signature(typer).parameters)
-    extending.type_callable(function)(lambda context: typer)
-    extending.lower_builtin(function, *[types.Any] * arity)(generate)
+    @overload(store)
+    def _store(rows, row, value):
+        return lambda rows, row, value: store_all(rows, row, value)
+
+    @overload(nonzero)
+    def _nonzero(value):
+        return lambda value: nonzero_all(value)
 
 
 register_model(_Lanes)(_LanesModel)
-_teach(_Lanes(LANES), _define_cpu)
+_teach(
+    _Lanes(LANES),
+    partial(extending.overload, target="cpu", jit_options=INLINED),
+    extending.intrinsic,
+)
 
 
 def register_cuda() -> None:
@@ -151,4 +172,4 @@ def register_cuda() -> None:
     from numba.cuda.models import register_model
 
     register_model(_Lanes)(_LanesModel)
-    _teach(_Lanes(1), partial(extending.overload, target="cuda"), intrinsic)
+    _teach(_Lanes(1), partial(extending.overload, target="cuda", inline="always"), intrinsic)

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from numba import typeof, types
-from numba.extending import register_jitable
 
 from gpusudoku.kernels.jit import compiled
+from gpusudoku.kernels.parts import inlined
 from gpusudoku.kernels.search.arguments import Found, Stack, Work
 from gpusudoku.kernels.search.expand import Children, build_expand
 from gpusudoku.kernels.search.layout import Layout
@@ -24,8 +24,6 @@ from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 
 _BOARDS = types.uint64[:, ::1]
-from gpusudoku.kernels.parts import part
-_jit = part(forceinline=True)
 
 
 def _claim(counter):
@@ -42,7 +40,7 @@ def _add(array, i, value):
 def pack(layout: Layout) -> Callable[..., None]:
     """Compile, or load, ``pack.build_pack``: it packs boards."""
     signature = types.uint8[:, ::1], types.int64[::1], _BOARDS, _BOARDS
-    return compiled(build_pack(layout, _jit), signature)
+    return compiled(build_pack(layout, inlined), signature)
 
 
 @cache
@@ -51,14 +49,14 @@ def expand(layout: Layout, settings: SearchSettings) -> Callable[..., int]:
     children = typeof(Children.empty(0, layout.words))
     scratch = typeof(Scratch(layout.nonpeers, np.empty(layout.scratch_words, np.uint64)))
     signature = _BOARDS, types.float64, types.boolean, children, scratch
-    return compiled(build_expand(layout, settings, _jit), signature)
+    return compiled(build_expand(layout, settings, inlined), signature)
 
 
 @cache
 def run(layout: Layout, settings: SearchSettings) -> Callable[..., None]:
     """Compile, or load, the loop of the search for these boards; see ``loop.build_run``."""
     search = search_for(layout, settings)
-    loop = search.build_run(_jit, _jit(_claim), _jit(_add))
+    loop = search.build_run(inlined, inlined(_claim), inlined(_add))
     groups: tuple[Any, ...] = (
         Work.empty(layout.words),
         Stack.empty(0, search.words, search.word),
