@@ -13,6 +13,8 @@ import numpy as np
 from llvmlite import ir
 from numba.extending import intrinsic, overload
 
+from gpusudoku.kernels.parts import INLINED
+
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
 
@@ -51,12 +53,12 @@ def _cttz(typing_context, x):
     return x(x), generate
 
 
-@overload(popcount, target="cpu", inline="always")
+@overload(popcount, target="cpu", jit_options=INLINED)
 def _popcount_cpu(x):
     return lambda x: np.int64(_ctpop(x))
 
 
-@overload(lowest_index, target="cpu", inline="always")
+@overload(lowest_index, target="cpu", jit_options=INLINED)
 def _lowest_index_cpu(x):
     return lambda x: np.int64(_cttz(x))
 

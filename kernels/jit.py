@@ -101,7 +101,8 @@ def from_bytes(function: Callable[..., Any], content: bytes) -> Callable[..., An
 
 def _dispatcher(function: Callable[..., Any]) -> Any:
     # Nothing is allocated, so nothing needs counting of references, which would cost time.
-    return njit(nogil=True, error_model="numpy", _nrt=False)(function)
+    # Nobody calls kernels from C.
+    return njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)(function)
 
 
 @contextmanager

@@ -12,16 +12,11 @@ from importlib import import_module
 from threading import Lock
 from typing import Any
 
-from numba.extending import register_jitable
-
 from gpusudoku.jobs.interrupts import interruptibly
 from gpusudoku.kernels import jit
-from gpusudoku.kernels.jit import Jit
+from gpusudoku.kernels.parts import inlined, jitable
 
-jitable: Jit = register_jitable(_nrt=False)
-"""Decorates the functions that kernels call. They run as plain Python, too."""
-inlined: Jit = register_jitable(_nrt=False, forceinline=True)
-"""Does the same for functions that are too short to be worth a call."""
+__all__ = ["Kernel", "inlined", "jitable", "kernel"]
 
 KERNELS = __name__.removesuffix("kernel")
 SECONDS = 0.5

@@ -22,6 +22,8 @@ from llvmlite import ir
 from numba import extending, types
 from numba.extending import models, register_model
 
+from gpusudoku.kernels.parts import INLINED
+
 LANES = 32
 """Boards that a CPU thread advances at once: two registers of 512 bits for every word, so that
 one can be worked on while the other waits for its last result."""
@@ -97,7 +99,7 @@ def _teach(lanes: _Lanes, overload: Any, intrinsic: Any) -> None:
 
             return lanes(x, y), generate
 
-        @overload(operation, inline="always")
+        @overload(operation)
         def operate(x, y):
             return (lambda x, y: both(x, y)) if isinstance(x, _Lanes) else None
 
@@ -108,7 +110,7 @@ def _teach(lanes: _Lanes, overload: Any, intrinsic: Any) -> None:
     def invert_all(typing_context, x):
         return x(x), lambda context, builder, signature, args: builder.not_(args[0])
 
-    @overload(operator.invert, inline="always")
+    @overload(operator.invert)
     def invert(x):
         return (lambda x: invert_all(x)) if isinstance(x, _Lanes) else None
 
@@ -143,21 +145,25 @@ def _teach(lanes: _Lanes, overload: Any, intrinsic: Any) -> None:
 
         return types.uint64(value), generate
 
-    @overload(load, inline="always")
+    @overload(load)
     def _load(rows, row):
         return lambda rows, row: load_all(rows, row)
 
-    @overload(store, inline="always")
+    @overload(store)
     def _store(rows, row, value):
         return lambda rows, row, value: store_all(rows, row, value)
 
-    @overload(nonzero, inline="always")
+    @overload(nonzero)
     def _nonzero(value):
         return lambda value: nonzero_all(value)
 
 
 register_model(_Lanes)(_LanesModel)
-_teach(_Lanes(LANES), partial(extending.overload, target="cpu"), extending.intrinsic)
+_teach(
+    _Lanes(LANES),
+    partial(extending.overload, target="cpu", jit_options=INLINED),
+    extending.intrinsic,
+)
 
 
 def register_cuda() -> None:
@@ -166,4 +172,4 @@ def register_cuda() -> None:
     from numba.cuda.models import register_model
 
     register_model(_Lanes)(_LanesModel)
-    _teach(_Lanes(1), partial(extending.overload, target="cuda"), intrinsic)
+    _teach(_Lanes(1), partial(extending.overload, target="cuda", inline="always"), intrinsic)

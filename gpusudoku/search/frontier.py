@@ -6,7 +6,7 @@ boards in any order, on any thread or GPU, and their counts add up to the count 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, log2
 
@@ -17,7 +17,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.bits import ONE
-from gpusudoku.kernels.search import cpu
+from gpusudoku.kernels.search import cpu, few
 from gpusudoku.kernels.search.expand import Children
 from gpusudoku.kernels.search.layout import Layout, layout_of
 from gpusudoku.kernels.search.loop import Scratch
@@ -77,7 +77,8 @@ class Frontier:
         batch = Batch.of(roots)
         layout = layout_of(batch.geometry.box_rows, batch.geometry.box_columns)
         boards = np.empty((len(batch), layout.words), np.uint64)
-        cpu.pack(layout)(batch.cells, layout.index_of, layout.nonpeers, boards)
+        pack = few.pack(layout).of(len(boards))
+        pack(batch.cells, layout.index_of, layout.nonpeers, boards)
         if batch.candidates is not None:
             boards[:, : layout.fixed] &= layout.planes_of(batch.candidates)
         return cls(layout, boards, np.arange(len(batch)))
@@ -132,19 +133,20 @@ class Frontier:
         Returns the boards that need no splitting, solved or no larger than the cutoff, and the
         others, halved. Dead boards are in neither.
         """
-        return self._split(settings, -1.0 if cutoff is None else cutoff.threshold, cutoff)
+        expand = cpu.expand(self.layout, settings)
+        return self._split(expand, -1.0 if cutoff is None else cutoff.threshold, cutoff)
 
     def simplified(self, settings: SearchSettings) -> Frontier:
         """The boards that are not seen to be dead, simplified, not split."""
-        return self._split(settings, inf, None)[0]
+        expand = few.expand(self.layout, settings).of(len(self))
+        return self._split(expand, inf, None)[0]
 
     def _split(
-        self, settings: SearchSettings, threshold: float, cutoff: Cutoff | None
+        self, expand: Callable[..., int], threshold: float, cutoff: Cutoff | None
     ) -> tuple[Frontier, Frontier]:
         by_empty = cutoff is not None and cutoff.by_empty
         scratch = Scratch(self.layout.nonpeers, np.empty(self.layout.scratch_words, np.uint64))
         children = Children.empty(len(self), self.layout.words)
-        expand = cpu.expand(self.layout, settings)
         count = expand(self.boards, threshold, by_empty, children, scratch)
         boards, ready = children.boards[:count], children.ready[:count]
         parents = children.parents[:count]

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from numba import typeof, types
-from numba.extending import register_jitable
 
 from gpusudoku.kernels.kernel import Kernel
+from gpusudoku.kernels.parts import inlined
 from gpusudoku.kernels.search.arguments import Found, Stack, Work
 from gpusudoku.kernels.search.expand import Children, build_expand
 from gpusudoku.kernels.search.layout import Layout
@@ -29,7 +29,6 @@ PACK_SECONDS, EXPAND_SECONDS, RUN_SECONDS = 0.5, 2.4, 4.4
 Built = tuple[Callable[..., Any], tuple[Any, ...]]
 
 _BOARDS = types.uint64[:, ::1]
-_jit = register_jitable(_nrt=False, forceinline=True)
 
 
 def _claim(counter):
@@ -80,19 +79,19 @@ def _kernel(
 
 
 def _build_pack(layout: Layout) -> Built:
-    return build_pack(layout, _jit), (types.uint8[:, ::1], types.int64[::1], _BOARDS, _BOARDS)
+    return build_pack(layout, inlined), (types.uint8[:, ::1], types.int64[::1], _BOARDS, _BOARDS)
 
 
 def _build_expand(layout: Layout, settings: SearchSettings) -> Built:
     children = typeof(Children.empty(0, layout.words))
     scratch = typeof(Scratch(layout.nonpeers, np.empty(layout.scratch_words, np.uint64)))
     signature = _BOARDS, types.float64, types.boolean, children, scratch
-    return build_expand(layout, settings, _jit), signature
+    return build_expand(layout, settings, inlined), signature
 
 
 def _build_run(layout: Layout, settings: SearchSettings) -> Built:
     search = search_for(layout, settings)
-    loop = search.build_run(_jit, _jit(_claim), _jit(_add))
+    loop = search.build_run(inlined, inlined(_claim), inlined(_add))
     groups: tuple[Any, ...] = (
         Work.empty(layout.words),
         Stack.empty(0, search.words, search.word),
