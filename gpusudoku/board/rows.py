@@ -120,9 +120,11 @@ def odd_rows(fields: Fields, columns: int, sign: str) -> NDArray[np.bool_]:
     -------
     bool (B)
     """
+    odd = np.zeros(len(fields), np.bool_)
+    if columns == 0:
+        return odd
     from gpusudoku.kernels.text.write import find_odd
 
-    odd = np.empty(len(fields), np.bool_)
     find_odd(*_spans(fields, columns), ord(sign), odd)
     return odd
 
@@ -137,7 +139,8 @@ def _spans(
     starts, ends = fields.starts.T[:columns], fields.ends.T[:columns]
     first = int(starts.min(initial=len(fields.data)))
     last = int(ends.max(initial=first))
-    return fields.data[first:last].copy(), starts - first, ends - first
+    data = fields.data[first:last].copy()
+    return data, np.ascontiguousarray(starts - first), np.ascontiguousarray(ends - first)
 
 
 def write_lines(

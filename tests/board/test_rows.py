@@ -123,6 +123,29 @@ def test_odd_rows(way, sign, place):
     assert not odd_rows(fields, 0, sign).any()
 
 
+@pytest.mark.parametrize("which", [slice(None), slice(600, None), np.arange(1200) % 2 == 0])
+def test_kernels_get_arrays_of_their_types(monkeypatch, which):
+    """Of any other they would be compiled anew: C-contiguous, and not read-only."""
+    given = []
+
+    def kept(kernel):
+        return lambda *arguments: (given.extend(arguments), kernel.python(*arguments))
+
+    for name in ("join", "find_odd"):
+        monkeypatch.setattr(write, name, kept(getattr(write, name)))
+    fields = Fields.of([("a", "b", "c")] * 1200)
+    for array in (fields.data, fields.starts, fields.ends):
+        array.setflags(write=False)
+    fields = fields.only(which)
+    assert not odd_rows(fields, 2, ",").any()
+    some = Rows(len(fields))
+    some.fields(fields, [[b"-"]] * 3, np.zeros(len(fields), np.intp))
+    assert bytes(some.joined()) == b"-a-b-c" * len(fields)
+    arrays = [each for each in given if isinstance(each, np.ndarray)]
+    assert len(arrays) == 8
+    assert all(array.flags.c_contiguous and array.flags.writeable for array in arrays)
+
+
 def test_bytes_between_texts_are_not_looked_at(way):
     fields = Fields(np.frombuffer(b'"ab",', np.uint8), np.array([[1]]), np.array([[3]]))
     assert not odd_rows(fields, 1, ",").any()
