@@ -63,8 +63,7 @@ def simplify(
       gpusudoku simplify board.txt
       gpusudoku simplify puzzles.txt --technique hidden-single,naked-pair
     """
-    from gpusudoku.kernels.compiling import ready
-    from gpusudoku.simplifying import simplify, simplify_kernels
+    from gpusudoku.simplifying import simplify
 
     bits = parse_techniques(techniques)
     source = Source(boards, reading)
@@ -72,8 +71,6 @@ def simplify(
     totals = Totals()
     for batch in source.singles():
         board, name = batch[0], "" if source.single else place_of(batch, 0)
-        if source.single and not as_json:
-            ready(simplify_kernels(board.geometry, techniques))
         start = time.perf_counter()
         result = simplify(board, techniques)
         totals.add(board, result, time.perf_counter() - start)
