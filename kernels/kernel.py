@@ -12,6 +12,8 @@ from importlib import import_module
 from threading import Lock
 from typing import Any
 
+from numba.core.types import Array
+
 from gpusudoku.jobs.interrupts import interruptibly
 from gpusudoku.kernels import jit
 from gpusudoku.kernels.parts import inlined, jitable
@@ -71,6 +73,12 @@ class Kernel:
     def _built(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return self._build()
 
+    @cached_property
+    def _only_read(self) -> list[bool]:
+        """Which arguments are read-only arrays, if any are: of those that can be written, too."""
+        only_read = [isinstance(one, Array) and not one.mutable for one in self._built[1]]
+        return only_read if any(only_read) else []
+
     @property
     def python(self) -> Callable[..., Any]:
         """The function as it is written, which runs without compiling, too."""
@@ -128,7 +136,18 @@ class Kernel:
         if self._compiled is None:
             self.load()
         assert self._compiled is not None
+        if self._only_read:
+            arguments = (*map(_read_only, arguments, self._only_read),)
         return self._compiled(*arguments)
+
+
+def _read_only(argument: Any, only_read: bool) -> Any:
+    """The argument, or a view that cannot be written: a type of its own, to Numba."""
+    if not only_read or not argument.flags.writeable:
+        return argument
+    view = argument.view()
+    view.setflags(write=False)
+    return view
 
 
 class _Listeners:

@@ -29,6 +29,7 @@ PACK_SECONDS, EXPAND_SECONDS, RUN_SECONDS = 0.5, 2.4, 4.4
 Built = tuple[Callable[..., Any], tuple[Any, ...]]
 
 _BOARDS = types.uint64[:, ::1]
+_CELLS = types.Array(types.uint8, 2, "C", readonly=True)
 
 
 def _claim(counter):
@@ -79,7 +80,7 @@ def _kernel(
 
 
 def _build_pack(layout: Layout) -> Built:
-    return build_pack(layout, inlined), (types.uint8[:, ::1], types.int64[::1], _BOARDS, _BOARDS)
+    return build_pack(layout, inlined), (_CELLS, types.int64[::1], _BOARDS, _BOARDS)
 
 
 def _build_expand(layout: Layout, settings: SearchSettings) -> Built:

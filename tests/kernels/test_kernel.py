@@ -10,8 +10,10 @@ from pkgutil import walk_packages
 from threading import Thread
 from typing import Any
 
+import numpy as np
 import pytest
-from numba import int64
+from numba import int64, types, uint8
+from numpy.typing import NDArray
 
 import gpusudoku.kernels
 from gpusudoku.contraction.nine.sum import stages
@@ -101,6 +103,22 @@ def test_without_a_store_it_is_compiled_all_the_same(
         function = doubling()
         assert (function.kept, function(3)) == (False, 6)
     assert len(told) == 2
+
+
+def test_read_only_arrays_are_taken_where_nothing_is_written() -> None:
+    cells = types.Array(uint8, 1, "C", readonly=True)
+
+    def first(array: NDArray[np.uint8]) -> int:
+        return int(array[0])
+
+    array = np.array([7], np.uint8)
+    reads, writes = kernel.kernel(cells)(first), kernel.kernel(uint8[::1])(first)
+    assert reads(array) == writes(array) == 7
+    assert array.flags.writeable
+    array.setflags(write=False)
+    assert reads(array) == 7
+    with pytest.raises(TypeError, match="readonly"):  # it is not compiled once more, unseen
+        writes(array)
 
 
 def test_a_function_of_others_is_not_kept(store: Store) -> None:
