@@ -1,0 +1,1 @@
+"""Reading and writing many boards as text: loops over bytes, compiled for the CPU."""
