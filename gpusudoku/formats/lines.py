@@ -83,8 +83,10 @@ class LineCopier:
 
 def _alike(data: NDArray[np.uint8], end: bytes, most: int, size: int) -> int:
     """The number of lines up to the first that has another size or another end."""
-    ends = data[: most * size].reshape(most, size)[:, size - len(end) :]
-    alike = (ends == np.frombuffer(end, np.uint8)).all(axis=1)
+    lines = data[: most * size].reshape(most, size)
+    alike = lines[:, -1] == end[-1]
+    if len(end) > 1:
+        alike &= lines[:, -2] == end[0]
     return most if alike.all() else int(alike.argmin())
 
 

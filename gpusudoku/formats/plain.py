@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.fields import Fields
 from gpusudoku.formats.symbols import CHARACTERS, WITHOUT_ZERO
 from gpusudoku.kernels.text.values import DASH
 
@@ -18,8 +14,6 @@ MOST_LINES = 1 << 14
 """Lines read together at most."""
 COMPILED_BOARDS = 1 << 14
 """Fewer boards in plain lines are read before it is worth loading, or compiling, a kernel."""
-COMPILED_ROWS = 1 << 8
-"""Fewer rows with other fields, each of which takes a parser longer."""
 
 
 class Run:
@@ -38,56 +32,6 @@ class Run:
         """Notice that so many lines were at hand, and how many of them were plain."""
         self.boards += plain
         self.lines = min(2 * self.lines, MOST_LINES) if plain == lines > 0 else LEAST_LINES
-
-
-class Cut(NamedTuple):
-    """Lines that were cut into fields, up to the first that takes a closer look."""
-
-    cells: NDArray[np.uint8]
-    """uint8 (B, n * n): the boards."""
-    fields: Fields
-    """All fields, those of the boards included."""
-    size: int
-    """The bytes of the lines."""
-
-
-def cut_plain(
-    data: NDArray[np.uint8],
-    most: int,
-    columns: int,
-    column: int,
-    n: int,
-    cut: Callable[..., int],
-) -> Cut:
-    """Cut lines into fields, one of which is a board.
-
-    Parameters
-    ----------
-    data
-        uint8 (bytes), whole lines.
-    most
-        The number of lines to look at.
-    columns, column
-        The number of fields, and which of them is the board.
-    cut
-        Fills arrays with the places of lines and fields, as a kernel does.
-    """
-    places = np.empty(most + 1, np.int64)
-    starts, ends = (np.empty((most, columns), np.int64) for _ in range(2))
-    rows = cut(data, places, starts, ends)
-    rows = int(np.searchsorted(places[: rows + 1], _text_size(data[: places[rows]]), "right")) - 1
-    cells = plain_boards(data, np.ascontiguousarray(starts[:rows, column]), n, compiled=True)
-    rows = len(cells)
-    return Cut(cells, Fields(data, starts[:rows], ends[:rows]), int(places[rows]))
-
-
-def _text_size(data: NDArray[np.uint8]) -> int:
-    """The number of bytes up to the first that is no UTF-8."""
-    try:
-        str(data.data, "utf-8")
-    except UnicodeDecodeError as error:
-        return error.start
-    return len(data)
 
 
 def plain_boards(

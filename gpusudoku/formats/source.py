@@ -19,8 +19,8 @@ from gpusudoku.errors import InputError
 
 LONGEST_LINE = 1 << 20
 """Bytes of the longest line, more than any board needs: a file without line ends is refused."""
-READ_BYTES = 1 << 20
-"""Bytes that are read at a time, if so many come at once."""
+READ_BYTES = LONGEST_LINE - (1 << 14)
+"""Bytes that are read at a time, if so many come at once, and are at hand with what was left."""
 
 NumberedLine = tuple[int, bytes]
 """A line number, from 1, and the line as it is in the file."""

@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.board.places import Origin, Places
+from gpusudoku.board.places import Origin
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, shown
+from gpusudoku.formats.copying import FieldCopier
 from gpusudoku.formats.headers import Header, fields_of
 from gpusudoku.formats.lines import LineParser
-from gpusudoku.formats.plain import COMPILED_ROWS, Run, cut_plain
 from gpusudoku.formats.source import FormatError, Lines, Way, single
 
 
 def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | InputError]:
     """Read the board of every line; a line without one gives an error in its place."""
     parser, origin = LineParser(way.geometry), Origin(way.source, header.others(header.names))
-    copier = RowCopier(lines, origin, header)
+    copier = FieldCopier(lines)
     for number, line in lines:
         if number <= header.line or not line.strip():
             continue
@@ -39,7 +39,8 @@ def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | Input
             yield error.at(way.source)
         else:
             yield single(board, origin, number, texts_of(header.others(fields)))
-            yield from copier.follow(board.geometry)
+            if copier.parsed() and board.n <= len(DIGITS):
+                yield from copier.follow(_Rows(board.geometry, origin, header))
 
 
 def texts_of(fields: Iterable[bytes]) -> tuple[str, ...]:
@@ -47,41 +48,30 @@ def texts_of(fields: Iterable[bytes]) -> tuple[str, ...]:
     return tuple(field.decode(errors="replace") for field in fields)
 
 
-class RowCopier:
-    """Reads many rows at once, from lines that look like one that was read before."""
+class _Rows:
+    """Rows like one that was read: see :class:`Form`.
 
-    def __init__(self, lines: Lines, origin: Origin, header: Header) -> None:
-        self._lines, self._origin, self._header = lines, origin, header
-        self._run = Run()
+    Fields have quotes around them or none, and the board is as long as it was.
+    """
 
-    def follow(self, geometry: Geometry) -> Iterator[Batch]:
-        """Read on after a row while the lines at hand are plain.
+    def __init__(self, geometry: Geometry, origin: Origin, header: Header) -> None:
+        self.geometry, self.origin = geometry, origin
+        self.columns, self.column = len(header.names), header.column
+        self._delimiter = ord(header.delimiter)
 
-        Their fields are in quotes as a whole or have none, and the board is as long as the last.
-        """
-        run, header = self._run, self._header
-        run.boards += 1
-        if run.boards < COMPILED_ROWS or geometry.n > len(DIGITS):
-            return
+    def cut(
+        self,
+        data: NDArray[np.uint8],
+        places: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+    ) -> int:
+        """See the protocol."""
         from gpusudoku.kernels.text.rows import cut_rows  # Numba takes long to import
 
-        def cut(data: NDArray[np.uint8], *places: NDArray[np.int64]) -> int:
-            found: int = cut_rows(
-                data, ord(header.delimiter), header.column, geometry.cells, *places
-            )
-            return found
-
-        while True:
-            data = self._lines.at_hand()
-            rows = cut_plain(data, run.lines, len(header.names), header.column, geometry.n, cut)
-            boards = len(rows.cells)
-            run.took(run.lines if rows.size < len(data) else boards, boards)
-            if not boards:
-                return
-            number = self._lines.skip(boards, rows.size)
-            others = rows.fields.without(header.column)
-            places = Places.of(self._origin, np.arange(number, number + boards), others)
-            yield Batch(geometry, rows.cells, places=places)
+        cells = self.geometry.cells
+        rows: int = cut_rows(data, self._delimiter, self.column, cells, places, starts, ends)
+        return rows
 
 
 def _is_row(number: int, line: bytes, way: Way, header: Header) -> bool:

@@ -9,7 +9,14 @@ from gpusudoku.kernels.kernel import jitable, kernel
 from gpusudoku.kernels.text.boards import BYTES
 from gpusudoku.kernels.text.scan import QUOTE, line_end, text_end
 
-BACKSLASH, MINUS, POINT, ZERO, NINE, NULL = ord("\\"), ord("-"), ord("."), ord("0"), ord("9"), ord("n")
+BACKSLASH, MINUS, POINT, ZERO, NINE, NULL = (
+    ord("\\"),
+    ord("-"),
+    ord("."),
+    ord("0"),
+    ord("9"),
+    ord("n"),
+)
 _WORDS = np.frombuffer(b"truefalsenull", np.uint8)
 _FIRST_LETTERS = np.array([0, 4, 9, 13])
 """Where each of the words begins."""

@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from numba import int64, uint8
 
-from gpusudoku.kernels.kernel import jitable, kernel
+from gpusudoku.kernels.kernel import kernel
 from gpusudoku.kernels.text.boards import BYTES
-from gpusudoku.kernels.text.scan import QUOTE, SPACE, line_end, text_end
+from gpusudoku.kernels.text.scan import QUOTE, line_end, text_end
 
 COMMENT = ord("#")
-GREATER, BACKTICK, TILDE, BRACKET, LESS = ord(">"), ord("`"), ord("~"), ord("["), ord("<")
+FENCES = (*range(ord(" ") + 1), ord(">"), ord("`"), ord("~"), ord("["), ord("<"))
+"""What a fence around code begins with."""
 FENCE = 40
 """A line of fewer bytes may be a fence around code, if it begins like one."""
 QUOTED = 1 << 17
 """A longer line with quotes is left to others, who have a limit for a field."""
-
-
-@jitable
-def _may_be_fence(first, size):
-    return size < FENCE and (
-        first <= SPACE
-        or first == GREATER
-        or first == BACKTICK
-        or first == TILDE
-        or first == BRACKET
-        or first == LESS
-    )
 
 
 @kernel(BYTES, uint8, int64, int64, int64[::1], int64[:, ::1], int64[:, ::1])
@@ -73,7 +62,7 @@ def cut_rows(data, delimiter, column, length, places, starts, ends):
         place = line_end(data, place)
         if place < 0 or (has_quotes and place - begin > QUOTED):
             return row
-        if _may_be_fence(data[begin], place - begin):
+        if place - begin < FENCE and data[begin] in FENCES:
             return row
         places[row + 1] = place
     return rows
