@@ -69,7 +69,7 @@ class FieldCopier:
         run = self._run
         while True:
             data = self._lines.at_hand()
-            cells, fields, size = _cut(data, run.lines, form)
+            cells, fields, size = _cut(data, run.lines, form, self._lines.is_ascii)
             boards = len(cells)
             run.took(boards if size == len(data) else run.lines, boards)
             if not boards:
@@ -80,12 +80,15 @@ class FieldCopier:
             yield Batch(form.geometry, cells, places=places)
 
 
-def _cut(data: NDArray[np.uint8], most: int, form: Form) -> tuple[NDArray[np.uint8], Fields, int]:
+def _cut(
+    data: NDArray[np.uint8], most: int, form: Form, is_ascii: bool
+) -> tuple[NDArray[np.uint8], Fields, int]:
     """The boards of lines, all fields, and the bytes, up to a line that takes a closer look."""
     places = np.zeros(most + 1, np.int64)
     starts, ends = (np.empty((most, form.columns), np.int64) for _ in range(2))
     rows = form.cut(data, places, starts, ends)
-    rows = _rows_of_text(data, places[: rows + 1])
+    if not is_ascii:
+        rows = _rows_of_text(data, places[: rows + 1])
     boards = np.ascontiguousarray(starts[:rows, form.column])
     cells = plain_boards(data, boards, form.geometry.n, compiled=True)
     rows = len(cells)

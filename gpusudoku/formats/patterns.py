@@ -47,16 +47,16 @@ class Pattern:
     def __init__(self, kind: Kind, line: bytes, spans: list[tuple[int, int]]) -> None:
         self.geometry, self.origin = kind.geometry, kind.origin
         self.columns, self.column = len(kind.names), kind.names.index(kind.board)
-        self._box = kind.names.index(kind.box) if kind.box in kind.names else None
+        box = kind.names.index(kind.box) if kind.box in kind.names else -1
         values = [line[start:end] for start, end in spans]
         starts, ends = zip(*spans, strict=True)
         pieces = [line[i:j] for i, j in zip((0, *ends), (*starts, len(line)), strict=True)]
+        pieces.append(b"" if box < 0 else values[box])
         self._text = np.frombuffer(b"".join(pieces), np.uint8)
         self._cuts = np.cumsum([0, *map(len, pieces)])
-        self._same = b"" if self._box is None else values[self._box].removesuffix(b'"')
-        """What must stand in the place of the box, with the quote before it."""
+        self._board = np.array([self.column, self.geometry.cells, box])
         self.is_plain = len(values[self.column]) == kind.geometry.cells + 2 and (
-            self._box is None or self._same.startswith(b'"')
+            box < 0 or values[box].startswith(b'"')
         )
         """Whether the board is a text of one character for each cell, and the box a text."""
 
@@ -79,14 +79,5 @@ class Pattern:
         """See :class:`Form`."""
         from gpusudoku.kernels.text.objects import cut_objects  # Numba takes long to import
 
-        cells = self.geometry.cells
-        rows: int = cut_objects(
-            data, self._text, self._cuts, self.column, cells, places, starts, ends
-        )
-        if self._box is None:
-            return rows
-        first = starts[:rows, self._box] - 1
-        same = ends[:rows, self._box] - first == len(self._same)
-        where = np.minimum(first[:, None] + np.arange(len(self._same)), len(data) - 1)
-        same &= (data[where] == np.frombuffer(self._same, np.uint8)).all(axis=1)
-        return rows if same.all() else int(same.argmin())
+        rows: int = cut_objects(data, self._text, self._cuts, self._board, places, starts, ends)
+        return rows

@@ -113,6 +113,11 @@ class Lines:
         """
         return _NOTHING
 
+    @property
+    def is_ascii(self) -> bool:
+        """Whether all that is at hand is ASCII."""
+        return False
+
     def skip(self, lines: int, size: int) -> int:
         """Pass over the next lines, ``size`` bytes in all; returns the number of the first line."""
         numbers = [next(self)[0] for _ in range(lines)]
@@ -132,6 +137,8 @@ class NumberedLines(Lines):
         self._is_buffered = hasattr(stream, "peek")
         self._data, self._place = b"", 0
         """What has been read of a buffered stream, and how much of it was taken."""
+        self._is_ascii: bool | None = None
+        """Whether that is ASCII, once somebody asked."""
         self._drained = False
         """Whether nothing came when that stream was asked for more."""
         self._split: deque[bytes] = deque()
@@ -193,6 +200,7 @@ class NumberedLines(Lines):
             more = self._stream.read1(READ_BYTES)
             self._drained = not more
             self._data, self._place = self._data[self._place :] + more, 0
+            self._is_ascii = None
             searched = len(self._data) - len(more)
 
     def at_hand(self) -> NDArray[np.uint8]:
@@ -202,6 +210,13 @@ class NumberedLines(Lines):
         self._fill(LONGEST_LINE)
         start, most = self._place, self._place + LONGEST_LINE - 1
         return np.frombuffer(self._data, np.uint8)[start : self._data.rfind(b"\n", start, most) + 1]
+
+    @property
+    def is_ascii(self) -> bool:
+        """See the base class."""
+        if self._is_ascii is None:
+            self._is_ascii = self._data.isascii()
+        return self._is_ascii
 
     def skip(self, lines: int, size: int) -> int:
         """See the base class."""

@@ -87,8 +87,8 @@ def _word_end(data, place):
     return -1
 
 
-@kernel(BYTES, BYTES, int64[::1], int64, int64, int64[::1], int64[:, ::1], int64[:, ::1])
-def cut_objects(data, text, cuts, board, length, places, starts, ends):
+@kernel(BYTES, BYTES, int64[::1], int64[::1], int64[::1], int64[:, ::1], int64[:, ::1])
+def cut_objects(data, text, cuts, board, places, starts, ends):
     """Cut objects up to the first that takes a closer look; returns how many.
 
     An object has the keys of the pattern, byte for byte, and whatever stands beside them. Its
@@ -96,15 +96,17 @@ def cut_objects(data, text, cuts, board, length, places, starts, ends):
     Python writes as they stand. What stands in the board is not looked at.
 
     data      uint8 (bytes)             whole lines
-    text      uint8 (t)                 the pattern: what stands before, between and behind values
-    cuts      int64 (values + 2)        where each piece of it begins, and where the last one ends
-    board     the index of the board's value
-    length    the bytes of a board
+    text      uint8 (t)                 the pattern: what stands before, between and behind values,
+                                        and a text that is the same in all objects, with quotes
+    cuts      int64 (values + 3)        where each piece of it begins, and where the last one ends
+    board     int64 (3)                 the index of the board's value; the bytes of a board; the
+                                        index of the value that is the same, -1 for none
     places    int64 (B + 1)             where each object begins, and where the last line ends
     starts    int64 (B, values)         where each value begins, without quotes
     ends      int64 (B, values)         and where it ends; that of ``null`` is empty
     """
     rows, values = starts.shape
+    column, length, same = board[0], board[1], board[2]
     places[0] = 0
     for row in range(rows):
         place = places[row]
@@ -114,7 +116,7 @@ def cut_objects(data, text, cuts, board, length, places, starts, ends):
                 return row
             if data[place] == QUOTE:
                 starts[row, value] = place + 1
-                if value == board:
+                if value == column:
                     place += length + 1
                     if place >= len(data):
                         return row
@@ -124,8 +126,12 @@ def cut_objects(data, text, cuts, board, length, places, starts, ends):
                     return row
                 ends[row, value] = place
                 place += 1
+                if value == same:
+                    begin = starts[row, value] - 1
+                    if _matched(data, begin, text, cuts[values + 1], cuts[values + 2]) != place:
+                        return row
                 continue
-            if value == board:
+            if value in (column, same):
                 return row
             starts[row, value] = place
             is_null = data[place] == NULL
