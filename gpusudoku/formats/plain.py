@@ -59,7 +59,8 @@ def plain_boards(
         from gpusudoku.kernels.text.boards import take_boards  # Numba takes long to import
 
         values = np.empty((len(starts), n * n), np.uint8)
-        return values[: take_boards(data, starts, n, values)]
+        taken: int = take_boards(data, starts, n, values)
+        return values[:taken]
     symbols = data[starts[:, None] + np.arange(n * n)]
     values = np.frombuffer(WITHOUT_ZERO if n == 16 else CHARACTERS, np.uint8)[symbols]
     largest = values.max(axis=1, initial=0)

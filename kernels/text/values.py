@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 UNKNOWN = 255
@@ -9,7 +11,7 @@ UNKNOWN = 255
 DASH = ord("-")
 
 
-def value_of(symbol, zero):
+def value_of(symbol: Any, zero: Any) -> Any:
     """The value of a symbol: ``1-9`` and ``A-Z`` or ``a-z`` are 1 to 35, ``.*_-?`` are 0.
 
     It is no table, and has no branches, so that compiled code works on many bytes at once.
