@@ -58,11 +58,12 @@ def plain_boards(
     if compiled:
         from gpusudoku.kernels.text.boards import take_boards  # Numba takes long to import
 
-        values = np.empty((len(starts), n * n), np.uint8)
-        taken: int = take_boards(data, starts, n, values)
-        return values[:taken]
+        cells = np.empty((len(starts), n * n), np.uint8)
+        taken: int = take_boards(data, starts, n, cells)
+        return cells[:taken]
     symbols = data[starts[:, None] + np.arange(n * n)]
-    values = np.frombuffer(WITHOUT_ZERO if n == 16 else CHARACTERS, np.uint8)[symbols]
+    table = np.frombuffer(WITHOUT_ZERO if n == 16 else CHARACTERS, np.uint8)
+    values: NDArray[np.uint8] = table[symbols]
     largest = values.max(axis=1, initial=0)
     plain = (largest <= n) & ((largest > 0) | (symbols != DASH).all(axis=1))
     return values if plain.all() else values[: plain.argmin()]
