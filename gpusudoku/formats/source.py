@@ -197,7 +197,7 @@ class NumberedLines(Lines):
             if self._data.find(b"\n", searched) >= 0:
                 break
             # What comes at once, past the stream's own buffer, which would only cost a copy.
-            more = self._stream.read1(READ_BYTES)
+            more = self._stream.read1(READ_BYTES) or b""
             self._drained = not more
             self._data, self._place = self._data[self._place :] + more, 0
             self._is_ascii = None
