@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Set
-from itertools import groupby, islice, pairwise
+from itertools import groupby, islice
 from math import isqrt
 from typing import Any
 
@@ -31,7 +31,8 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, described
 from gpusudoku.formats import parse
-from gpusudoku.formats.symbols import plain_values
+from gpusudoku.formats.plain import COMPILED_BOARDS, Run, plain_boards
+from gpusudoku.formats.texts import is_strings, joined_texts
 from gpusudoku.jobs.pace import Pace
 
 BoardLike = Board | ArrayLike
@@ -47,7 +48,6 @@ MOST_DIGIT = 64
 
 _PLACE = re.compile(r"^<text>(:\d+)*: ")
 """The line and column in a string, which say little beside the index of the string."""
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _SYMBOL = re.compile(r"[.*_0-9A-Za-z]\d?")
 
 
@@ -101,66 +101,78 @@ def batches_of(boards: Iterable[BoardLike], box: Geometry | str | None = None) -
         boards = np.asarray(boards)
         if boards.dtype.kind in "iu":
             return _array_batches(boards, geometry)
-    return _batches(iter(boards), geometry)
+    if type(boards) in (list, tuple) or (isinstance(boards, np.ndarray) and boards.ndim == 1):
+        return _batches(_slices(boards), geometry)
+    return _batches(_taken(iter(boards)), geometry)
 
 
-def _batches(items: Iterator[Any], geometry: Geometry | None) -> Iterator[Batch]:
-    """Read items of any kind."""
-    pace, index = Pace(FIRST_ITEMS, ITEMS_SECONDS, MOST_ITEMS), 0
+def _slices(boards: Any) -> Iterator[Any]:
+    """Pieces of a list, or of an array of one dimension, which stays one if it has strings."""
+    for start in range(0, len(boards), MOST_ITEMS):
+        block = boards[start : start + MOST_ITEMS]
+        is_array = isinstance(block, np.ndarray)
+        yield list(block) if is_array and not is_strings(block) else block
+
+
+def _taken(items: Iterator[Any]) -> Iterator[list[Any]]:
+    """Items in lists, as many in each as come in a short time."""
+    pace = Pace(FIRST_ITEMS, ITEMS_SECONDS, MOST_ITEMS)
     error, ended = None, False
     while not ended and error is None:
         start = time.perf_counter()
         block: list[Any] = []
         try:
             for item in islice(items, pace.size):
-                block.append(_plain(item))
+                block.append(item)  # one by one: those before an error are kept
         except InputError as caught:  # whoever makes the boards found one that is wrong
             error = caught
         ended = len(block) < pace.size
         pace.took(time.perf_counter() - start, full=not ended)
-        for is_text, run in groupby(block, lambda item: isinstance(item, str)):
-            some = list(run)
-            if is_text:
-                yield from _text_batches(some, index, geometry)
-            else:
-                for place, item in enumerate(some, index):
-                    yield Batch.of([_numbered(item, place, geometry)])
-            index += len(some)
+        yield block
     if error is not None:
         raise error
 
 
-def _text_batches(texts: list[str], index: int, geometry: Geometry | None) -> Iterator[Batch]:
+def _batches(blocks: Iterable[Any], geometry: Geometry | None) -> Iterator[Batch]:
+    """Read lists of items of any kind, and arrays of strings."""
+    run, index = Run(), 0
+    for block in blocks:
+        if is_strings(block) or {*map(type, block)} in ({str}, {bytes}):
+            runs = [(True, block)]
+        else:
+            items = map(_plain, block)
+            runs = [
+                (is_text, list(some))
+                for is_text, some in groupby(items, lambda item: isinstance(item, str))
+            ]
+        for is_text, some in runs:
+            if is_text:
+                yield from _text_batches(some, index, geometry, run)
+            else:
+                for place, item in enumerate(some, index):
+                    yield Batch.of([_numbered(item, place, geometry)])
+            index += len(some)
+
+
+def _text_batches(texts: Any, index: int, geometry: Geometry | None, run: Run) -> Iterator[Batch]:
     """Read strings; those that are just the characters of cells together."""
-    for batch, places in _plain_batches(texts, geometry):
-        if batch is not None:
-            yield batch
-        else:
-            for place in places:
-                yield Batch.of([_numbered(texts[place], index + place, geometry)])
-
-
-def _plain_batches(
-    texts: list[str], geometry: Geometry | None
-) -> Iterator[tuple[Batch | None, range]]:
-    """Runs of strings that are alike: their boards, None if a closer look is needed, and places."""
-    lines = [text.strip(" \t\r\n") for text in texts]
-    start = 0
-    for size, run in groupby(lines, len):
-        end = start + sum(1 for _ in run)
+    joined = joined_texts(texts)
+    for size, start, end in joined.alike():
         shape = geometry or Geometry.of_cells(size)
-        if shape is None or shape.cells != size or shape.n > len(DIGITS):
-            yield None, range(start, end)
-        else:
-            # One byte for a character, none of them a symbol for what is not ASCII.
-            text = "".join(lines[start:end])
-            data = text if text.isascii() else _NOT_ASCII.sub("!", text)
-            cells, plain = plain_values(data.encode(), shape.n)
-            cuts = [0, *(np.flatnonzero(np.diff(plain)) + 1).tolist(), len(cells)]
-            for first, last in pairwise(cuts):
-                batch = Batch(shape, cells[first:last]) if plain[first] else None
-                yield batch, range(start + first, start + last)
-        start = end
+        if shape is not None and (shape.cells != size or shape.n > len(DIGITS)):
+            shape = None
+        while start < end:
+            if shape is not None:
+                starts = joined.starts[start : min(end, start + run.lines)]
+                compiled = run.boards >= COMPILED_BOARDS
+                cells = plain_boards(joined.data, starts, shape.n, compiled=compiled)
+                run.took(len(starts), len(cells))
+                if len(cells):
+                    yield Batch(shape, cells)
+                    start += len(cells)
+                    continue
+            yield Batch.of([_numbered(texts[start], index + start, geometry)])
+            start += 1
 
 
 def _array_batches(boards: NDArray[Any], geometry: Geometry | None) -> Iterator[Batch]:

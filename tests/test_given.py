@@ -33,6 +33,28 @@ def outcome(text: str, batched: bool = False) -> Board | str:
         return re.sub(r"^(board 0|<text>(:\d+)*): ", "", str(error))
 
 
+def outcomes(given: Any) -> list[Board | str]:
+    """The boards before the first error, and the error."""
+    found: list[Board | str] = []
+    try:
+        for batch in batches_of(given):
+            found += batch
+    except InputError as error:
+        found.append(str(error))
+    return found
+
+
+def alone(given: Any) -> list[Board | str]:
+    """The same, every item read on its own."""
+    found: list[Board | str] = []
+    for index, item in enumerate(given):
+        try:
+            found.append(board_of(item))
+        except InputError as error:
+            return [*found, f"board {index}: {re.sub(r'^<text>(:[0-9]+)*: ', '', str(error))}"]
+    return found
+
+
 class TestOneBoard:
     @pytest.mark.parametrize(
         "given",
@@ -168,6 +190,36 @@ class TestManyBoards:
     def test_different_things_together(self) -> None:
         given = [LINE_4X4, BOARD, BOARD.grid, PUZZLE, PUZZLE, BOARD.cells.tolist(), ROWS, "."]
         assert boards_of(given) == [board_of(each) for each in given]
+
+    @pytest.mark.parametrize("boards", [0, 1 << 14])
+    @pytest.mark.parametrize("make", [
+        list, tuple, lambda texts: [text.encode() for text in texts], np.array,
+        lambda texts: np.char.encode(np.array(texts), "utf-8"), lambda texts: np.array(texts, ">U"),
+        lambda texts: np.array(texts, "U99"), lambda texts: np.array(texts, object),
+        lambda texts: np.array([x for text in texts for x in (text, "!")])[::2], iter,
+    ])  # fmt: skip
+    def test_many_texts(self, make: Any, boards: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        """With kernels and without: boards, and where they end, as if each was read alone."""
+        monkeypatch.setattr("gpusudoku.given.COMPILED_BOARDS", boards)
+        ends = ["", " ", "\n", "\r\n", "     ", "\t", "\0", ":7", "é", "\x00."]
+        rng = np.random.default_rng(1)
+        odd = [start + LINE_4X4 + end for start in ("", " ", "     ") for end in ends]
+        odd += [
+            "",
+            "!" * 16,
+            LINE_4X4[1:],
+            "-" * 16,
+            "x" * 16,
+            "." * 36,
+            "-" * 36,
+            "." * 256,
+            "é" * 16,
+        ]
+        for _ in range(60):
+            texts = [LINE_4X4] * 40
+            for k in rng.integers(0, 40, 3).tolist():
+                texts[k] = odd[rng.integers(len(odd))]
+            assert outcomes(make(texts)) == alone(make(texts))
 
     @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])
     @pytest.mark.parametrize("order", ["C", "F"])

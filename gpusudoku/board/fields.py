@@ -71,6 +71,11 @@ class Fields:
         """Some rows: a slice, or a mask, bool (B)."""
         return Fields(self.data, self.starts[which], self.ends[which])
 
+    def without(self, column: int) -> Fields:
+        """All columns but one."""
+        starts, ends = (np.delete(each, column, axis=1) for each in (self.starts, self.ends))
+        return Fields(self.data, starts, ends)
+
     def row(self, index: int) -> tuple[str, ...]:
         """The texts of a row."""
         ends = zip(self.starts[index].tolist(), self.ends[index].tolist(), strict=True)

@@ -35,7 +35,12 @@ class Places:
     """For each board a text for every column of its origin, at least."""
 
     @classmethod
-    def of(cls, origin: Origin, lines: Sequence[int], others: Fields | None = None) -> Places:
+    def of(
+        cls,
+        origin: Origin,
+        lines: Sequence[int] | NDArray[np.int64],
+        others: Fields | None = None,
+    ) -> Places:
         """The places of boards of one origin; if it has columns, ``others`` is what is in them."""
         if others is None:
             others = Fields.none(len(lines))

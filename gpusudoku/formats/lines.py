@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterator
 from math import isqrt
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
@@ -13,17 +16,15 @@ from gpusudoku.board.places import Origin, Places
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
 from gpusudoku.formats.cells import board_of
+from gpusudoku.formats.plain import COMPILED_BOARDS, Run, plain_boards
 from gpusudoku.formats.rows import RULE, Row
 from gpusudoku.formats.source import FormatError, Lines, UnreadableError, Way, content, single
-from gpusudoku.formats.symbols import character_values, plain_boards
+from gpusudoku.formats.symbols import character_values
 
 GUESSED = {n: box for n in range(1, MAX_DIGITS + 1) if (box := Geometry.of_cells(n * n))}
 """The geometry of every board whose boxes can be guessed, by its number of digits."""
 
 _SEPARATORS = re.compile(rb"[:,;\s]+")
-
-LEAST_LINES = 16
-"""Lines read together at first, and again after a line that differs from the others."""
 
 
 def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
@@ -59,26 +60,34 @@ class LineCopier:
 
     def __init__(self, lines: Lines, origin: Origin) -> None:
         self._lines, self._origin = lines, origin
-        self._most = LEAST_LINES
+        self._run = Run()
 
     def follow(self, line: bytes, geometry: Geometry) -> Iterator[Batch]:
-        """Read on after a board's line while the buffered lines are boards of the same form."""
+        """Read on after a board's line while the lines at hand are boards of the same form."""
         end = line[geometry.cells :]
         if geometry.n > len(DIGITS) or end not in (b"\n", b"\r\n"):
             return
         while True:
-            data = self._lines.buffered()
-            if data.find(b"\n") != len(line) - 1:
-                return
-            # Looking at many lines in vain would cost more than parsing the few that are plain.
-            rows = min(self._most, len(data) // len(line))
-            cells = plain_boards(data[: rows * len(line)], geometry.n, end)
-            self._most = 2 * self._most if len(cells) == rows else LEAST_LINES
+            data, run = self._lines.at_hand(), self._run
+            most = min(run.lines, len(data) // len(line))
+            starts = np.arange(_alike(data, end, most, len(line))) * len(line)
+            compiled = run.boards >= COMPILED_BOARDS
+            cells = plain_boards(data, starts, geometry.n, compiled=compiled)
+            run.took(most, len(cells))
             if not len(cells):
                 return
             number = self._lines.skip(len(cells), len(cells) * len(line))
-            places = Places.of(self._origin, range(number, number + len(cells)))
+            places = Places.of(self._origin, np.arange(number, number + len(cells)))
             yield Batch(geometry, cells, places=places)
+
+
+def _alike(data: NDArray[np.uint8], end: bytes, most: int, size: int) -> int:
+    """The number of lines up to the first that has another size or another end."""
+    lines = data[: most * size].reshape(most, size)
+    alike = lines[:, -1] == end[-1]
+    if len(end) > 1:
+        alike &= lines[:, -2] == end[0]
+    return most if alike.all() else int(alike.argmin())
 
 
 def _check_numbered(number: int, board: Board, behind: bytes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -12,11 +12,13 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin
 from gpusudoku.errors import InputError, shown
+from gpusudoku.formats.copying import FieldCopier
 from gpusudoku.formats.detect import Head
 from gpusudoku.formats.headers import NAMES
 from gpusudoku.formats.lines import LineParser
 from gpusudoku.formats.lists import EMPTY, whole_line
-from gpusudoku.formats.source import FormatError, NumberedLine, UnreadableError, Way, single
+from gpusudoku.formats.patterns import Kind, Pattern
+from gpusudoku.formats.source import FormatError, Lines, UnreadableError, Way, single
 
 _START = re.compile(rb"\s*\{(?:[\s\"]|$)")
 """Candidates in braces are no object. Quotes may be blanks here."""
@@ -29,7 +31,7 @@ def is_object(head: Head) -> bool:
     return _START.match(head.first) is not None
 
 
-def read_objects(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | InputError]:
+def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Read the board of every object; one without a board gives an error in its place.
 
     The other values are texts, or JSON where they are none. Objects may have different ones.
@@ -41,22 +43,29 @@ def read_objects(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | In
     """
     parsers: dict[Geometry | None, LineParser] = {}
     origins: dict[tuple[str, ...], Origin] = {}
+    copier = FieldCopier(lines)
+    pattern: Pattern | None = None
     for number, line in lines:
         if not line.strip():
             continue
         found = _object(number, line)
         try:
             name = _name_of(found, number, way.column)
-            geometry = way.geometry or _box_of(found, number)
-            parser = parsers.setdefault(geometry, LineParser(geometry))
+            box = way.geometry or _box_of(found, number)
+            parser = parsers.setdefault(box, LineParser(box))
+            names = tuple(found)
             board = parser.parse(number, _line_of(found.pop(name), number))
         except FormatError as error:
             yield error.at(way.source)
             continue
         assert board is not None  # the line is neither blank nor a comment
-        names = tuple(found)
-        origin = origins.setdefault(names, Origin(way.source, names))
+        origin = origins.setdefault(tuple(found), Origin(way.source, tuple(found)))
         yield single(board, origin, number, tuple(map(_text_of, found.values())))
+        if copier.parsed():
+            kind = Kind(board.geometry, origin, names, name, None if way.geometry else BOX)
+            pattern = Pattern.of(line, kind) or pattern
+            if pattern is not None:
+                yield from copier.follow(pattern)
 
 
 def _object(number: int, line: bytes) -> dict[str, Any]:

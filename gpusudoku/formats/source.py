@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
@@ -16,6 +19,8 @@ from gpusudoku.errors import InputError
 
 LONGEST_LINE = 1 << 20
 """Bytes of the longest line, more than any board needs: a file without line ends is refused."""
+READ_BYTES = LONGEST_LINE - (1 << 14)
+"""Bytes that are read at a time, if so many come at once, and are at hand with what was left."""
 
 NumberedLine = tuple[int, bytes]
 """A line number, from 1, and the line as it is in the file."""
@@ -73,6 +78,9 @@ class UnreadableError(FormatError):
     """An error after which the rest of the input means nothing."""
 
 
+_NOTHING = np.zeros(0, np.uint8)
+
+
 class Lines:
     """Numbered lines, of which some can be put back. An iterator."""
 
@@ -93,12 +101,22 @@ class Lines:
         """Put lines back that were taken: they come again, before all others."""
         self._again.extendleft(reversed(lines))
 
-    def buffered(self) -> bytes:
-        """The next bytes, from the start of a line, as far as they have been read from the stream.
+    def at_hand(self) -> NDArray[np.uint8]:
+        """The next lines, as far as they have been read from the stream.
 
         There are none if the stream is not buffered, or if lines were put back.
+
+        Returns
+        -------
+        uint8 (bytes)
+            Whole lines, each with its newline, none of them longer than is allowed.
         """
-        return b""
+        return _NOTHING
+
+    @property
+    def is_ascii(self) -> bool:
+        """Whether all that is at hand is ASCII."""
+        return False
 
     def skip(self, lines: int, size: int) -> int:
         """Pass over the next lines, ``size`` bytes in all; returns the number of the first line."""
@@ -115,8 +133,14 @@ class NumberedLines(Lines):
 
     def __init__(self, stream: BinaryIO) -> None:
         super().__init__()
-        self._stream = stream
-        self._peek = getattr(stream, "peek", None)
+        self._stream: Any = stream
+        self._is_buffered = hasattr(stream, "peek")
+        self._data, self._place = b"", 0
+        """What has been read of a buffered stream, and how much of it was taken."""
+        self._is_ascii: bool | None = None
+        """Whether that is ASCII, once somebody asked."""
+        self._drained = False
+        """Whether nothing came when that stream was asked for more."""
         self._split: deque[bytes] = deque()
         """Lines that ended in a carriage return alone, as far as they have been read."""
         self._rest = b""
@@ -143,7 +167,7 @@ class NumberedLines(Lines):
         return self._number, line
 
     def _read(self) -> bytes:
-        line = b"" if self._ended else self._stream.readline(LONGEST_LINE - len(self._rest))
+        line = b"" if self._ended else self._take(LONGEST_LINE - len(self._rest))
         self._ended = not line
         line, self._rest = self._rest + line, b""
         if not line:
@@ -156,17 +180,47 @@ class NumberedLines(Lines):
             return self._split.popleft()
         return line
 
-    def buffered(self) -> bytes:
+    def _take(self, most: int) -> bytes:
+        """The next line, or as much of it as there is, or as many bytes."""
+        if not self._is_buffered:
+            return self._stream.readline(most)  # type: ignore[no-any-return]
+        self._fill(most)
+        end = self._data.find(b"\n", self._place, self._place + most) + 1
+        line = self._data[self._place : end or self._place + most]
+        self._place += len(line)
+        return line
+
+    def _fill(self, most: int) -> None:
+        """Read on until the end of the line has come, or as many bytes."""
+        searched = self._place
+        while not self._drained and len(self._data) - self._place < most:
+            if self._data.find(b"\n", searched) >= 0:
+                break
+            # What comes at once, past the stream's own buffer, which would only cost a copy.
+            more = self._stream.read1(READ_BYTES) or b""
+            self._drained = not more
+            self._data, self._place = self._data[self._place :] + more, 0
+            self._is_ascii = None
+            searched = len(self._data) - len(more)
+
+    def at_hand(self) -> NDArray[np.uint8]:
         """See the base class."""
-        if self._again or self._split or self._rest or self._ended or self._peek is None:
-            return b""
-        data: bytes = self._peek()
-        self._ended = not data
-        return data
+        if self._again or self._split or self._rest or not self._is_buffered:
+            return _NOTHING
+        self._fill(LONGEST_LINE)
+        start, most = self._place, self._place + LONGEST_LINE - 1
+        return np.frombuffer(self._data, np.uint8)[start : self._data.rfind(b"\n", start, most) + 1]
+
+    @property
+    def is_ascii(self) -> bool:
+        """See the base class."""
+        if self._is_ascii is None:
+            self._is_ascii = self._data.isascii()
+        return self._is_ascii
 
     def skip(self, lines: int, size: int) -> int:
         """See the base class."""
-        self._stream.read(size)
+        self._place += size
         self._number += lines
         return self._number - lines + 1
 

@@ -22,10 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.text import DIGITS
+from gpusudoku.kernels.text.values import UNKNOWN, value_of
 
 HEX_DIGITS = b"0123456789ABCDEF"
-UNKNOWN = 255
-"""The value of a byte that is no symbol. It is above every digit, so that no board accepts it."""
 
 
 def _table(digits: bytes, empty: bytes) -> bytes:
@@ -41,8 +40,9 @@ def _table(digits: bytes, empty: bytes) -> bytes:
 _SIGNS = b".*_-?"
 BLANKS = b"0" + _SIGNS
 """The signs for an empty cell."""
-CHARACTERS = _table(DIGITS, BLANKS)
-WITHOUT_ZERO = _table(DIGITS, _SIGNS)
+CHARACTERS = bytes(value_of(symbol, 0) for symbol in range(256))
+"""The value of every byte."""
+WITHOUT_ZERO = bytes(value_of(symbol, UNKNOWN) for symbol in range(256))
 """The characters without ``0``: a board of 16 digits without it is never hexadecimal."""
 HEXADECIMAL = _table(HEX_DIGITS, _SIGNS)
 _WITH_X = CHARACTERS.replace(bytes([DIGITS.index(b"X") + 1]), b"\0")
@@ -70,41 +70,6 @@ def character_values(text: bytes, n: int) -> NDArray[np.uint8]:
 def is_blank(cell: bytes) -> bool:
     """Whether a number or a character is a sign for an empty cell."""
     return _NUMBERS.get(cell) == 0
-
-
-def plain_values(
-    text: bytes, n: int, end: bytes = b""
-) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """The values of many boards of n * n characters, and which boards are certain.
-
-    Every board is followed by the bytes of ``end``. One takes a closer look if it has other
-    characters, or those whose value is ambiguous, or if it may be a rule: no digit, but a dash.
-
-    Returns
-    -------
-    uint8 (B, n * n), bool (B)
-    """
-    count = n * n
-    table = WITHOUT_ZERO if n == 16 else CHARACTERS
-    characters = np.frombuffer(text, np.uint8).reshape(-1, count + len(end))
-    values = np.frombuffer(text.translate(table), np.uint8).reshape(characters.shape)[:, :count]
-    plain = (characters[:, count:] == np.frombuffer(end, np.uint8)).all(axis=1)
-    if values.max() > n:
-        plain &= (values <= n).all(axis=1)
-    if b"-" in text:
-        plain &= values.any(axis=1) | (characters[:, :count] != ord("-")).all(axis=1)
-    return values, plain
-
-
-def plain_boards(text: bytes, n: int, end: bytes = b"") -> NDArray[np.uint8]:
-    """The boards up to the first that takes a closer look, by :func:`plain_values`.
-
-    Returns
-    -------
-    uint8 (B, n * n)
-    """
-    values, plain = plain_values(text, n, end)
-    return np.ascontiguousarray(values if plain.all() else values[: plain.argmin()])
 
 
 def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:

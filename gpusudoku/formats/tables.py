@@ -5,22 +5,25 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
-from gpusudoku.board.fields import Fields
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.board.places import Origin, Places
+from gpusudoku.board.places import Origin
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, shown
+from gpusudoku.formats.copying import FieldCopier
 from gpusudoku.formats.headers import Header, fields_of
 from gpusudoku.formats.lines import LineParser
 from gpusudoku.formats.source import FormatError, Lines, Way, single
-from gpusudoku.formats.symbols import plain_boards
 
 
 def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | InputError]:
     """Read the board of every line; a line without one gives an error in its place."""
     parser, origin = LineParser(way.geometry), Origin(way.source, header.others(header.names))
+    copier = FieldCopier(lines)
     for number, line in lines:
         if number <= header.line or not line.strip():
             continue
@@ -36,7 +39,8 @@ def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | Input
             yield error.at(way.source)
         else:
             yield single(board, origin, number, texts_of(header.others(fields)))
-            yield from _follow(lines, origin, header, board.geometry)
+            if copier.parsed() and board.n <= len(DIGITS):
+                yield from copier.follow(_Rows(board.geometry, origin, header))
 
 
 def texts_of(fields: Iterable[bytes]) -> tuple[str, ...]:
@@ -44,44 +48,30 @@ def texts_of(fields: Iterable[bytes]) -> tuple[str, ...]:
     return tuple(field.decode(errors="replace") for field in fields)
 
 
-def _follow(lines: Lines, origin: Origin, header: Header, geometry: Geometry) -> Iterator[Batch]:
-    """Read on after a row while the buffered rows are plain: no quotes, and as many fields."""
-    if geometry.n > len(DIGITS):
-        return
-    while True:
-        data = lines.buffered()
-        if not _plain_fields(data[: data.find(b"\n") + 1], header, geometry):
-            return
-        rows, size = [], 0
-        for line in data[: data.rfind(b"\n") + 1].splitlines(keepends=True):
-            fields = _plain_fields(line, header, geometry)
-            if not fields:
-                break
-            rows.append(fields)
-            size += len(line)
-        columns = list(zip(*rows, strict=True))
-        cells = plain_boards(b"".join(columns[header.column]), geometry.n)
-        if len(cells) < len(rows):
-            if not len(cells):
-                return
-            rows, columns = rows[: len(cells)], [column[: len(cells)] for column in columns]
-            size = sum(map(len, data.split(b"\n", len(rows))[: len(rows)])) + len(rows)
-        beside = Fields.of([*zip(*map(texts_of, header.others(columns)), strict=True)])
-        number = lines.skip(len(rows), size)
-        places = Places.of(
-            origin, range(number, number + len(rows)), beside if len(columns) > 1 else None
-        )
-        yield Batch(geometry, cells, places=places)
+class _Rows:
+    """Rows like one that was read: see :class:`Form`.
 
+    Fields have quotes around them or none, and the board is as long as it was.
+    """
 
-def _plain_fields(line: bytes, header: Header, geometry: Geometry) -> list[bytes] | None:
-    """The fields of a row without quotes whose board has the right length; None for others."""
-    if b'"' in line or line[:1] == b"#" or line[-1:] != b"\n" or b"\0" in line:
-        return None
-    fields = line.rstrip(b"\r\n").split(header.delimiter)
-    if len(fields) != len(header.names) or len(fields[header.column]) != geometry.cells:
-        return None
-    return fields
+    def __init__(self, geometry: Geometry, origin: Origin, header: Header) -> None:
+        self.geometry, self.origin = geometry, origin
+        self.columns, self.column = len(header.names), header.column
+        self._delimiter = ord(header.delimiter)
+
+    def cut(
+        self,
+        data: NDArray[np.uint8],
+        places: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+    ) -> int:
+        """See the protocol."""
+        from gpusudoku.kernels.text.rows import cut_rows  # Numba takes long to import
+
+        cells = self.geometry.cells
+        rows: int = cut_rows(data, self._delimiter, self.column, cells, places, starts, ends)
+        return rows
 
 
 def _is_row(number: int, line: bytes, way: Way, header: Header) -> bool:

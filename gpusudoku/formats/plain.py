@@ -1,0 +1,69 @@
+"""Boards whose characters all have one meaning, many at a time, from a buffer of bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.formats.symbols import CHARACTERS, WITHOUT_ZERO
+from gpusudoku.kernels.text.values import DASH
+
+LEAST_LINES = 16
+"""Lines read together at first, and again after a line that differs from the others."""
+MOST_LINES = 1 << 14
+"""Lines read together at most."""
+COMPILED_BOARDS = 1 << 14
+"""Fewer boards in plain lines are read before it is worth loading, or compiling, a kernel."""
+
+
+class Run:
+    """Lines that are alike, taken together: the more of them were plain, the more.
+
+    Looking at many lines in vain would cost more than parsing the few that are plain.
+    """
+
+    def __init__(self) -> None:
+        self.lines = LEAST_LINES
+        """How many lines to look at."""
+        self.boards = 0
+        """How many boards were read before."""
+
+    def took(self, lines: int, plain: int) -> None:
+        """Notice that so many lines were at hand, and how many of them were plain."""
+        self.boards += plain
+        self.lines = min(2 * self.lines, MOST_LINES) if plain == lines > 0 else LEAST_LINES
+
+
+def plain_boards(
+    data: NDArray[np.uint8], starts: NDArray[np.int64], n: int, *, compiled: bool
+) -> NDArray[np.uint8]:
+    """The boards up to the first that takes a closer look.
+
+    One does if it has other characters than the digits up to n and the signs for an empty cell, or
+    those whose value is ambiguous; or if it may be a rule: no digit, but a dash.
+
+    Parameters
+    ----------
+    data
+        uint8 (bytes).
+    starts
+        int64 (B), where the n * n characters of each board begin.
+    compiled
+        Whether there are enough boards to call a kernel. Without it this takes NumPy.
+
+    Returns
+    -------
+    uint8 (up to B, n * n)
+    """
+    if compiled:
+        from gpusudoku.kernels.text.boards import take_boards  # Numba takes long to import
+
+        cells = np.empty((len(starts), n * n), np.uint8)
+        taken: int = take_boards(data, starts, n, cells)
+        return cells[:taken]
+    symbols = data[starts[:, None] + np.arange(n * n)]
+    table = np.frombuffer(WITHOUT_ZERO if n == 16 else CHARACTERS, np.uint8)
+    values: NDArray[np.uint8] = table[symbols]
+    largest = values.max(axis=1, initial=0)
+    plain = (largest <= n) & ((largest > 0) | (symbols != DASH).all(axis=1))
+    return values if plain.all() else values[: plain.argmin()]

@@ -1,0 +1,55 @@
+"""What a byte is worth, which boards are certain, and for how many anything is compiled."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from gpusudoku.formats.plain import plain_boards
+from gpusudoku.formats.symbols import CHARACTERS, WITHOUT_ZERO
+from gpusudoku.kernels.text.values import UNKNOWN, value_of
+from tests.boards import LINE_4X4
+
+
+def test_the_value_of_every_byte() -> None:
+    digits = "123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    for symbol in range(256):
+        character = chr(symbol).upper() if symbol < 128 else "\0"
+        expected = 0 if character in ".*_-?" else digits.find(character) + 1 or UNKNOWN
+        assert WITHOUT_ZERO[symbol] == value_of(symbol, UNKNOWN) == expected
+        assert CHARACTERS[symbol] == (0 if character == "0" else expected)
+
+
+@pytest.mark.parametrize("n", [1, 4, 9, 10, 16, 25, 35])
+def test_compiled_and_not(n: int) -> None:
+    """Any byte in any place, and boards without a digit, wherever they begin."""
+    rng = np.random.default_rng(n)
+    lines = rng.choice(np.frombuffer(b".1", np.uint8), (300, n * n + 3))
+    lines[np.arange(256), rng.integers(0, n * n, 256)] = np.arange(256)
+    lines[256:] = rng.choice(np.frombuffer(b".0-_-", np.uint8), (44, n * n + 3))
+    data = lines.ravel()
+    for line in range(len(lines)):
+        starts = np.arange(line, min(line + 5, len(lines))) * lines.shape[1]
+        found = [plain_boards(data, starts, n, compiled=compiled) for compiled in (False, True)]
+        assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("text", [
+    f"{LINE_4X4}\n" * 1000,
+    "id,puzzle\n" + f"1,{LINE_4X4}\n" * 100,
+    f'{{"puzzle": "{LINE_4X4}"}}\n' * 100,
+], ids=["lines", "table", "objects"])  # fmt: skip
+def test_nothing_is_compiled_for_few_boards(text: str) -> None:
+    """Not even Numba is brought in."""
+    program = (
+        "import sys; from gpusudoku.formats import Way, read_text_batches;"
+        "batches = read_text_batches(sys.stdin.read(), Way('f'));"
+        "print(sum(map(len, batches)), 'numba' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=text, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == [str(text.count(LINE_4X4)), "False"]
