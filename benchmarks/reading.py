@@ -3,8 +3,8 @@
 Nothing is counted, solved or written. The seconds are those of the processor, so that what else
 runs on the machine matters little.
 
-    python benchmarks/texts.py             measure, and print the table
-    python benchmarks/texts.py --show      the table of what was recorded before
+    python benchmarks/reading.py             measure, and print the table
+    python benchmarks/reading.py --show      the table of what was recorded before
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def show(path: Path) -> None:
     table(["what", "million boards/s and core", "ns/board"], rows)
 
 
-@script("texts", show)
+@script("reading", show)
 @click.option("--lines", type=click.IntRange(min=1), default=1_000_000, show_default=True,
               help="Boards of every kind.")  # fmt: skip
 @click.option("--repeats", default=5, show_default=True, help="Runs of every case.")

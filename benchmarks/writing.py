@@ -133,7 +133,7 @@ def show(path: Path) -> None:
     table(["command", "form", "million boards a second and core"], rows, left=2)
 
 
-@script("texts_writing", show)
+@script("writing", show)
 @click.option("--lines", type=click.IntRange(min=BLOCK), default=1_000_000, show_default=True,
               help="Boards that are written.")  # fmt: skip
 @click.option("--repeats", default=3, show_default=True, help="Runs of every case.")
