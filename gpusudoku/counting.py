@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, Unpack
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import in_blocks
@@ -17,7 +17,7 @@ from gpusudoku.errors import InputError, MismatchError, TooExpensive, described
 from gpusudoku.given import BoardLike, batches_of, board_of
 from gpusudoku.jobs.job import Progress
 from gpusudoku.options import STRATEGIES, OptionFields, Options, takes_options
-from gpusudoku.planning.batch import CountsOne, count_block, most_boards
+from gpusudoku.planning.batch import CountsOne, count_block, most_boards, side_by_side
 from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.run import count_board, run_plan
@@ -128,15 +128,22 @@ def count_batches(
     options: Options,
     engine: Engine | None = None,
     one: CountsOne | None = None,
-) -> Generator[Counts, None, None]:
+    then: Callable[[Counts], Any] | None = None,
+) -> Generator[Any, None, None]:
     """Count as ``count_many`` does; the counts of boards that are counted together come together.
 
-    ``one`` counts those that are counted by themselves, by default without a word. An InputError
-    that reading the batches raises is raised once all boards before it are counted.
+    ``one`` counts those that are counted by themselves, by default without a word. What is given
+    is what ``then`` makes of the ``Counts``, in the thread that has them; by default nothing. An
+    InputError that reading the batches raises is raised once all boards before it are counted.
     """
     device = engine_for(options, engine)
-    most = most_boards(options, device)
-    return in_blocks(batches, most, lambda block: count_block(block, options, device, one))
+    return in_blocks(
+        batches,
+        most_boards(options, device),
+        lambda block, cancel: count_block(block, options, device, one, cancel),
+        then,
+        side_by_side(options, device),
+    )
 
 
 @takes_options

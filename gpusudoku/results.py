@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
-from itertools import compress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -71,6 +70,12 @@ class ContractionStats:
     """The whole contraction."""
     utilisation: tuple[float, ...]
     """For every worker the share of the sum's time in which it worked."""
+
+
+def numbers_of(counts: Sequence[int]) -> NDArray[Any]:
+    """Counts as an array (B): int64, or Python's integers where one exceeds that."""
+    fits = max(counts, default=0) < 1 << 63
+    return np.array(counts, np.int64 if fits else object)
 
 
 Stats = SearchStats | ContractionStats
@@ -160,8 +165,8 @@ class Counts:
     """The counts of boards that were counted together; iterating gives a ``Count`` for each."""
 
     boards: Batch
-    counts: list[int]
-    """At most the limit."""
+    numbers: NDArray[Any]
+    """int64 (B), or object, Python's integers, where one exceeds that: at most the limit."""
     limit: int | None
     """Counts that reach it are not exact."""
     device: str
@@ -172,16 +177,17 @@ class Counts:
     """What was done for all of them."""
     estimates: Estimates | None = None
     """What was estimated before, for a single board."""
+    continued: bool = False
+    """Whether the statistics are those of boards that came before, too."""
 
     @classmethod
     def of(cls, board: Batch, count: Count, limit: int | None) -> Counts:
         """The count of a single board, which the batch holds."""
-        return cls(
-            board, [count.count], limit, count.device, count.jobs, count.stats, count.estimates
-        )
+        numbers, stats = numbers_of([count.count]), count.stats
+        return cls(board, numbers, limit, count.device, count.jobs, stats, count.estimates)
 
     def __len__(self) -> int:
-        return len(self.counts)
+        return len(self.numbers)
 
     def __iter__(self) -> Iterator[Count]:
         for board, count in zip(self.boards, self.counts, strict=True):
@@ -189,15 +195,19 @@ class Counts:
             yield Count(board, count, exact, self.device, self.jobs, self.stats, self.estimates)
 
     @property
-    def numbers(self) -> NDArray[Any]:
-        """The counts as an array (B): int64, or Python's integers where one exceeds that."""
-        fits = max(self.counts, default=0) < 1 << 63
-        return np.array(self.counts, np.int64 if fits else object)
+    def counts(self) -> list[int]:
+        """The numbers as a list."""
+        counts: list[int] = self.numbers.tolist()
+        return counts
+
+    def part(self, start: int, end: int) -> Counts:
+        """Those of the boards from start to before end."""
+        boards = self.boards.part(start, end)
+        return replace(self, boards=boards, numbers=self.numbers[start:end])
 
     def chosen(self, mask: NDArray[np.bool_]) -> Counts:
         """Those for which the mask, bool (B), is true."""
-        counts = list(compress(self.counts, mask))
-        return replace(self, boards=self.boards.chosen(mask), counts=counts)
+        return replace(self, boards=self.boards.chosen(mask), numbers=self.numbers[mask])
 
     def is_exact(self, count: int) -> bool:
         """Whether one of the counts is exact."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,11 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.given import BoardLike, batches_of, board_of
+from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Progress
-from gpusudoku.listing import Listing, find_solutions
+from gpusudoku.listing import Listing
 from gpusudoku.options import OptionFields, Options, takes_options
+from gpusudoku.planning.batch import find_solutions
 from gpusudoku.results import SearchStats
 
 
@@ -170,18 +172,29 @@ def solve_batches(
     engine: Engine | None = None,
     *,
     check_unique: bool = True,
-) -> Generator[Solved, None, None]:
+    then: Callable[[Solved], Any] | None = None,
+) -> Generator[Any, None, None]:
     """Find a solution of every board and, unless told not to, see whether there is another.
 
-    An InputError that reading the batches raises is raised once all boards before it are solved.
+    What is given is what ``then`` makes of what was ``Solved``, in the thread that has it; by
+    default nothing. An InputError that reading the batches raises is raised once all boards before
+    it are solved.
     """
     limited = replace(options, limit=2 if check_unique else 1)
     device = engine_for(limited, engine)
-    return in_blocks(batches, device.most_boards, lambda block: _solved(block, limited, device))
+    return in_blocks(
+        batches,
+        device.most_boards,
+        lambda block, cancel: _solved(block, limited, device, cancel),
+        then,
+        device.side_by_side,
+    )
 
 
-def _solved(block: Batch, options: Options, engine: Engine) -> Generator[Solved, None, None]:
-    rows, roots, stats = find_solutions(block, options, engine)
+def _solved(
+    block: Batch, options: Options, engine: Engine, cancel: CancelToken | None
+) -> Generator[Solved, None, None]:
+    rows, roots, stats = find_solutions(block, options, engine, cancel)
     solutions = np.zeros_like(block.cells)
     solutions[roots[::-1]] = rows[::-1]  # the last to be written, the first found, remains
     counts = np.minimum(np.bincount(roots, minlength=len(block)), options.limit or 0)

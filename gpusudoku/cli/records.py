@@ -77,7 +77,12 @@ class Answers:
 
 
 class Writer(ABC):
-    """Writes answers in one form."""
+    """Writes answers in one form; any thread may have it write some."""
+
+    @property
+    def between(self) -> bytes:
+        """What stands between the texts of answers."""
+        return b""
 
     def watched(self, batches: Iterable[Batch]) -> Iterable[Batch]:
         """Boards that are read, which a form may want to know before there are answers."""
@@ -87,8 +92,8 @@ class Writer(ABC):
     def text(self, answers: Answers) -> bytes:
         """Whole lines."""
 
-    def end(self) -> bytes:
-        """What stands after all answers."""
+    def header(self) -> bytes:
+        """What stands before all answers, once boards were read."""
         return b""
 
 
@@ -98,7 +103,6 @@ class Table(Writer):
     def __init__(self, delimiter: str) -> None:
         self._delimiter = delimiter
         self._origin: Origin | None = None
-        self._begun = False
 
     def watched(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """The same boards.
@@ -136,18 +140,12 @@ class Table(Writer):
         )
         if self._origin is not None and self._origin.columns:
             rows = map(add, rows, map(places.beside, range(len(answers))))
-        return as_bytes(self._header() + self._written(list(rows)))
+        return as_bytes(self._written(list(rows)))
 
-    def end(self) -> bytes:
-        """The header, if there was no board."""
-        return as_bytes(self._header())
-
-    def _header(self) -> str:
-        if self._begun:
-            return ""
-        self._begun = True
+    def header(self) -> bytes:
+        """The names of the columns."""
         others = () if self._origin is None else self._origin.columns
-        return self._written([(*COLUMNS, *distinct(others, COLUMNS))])
+        return as_bytes(self._written([(*COLUMNS, *distinct(others, COLUMNS))]))
 
     def _written(self, rows: Sequence[tuple[str, ...]]) -> str:
         """Quote what needs it; where nothing does, which is as a rule, joining is all."""
