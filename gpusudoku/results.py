@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.drawing import draw
+
+One = TypeVar("One", covariant=True)
+Blocks = TypeVar("Blocks", bound="Block[Any]")
 
 LONGEST_NUMBER = 60
 """Digits of a count that is shown in full where it stands for itself, as in a notebook."""
@@ -220,3 +223,64 @@ class Counts:
     def text(self, count: int) -> str:
         """One of the counts as it is shown: ``N+`` for N or more."""
         return decimal_digits(count) if self.is_exact(count) else f"{count}+"
+
+
+class Block(Protocol[One]):
+    """Results of boards that were worked on together."""
+
+    @property
+    def numbers(self) -> NDArray[Any]:
+        """The number of solutions found of every board."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[One]: ...
+
+    def part(self, start: int, end: int) -> Self:
+        """Those of the boards from start to before end."""
+
+
+class Results(Generic[Blocks, One]):
+    """An iterator over the results of many boards, in their order.
+
+    Boards are worked on in blocks, and an object for a board is made only when it is asked for:
+    ``blocks`` and ``numbers`` make none. ``close`` stops the work on boards that nobody asked for.
+    """
+
+    def __init__(self, blocks: Generator[Blocks, None, None]) -> None:
+        self._blocks = blocks
+        self._block: Blocks | None = None
+        self._objects: Iterator[One] = iter(())
+        self._taken = 0
+
+    def __iter__(self) -> Results[Blocks, One]:
+        return self
+
+    def __next__(self) -> One:
+        while True:
+            for one in self._objects:
+                self._taken += 1
+                return one
+            self._block, self._taken = next(self._blocks), 0
+            self._objects = iter(self._block)
+
+    def blocks(self) -> Iterator[Blocks]:
+        """What is left, in blocks of boards that were worked on together."""
+        if self._block is not None and self._taken < len(self._block):
+            block, self._objects = self._block.part(self._taken, len(self._block)), iter(())
+            yield block
+        yield from self._blocks
+
+    def numbers(self) -> NDArray[Any]:
+        """The number of solutions found of every board that is left.
+
+        An array (B), int64, or of Python's integers where one exceeds that. A number that reaches
+        the limit may be smaller than the count.
+        """
+        found = [np.zeros(0, np.int64), *(block.numbers for block in self.blocks())]
+        return np.concatenate(found)
+
+    def close(self) -> None:
+        """Stop the work."""
+        self._blocks.close()
+        self._objects, self._block = iter(()), None

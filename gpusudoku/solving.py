@@ -23,7 +23,7 @@ from gpusudoku.jobs.job import Progress
 from gpusudoku.listing import Listing
 from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.batch import find_solutions
-from gpusudoku.results import SearchStats
+from gpusudoku.results import Results, SearchStats
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,6 +77,17 @@ class Solved:
         second = found.unique is not None
         return cls(board, cells[None], np.array([count]), second, found.stats)
 
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """The same as ``counts``."""
+        return self.counts
+
+    def part(self, start: int, end: int) -> Solved:
+        """What came of the boards from start to before end."""
+        these = slice(start, end)
+        boards, solutions = self.boards.part(start, end), self.solutions[these]
+        return replace(self, boards=boards, solutions=solutions, counts=self.counts[these])
+
     def __len__(self) -> int:
         return len(self.counts)
 
@@ -122,12 +133,16 @@ def solve_many(
     check_unique: bool = True,
     engine: Engine | None = None,
     **options: Unpack[OptionFields],
-) -> Generator[Solution, None, None]:
+) -> Results[Solved, Solution]:
     """Find a solution of each of many boards, in their order.
 
     What is taken for boards, and the box, are as for ``count_many``, everything else is as for
-    ``solve``. Boards are solved in blocks, and the ``stats`` of a result are those of its block.
-    Memory is bounded by a block, however many boards there are.
+    ``solve``. Boards are solved in blocks, one on each thread, or one after the other where they
+    take long, and the ``stats`` of a result are those of its block. Memory is bounded by two blocks
+    for each thread, however many boards there are.
+
+    What is returned is an iterator over a ``Solution`` for every board. Its method ``blocks`` gives
+    what was ``Solved`` of many boards instead, as arrays.
 
     Raises
     ------
@@ -135,15 +150,7 @@ def solve_many(
         As ``count_many`` does.
     """
     batches = batches_of(boards, box)
-    return _each(batches, Options(**options), engine, check_unique)
-
-
-def _each(
-    batches: Iterable[Batch], options: Options, engine: Engine | None, check_unique: bool
-) -> Generator[Solution, None, None]:
-    with closing(solve_batches(batches, options, engine, check_unique=check_unique)) as blocks:
-        for solved in blocks:
-            yield from solved
+    return Results(solve_batches(batches, Options(**options), engine, check_unique=check_unique))
 
 
 def solve_board(
