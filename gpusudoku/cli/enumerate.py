@@ -132,7 +132,8 @@ def _listed(
             line.expected = expect_listing(board[0], options, engine)
         if totals:
             show = partial(show_search, board[0]) if source.single else partial(totals.add, 1)
-        yield from map(then, list_board(board, options, engine, line.update, show))
+        with closing(list_board(board, options, engine, line.update, show)) as found:
+            yield from map(then, found)
 
 
 def _with_texts(listed: Listed, form: str, in_order: bool) -> WithTexts:
