@@ -90,9 +90,11 @@ def measure(batches: dict[str, list[str]], lines: int, repeats: int) -> tuple[li
             long, short = (timed(command, jobs, file) for file in files[name])
             if kept:
                 number = lines - lines // SHORT
+                rate = number / (long.seconds - short.seconds)
+                cpu = (long.cpu - short.cpu) / number
                 runs.append({"batch": name, "command": command, "jobs": jobs, "lines": lines,
-                             "seconds": long.seconds, "rate": number / (long.seconds - short.seconds),
-                             "cpu": (long.cpu - short.cpu) / number, "gigahertz": clock})  # fmt: skip
+                             "seconds": long.seconds, "rate": rate, "cpu": cpu,
+                             "gigahertz": clock})  # fmt: skip
         many = [many_threads(name, command, runs, files[name][0], Path(folder))
                 for name, command in product(batches, COMMANDS)]  # fmt: skip
     return runs, many
