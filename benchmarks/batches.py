@@ -2,7 +2,9 @@
 
 A batch is a file of puzzles, repeated until it has the number of lines that is asked for. Every
 command runs on that file and on a tenth of it. The difference is the time of the other nine
-tenths: start-up and compiling cancel out.
+tenths: start-up and compiling cancel out. A run on sixteen threads, on however many cores, must
+write the same, and tells how much memory that takes; the share of all work that only one thread can
+do, reading and writing, tells how far more cores help.
 
     python benchmarks/batches.py                    puzzles made from the project's own boards
     python benchmarks/batches.py list.txt other.txt puzzles of yours, too, one a line
@@ -11,22 +13,33 @@ tenths: start-up and compiling cancel out.
 
 from __future__ import annotations
 
+import hashlib
+import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Generator
 from itertools import product
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import click
 import numpy as np
 from generated import shuffled
-from machine import gigahertz, heading, record, recorded
+from machine import gigahertz, heading, machine, recorded, write
 from script import Run, grouped, script, table, turns
 
 from gpusudoku import formats
-from gpusudoku.errors import GpusudokuError
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.blocks import in_blocks
+from gpusudoku.cli.lines import Lines
+from gpusudoku.cli.options import Reading
+from gpusudoku.cli.source import Source
+from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.errors import GpusudokuError, MismatchError
+from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.cores import usable_cores
 
 COMMANDS = ["count --limit 2", "count --only unique", "solve", "enumerate --limit 2"]
@@ -34,6 +47,8 @@ OWN = ["1a", "2a", "a1", "b1", "techniques-9x9", "decomposition-9x9", "decomposi
 """Proper 9x9 puzzles of the project."""
 SHORT = 10
 """The short file has this many times fewer lines."""
+MANY = 16
+"""Threads of the run that is to show what many do."""
 
 
 def puzzles(path: Path) -> list[str]:
@@ -48,8 +63,18 @@ def own_puzzles() -> list[str]:
     return formats.write_lines(cells).decode().splitlines()
 
 
-def measure(batches: dict[str, list[str]], lines: int, repeats: int) -> list[Run]:
-    """Every run of every case."""
+class Done(NamedTuple):
+    """What a command took."""
+
+    seconds: float
+    cpu: float
+    """Seconds on all cores together."""
+    peak: int
+    """The most bytes of memory at a time."""
+
+
+def measure(batches: dict[str, list[str]], lines: int, repeats: int) -> tuple[list[Run], list[Run]]:
+    """Every run of every case, and what many threads would do."""
     runs = []
     cases = list(product(batches, COMMANDS, sorted({1, usable_cores()})))
     with tempfile.TemporaryDirectory() as folder:
@@ -61,13 +86,63 @@ def measure(batches: dict[str, list[str]], lines: int, repeats: int) -> list[Run
         for (name, command, jobs), kept in turns(
             cases, repeats, lambda case: f"{case[0]} {case[1]}"
         ):
-            clock = gigahertz(1)
+            clock = gigahertz(jobs)
             long, short = (timed(command, jobs, file) for file in files[name])
             if kept:
-                rate = (lines - lines // SHORT) / (long - short)
+                number = lines - lines // SHORT
+                rate = number / (long.seconds - short.seconds)
+                cpu = (long.cpu - short.cpu) / number
                 runs.append({"batch": name, "command": command, "jobs": jobs, "lines": lines,
-                             "seconds": long, "rate": rate, "gigahertz": clock})  # fmt: skip
-    return runs
+                             "seconds": long.seconds, "rate": rate, "cpu": cpu,
+                             "gigahertz": clock})  # fmt: skip
+        many = [many_threads(name, command, runs, files[name][0], Path(folder))
+                for name, command in product(batches, COMMANDS)]  # fmt: skip
+    return runs, many
+
+
+def many_threads(name: str, command: str, runs: list[Run], file: Path, folder: Path) -> Run:
+    """A run of more threads than there may be cores, and how little one thread has to do alone.
+
+    Raises
+    ------
+    MismatchError
+        If it does not write what one thread writes.
+    """
+    alone, threads = folder / "alone", folder / "threads"
+    one, many = (timed(command, jobs, file, path) for jobs, path in ((1, alone), (MANY, threads)))
+    if digest(alone) != digest(threads):
+        raise MismatchError(f"{command}: {MANY} threads write something else than one")
+    [lines] = {run["lines"] for run in runs}
+    cpu = median(run["cpu"] for run in runs
+                 if (run["batch"], run["command"], run["jobs"]) == (name, command, 1))  # fmt: skip
+    share = outside(file, alone.read_bytes()) / lines / cpu
+    return {"batch": name, "command": command, "jobs": MANY, "outside": share,
+            "cpu": many.cpu / one.cpu, "peak": many.peak, "peak_alone": one.peak}  # fmt: skip
+
+
+def outside(file: Path, text: bytes) -> float:
+    """The seconds on a core that reading a file takes, and writing what came of it.
+
+    That is all that one thread does while others work on the boards.
+    """
+
+    def work(block: Batch, cancel: CancelToken | None) -> Generator[None, None, None]:
+        yield None
+
+    start = time.thread_time()
+    for _ in in_blocks(
+        Source([str(file)], Reading(None, False)).batches(), CpuEngine.most_boards, work
+    ):
+        pass
+    with Path(os.devnull).open("wb") as nowhere:
+        Lines(nowhere.fileno(), os.devnull).write(text)
+    return time.thread_time() - start
+
+
+def digest(path: Path) -> bytes:
+    """What tells the contents of a file from others."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
 
 
 def written(path: Path, boards: list[str], lines: int) -> Path:
@@ -76,8 +151,8 @@ def written(path: Path, boards: list[str], lines: int) -> Path:
     return path
 
 
-def timed(command: str, jobs: int, file: Path) -> float:
-    """The seconds that a command takes for a file.
+def timed(command: str, jobs: int, file: Path, output: Path = Path(os.devnull)) -> Done:
+    """What a command takes for a file.
 
     Raises
     ------
@@ -86,30 +161,60 @@ def timed(command: str, jobs: int, file: Path) -> float:
     """
     words = [sys.executable, "-m", "gpusudoku", *command.split(), "-j", f"{jobs}"]
     start = time.perf_counter()
-    done = subprocess.run(
-        [*words, "--device", "cpu", str(file)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False,
-    )  # fmt: skip
-    seconds = time.perf_counter() - start
-    if done.returncode:
-        raise GpusudokuError(f"{command}: {done.stderr.strip().rpartition(chr(10))[2]}")
-    return seconds
+    with output.open("wb") as out, tempfile.TemporaryFile() as said:
+        process = subprocess.Popen([*words, "--device", "cpu", str(file)], stdout=out, stderr=said)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.perf_counter() - start
+        if process.returncode:
+            said.seek(0)
+            raise GpusudokuError(
+                f"{command}: {said.read().decode().strip().rpartition(chr(10))[2]}"
+            )
+    return Done(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10)
 
 
 def show(path: Path) -> None:
-    """Print the table of a recorded file."""
+    """Print the tables of a recorded file."""
     results = recorded(path)
     runs = results["runs"]
     clock = median(run["gigahertz"] for run in runs)
     print(f"{heading(results['machine'])}; {clock:.2f} GHz per core\n")
     numbers = list(dict.fromkeys(run["jobs"] for run in runs))
     cases = grouped(runs, "batch", "command", "jobs")
+    rows = []
+    for name, command in grouped(runs, "batch", "command"):
+        rates = [median(run["rate"] for run in cases[name, command, jobs]) for jobs in numbers]
+        clocks = [
+            median(run["gigahertz"] for run in cases[name, command, jobs]) for jobs in numbers
+        ]
+        # Cores that are lent out to others, or slow down together, are no fault of the program.
+        speeds = [rate / rates[0] * clocks[0] / clock
+                  for rate, clock in zip(rates[1:], clocks[1:], strict=True)]  # fmt: skip
+        rows.append([name, f"`{command}`", *(f"{rate:,.0f}" for rate in rates),
+                     *(f"{speed:.2f}" for speed in speeds)])  # fmt: skip
+    heads = [*(f"puzzles/s, -j {jobs}" for jobs in numbers),
+             *(f"speed-up for the cycles of {jobs}" for jobs in numbers[1:])]  # fmt: skip
+    table(["batch", "command", *heads], rows, left=2)
+    if "many" in results:
+        print()
+        show_many(results["many"])
+
+
+def show_many(runs: list[Run]) -> None:
+    """Print what many threads do."""
     rows = [
-        [name, f"`{command}`",
-         *(f"{median(run['rate'] for run in cases[name, command, jobs]):,.0f}" for jobs in numbers)]
-        for name, command in grouped(runs, "batch", "command")
+        [run["batch"], f"`{run['command']}`", f"{run['outside']:.1%}", f"{run['cpu']:.2f}",
+         f"{run['peak'] / 1e6:,.0f}", f"{run['peak_alone'] / 1e6:,.0f}"]
+        for run in runs
     ]  # fmt: skip
-    table(["batch", "command", *(f"puzzles/s, -j {jobs}" for jobs in numbers)], rows, left=2)
+    heads = [
+        "outside the parallel part",
+        f"CPU time, -j {MANY} over -j 1",
+        f"MB, -j {MANY}",
+        "MB, -j 1",
+    ]
+    table(["batch", "command", *heads], rows, left=2)
 
 
 @script("batches", show)
@@ -121,7 +226,8 @@ def main(path: Path, files: tuple[str, ...], lines: int, repeats: int) -> None:
     """Time the commands on the puzzles of FILES."""
     batches = {"own boards, shuffled": own_puzzles()}
     batches |= {Path(name).stem: puzzles(Path(name)) for name in files}
-    record(path, measure(batches, lines, repeats))
+    runs, many = measure(batches, lines, repeats)
+    write(path, {"machine": machine(), "runs": runs, "many": many})
 
 
 if __name__ == "__main__":

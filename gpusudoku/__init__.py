@@ -42,9 +42,16 @@ if TYPE_CHECKING:
     from gpusudoku.formats import parse
     from gpusudoku.listing import Listing, solutions
     from gpusudoku.options import Options
-    from gpusudoku.results import ContractionStats, Count, Estimates, SearchStats
+    from gpusudoku.results import (
+        ContractionStats,
+        Count,
+        Counts,
+        Estimates,
+        Results,
+        SearchStats,
+    )
     from gpusudoku.simplifying import Simplified, simplify
-    from gpusudoku.solving import Solution, solve, solve_many
+    from gpusudoku.solving import Solution, Solved, solve, solve_many
 
 __version__ = "0.5.0"
 
@@ -55,13 +62,16 @@ _LAZY = {
     "Conflict": "board.board",
     "ContractionStats": "results",
     "Count": "results",
+    "Counts": "results",
     "Estimates": "results",
     "Geometry": "board.geometry",
     "Listing": "listing",
     "Options": "options",
+    "Results": "results",
     "SearchStats": "results",
     "Simplified": "simplifying",
     "Solution": "solving",
+    "Solved": "solving",
     "count": "counting",
     "count_many": "counting",
     "cross_check": "counting",
@@ -78,6 +88,7 @@ __all__ = [
     "Conflict",
     "ContractionStats",
     "Count",
+    "Counts",
     "DeviceError",
     "Estimates",
     "Geometry",
@@ -87,9 +98,11 @@ __all__ = [
     "Listing",
     "MismatchError",
     "Options",
+    "Results",
     "SearchStats",
     "Simplified",
     "Solution",
+    "Solved",
     "TooExpensive",
     "__version__",
     "collection",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from contextlib import closing
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, Unpack
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import in_blocks
@@ -17,11 +16,11 @@ from gpusudoku.errors import InputError, MismatchError, TooExpensive, described
 from gpusudoku.given import BoardLike, batches_of, board_of
 from gpusudoku.jobs.job import Progress
 from gpusudoku.options import STRATEGIES, OptionFields, Options, takes_options
-from gpusudoku.planning.batch import CountsOne, count_block, most_boards
+from gpusudoku.planning.batch import CountsOne, count_block, most_boards, side_by_side
 from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.run import count_board, run_plan
-from gpusudoku.results import Count, Counts
+from gpusudoku.results import Count, Counts, Results
 
 CHECK_SECONDS = 20.0
 """A cross-check by the other method may take this long."""
@@ -82,13 +81,18 @@ def count_many(
     box: Geometry | str | None = None,
     engine: Engine | None = None,
     **options: Unpack[OptionFields],
-) -> Generator[Count, None, None]:
+) -> Results[Counts, Count]:
     """Count the solutions of many boards, in their order; options as for ``count``.
 
-    Boards are counted in blocks, and the ``stats`` of a result are those of its block. Memory is
-    bounded by a block, however many boards there are. A block is searched for a few
-    solutions of every board. Boards with more are counted by themselves: with method ``auto`` those
-    of 9x9 cells are contracted, and the others counted by whatever takes less.
+    Boards are counted in blocks, one on each thread, or one after the other where they take long,
+    and the ``stats`` of a result are those of its block. Memory is bounded by two blocks for each
+    thread, however many boards there are. A block is searched for a few solutions of every board.
+    Boards with more are counted by themselves: with method ``auto`` those of 9x9 cells are
+    contracted, and the others counted by whatever takes less.
+
+    What is returned is an iterator over a ``Count`` for every board. Its method ``blocks`` gives
+    ``Counts`` of many boards instead, and ``numbers`` one array of all counts: neither makes an
+    object for a board.
 
     Parameters
     ----------
@@ -112,15 +116,7 @@ def count_many(
         As ``count`` does.
     """
     batches = batches_of(boards, box)
-    return _each(batches, Options(**options), engine)
-
-
-def _each(
-    batches: Iterable[Batch], options: Options, engine: Engine | None
-) -> Generator[Count, None, None]:
-    with closing(count_batches(batches, options, engine)) as blocks:
-        for counts in blocks:
-            yield from counts
+    return Results(count_batches(batches, Options(**options), engine))
 
 
 def count_batches(
@@ -128,15 +124,22 @@ def count_batches(
     options: Options,
     engine: Engine | None = None,
     one: CountsOne | None = None,
-) -> Generator[Counts, None, None]:
+    then: Callable[[Counts], Any] | None = None,
+) -> Generator[Any, None, None]:
     """Count as ``count_many`` does; the counts of boards that are counted together come together.
 
-    ``one`` counts those that are counted by themselves, by default without a word. An InputError
-    that reading the batches raises is raised once all boards before it are counted.
+    ``one`` counts those that are counted by themselves, by default without a word. What is given
+    is what ``then`` makes of the ``Counts``, in the thread that has them; by default nothing. An
+    InputError that reading the batches raises is raised once all boards before it are counted.
     """
     device = engine_for(options, engine)
-    most = most_boards(options, device)
-    return in_blocks(batches, most, lambda block: count_block(block, options, device, one))
+    return in_blocks(
+        batches,
+        most_boards(options, device),
+        lambda block, cancel: count_block(block, options, device, one, cancel),
+        then,
+        side_by_side(options, device),
+    )
 
 
 @takes_options

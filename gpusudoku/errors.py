@@ -61,3 +61,7 @@ class Interrupted(GpusudokuError):  # noqa: N818 - as KeyboardInterrupt
     def __init__(self, message: str, count: int = 0) -> None:
         super().__init__(message)
         self.count = count
+
+
+class Cancelled(Interrupted):
+    """The work was stopped by a ``CancelToken``, not by Ctrl-C."""

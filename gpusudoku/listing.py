@@ -7,14 +7,14 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Unpack
+from typing import Any, Unpack
 from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch, sort_keys
-from gpusudoku.board.blocks import in_blocks
+from gpusudoku.board.blocks import Later, in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
@@ -23,6 +23,7 @@ from gpusudoku.given import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Progress
 from gpusudoku.options import OptionFields, Options, takes_options
+from gpusudoku.planning.batch import find_solutions
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.results import SearchStats
 from gpusudoku.search.frontier import Frontier
@@ -201,16 +202,22 @@ def list_batches(
     options: Options,
     engine: Engine | None = None,
     progress: Callable[[Progress], None] | None = None,
-) -> Generator[Listed, None, None]:
+    then: Callable[[Listed], Any] | None = None,
+) -> Generator[Any, None, None]:
     """List the solutions of every board, no more than the limit, in constant memory.
 
     Those of a board with fewer than FEW come in ascending order, those of others as a ``Listing``
-    gives them. An InputError that reading the batches raises is raised once all boards before it
-    are listed.
+    gives them. What is given is what ``then`` makes of what is ``Listed``, in the thread that has
+    it; by default nothing. An InputError that reading the batches raises is raised once all boards
+    before it are listed.
     """
     device = engine_for(options, engine)
     return in_blocks(
-        batches, LISTED_BOARDS, lambda block: _listed(block, options, device, progress)
+        batches,
+        LISTED_BOARDS,
+        lambda block, cancel: _listed(block, options, device, progress, cancel),
+        then,
+        device.side_by_side,
     )
 
 
@@ -229,47 +236,53 @@ def list_board(
         on_stats(listing.stats)
 
 
-def find_solutions(
-    block: Batch, options: Options, engine: Engine
-) -> tuple[NDArray[np.uint8], NDArray[np.int64], SearchStats]:
-    """Search the boards of a block together, up to a limit that is set or a little beyond.
-
-    Returns
-    -------
-    The solutions, uint8 (k, n * n), and the indices of their boards, int64 (k), both in the order
-    in which they were found, and what was done.
-    """
-    found: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = [
-        (np.empty((0, block.geometry.cells), np.uint8), np.empty(0, np.int64))
-    ]
-    plan = SearchPlan(Frontier.of(block), options)
-    stats = plan.run(engine, on_solutions=lambda *solutions: found.append(solutions)).stats
-    rows, roots = zip(*found, strict=True)
-    return np.concatenate(rows), np.concatenate(roots), stats
-
-
 def _listed(
     block: Batch,
     options: Options,
     engine: Engine,
     progress: Callable[[Progress], None] | None,
-) -> Generator[Listed, None, None]:
-    rows, roots, _ = find_solutions(block, replace(options, limit=FEW), engine)
-    order = np.lexsort((sort_keys(rows), roots))
-    rows, roots = rows[order], roots[order]
+    cancel: CancelToken | None,
+) -> Generator[Listed | Later[Listed], None, None]:
+    rows, roots, _ = find_solutions(block, replace(options, limit=FEW), engine, cancel)
     counts = np.bincount(roots, minlength=len(block))
+    order = np.argsort(roots, kind="stable")
+    several = counts[roots[order]] > 1  # few boards as a rule, and comparing rows takes time
+    if several.any():
+        these = order[several]
+        order[several] = these[np.lexsort((sort_keys(rows[these]), roots[these]))]
+    rest = _in_turn(
+        block,
+        rows[order],
+        counts,
+        options.limit,
+        lambda board: list_board(board, options, engine, progress),
+    )
+    if cancel is not None and (counts >= FEW).any():
+        yield Later(rest)
+    else:
+        yield from rest
+
+
+def _in_turn(
+    block: Batch,
+    rows: NDArray[np.uint8],
+    counts: NDArray[np.int64],
+    limit: int | None,
+    alone: Callable[[Batch], Generator[Listed, None, None]],
+) -> Generator[Listed, None, None]:
+    """Give the solutions of boards with few, sorted rows, and list the others, each alone."""
     first = np.concatenate([[0], np.cumsum(counts)])
-    rank = np.arange(len(rows)) - first[roots]
-    wanted = np.full(len(rows), True) if options.limit is None else rank < options.limit
+    if limit is not None:
+        rank = np.arange(len(rows)) - np.repeat(first[:-1], counts)
     start = 0
     for many in [*np.flatnonzero(counts >= FEW).tolist(), len(block)]:
         if start < many:
             boards, these = block.part(start, many), slice(first[start], first[many])
             unsolvable = boards.chosen(counts[start:many] == 0)
-            yield Listed(boards, unsolvable, [rows[these][wanted[these]]])
+            found = rows[these] if limit is None else rows[these][rank[these] < limit]
+            yield Listed(boards, unsolvable, [found])
         if many < len(block):
-            board = block.part(many, many + 1)
-            with closing(list_board(board, options, engine, progress)) as alone:
-                for listed in alone:
+            with closing(alone(block.part(many, many + 1))) as listing:
+                for listed in listing:
                     yield replace(listed, doubtful=block.part(0, 0))
         start = many + 1

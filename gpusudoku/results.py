@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
-from itertools import compress
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,9 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.drawing import draw
+
+One = TypeVar("One", covariant=True)
+Blocks = TypeVar("Blocks", bound="Block[Any]")
 
 LONGEST_NUMBER = 60
 """Digits of a count that is shown in full where it stands for itself, as in a notebook."""
@@ -71,6 +73,12 @@ class ContractionStats:
     """The whole contraction."""
     utilisation: tuple[float, ...]
     """For every worker the share of the sum's time in which it worked."""
+
+
+def numbers_of(counts: Sequence[int]) -> NDArray[Any]:
+    """Counts as an array (B): int64, or Python's integers where one exceeds that."""
+    fits = max(counts, default=0) < 1 << 63
+    return np.array(counts, np.int64 if fits else object)
 
 
 Stats = SearchStats | ContractionStats
@@ -160,8 +168,8 @@ class Counts:
     """The counts of boards that were counted together; iterating gives a ``Count`` for each."""
 
     boards: Batch
-    counts: list[int]
-    """At most the limit."""
+    numbers: NDArray[Any]
+    """int64 (B), or object, Python's integers, where one exceeds that: at most the limit."""
     limit: int | None
     """Counts that reach it are not exact."""
     device: str
@@ -172,16 +180,17 @@ class Counts:
     """What was done for all of them."""
     estimates: Estimates | None = None
     """What was estimated before, for a single board."""
+    continued: bool = False
+    """Whether the statistics are those of boards that came before, too."""
 
     @classmethod
     def of(cls, board: Batch, count: Count, limit: int | None) -> Counts:
         """The count of a single board, which the batch holds."""
-        return cls(
-            board, [count.count], limit, count.device, count.jobs, count.stats, count.estimates
-        )
+        numbers, stats = numbers_of([count.count]), count.stats
+        return cls(board, numbers, limit, count.device, count.jobs, stats, count.estimates)
 
     def __len__(self) -> int:
-        return len(self.counts)
+        return len(self.numbers)
 
     def __iter__(self) -> Iterator[Count]:
         for board, count in zip(self.boards, self.counts, strict=True):
@@ -189,15 +198,19 @@ class Counts:
             yield Count(board, count, exact, self.device, self.jobs, self.stats, self.estimates)
 
     @property
-    def numbers(self) -> NDArray[Any]:
-        """The counts as an array (B): int64, or Python's integers where one exceeds that."""
-        fits = max(self.counts, default=0) < 1 << 63
-        return np.array(self.counts, np.int64 if fits else object)
+    def counts(self) -> list[int]:
+        """The numbers as a list."""
+        counts: list[int] = self.numbers.tolist()
+        return counts
+
+    def part(self, start: int, end: int) -> Counts:
+        """Those of the boards from start to before end."""
+        boards = self.boards.part(start, end)
+        return replace(self, boards=boards, numbers=self.numbers[start:end])
 
     def chosen(self, mask: NDArray[np.bool_]) -> Counts:
         """Those for which the mask, bool (B), is true."""
-        counts = list(compress(self.counts, mask))
-        return replace(self, boards=self.boards.chosen(mask), counts=counts)
+        return replace(self, boards=self.boards.chosen(mask), numbers=self.numbers[mask])
 
     def is_exact(self, count: int) -> bool:
         """Whether one of the counts is exact."""
@@ -210,3 +223,64 @@ class Counts:
     def text(self, count: int) -> str:
         """One of the counts as it is shown: ``N+`` for N or more."""
         return decimal_digits(count) if self.is_exact(count) else f"{count}+"
+
+
+class Block(Protocol[One]):
+    """Results of boards that were worked on together."""
+
+    @property
+    def numbers(self) -> NDArray[Any]:
+        """The number of solutions found of every board."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[One]: ...
+
+    def part(self, start: int, end: int) -> Self:
+        """Those of the boards from start to before end."""
+
+
+class Results(Generic[Blocks, One]):
+    """An iterator over the results of many boards, in their order.
+
+    Boards are worked on in blocks, and an object for a board is made only when it is asked for:
+    ``blocks`` and ``numbers`` make none. ``close`` stops the work on boards that nobody asked for.
+    """
+
+    def __init__(self, blocks: Generator[Blocks, None, None]) -> None:
+        self._blocks = blocks
+        self._block: Blocks | None = None
+        self._objects: Iterator[One] = iter(())
+        self._taken = 0
+
+    def __iter__(self) -> Results[Blocks, One]:
+        return self
+
+    def __next__(self) -> One:
+        while True:
+            for one in self._objects:
+                self._taken += 1
+                return one
+            self._block, self._taken = next(self._blocks), 0
+            self._objects = iter(self._block)
+
+    def blocks(self) -> Iterator[Blocks]:
+        """What is left, in blocks of boards that were worked on together."""
+        if self._block is not None and self._taken < len(self._block):
+            block, self._objects = self._block.part(self._taken, len(self._block)), iter(())
+            yield block
+        yield from self._blocks
+
+    def numbers(self) -> NDArray[Any]:
+        """The number of solutions found of every board that is left.
+
+        An array (B), int64, or of Python's integers where one exceeds that. A number that reaches
+        the limit may be smaller than the count.
+        """
+        found = [np.zeros(0, np.int64), *(block.numbers for block in self.blocks())]
+        return np.concatenate(found)
+
+    def close(self) -> None:
+        """Stop the work."""
+        self._blocks.close()
+        self._objects, self._block = iter(()), None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,12 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.given import BoardLike, batches_of, board_of
+from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Progress
-from gpusudoku.listing import Listing, find_solutions
+from gpusudoku.listing import Listing
 from gpusudoku.options import OptionFields, Options, takes_options
-from gpusudoku.results import SearchStats
+from gpusudoku.planning.batch import find_solutions
+from gpusudoku.results import Results, SearchStats
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,6 +77,17 @@ class Solved:
         second = found.unique is not None
         return cls(board, cells[None], np.array([count]), second, found.stats)
 
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """The same as ``counts``."""
+        return self.counts
+
+    def part(self, start: int, end: int) -> Solved:
+        """What came of the boards from start to before end."""
+        these = slice(start, end)
+        boards, solutions = self.boards.part(start, end), self.solutions[these]
+        return replace(self, boards=boards, solutions=solutions, counts=self.counts[these])
+
     def __len__(self) -> int:
         return len(self.counts)
 
@@ -120,12 +133,16 @@ def solve_many(
     check_unique: bool = True,
     engine: Engine | None = None,
     **options: Unpack[OptionFields],
-) -> Generator[Solution, None, None]:
+) -> Results[Solved, Solution]:
     """Find a solution of each of many boards, in their order.
 
     What is taken for boards, and the box, are as for ``count_many``, everything else is as for
-    ``solve``. Boards are solved in blocks, and the ``stats`` of a result are those of its block.
-    Memory is bounded by a block, however many boards there are.
+    ``solve``. Boards are solved in blocks, one on each thread, or one after the other where they
+    take long, and the ``stats`` of a result are those of its block. Memory is bounded by two blocks
+    for each thread, however many boards there are.
+
+    What is returned is an iterator over a ``Solution`` for every board. Its method ``blocks`` gives
+    what was ``Solved`` of many boards instead, as arrays.
 
     Raises
     ------
@@ -133,15 +150,7 @@ def solve_many(
         As ``count_many`` does.
     """
     batches = batches_of(boards, box)
-    return _each(batches, Options(**options), engine, check_unique)
-
-
-def _each(
-    batches: Iterable[Batch], options: Options, engine: Engine | None, check_unique: bool
-) -> Generator[Solution, None, None]:
-    with closing(solve_batches(batches, options, engine, check_unique=check_unique)) as blocks:
-        for solved in blocks:
-            yield from solved
+    return Results(solve_batches(batches, Options(**options), engine, check_unique=check_unique))
 
 
 def solve_board(
@@ -170,18 +179,29 @@ def solve_batches(
     engine: Engine | None = None,
     *,
     check_unique: bool = True,
-) -> Generator[Solved, None, None]:
+    then: Callable[[Solved], Any] | None = None,
+) -> Generator[Any, None, None]:
     """Find a solution of every board and, unless told not to, see whether there is another.
 
-    An InputError that reading the batches raises is raised once all boards before it are solved.
+    What is given is what ``then`` makes of what was ``Solved``, in the thread that has it; by
+    default nothing. An InputError that reading the batches raises is raised once all boards before
+    it are solved.
     """
     limited = replace(options, limit=2 if check_unique else 1)
     device = engine_for(limited, engine)
-    return in_blocks(batches, device.most_boards, lambda block: _solved(block, limited, device))
+    return in_blocks(
+        batches,
+        device.most_boards,
+        lambda block, cancel: _solved(block, limited, device, cancel),
+        then,
+        device.side_by_side,
+    )
 
 
-def _solved(block: Batch, options: Options, engine: Engine) -> Generator[Solved, None, None]:
-    rows, roots, stats = find_solutions(block, options, engine)
+def _solved(
+    block: Batch, options: Options, engine: Engine, cancel: CancelToken | None
+) -> Generator[Solved, None, None]:
+    rows, roots, stats = find_solutions(block, options, engine, cancel)
     solutions = np.zeros_like(block.cells)
     solutions[roots[::-1]] = rows[::-1]  # the last to be written, the first found, remains
     counts = np.minimum(np.bincount(roots, minlength=len(block)), options.limit or 0)

@@ -14,7 +14,7 @@ from gpusudoku.counting import count
 from gpusudoku.errors import InputError
 from gpusudoku.formats import parse
 from gpusudoku.options import OptionFields
-from gpusudoku.results import ContractionStats, Counts
+from gpusudoku.results import ContractionStats, Counts, numbers_of
 from tests import naive
 from tests.boards import full_grid, puzzle, spoilt
 
@@ -139,6 +139,6 @@ def test_counts_of_any_size_are_integers() -> None:
     boards = Batch.of([Board.empty(Geometry(2, 2))] * 2)
     stats = ContractionStats(products=0, seconds=0.0, utilisation=())
     for counts in ([0, 1], [1, (1 << 63) + 1], [1, 1 << 99]):
-        numbers = Counts(boards, counts, None, "cpu", 1, stats).numbers
+        numbers = Counts(boards, numbers_of(counts), None, "cpu", 1, stats).numbers
         assert numbers.tolist() == counts
         assert all(type(number) is int for number in numbers.tolist())

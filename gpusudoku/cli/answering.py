@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
-from copy import copy
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -105,28 +105,61 @@ def answering(
     return decorate
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """Answers, and all that is to be written of them."""
+
+    answers: Answers
+    keep: NDArray[np.bool_] | None
+    """bool (B): which of them are written; None for all."""
+    text: bytes
+    """Whole lines for stdout."""
+    log: bytes
+    """A line for each of the answers, if there is a log."""
+
+
 class Delivery:
     """Takes answers to stdout, to the log, and into the closing lines on stderr.
 
     ``line`` shows progress, and ``alone`` tells whether each board is to be worked on and
     measured by itself.
+
+    Parameters
+    ----------
+    asked, source, engine
+        How answers are to be given, to which boards, and what finds them.
+    plain
+        Writes the form of the command alone.
+    wanted
+        A test of counts, int64 or object (B): which answers are written.
     """
 
-    def __init__(self, asked: Asked, source: Source, engine: Engine, plain: Writer) -> None:
+    def __init__(
+        self,
+        asked: Asked,
+        source: Source,
+        engine: Engine,
+        plain: Writer,
+        wanted: Callable[[Any], Any] | None = None,
+    ) -> None:
         self._asked, self._source, self._engine = asked, source, engine
         details = source.single or asked.stats
         self.alone = source.single or (details and (asked.form == "jsonl" or asked.log is not None))
         self.writer = asked.writer(plain, details)
-        self._begun = False
+        self._wanted = wanted
         self._log = JsonLines(details)
+        self._begun = False
         self.line = ProgressLine()
 
+    def prepare(self, answers: Answers) -> Prepared:
+        """Make of answers what is to be written; any thread may do that."""
+        keep = None if self._wanted is None else self._wanted(answers.results.numbers)
+        text = self.writer.text(answers if keep is None else answers.chosen(keep))
+        log = b"" if self._asked.log is None else self._log.text(answers)
+        return Prepared(answers, keep, text, log)
+
     def deliver(
-        self,
-        found: Iterable[Answers],
-        inputs: Sequence[str],
-        done: str,
-        wanted: Callable[[Any], Any] | None = None,
+        self, found: Generator[Prepared, None, None], inputs: Sequence[str], done: str
     ) -> None:
         """Take answers to where they go, and exit with their status if it is not 0.
 
@@ -138,24 +171,23 @@ class Delivery:
             The files that are read.
         done
             What becomes of a board here, for the message of an interrupt: ``counted``.
-        wanted
-            A test of counts, int or object (B): which answers are written.
         """
         source, tally, totals = self._source, Tally(), Totals(self._engine)
         with open_log(self._asked.log, inputs) as log, Output(None, False, inputs) as out:
             try:
-                with self.line:
-                    for answers in found:
+                with self.line, closing(found):
+                    for prepared in found:
+                        results = prepared.answers.results
                         self.line.clear()
-                        counts = answers.results.numbers
-                        warn_conflicts(answers.results.boards.chosen(counts == 0), source.single)
-                        keep = None if wanted is None else wanted(counts)
+                        none = results.boards.chosen(results.numbers == 0)
+                        warn_conflicts(none, source.single)
                         with held_interrupts():  # so that stdout, log and tally agree
-                            self._give(answers, keep, out, log, tally)
-                        totals.add(len(answers), answers.results.stats)
+                            self._give(prepared, out, log, tally)
+                        totals.add(len(results), results.stats, continued=results.continued)
                         if not source.single:
                             self.line.boards(tally.boards, source.share)
-                    out.write(self._header() + self.writer.end())
+                    if not self._begun:
+                        out.write(self.writer.header())
             except (KeyboardInterrupt, Interrupted) as error:
                 if source.single and isinstance(error, Interrupted):
                     raise
@@ -170,41 +202,36 @@ class Delivery:
         if self._asked.exit_code:
             click.get_current_context().exit(tally.status)
 
-    def _header(self) -> bytes:
-        """What stands before all answers, the first time; not before the first are there."""
-        begun, self._begun = self._begun, True
-        return b"" if begun else self.writer.header()
-
-    def _give(
-        self,
-        answers: Answers,
-        keep: NDArray[np.bool_] | None,
-        out: Output,
-        log: Log | None,
-        tally: Tally,
-    ) -> None:
-        """Write answers, those to ``keep`` of them; what was written goes to log and tally."""
-        shown = answers if keep is None else answers.chosen(keep)
-        writer, before = copy(self.writer), out.lines
-        header, text = self._header(), self.writer.text(shown)
+    def _give(self, prepared: Prepared, out: Output, log: Log | None, tally: Tally) -> None:
+        """Write answers; what was written goes to log and tally."""
+        answers, given = prepared.answers, len(prepared.answers)
+        lead = self.writer.between if self._begun else self.writer.header()
+        before = out.lines + lead.count(b"\n")
         try:
-            out.write(header + text)
+            if prepared.text:
+                self._begun = True
+                out.write(lead + prepared.text)
         finally:
-            lines = max(out.lines - before - header.count(b"\n"), 0)
-            if lines < text.count(b"\n"):
-                given = _boards_in(lines, shown, writer)
-                if keep is not None:  # all before the first that should have been written
-                    given = int(np.append(np.flatnonzero(keep), len(answers))[given])
+            lines = out.lines - before
+            if prepared.text and lines < prepared.text.count(b"\n"):
+                given = self._whole(prepared, lines)
                 answers = answers.first(given)
             if log is not None:
-                log.write(self._log.text(answers))
+                log.write(
+                    prepared.log if given == len(prepared.answers) else self._log.text(answers)
+                )
             tally.add(answers.results)
 
+    def _whole(self, prepared: Prepared, lines: int) -> int:
+        """How many boards have all that is written of them in the first lines; not all do."""
+        answers, keep = prepared.answers, prepared.keep
+        shown = answers if keep is None else answers.chosen(keep)
 
-def _boards_in(lines: int, answers: Answers, writer: Writer) -> int:
-    """How many boards have all that is written of them in the first lines; not all do."""
+        def needed(boards: int) -> int:
+            return self.writer.text(shown.first(boards)).count(b"\n")
 
-    def needed(boards: int) -> int:
-        return copy(writer).text(answers.first(boards)).count(b"\n")
-
-    return bisect_right(range(1, len(answers)), lines, key=needed)
+        whole = bisect_right(range(1, len(shown)), lines, key=needed)
+        if keep is None:
+            return whole
+        # All before the first that should have been written.
+        return int(np.append(np.flatnonzero(keep), len(answers))[whole])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +11,7 @@ import click
 from gpusudoku import formats
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.rows import distinct_numbers
-from gpusudoku.cli.answering import RECORDS, Asked, Delivery, answering
+from gpusudoku.cli.answering import RECORDS, Asked, Delivery, Prepared, answering
 from gpusudoku.cli.expected import expect_count, tell_looking
 from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
@@ -82,10 +82,11 @@ def count(
     options = Options(**fields, limit=_limit(limit, only, asked))
     source = Source(boards, reading)
     engine = start_engine(options)
-    delivery = Delivery(asked, source, engine, _Plain(only, source.single))
+    wanted = None if only is None else WANTED[only]
+    delivery = Delivery(asked, source, engine, _Plain(only, source.single), wanted)
     check = CrossCheck(options) if cross_check else None
     found = _counted(source, options, engine, delivery, check, asked.stats)
-    delivery.deliver(found, boards, "counted", None if only is None else WANTED[only])
+    delivery.deliver(found, boards, "counted")
 
 
 def _limit(limit: int | None, only: str | None, asked: Asked) -> int | None:
@@ -105,21 +106,26 @@ def _counted(
     delivery: Delivery,
     check: CrossCheck | None,
     stats: bool,
-) -> Iterator[Answers]:
+) -> Generator[Prepared, None, None]:
     """Count the boards in blocks, or each alone, and again if that is asked."""
     from gpusudoku.counting import count_batches
 
     watched, one = delivery.writer.watched, _One(source, engine, delivery.line, stats)
     if check is None and not delivery.alone:
-        for results in count_batches(watched(source.batches()), options, engine, one):
-            yield Answers(results)
+        yield from count_batches(
+            watched(source.batches()),
+            options,
+            engine,
+            one,
+            then=lambda results: delivery.prepare(Answers(results)),
+        )
         return
     for board in watched(source.singles()):
         results = Counts.of(board, one(board, options), options.limit)
         if check is not None:
             with naming(one.place(board)):
                 check(results)
-        yield Answers(results)
+        yield delivery.prepare(Answers(results))
         if source.single and stats:
             show_stats(results)
     if check is not None:

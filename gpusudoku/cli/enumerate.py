@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -31,10 +31,13 @@ from gpusudoku.cli.report import Totals, show_search, start_engine
 from gpusudoku.cli.source import Source, warn_conflicts
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.options import Options
+from gpusudoku.results import SearchStats
 
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
     from gpusudoku.listing import Listed
+
+    WithTexts = tuple[Listed, Iterable[bytes]]
 
 own = own_option("enumerate")
 
@@ -91,14 +94,14 @@ def enumerate_(
         out.write_header(form)
         done, totals = 0, Totals(engine)
         try:
-            with closing(_listed(source, options, engine, line, stats, totals)) as found:
-                for listed in found:
+            then = partial(_with_texts, form=form, in_order=in_order)
+            found = _listed(source, options, engine, line, totals if stats else None, then)
+            with closing(found):
+                for listed, texts in found:
                     line.clear()
                     warn_conflicts(listed.doubtful, source.single)
-                    # Where there are several boards, each has its solutions in order.
-                    sort = in_order and len(listed.boards) == 1
-                    for block in _sorted(listed.solutions) if sort else listed.solutions:
-                        out.write(_as_text(block, listed.boards.geometry, form))
+                    for text in texts:
+                        out.write(text)
                     done += len(listed.boards)
                     if not source.single:
                         line.boards(done, source.share)
@@ -114,20 +117,32 @@ def _listed(
     options: Options,
     engine: Engine,
     line: ProgressLine,
-    stats: bool,
-    totals: Totals,
-) -> Generator[Listed, None, None]:
-    """List the boards in blocks, or each alone, with its statistics."""
+    totals: Totals | None,
+    then: Callable[[Listed], WithTexts],
+) -> Generator[WithTexts, None, None]:
+    """List the boards in blocks, or each alone, with its statistics if there are totals."""
     from gpusudoku.listing import list_batches, list_board
 
-    if not (source.single or stats):
-        yield from list_batches(source.batches(), options, engine, line.update)
+    if not (source.single or totals):
+        yield from list_batches(source.batches(), options, engine, line.update, then)
         return
     for board in source.singles():
+        show: Callable[[SearchStats], None] | None = None
         if source.single:
             line.expected = expect_listing(board[0], options, engine)
-        show = partial(show_search, board[0]) if source.single else partial(totals.add, 1)
-        yield from list_board(board, options, engine, line.update, show if stats else None)
+        if totals:
+            show = partial(show_search, board[0]) if source.single else partial(totals.add, 1)
+        with closing(list_board(board, options, engine, line.update, show)) as found:
+            yield from map(then, found)
+
+
+def _with_texts(listed: Listed, form: str, in_order: bool) -> WithTexts:
+    """What was listed, and the texts of the solutions: made at once if those are all there."""
+    solutions, geometry = listed.solutions, listed.boards.geometry
+    if in_order and len(listed.boards) == 1:  # else each of the boards has its own in order
+        solutions = _sorted(solutions)
+    texts = (_as_text(block, geometry, form) for block in solutions)
+    return listed, list(texts) if isinstance(solutions, list) else texts
 
 
 def _sorted(listing: Iterable[NDArray[np.uint8]]) -> list[NDArray[np.uint8]]:

@@ -14,7 +14,9 @@ from gpusudoku.jobs.interrupts import held_interrupts
 PIPE_PIECE = 4096
 """Bytes that a pipe which is ready takes at once (PIPE_BUF on Linux; POSIX grants 512)."""
 FILE_PIECE = 1 << 18
-"""Bytes written to a file between two looks for an interrupt."""
+"""Bytes written to a file, or to what takes all at once, between two looks for an interrupt."""
+WAIT_MILLISECONDS = 100
+"""How long to wait at a time for a reader."""
 GRACE_SECONDS = 0.5
 """How long a reader that stopped in the middle of a line has to go on, after an interrupt."""
 
@@ -42,7 +44,15 @@ class Lines:
         self.written = 0
         """Lines written."""
         self._descriptor, self._name = descriptor, name
-        self._is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        mode = os.fstat(descriptor).st_mode
+        self._is_file = stat.S_ISREG(mode)
+        self._may_wait = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+        """Whether somebody has to read before more can be written."""
+        self._most = PIPE_PIECE if self._may_wait else FILE_PIECE
+        self._poll: select.poll | None = None
+        if self._may_wait and os.name != "nt":
+            self._poll = select.poll()
+            self._poll.register(descriptor, select.POLLOUT)
 
     def write(self, text: bytes) -> None:
         """Write lines, each with its end.
@@ -56,50 +66,51 @@ class Lines:
         """
         try:
             with held_interrupts() as interrupted:
-                for piece in self._pieces(text):
-                    if interrupted() or not self._send(piece, interrupted):
+                for start, end in self._pieces(text):
+                    if interrupted() or not self._send(text, start, end, interrupted):
                         return
         except BrokenPipeError:
             raise
         except OSError as error:
             raise WriteError(f"{self._name}: cannot be written: {error.strerror}") from None
 
-    def _pieces(self, data: bytes) -> Iterator[bytes]:
-        """Whole lines, as many as can be written without a look for an interrupt, at least one."""
-        most = FILE_PIECE if self._is_file else PIPE_PIECE
-        start = 0
+    def _pieces(self, data: bytes) -> Iterator[tuple[int, int]]:
+        """Whole lines, as many as can be written without a look for an interrupt, at least one.
+
+        Returns where they start and end: copying them would take as long as writing them.
+        """
+        most, start = self._most, 0
         while start < len(data):
             end = data.rfind(b"\n", start, start + most) + 1 or data.find(b"\n", start) + 1
             end = end or len(data)
-            yield data[start:end]
+            yield start, end
             start = end
 
-    def _send(self, piece: bytes, interrupted: Callable[[], bool]) -> bool:
+    def _send(self, data: bytes, start: int, end: int, interrupted: Callable[[], bool]) -> bool:
         """Write lines; returns False if there was an interrupt, and nobody to read them."""
-        sent, deadline = 0, None
-        most = len(piece) if self._is_file else PIPE_PIECE
+        sent, deadline = start, None
+        most = PIPE_PIECE if self._may_wait else end - start
         try:
-            while sent < len(piece):
-                if self._ready():
-                    sent += os.write(self._descriptor, piece[sent : sent + most])
-                elif interrupted():
-                    deadline = deadline or time.monotonic() + GRACE_SECONDS
-                    if sent == 0 or time.monotonic() > deadline:
-                        return False
+            with memoryview(data) as view:
+                while sent < end:
+                    if self._ready():
+                        sent += os.write(self._descriptor, view[sent : min(sent + most, end)])
+                    elif interrupted():
+                        deadline = deadline or time.monotonic() + GRACE_SECONDS
+                        if sent == start or time.monotonic() > deadline:
+                            return False
         except OSError:
-            whole = piece.rfind(b"\n", 0, sent) + 1
-            self.written += piece.count(b"\n", 0, whole)
+            whole = max(start, data.rfind(b"\n", start, sent) + 1)
+            self.written += data.count(b"\n", start, whole)
             if self._is_file and sent > whole:
                 self._cut(sent - whole)
             raise
-        self.written += piece.count(b"\n")
+        self.written += data.count(b"\n", start, end)
         return True
 
     def _ready(self) -> bool:
         """Whether some bytes can be written; waits a little if not."""
-        if self._is_file or os.name == "nt":
-            return True
-        return bool(select.select([], [self._descriptor], [], 0.1)[1])
+        return self._poll is None or bool(self._poll.poll(WAIT_MILLISECONDS))
 
     def _cut(self, extra: int) -> None:
         """Take back bytes at the end of the file.

@@ -96,6 +96,11 @@ class Answers:
 class Writer(ABC):
     """Writes answers in one form. Answers may be written by many threads, in any order."""
 
+    @property
+    def between(self) -> bytes:
+        """What stands between the texts of answers."""
+        return b""
+
     def watched(self, batches: Iterable[Batch]) -> Iterable[Batch]:
         """Boards that are read, which a form may want to know before there are answers."""
         return batches
@@ -107,10 +112,6 @@ class Writer(ABC):
     @abstractmethod
     def text(self, answers: Answers) -> bytes:
         """Whole lines, which depend on nothing but the answers."""
-
-    def end(self) -> bytes:
-        """What stands after all answers."""
-        return b""
 
 
 class Records(Writer):

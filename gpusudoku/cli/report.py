@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
 
 from gpusudoku.board.board import Board
 from gpusudoku.cli.expected import duration
@@ -129,15 +128,12 @@ class Totals:
         self._searches: dict[str, float] = defaultdict(int)
         self._contractions: dict[str, float] = defaultdict(int)
         self._deepest = 0
-        self._seen = WeakValueDictionary[int, Stats]()
-        """Those that are taken in and still in use, by identity: others may be equal to them."""
 
-    def add(self, boards: int, stats: Stats) -> None:
-        """Take in boards; those that were counted together have the same statistics."""
+    def add(self, boards: int, stats: Stats, *, continued: bool = False) -> None:
+        """Take in boards; those that were ``continued`` have the statistics of others."""
         self._boards[stats.method] += boards
-        if id(stats) in self._seen:
+        if continued:
             return
-        self._seen[id(stats)] = stats
         if isinstance(stats, SearchStats):
             for name in ("frontier_boards", "boards_explored", "nodes"):
                 self._searches[name] += getattr(stats, name)

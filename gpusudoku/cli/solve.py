@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpusudoku import formats
 from gpusudoku.board.board import Board
-from gpusudoku.cli.answering import Asked, Delivery, answering
+from gpusudoku.cli.answering import Asked, Delivery, Prepared, answering
 from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import Reading, boards_argument, own_option, reading, searching
 from gpusudoku.cli.records import Answers, Writer, as_bytes
@@ -78,15 +78,19 @@ def _solved(
     delivery: Delivery,
     tell: bool,
     stats: bool,
-) -> Iterator[Answers]:
+) -> Generator[Prepared, None, None]:
     """Solve the boards in blocks, or each alone; after a single board say what came of it."""
     from gpusudoku.solving import Solved, solve_batches, solve_board
 
     watched, check_unique = delivery.writer.watched, options.limit != 1
     if not delivery.alone:
-        batches = watched(source.batches())
-        for solved in solve_batches(batches, options, engine, check_unique=check_unique):
-            yield _answers(solved, options, engine)
+        yield from solve_batches(
+            watched(source.batches()),
+            options,
+            engine,
+            check_unique=check_unique,
+            then=lambda solved: delivery.prepare(_answers(solved, options, engine)),
+        )
         return
     progress = delivery.line.update
     for board in watched(source.singles()):
@@ -94,7 +98,7 @@ def _solved(
             board[0], options, engine, check_unique=check_unique, progress=progress
         )
         answers = _answers(Solved.of(board, solution), options, engine)
-        yield answers
+        yield delivery.prepare(answers)
         if source.single and tell:
             note(_verdict(answers))
         if source.single and stats:
@@ -103,9 +107,9 @@ def _solved(
 
 def _answers(solved: Solved, options: Options, engine: Engine) -> Answers:
     """What was solved, as numbers of solutions up to the limit."""
-    stats, counts = solved.stats, solved.counts.tolist()
+    stats = solved.stats
     jobs = len(stats.utilisation) or engine.workers
-    results = Counts(solved.boards, counts, options.limit, engine.name, jobs, stats)
+    results = Counts(solved.boards, solved.counts, options.limit, engine.name, jobs, stats)
     return Answers(results, solved.solutions)
 
 
@@ -123,7 +127,11 @@ class _Solutions(Writer):
 
     def __init__(self, form: str, single: bool) -> None:
         self._form, self._single = form, single
-        self._first = True
+
+    @property
+    def between(self) -> bytes:
+        """See ``Writer``."""
+        return formats.separator(self._form).encode()
 
     def text(self, answers: Answers) -> bytes:
         """Every solution; lines of a batch stand beside its boards, empty if there is none."""
@@ -132,16 +140,15 @@ class _Solutions(Writer):
         assert solutions is not None
         if self._form == "line" and all(counts):
             return formats.write_lines(solutions)
-        texts, between = [], formats.separator(self._form)
+        texts, separator = [], formats.separator(self._form)
         for index, count in enumerate(counts):
             if count:
                 with naming("" if self._single else place_of(boards, index)):
                     text = formats.write(Board(solutions[index], boards.geometry), self._form)
-                texts.append(f"{'' if self._first else between}{text}\n")
-                self._first = False
-            elif not (self._single or between):
+                texts.append(f"{text}\n")
+            elif not (self._single or separator):
                 texts.append("\n")
-        return as_bytes("".join(texts))
+        return as_bytes(separator.join(texts))
 
 
 class _Shown(Writer):

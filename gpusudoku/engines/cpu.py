@@ -58,7 +58,7 @@ class CpuEngine:
     most_boards = 1 << 14
 
     def __init__(self, jobs: int | None = None) -> None:
-        self.workers = self.threads = jobs or usable_cores()
+        self.workers = self.threads = self.side_by_side = jobs or usable_cores()
 
     def __repr__(self) -> str:
         return f"<CpuEngine: {self.workers} thread{'' if self.workers == 1 else 's'}>"
@@ -77,7 +77,11 @@ class CpuEngine:
     ) -> Tally:
         """Run the job on all threads; see ``Engine``."""
         workers = [SearchWorker(frontier, settings, job) for _ in range(self.workers)]
-        job.run(_tasks(frontier, self.workers), workers, progress)
+        tasks = _tasks(frontier, self.workers)
+        if self.workers == 1 and progress is None:
+            job.run_here(tasks, workers[0])
+        else:
+            job.run(tasks, workers, progress)
         tallies = np.stack([worker.stack.tally for worker in workers])
         nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
         return Tally(nodes, guesses, int(tallies[:, DEEPEST].max()))

@@ -35,6 +35,9 @@ class Engine(Protocol):
     """How many CPU threads do what the device has no kernel for."""
     most_boards: int
     """The most boards of a batch that are worth searching together."""
+    side_by_side: int
+    """How many such blocks it searches at a time, each in the thread that runs a plan of it with
+    ``CpuEngine(1)``; 1 if they are searched one after the other."""
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         """Compile, so that ``explore`` only explores; returns how many boards keep it busy."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Protocol
 from weakref import WeakSet
 
@@ -42,3 +43,20 @@ class CancelToken:
             cancelled = self._cancelled
         if cancelled:
             job.stop()
+
+
+class Patience(CancelToken):
+    """A token that is cancelled once the thread that made it has worked for some time.
+
+    Only that thread asks whether it is: its own time on a core counts, so that a busy machine
+    does not exhaust anybody's patience. Any thread may cancel it before.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self._end = time.thread_time() + seconds
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether ``cancel`` was called, or the time is over."""
+        return self._cancelled or time.thread_time() > self._end

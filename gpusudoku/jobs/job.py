@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from gpusudoku.errors import Interrupted
+from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken
 
 POLL_SECONDS = 0.05
@@ -102,6 +102,11 @@ class Job:
         return counts
 
     @property
+    def numbers(self) -> NDArray[Any]:
+        """The counters as an array, of the type in which they are kept."""
+        return self._counts
+
+    @property
     def total(self) -> int:
         """The sum of all counters."""
         return int(self._counts.sum())
@@ -114,7 +119,7 @@ class Job:
     @property
     def stopped(self) -> bool:
         """Whether workers should put down what they are doing."""
-        return self._stop.is_set()
+        return self._stop.is_set() or self._is_cancelled
 
     @property
     def has_idle_workers(self) -> bool:
@@ -166,13 +171,11 @@ class Job:
         Raises
         ------
         Interrupted
-            After Ctrl-C or a cancellation, once all workers have stopped; ``counts`` holds what
-            they had found.
+            After Ctrl-C, once all workers have stopped; ``counts`` holds what they had found.
+        Cancelled
+            After a cancellation, likewise.
         """
-        start = time.perf_counter()
-        self._queue.extend(tasks)
-        self._workers = len(workers)
-        self.busy = [0.0] * len(workers)
+        start = self._begin(tasks, workers)
         threads = [
             threading.Thread(target=self._guard, args=(index, worker), daemon=True)
             for index, worker in enumerate(workers)
@@ -195,10 +198,42 @@ class Job:
                 if thread.ident is not None:
                     thread.join()
             self.seconds = time.perf_counter() - start
+        if interrupted and self._error is None:
+            raise Interrupted("interrupted", self.total)
+        self._finish()
+
+    def run_here(self, tasks: Iterable[Task], worker: Worker) -> None:
+        """Run one worker in the thread that calls, and no other; returns when all is done.
+
+        Raises
+        ------
+        Cancelled
+            After a cancellation; ``counts`` holds what the worker had found, as they do after a
+            KeyboardInterrupt.
+        """
+        start = self._begin(tasks, [worker])
+        self._guard(0, worker)
+        self.stop()
+        self.seconds = time.perf_counter() - start
+        self._finish()
+
+    @property
+    def _is_cancelled(self) -> bool:
+        return self._cancel is not None and self._cancel.cancelled
+
+    def _begin(self, tasks: Iterable[Task], workers: Sequence[Worker]) -> float:
+        """Take in what there is to do and by whom; returns the time."""
+        self._queue.extend(tasks)
+        self._workers = len(workers)
+        self.busy = [0.0] * len(workers)
+        return time.perf_counter()
+
+    def _finish(self) -> None:
+        """Raise what a worker raised, or that the job was cancelled."""
         if self._error is not None:
             raise self._error
-        if interrupted or (self._cancel is not None and self._cancel.cancelled):
-            raise Interrupted("interrupted", self.total)
+        if self._is_cancelled:
+            raise Cancelled("cancelled", self.total)
 
     def _add(self, numbers: NDArray[Any], counters: Any, weight: float) -> None:
         with self._change:

@@ -12,22 +12,28 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
+from gpusudoku.board.blocks import Later
 from gpusudoku.contraction.nine.batch import contract_cheap
 from gpusudoku.contraction.prepare import NINE
+from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
+from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import FEW_SOLUTIONS, only_searches
 from gpusudoku.planning.plan import Outcome
 from gpusudoku.planning.run import count_board, counts_of
 from gpusudoku.planning.search import SearchPlan
-from gpusudoku.results import ContractionStats, Count, Counts, SearchStats
+from gpusudoku.results import ContractionStats, Count, Counts, SearchStats, numbers_of
 from gpusudoku.search.frontier import Frontier
 
 CONTRACTED_BOARDS = 1 << 10
-"""The most boards in a block that may be contracted: those of a block may cost a hundred times
-those before."""
+"""The most boards that are contracted together: those of a block may cost a hundred times those
+before."""
+MIXED_BOARDS = 1 << 14
+"""The most boards in a block of which some may be contracted."""
 CountsOne = Callable[[Batch, Options], Count]
 """Counts the board of a batch of one; whoever gives one can show how that goes."""
 SEARCHED_SOLUTIONS = 64
@@ -36,59 +42,116 @@ SEARCHED_SOLUTIONS = 64
 
 def most_boards(options: Options, engine: Engine) -> int:
     """The most boards that are worth planning together."""
-    return engine.most_boards if only_searches(options) else CONTRACTED_BOARDS
+    if only_searches(options):
+        return engine.most_boards
+    return CONTRACTED_BOARDS if options.method == "contraction" else MIXED_BOARDS
+
+
+def side_by_side(options: Options, engine: Engine) -> int:
+    """How many blocks are counted at a time: one on each thread, where that is worth it."""
+    return 1 if options.method == "contraction" else engine.side_by_side
 
 
 def count_block(
-    block: Batch, options: Options, engine: Engine, one: CountsOne | None = None
-) -> Generator[Counts, None, None]:
-    """Count boards of one geometry; those that take long one by one, as they are asked for."""
+    block: Batch,
+    options: Options,
+    engine: Engine,
+    one: CountsOne | None = None,
+    cancel: CancelToken | None = None,
+) -> Generator[Counts | Later[Counts], None, None]:
+    """Count boards of one geometry; those that take long one by one, as they are asked for.
+
+    With a token only the thread that calls works on them, and leaves the rest for later.
+    """
     one = one or (lambda board, chosen: count_board(board[0], chosen, engine))
     if options.method == "contraction":
         for index, count in enumerate(_contracted(block, options, engine, one)):
             yield Counts.of(block.part(index, index + 1), count, options.limit)
     elif options.limit is not None and options.limit <= FEW_SOLUTIONS:
-        yield counts_of(block, search_block(block, options, engine), options, engine)
+        found = search_block(block, options, engine, cancel)
+        yield counts_of(block, found, options, engine)
     else:
-        yield from _mixed(block, options, engine, one)
+        few = FEW_SOLUTIONS if options.method == "search" else SEARCHED_SOLUTIONS
+        searched = search_block(block, replace(options, limit=few), engine, cancel)
+        many = searched.numbers >= few
+        rest = _mixed(block, searched, many, options, engine, one)
+        if cancel is not None and many.any():
+            yield Later(rest)
+        else:
+            yield from rest
 
 
-def search_block(block: Batch, options: Options, engine: Engine) -> Outcome[SearchStats]:
-    """Search all boards of a block as one frontier."""
-    return SearchPlan(Frontier.of(block), options).run(engine)
+def search_block(
+    block: Batch, options: Options, engine: Engine, cancel: CancelToken | None = None
+) -> Outcome[SearchStats]:
+    """Search all boards of a block as one frontier; with a token in this thread alone."""
+    searching = engine if cancel is None else CpuEngine(1)
+    return SearchPlan(Frontier.of(block), options).run(searching, cancel=cancel)
+
+
+def find_solutions(
+    block: Batch, options: Options, engine: Engine, cancel: CancelToken | None = None
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], SearchStats]:
+    """Search the boards of a block together, up to a limit that is set or a little beyond.
+
+    With a token only the thread that calls works on them.
+
+    Returns
+    -------
+    The solutions, uint8 (k, n * n), and the indices of their boards, int64 (k), both in the order
+    in which they were found, and what was done.
+    """
+    found: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = [
+        (np.empty((0, block.geometry.cells), np.uint8), np.empty(0, np.int64))
+    ]
+    plan = SearchPlan(Frontier.of(block), options)
+    searching = engine if cancel is None else CpuEngine(1)
+    stats = plan.run(
+        searching, on_solutions=lambda *solutions: found.append(solutions), cancel=cancel
+    ).stats
+    rows, roots = zip(*found, strict=True)
+    return np.concatenate(rows), np.concatenate(roots), stats
 
 
 def _mixed(
-    block: Batch, options: Options, engine: Engine, one: CountsOne
+    block: Batch,
+    searched: Outcome[SearchStats],
+    many: NDArray[np.bool_],
+    options: Options,
+    engine: Engine,
+    one: CountsOne,
 ) -> Generator[Counts, None, None]:
-    """Search for a few solutions of every board, then count those with more as suits each."""
-    searching = options.method == "search"
-    few = FEW_SOLUTIONS if searching else SEARCHED_SOLUTIONS
-    searched = search_block(block, replace(options, limit=few), engine)
-    many = np.array(searched.counts) >= few
-    contractible = block.geometry == NINE and block.candidates is None and not searching
-    if contractible and many.any():
+    """Take the counts of boards with few solutions, and count the others as suits each."""
+    contractible = block.geometry == NINE and block.candidates is None
+    if contractible and options.method != "search" and many.any():
         others = _contracted(block.chosen(many), options, engine, one)
     else:
         others = (one(block.part(i, i + 1), options) for i in np.flatnonzero(many).tolist())
     changes = np.flatnonzero(many[1:] != many[:-1]) + 1
+    continued = False
     for start, end in pairwise([0, *changes.tolist(), len(block)]):
         if many[start]:
             for index, count in zip(range(start, end), others, strict=False):
                 yield Counts.of(block.part(index, index + 1), count, options.limit)
         else:
-            done = Outcome(searched.counts[start:end], searched.stats)
-            yield counts_of(block.part(start, end), done, options, engine)
+            done = Outcome(searched.numbers[start:end], searched.stats)
+            counts = counts_of(block.part(start, end), done, options, engine)
+            yield replace(counts, continued=continued)
+            continued = True
 
 
 def _contracted(block: Batch, options: Options, engine: Engine, one: CountsOne) -> Iterator[Count]:
     """Contract every board: cheap 9x9 boards each on one thread, others each on all."""
-    counts, expensive, seconds = [0] * len(block), set(range(len(block))), 0.0
-    if block.geometry == NINE and block.candidates is None:
-        start = time.perf_counter()
-        counts, left = contract_cheap(block, engine.threads, options.memory)
-        expensive, seconds = set(left), time.perf_counter() - start
-    cheap = Outcome(counts, ContractionStats(products=0, seconds=seconds, utilisation=()))
     alone = replace(options, method="contraction")
-    for index, count in enumerate(counts_of(block, cheap, options, engine)):
-        yield one(block.part(index, index + 1), alone) if index in expensive else count
+    contractible = block.geometry == NINE and block.candidates is None
+    for first in range(0, len(block), CONTRACTED_BOARDS):
+        boards = block.part(first, first + CONTRACTED_BOARDS)
+        counts, expensive, seconds = [0] * len(boards), set(range(len(boards))), 0.0
+        if contractible:
+            start = time.perf_counter()
+            counts, left = contract_cheap(boards, engine.threads, options.memory)
+            expensive, seconds = set(left), time.perf_counter() - start
+        stats = ContractionStats(products=0, seconds=seconds, utilisation=())
+        cheap = Outcome(numbers_of(counts), stats)
+        for index, count in enumerate(counts_of(boards, cheap, options, engine)):
+            yield one(boards.part(index, index + 1), alone) if index in expensive else count

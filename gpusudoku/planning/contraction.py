@@ -68,4 +68,4 @@ class ContractionPlan:
         except KeyboardInterrupt:  # before the first task
             raise Interrupted("interrupted", 0) from None
         seconds = listing_seconds + time.perf_counter() - start
-        return Outcome(job.counts, ContractionStats(products, seconds, job.utilisation))
+        return Outcome(job.numbers, ContractionStats(products, seconds, job.utilisation))

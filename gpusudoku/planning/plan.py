@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from numpy.typing import NDArray
 
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import InputError
@@ -17,10 +19,16 @@ Done = TypeVar("Done", bound=Stats, covariant=True)
 class Outcome(NamedTuple, Generic[Done]):
     """What came of running a plan."""
 
-    counts: list[int]
-    """The solutions of every root; a count may exceed the limit."""
+    numbers: NDArray[Any]
+    """uint64 or object (roots): the solutions of every root, which may exceed the limit."""
     stats: Done
     """What was done."""
+
+    @property
+    def counts(self) -> list[int]:
+        """The numbers as a list."""
+        counts: list[int] = self.numbers.tolist()
+        return counts
 
 
 def check_tasks(tasks: range, number: int) -> None:

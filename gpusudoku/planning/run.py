@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
@@ -60,7 +62,7 @@ def run_plan(
         outcome = plan.run(engine, progress=progress)
     except Interrupted as error:
         raise _interrupted(error.count) from None
-    limit, [count], stats = options.limit, *outcome
+    limit, [count], stats = options.limit, outcome.counts, outcome.stats
     exact = limit is None or count < limit
     shown = count if exact or limit is None else limit
     workers = len(stats.utilisation) or engine.workers
@@ -69,11 +71,13 @@ def run_plan(
 
 def counts_of(boards: Batch, outcome: Outcome[Stats], options: Options, engine: Engine) -> Counts:
     """The counts of boards that were counted together, none above the limit."""
-    limit, counts, stats = options.limit, *outcome
-    if limit is not None:
-        counts = [min(count, limit) for count in counts]
+    limit, numbers, stats = options.limit, *outcome
+    if numbers.dtype == np.uint64:  # visited one by one, and so far below 2^63
+        numbers = numbers.astype(np.int64)
+    if limit is not None and (numbers.dtype == object or limit < 1 << 63):
+        numbers = np.minimum(numbers, limit)
     workers = len(stats.utilisation) or engine.workers
-    return Counts(boards, counts, limit, engine.name, workers, stats)
+    return Counts(boards, numbers, limit, engine.name, workers, stats)
 
 
 def _interrupted(least: int) -> Interrupted:

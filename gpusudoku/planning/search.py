@@ -130,10 +130,10 @@ class SearchPlan:
                 frontier = frontier.expanded(self.settings, width, job=job)
             expanded = time.perf_counter()
             tally = engine.explore(frontier, self.settings, job, progress)
-        except (Interrupted, KeyboardInterrupt):
+        except KeyboardInterrupt:
             raise Interrupted("interrupted", job.total) from None
         seconds = time.perf_counter() - start, expanded - start
-        return Outcome(job.counts, self._stats(frontier, tally, width, job, seconds))
+        return Outcome(job.numbers, self._stats(frontier, tally, width, job, seconds))
 
     def _expanded(self, job: Job | None) -> Frontier:
         """The frontier of all tasks, made once unless the job is stopped meanwhile."""

@@ -20,7 +20,7 @@ from gpusudoku.board.places import Origin, Places
 from gpusudoku.cli.objects import JsonLines
 from gpusudoku.cli.records import Answers, distinct
 from gpusudoku.cli.tables import COLUMNS, Table
-from gpusudoku.results import ContractionStats, Counts
+from gpusudoku.results import ContractionStats, Counts, numbers_of
 from tests import naive
 from tests.boards import full_grid
 
@@ -207,14 +207,13 @@ class TestJson:
     def test_counts_of_any_size_are_text(self):
         """Beyond 4300 digits Python makes no text of an integer by itself."""
         number = 10**5000
-        results = Counts(Batch.of([Board.empty(Geometry(2, 2))]), [number], None, "cpu", 1,
-                         ContractionStats(0, 0.0, ()))  # fmt: skip
+        board, stats = Batch.of([Board.empty(Geometry(2, 2))]), ContractionStats(0, 0.0, ())
+        results = Counts(board, numbers_of([number]), None, "cpu", 1, stats)
         results = Answers(placed(results))
         assert records(JsonLines(False).text(results))[0]["count"] == "1" + "0" * 5000
         writer = Table(",")
-        assert (
-            table((writer.header() + writer.text(results)).decode())[0]["count"] == "1" + "0" * 5000
-        )
+        text = writer.header() + writer.text(results)
+        assert table(text.decode())[0]["count"] == "1" + "0" * 5000
 
 
 def placed(results: Counts, name: str = "a", *texts: tuple[str, ...]) -> Counts:
@@ -224,7 +223,7 @@ def placed(results: Counts, name: str = "a", *texts: tuple[str, ...]) -> Counts:
         Origin(name, columns), [1] * len(results), Fields.of(texts) if texts else None
     )
     boards = Batch(results.boards.geometry, results.boards.cells, places=places)
-    return Counts(boards, results.counts, results.limit, results.device, results.jobs,
+    return Counts(boards, results.numbers, results.limit, results.device, results.jobs,
                   results.stats)  # fmt: skip
 
 
@@ -238,7 +237,7 @@ def test_whatever_stands_beside_a_board_is_kept(delimiter, text):
     boards = Batch.of([Board.empty(Geometry(2, 2))] * 3)
     stats = ContractionStats(0, 0.0, ())
     others = [("x", "y"), (text, "y"), ("x", text)]
-    results = placed(Counts(boards, [288] * 3, None, "cpu", 1, stats), "name", *others)
+    results = placed(Counts(boards, numbers_of([288] * 3), None, "cpu", 1, stats), "name", *others)
     writer = Table(delimiter)
     assert len(list(writer.watched([results.boards]))) == 1
     text = as_text(writer.header() + writer.text(Answers(results)))
@@ -275,7 +274,7 @@ def test_names_that_are_no_text_are_written_as_they_are(run, tmp_path):
 
 def test_chosen_answers_keep_their_solutions():
     boards = Batch.of([Board.empty(Geometry(2, 2))] * 2)
-    results = placed(Counts(boards, [2, 0], 2, "cpu", 1, ContractionStats(0, 0.0, ())))
+    results = placed(Counts(boards, numbers_of([2, 0]), 2, "cpu", 1, ContractionStats(0, 0.0, ())))
     solutions = np.array([[1] * 16, [0] * 16], np.uint8)
     answers = Answers(results, solutions)
     assert list(answers.solution_lines()) == ["1" * 16, ""]

@@ -82,7 +82,7 @@ def test_the_largest_blocks_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "FIRST_BOARDS", 3)
     monkeypatch.setattr(blocks, "time", SimpleNamespace(perf_counter=lambda: 0.0))
     board = Board.empty(Geometry(2, 2))
-    counts = list(count_batches([Batch.of([board] * 100)], Options(device="cpu", limit=1)))
+    counts = list(count_batches([Batch.of([board] * 100)], Options(device="cpu", jobs=1, limit=1)))
     assert [len(each) for each in counts] == [3, 6, 12, 24, 48, 7]
 
 

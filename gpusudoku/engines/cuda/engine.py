@@ -36,6 +36,7 @@ class CudaEngine:
 
     name = "cuda"
     most_boards = 1 << 20
+    side_by_side = 1
 
     def __init__(self, gpus: Sequence[int] | None = None, tuning: Tuning | None = None) -> None:
         reason = availability.unusable_because()

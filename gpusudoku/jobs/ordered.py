@@ -1,0 +1,190 @@
+"""Items worked on by several threads, and what comes of them in the order of the items."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from gpusudoku.errors import Cancelled, Interrupted
+from gpusudoku.jobs.cancel import CancelToken, Patience
+from gpusudoku.jobs.interrupts import WAIT_SECONDS
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+AHEAD = 2
+"""Items that are read before the first of them is given, for each thread."""
+LEAVE_SECONDS = 1.0
+"""Threads that compile when all is over are left to themselves after this time."""
+
+
+@dataclass
+class Done(Generic[Item, Result]):
+    """An item and what came of it."""
+
+    item: Item
+    result: Result | None = None
+    """None if it was put down, because it took too long for one thread."""
+    seconds: float = 0.0
+    """The time that its thread spent on it."""
+
+
+class _Task(Generic[Item, Result]):
+    """An item on its way."""
+
+    def __init__(self, item: Item) -> None:
+        self.done = Done[Item, Result](item)
+        self.error: BaseException | None = None
+        self.token: CancelToken | None = None
+        """Stops the work on it, once somebody has begun that."""
+        self.ended = False
+
+
+class InOrder(Generic[Item, Result]):
+    """An iterator over what comes of items, in their order.
+
+    The thread that iterates is one of the threads: it reads the items, gives what is done, and
+    where the next is not, it works on an item that nobody has begun. So there are never more
+    threads at work than were asked for, and no more items in memory than AHEAD for each. An error
+    of an item, or of reading, is raised once all before it were given. Only the thread that
+    iterates meets Ctrl-C. It must be closed in the end, after whatever happens.
+
+    Parameters
+    ----------
+    items
+        Read by the thread that iterates.
+    work
+        What is done to each; it stops, by ``Cancelled``, once the token that it gets is cancelled.
+    threads
+        How many there are, the one that iterates included.
+    patience
+        Seconds after which an item is put down.
+    """
+
+    def __init__(
+        self,
+        items: Iterable[Item],
+        work: Callable[[Item, CancelToken], Result],
+        threads: int,
+        patience: float,
+    ) -> None:
+        self._items, self._work = iter(items), work
+        self._most, self._patience = AHEAD * threads, patience
+        self._change = threading.Condition()
+        self._pending: deque[_Task[Item, Result]] = deque()
+        """What was read and not given, in order."""
+        self._waiting: deque[_Task[Item, Result]] = deque()
+        """Those of them that nobody has begun."""
+        self._all_read = self._closed = False
+        self._threads = [
+            threading.Thread(target=self._run, daemon=True) for _ in range(threads - 1)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def __iter__(self) -> InOrder[Item, Result]:
+        return self
+
+    def __next__(self) -> Done[Item, Result]:
+        self._read()
+        if not self._pending:
+            raise StopIteration
+        while not self._pending[0].ended:
+            if not self._help():
+                self._wait(lambda: self._pending[0].ended)
+            self._read()
+        task = self._pending.popleft()
+        if task.error is not None:
+            raise task.error
+        return task.done
+
+    def settle(self) -> None:
+        """Have all worked on that was read: until more is read, no other thread works."""
+        while self._help():
+            pass
+        self._wait(lambda: all(task.ended for task in self._pending))
+
+    def close(self) -> None:
+        """Stop the work, and wait for the threads."""
+        with self._change:
+            self._closed = True
+            self._waiting.clear()
+            self._change.notify_all()
+        for task in self._pending:
+            if task.token is not None:
+                task.token.cancel()
+        end = time.monotonic() + LEAVE_SECONDS
+        for thread in self._threads:
+            if thread is not threading.current_thread():  # which may collect garbage
+                thread.join(max(0.0, end - time.monotonic()))
+
+    def _read(self) -> None:
+        """Read as far ahead as it may be."""
+        while len(self._pending) < self._most and not (self._all_read or self._closed):
+            try:
+                task = _Task[Item, Result](next(self._items))
+            except StopIteration:
+                self._all_read = True
+            except Exception as error:
+                self._all_read = True
+                failed = _Task[Item, Result](None)  # type: ignore[arg-type]
+                failed.error, failed.ended = error, True
+                self._pending.append(failed)
+            else:
+                self._pending.append(task)
+                with self._change:
+                    self._waiting.append(task)
+                    self._change.notify_all()
+
+    def _help(self) -> bool:
+        """Work on an item that nobody has begun; returns whether there was one."""
+        with self._change:
+            task = self._waiting.popleft() if self._waiting else None
+        if task is not None:
+            self._do(task)
+        return task is not None
+
+    def _wait(self, condition: Callable[[], bool]) -> None:
+        """Wait for the other threads; Ctrl-C is let in."""
+        with self._change:
+            while not condition():
+                self._change.wait(WAIT_SECONDS)
+
+    def _run(self) -> None:
+        """Work on one item after the other, in a thread of its own."""
+        while True:
+            with self._change:
+                while not self._waiting:
+                    if self._closed:
+                        return
+                    self._change.wait()
+                task = self._waiting.popleft()
+            try:
+                self._do(task)
+            except BaseException as error:  # handed to the thread that iterates
+                self._end(task, error)
+
+    def _do(self, task: _Task[Item, Result]) -> None:
+        start, error = time.thread_time(), None
+        task.token = Patience(self._patience)
+        if self._closed:  # before anybody could cancel it
+            task.token.cancel()
+        try:
+            task.done.result = self._work(task.done.item, task.token)
+        except Cancelled:
+            pass
+        except Interrupted:  # Ctrl-C, which does not wait for its turn
+            raise
+        except Exception as caught:
+            error = caught
+        task.done.seconds = time.thread_time() - start
+        self._end(task, error)
+
+    def _end(self, task: _Task[Item, Result], error: BaseException | None) -> None:
+        with self._change:
+            task.error, task.ended = error, True
+            self._change.notify_all()

@@ -1,0 +1,176 @@
+"""Blocks worked on side by side: results in order, as they would be one after the other."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Generator, Iterator
+from itertools import chain
+
+import numpy as np
+import pytest
+
+from gpusudoku.board import blocks
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.blocks import FIRST_BOARDS, Later, in_blocks
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.errors import Cancelled, InputError
+from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.ordered import AHEAD
+
+MOST = 64
+THREADS = [2, 3, 16]
+
+
+def numbered(start: int, end: int, shape: str = "2x2") -> Batch:
+    """Boards that tell their numbers by their cells."""
+    cells = np.zeros((end - start, Geometry.parse(shape).cells), np.uint8)
+    cells[:, :4] = np.arange(start, end, dtype="<u4").view(np.uint8).reshape(-1, 4)
+    return Batch(Geometry.parse(shape), cells)
+
+
+def numbers(block: Batch) -> list[int]:
+    return np.ascontiguousarray(block.cells[:, :4]).view("<u4").ravel().tolist()
+
+
+def work(
+    block: Batch, cancel: CancelToken | None
+) -> Generator[list[int] | Later[list[int]], None, None]:
+    """The numbers; those of a board whose number ends in 77 are given by all threads."""
+    some = numbers(block)
+    if cancel is not None and any(number % 100 == 77 for number in some):
+        yield Later(iter_of(some))
+    else:
+        yield some
+
+
+def iter_of(some: list[int]) -> Generator[list[int], None, None]:
+    yield some[:1]
+    yield some[1:]
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_order_is_kept(threads: int) -> None:
+    batches = [numbered(start, start + 7) for start in range(0, 7000, 7)]
+    found = in_blocks(batches, MOST, work, threads=threads)
+    assert list(chain.from_iterable(found)) == list(range(7000))
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All blocks are quick, however busy the machine is."""
+    monkeypatch.setattr(blocks, "THREAD_SECONDS", 1000.0)
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("threads", THREADS)
+def test_each_thread_has_a_block_of_its_own(threads: int) -> None:
+    """All but the first, and what is made of the results is made there."""
+    meeting = threading.Barrier(threads)
+    waited = False
+
+    def meet(block: Batch, cancel: CancelToken | None) -> Generator[int, None, None]:
+        nonlocal waited
+        if cancel is not None and not waited:
+            meeting.wait(60)
+            waited = True
+        yield len(block)
+
+    def then(size: int) -> tuple[int, int]:
+        return size, threading.get_ident()
+
+    found = list(in_blocks([numbered(0, 5000)], MOST, meet, then, threads))
+    assert waited
+    assert found[0] == (FIRST_BOARDS, threading.get_ident())
+    assert sum(size for size, _ in found) == 5000
+    assert len({thread for _, thread in found}) > 1
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("threads", THREADS)
+def test_a_block_that_takes_long_is_done_anew_by_all(
+    monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    monkeypatch.setattr(blocks, "PATIENCE_SECONDS", 0.02)
+    by_all: list[int] = []
+
+    def slow(block: Batch, cancel: CancelToken | None) -> Generator[list[int], None, None]:
+        some = numbers(block)
+        if cancel is None:
+            by_all.extend(some)
+        while cancel is not None and 2000 in some:
+            if cancel.cancelled:
+                raise Cancelled("cancelled")
+        yield some
+
+    found = in_blocks([numbered(0, 5000)], MOST, slow, threads=threads)
+    assert list(chain.from_iterable(found)) == list(range(5000))
+    assert {0, 2000} <= set(by_all)
+    assert len(by_all) < 1000
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_slow_blocks_are_never_side_by_side(threads: int) -> None:
+    def slow(block: Batch, cancel: CancelToken | None) -> Generator[int, None, None]:
+        assert cancel is None
+        time.sleep(0.21 / threads)
+        yield len(block)
+
+    assert sum(in_blocks([numbered(0, 40)], MOST, slow, threads=threads)) == 40
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_nobody_waits_for_boards_that_come_slowly(threads: int) -> None:
+    """A result is given before more is read than its block, once reading takes long."""
+    read = 0
+
+    def slow() -> Iterator[Batch]:
+        nonlocal read
+        yield numbered(0, FIRST_BOARDS)
+        for read in range(FIRST_BOARDS, 1000):
+            time.sleep(0.03 if read < 60 else 0)
+            yield numbered(read, read + 1)
+
+    given = 0
+    for some in in_blocks(slow(), MOST, work, threads=threads):
+        if given < 40:
+            assert read < given + 3 * FIRST_BOARDS
+        given += len(some)
+    assert given == 1000
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("threads", THREADS)
+def test_no_more_is_read_than_all_threads_need(threads: int) -> None:
+    read = 0
+
+    def endless() -> Iterator[Batch]:
+        nonlocal read
+        while True:
+            yield numbered(read, read + 1)
+            read += 1
+
+    before = threading.active_count()
+    found = in_blocks(endless(), MOST, work, threads=threads)
+    given = 0
+    for some in found:
+        given += len(some)
+        assert read <= given + AHEAD * threads * MOST
+        if given > 3000:
+            break
+    found.close()
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_other_boxes_and_errors_in_their_turn(threads: int) -> None:
+    def mixed() -> Iterator[Batch]:
+        yield numbered(0, 1000)
+        yield numbered(1000, 1003, "2x3")
+        yield numbered(1003, 2005)
+        raise InputError("no board")
+
+    found: list[int] = []
+    with pytest.raises(InputError, match="no board"):
+        found.extend(chain.from_iterable(in_blocks(mixed(), MOST, work, threads=threads)))
+    assert found == list(range(2005))

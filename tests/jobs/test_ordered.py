@@ -1,0 +1,189 @@
+"""Items worked on by several threads: in order, not too far ahead, stopped when all is over."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import count, islice
+from random import Random
+
+import pytest
+
+from gpusudoku.errors import Cancelled, Interrupted
+from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.ordered import AHEAD, Done, InOrder
+
+LONG = 1000.0
+"""More patience than any test needs."""
+THREADS = [2, 3, 16]
+
+
+def wait_for(token: CancelToken) -> None:
+    """Work until somebody stops it."""
+    while not token.cancelled:
+        time.sleep(0.001)
+    raise Cancelled("cancelled")
+
+
+def square(item: int, token: CancelToken) -> int:
+    return item * item
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("number", [0, 1, 5, 300])
+def test_order_is_kept(threads: int, number: int) -> None:
+    random = Random(1)
+
+    def work(item: int, token: CancelToken) -> int:
+        time.sleep(random.random() / 1000)
+        return item * item
+
+    with closing(InOrder(range(number), work, threads, LONG)) as results:
+        found = [(done.item, done.result) for done in results]
+    assert found == [(item, item * item) for item in range(number)]
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_no_more_threads_work_than_were_asked_for_and_all_of_these_do(threads: int) -> None:
+    """The one that iterates among them."""
+    meeting = threading.Barrier(threads)
+    lock, at_work, most = threading.Lock(), set[int](), 0
+
+    def work(item: int, token: CancelToken) -> None:
+        nonlocal most
+        with lock:
+            at_work.add(threading.get_ident())
+            most = max(most, len(at_work))
+        meeting.wait(60)
+        with lock:
+            at_work.discard(threading.get_ident())
+
+    before = threading.active_count()
+    with closing(InOrder(range(threads * 5), work, threads, LONG)) as results:
+        assert threading.active_count() == before + threads - 1
+        assert len(list(results)) == threads * 5
+    assert most == threads
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_nothing_is_read_too_early(threads: int) -> None:
+    """However long whoever takes the results needs for them."""
+    read = 0
+
+    def endless() -> Iterator[int]:
+        nonlocal read
+        while True:
+            read += 1
+            yield read
+
+    with closing(InOrder(endless(), square, threads, LONG)) as results:
+        for given in range(1, 50):
+            assert next(results).item == given
+            assert read < given + AHEAD * threads
+            if given == 20:
+                time.sleep(0.05)
+                assert read < given + AHEAD * threads
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_an_error_of_an_item_comes_in_its_turn(threads: int) -> None:
+    def work(item: int, token: CancelToken) -> int:
+        if item == 7:
+            raise ValueError("seven")
+        time.sleep(0.001)
+        return item
+
+    found = []
+    with (
+        pytest.raises(ValueError, match="seven"),
+        closing(InOrder(range(20), work, threads, LONG)) as results,
+    ):
+        found.extend(done.result for done in results)
+    assert found == list(range(7))
+
+
+def test_an_error_of_reading_comes_after_all_before_it() -> None:
+    def broken() -> Iterator[int]:
+        yield from range(3)
+        raise ValueError("no more")
+
+    found = []
+    with (
+        pytest.raises(ValueError, match="no more"),
+        closing(InOrder(broken(), square, 2, LONG)) as results,
+    ):
+        found.extend(done.result for done in results)
+    assert found == [0, 1, 4]
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_what_takes_too_long_is_put_down(threads: int) -> None:
+    """Only time on a core counts, and only that of its own thread."""
+
+    def work(item: int, token: CancelToken) -> int:
+        if item == 1:
+            time.sleep(0.1)
+        while item == 3:
+            if token.cancelled:
+                raise Cancelled("cancelled")
+        return item
+
+    with closing(InOrder(range(6), work, threads, 0.05)) as results:
+        assert [done.result for done in results] == [0, 1, 2, None, 4, 5]
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_closing_stops_what_is_under_way(threads: int) -> None:
+    before = set(threading.enumerate())
+    begun = threading.Event()
+
+    def work(item: int, token: CancelToken) -> int:
+        if item == 0:
+            return begun.wait(60)
+        begun.set()
+        wait_for(token)
+        return item
+
+    results = InOrder(count(), work, threads, LONG)
+    done: Done[int, int] = next(results) if threads > 2 else Done(0)
+    assert done.item == 0
+    results.close()
+    assert set(threading.enumerate()) == before
+
+
+def test_once_settled_no_other_thread_works() -> None:
+    ended = []
+
+    def work(item: int, token: CancelToken) -> int:
+        time.sleep(0.01)
+        ended.append(item)
+        return item
+
+    with closing(InOrder(range(40), work, 3, LONG)) as results:
+        assert next(results).result == 0
+        results.settle()
+        assert sorted(ended) == list(range(3 * AHEAD))
+        time.sleep(0.05)
+        assert len(ended) == 3 * AHEAD
+        assert [done.result for done in results] == list(range(1, 40))
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, Interrupted("interrupted")])
+def test_an_interrupt_does_not_wait_for_its_turn(error: BaseException) -> None:
+    """It is met where the thread that iterates works on a later item."""
+    main = threading.current_thread()
+
+    def work(item: int, token: CancelToken) -> int:
+        if threading.current_thread() is main:
+            raise error
+        wait_for(token)
+        return item
+
+    with (
+        pytest.raises((KeyboardInterrupt, Interrupted)),
+        closing(InOrder(count(), work, 2, LONG)) as results,
+    ):
+        list(islice(results, 5))
