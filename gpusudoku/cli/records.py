@@ -54,10 +54,8 @@ class Answers:
 
     def part(self, start: int, end: int) -> Answers:
         """Those of the boards from start to before end."""
-        results = self.results
         solutions = None if self.solutions is None else self.solutions[start:end]
-        boards, counts = results.boards.part(start, end), results.counts[start:end]
-        return Answers(replace(results, boards=boards, counts=counts), solutions)
+        return Answers(self.results.part(start, end), solutions)
 
     def first(self, boards: int) -> Answers:
         """Those of the first boards."""
