@@ -7,6 +7,7 @@ nothing in them depends on the shape of the board, are made kernels by a decorat
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
 from threading import Lock
@@ -61,6 +62,8 @@ class Kernel:
         self.name, self.seconds, self.subject = name, seconds, subject
         self._build, self._again = build, again
         self._compiled: Callable[..., Any] | None = None
+        self._refused = False
+        """Whether what is on disk, if anything is, turned out to be no good."""
         self._lock = Lock()
 
     def __repr__(self) -> str:
@@ -89,7 +92,7 @@ class Kernel:
         """Whether nothing needs compiling: it is loaded, or seems to be on disk."""
         store = jit.store()
         on_disk = self.name is not None and store is not None and store.has(self.name)
-        return self._compiled is not None or on_disk
+        return self._compiled is not None or (on_disk and not self._refused)
 
     def load(self) -> None:
         """Load from disk, or compile now, so that the first call takes no longer than others.
@@ -126,10 +129,9 @@ class Kernel:
             return
         content = store.read(self.name)
         if content is not None:
-            try:
+            with suppress(Exception):  # whatever comes of code that was made for another Numba
                 self._compiled = jit.from_bytes(self.python, content)
-            except Exception:  # whatever comes of code that was made for another Numba
-                return
+        self._refused = self._compiled is None
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the function, compiled."""

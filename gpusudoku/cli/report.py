@@ -47,10 +47,10 @@ class _Compiling:
         store, seconds = jit.store(), compiling.seconds(kernels)
         if store is None or not store.writable():
             why = f": {store.trouble}" if store is not None and store.trouble else ""
-            kept = f"(no folder can be written to keep it{why})"
+            kept = f" (no folder can be written to keep it{why})"
         else:
-            kept = f"once (kept in {short_path(store.folder.parent)})"
-        note(f"compiling {' and '.join(new)}, {duration(max(1.0, round(seconds)))}, {kept}")
+            kept = f", once (kept in {short_path(store.folder.parent)})"
+        note(f"compiling {' and '.join(new)}, {duration(max(1.0, round(seconds)))}{kept}")
 
 
 def _complain_of_folder(why: str) -> None:

@@ -83,6 +83,8 @@ def test_what_is_no_good_is_made_anew_in_silence(
             {"empty": b"", "half": content[: middle_of(content)]}.get(damage, b"x" * 99)
         )
     again = doubling()
+    assert not again.fetch()
+    assert not again.kept  # so its price is known
     assert again(4) == 8
     assert told[1:] == [again]
     if damage != "folder":  # which cannot be replaced
