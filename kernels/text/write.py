@@ -8,14 +8,16 @@ that look inside is not vectorised, which is three times slower.
 from __future__ import annotations
 
 import numpy as np
-from numba import boolean, int64, uint8
+from numba import boolean, int64, types, uint8
 
 from gpusudoku.kernels.kernel import kernel
+from gpusudoku.kernels.text.boards import BYTES
 
 QUOTE, FIRST_PLAIN, LAST_PLAIN = ord('"'), ord(" "), ord("~")
+SPANS = types.Array(types.int64, 2, "C", readonly=True)
 
 
-@kernel(uint8[::1], int64[:, ::1], int64[:, ::1], uint8[::1])
+@kernel(BYTES, SPANS, SPANS, uint8[::1])
 def join(data, starts, ends, out):
     """Put all rows one behind the other; returns how many bytes they have.
 
@@ -33,7 +35,7 @@ def join(data, starts, ends, out):
     return place
 
 
-@kernel(uint8[::1], int64[:, ::1], int64[:, ::1], int64, boolean[::1])
+@kernel(BYTES, SPANS, SPANS, int64, boolean[::1])
 def find_odd(data, starts, ends, sign, odd):
     """Mark the rows in which a piece has more than plain characters, or a quote, or the sign.
 

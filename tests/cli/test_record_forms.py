@@ -22,7 +22,7 @@ from gpusudoku.cli import records
 from gpusudoku.cli.objects import JsonLines
 from gpusudoku.cli.records import Answers, Writer
 from gpusudoku.cli.tables import Table
-from gpusudoku.results import ContractionStats, Counts
+from gpusudoku.results import ContractionStats, Counts, numbers_of
 from tests.boards import full_grid
 
 SHAPES = ["2x2", "2x3", "3x2", "3x3", "3x4", "4x4", "5x5", "6x6"]
@@ -53,7 +53,7 @@ def answers_of(
     places = Places(tuple(origins), which, lines, Fields.of(others))
     batch = Batch(geometry, cells, places=places)
     solutions = np.stack([full] * len(counts)) if solve else None
-    return Answers(Counts(batch, counts, limit, "cpu", 1, STATS), solutions)
+    return Answers(Counts(batch, numbers_of(counts), limit, "cpu", 1, STATS), solutions)
 
 
 def facts(answers: Answers) -> list[dict[str, object]]:
