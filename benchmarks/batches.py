@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -47,6 +48,8 @@ OWN = ["1a", "2a", "a1", "b1", "techniques-9x9", "decomposition-9x9", "decomposi
 """Proper 9x9 puzzles of the project."""
 SHORT = 10
 """The short file has this many times fewer lines."""
+POLL_SECONDS = 0.005
+"""How often a process is looked at."""
 MANY = 16
 """Threads of the run that is to show what many do."""
 
@@ -163,7 +166,11 @@ def timed(command: str, jobs: int, file: Path, output: Path = Path(os.devnull)) 
     start = time.perf_counter()
     with output.open("wb") as out, tempfile.TemporaryFile() as said:
         process = subprocess.Popen([*words, "--device", "cpu", str(file)], stdout=out, stderr=said)
-        _, status, usage = os.wait4(process.pid, 0)
+        ended, peak = 0, 0
+        while not ended:
+            time.sleep(POLL_SECONDS)
+            peak = max(peak, peak_bytes(process.pid))
+            ended, status, usage = os.wait4(process.pid, os.WNOHANG)
         process.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.perf_counter() - start
         if process.returncode:
@@ -171,7 +178,20 @@ def timed(command: str, jobs: int, file: Path, output: Path = Path(os.devnull)) 
             raise GpusudokuError(
                 f"{command}: {said.read().decode().strip().rpartition(chr(10))[2]}"
             )
-    return Done(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10)
+    return Done(seconds, usage.ru_utime + usage.ru_stime, peak)
+
+
+def peak_bytes(process: int) -> int:
+    """The most memory that a process has had so far; 0 where the system does not tell.
+
+    What it tells of a process that has ended may be that of the one that started it.
+    """
+    try:
+        text = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return 0
+    found = re.search(r"^VmHWM:\s*(\d+) kB$", text, re.MULTILINE)
+    return 0 if found is None else int(found[1]) << 10
 
 
 def show(path: Path) -> None:
@@ -219,7 +239,7 @@ def show_many(runs: list[Run]) -> None:
 
 @script("batches", show)
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False))
-@click.option("--lines", type=click.IntRange(min=SHORT), default=300_000, show_default=True,
+@click.option("--lines", type=click.IntRange(min=SHORT), default=1_000_000, show_default=True,
               help="Puzzles in a batch.")  # fmt: skip
 @click.option("--repeats", default=3, show_default=True, help="Runs of every case.")
 def main(path: Path, files: tuple[str, ...], lines: int, repeats: int) -> None:

@@ -46,10 +46,13 @@ def search_settings(options: Options) -> SearchSettings:
 def search_kernels(
     geometry: Geometry, options: Options, engine: Engine | None = None
 ) -> list[Kernel]:
-    """All that a search of boards of this shape needs compiled; None stands for an engine's CPU."""
+    """What a search needs compiled; None stands for an engine's CPU.
+
+    Many boards are also packed by a compiled function, few are not.
+    """
     layout = layout_of(geometry.box_rows, geometry.box_columns)
     settings = search_settings(options)
-    kernels = [cpu.pack(layout), cpu.expand(layout, settings)]
+    kernels = [cpu.expand(layout, settings)]
     if engine is None or engine.name == "cpu":
         kernels.append(cpu.run(layout, settings))
     return kernels
