@@ -33,10 +33,9 @@ WORTH_PARTS = 10.0
 
 
 def contraction_kernels(geometry: Geometry) -> list[Kernel]:
-    """All that the contraction of a board of this shape needs compiled, and what it is made of."""
+    """What the contraction of a board of this shape needs compiled, and its search's estimate."""
     layout = layout_of(geometry.box_rows, geometry.box_columns)
-    packed = [cpu.pack(layout), cpu.expand(layout, SearchSettings())]
-    return [*packed, *(stages().of_one_board() if geometry == NINE else KERNELS)]
+    return [cpu.expand(layout, SearchSettings()), *(stages().of_one_board() if geometry == NINE else KERNELS)]
 
 
 def contraction_of(
