@@ -35,11 +35,14 @@ def survey(candidates, tables, scratch, lists, numbering, roles):
 
     candidates is uint64 (81). Returns the price in nanoseconds, or -1 if there is no solution.
     """
-    allow_permutations(candidates, tables, lists)
-    if not list_lines(tables, scratch, lists) or not prune(tables, scratch, lists):
+    allow_permutations(candidates, tables.permutations, lists.masks)
+    if not list_lines(tables, scratch, lists):
         return -1.0
-    divide(lists)
-    number_partitions(lists, numbering)
+    keys, multiplicity, size = lists.keys, lists.multiplicity, lists.size
+    if not prune(tables.orthogonal_bits, scratch.marks, keys, multiplicity, size):
+        return -1.0
+    divide(size, multiplicity, lists.divisor)
+    number_partitions(size, keys, numbering)
     return choose_roles(lists, numbering, roles)
 
 
@@ -50,7 +53,7 @@ def arrange(symmetric, tables, lists, numbering, roles, operands, orbits):
     symmetric says whether pairs that have the same sum are summed once.
     """
     sort_entries(lists, numbering, roles, operands)
-    return pair_up(symmetric, tables, lists, numbering, roles, orbits)
+    return pair_up(symmetric, tables.swaps, lists, numbering, roles, orbits)
 
 
 def build_count_boards(callers: Sequence[Callable[..., Any]]) -> Callable[..., None]:
