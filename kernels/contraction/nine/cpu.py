@@ -131,22 +131,24 @@ class NineStages:
         narrow, wide = typeof(make_slabs(wide=False)), typeof(make_slabs(wide=True))
         board, boards, pairs, results = uint64[::1], uint64[:, ::1], int32[:, ::1], int64[:, ::1]
         surveyed = board, fixed, scratch, lists, numbering, roles
-        self.survey = kernel(*surveyed, seconds=4.65)(survey)
-        self.list_orthogonal = kernel(int64, fixed, numbering, roles, orthogonal)(list_orthogonal)
-        self.contract_ab = kernel(
-            int64, int64, int64, lists, numbering, roles, orthogonal, intermediate
-        )(contract_ab)
-        self.contract_c = kernel(int64, int64, int64, roles, orthogonal, intermediate, tensors)(
-            contract_c
+        self.survey = kernel(*surveyed, seconds=2.3)(survey)
+        self.list_orthogonal = kernel(int64, fixed, numbering, roles, orthogonal, seconds=0.3)(
+            list_orthogonal
         )
+        self.contract_ab = kernel(
+            int64, int64, int64, lists, numbering, roles, orthogonal, intermediate, seconds=0.3
+        )(contract_ab)
+        self.contract_c = kernel(
+            int64, int64, int64, roles, orthogonal, intermediate, tensors, seconds=0.4
+        )(contract_c)
         arranged = boolean, fixed, lists, numbering, roles, operands, orbits
-        self.arrange = kernel(*arranged, seconds=2.4)(arrange)
-        self.narrow_enough = kernel(lists, roles, tensors)(narrow_enough)
+        self.arrange = kernel(*arranged, seconds=1.3)(arrange)
+        self.narrow_enough = kernel(lists, roles, tensors, seconds=0.2)(narrow_enough)
         summed = int64, int64, roles, operands, tensors, pairs
         # Both are named alike by the template that makes them.
         place = f"{__name__}.sum_narrow", f"{__name__}.sum_wide"
-        self.sum_narrow = kernel(*summed, narrow, seconds=2.5, place=place[0])(sum_narrow)
-        self.sum_wide = kernel(*summed, wide, seconds=2.5, place=place[1])(sum_wide)
+        self.sum_narrow = kernel(*summed, narrow, seconds=1.5, place=place[0])(sum_narrow)
+        self.sum_wide = kernel(*summed, wide, seconds=1.3, place=place[1])(sum_wide)
         self.callees = [
             Callee(self.survey, float64),
             Callee(self.list_orthogonal),
@@ -162,6 +164,7 @@ class NineStages:
             f"{__name__.removeprefix(KERNELS)}.count_boards",
             lambda: (build_count_boards([callee.caller() for callee in self.callees]), batch),
             (_count_boards, (fixed,)),
+            seconds=0.6,
             subject=self.survey.subject,
         )
 
