@@ -131,7 +131,7 @@ class NineStages:
         narrow, wide = typeof(make_slabs(wide=False)), typeof(make_slabs(wide=True))
         board, boards, pairs, results = uint64[::1], uint64[:, ::1], int32[:, ::1], int64[:, ::1]
         surveyed = board, fixed, scratch, lists, numbering, roles
-        self.survey = kernel(*surveyed, seconds=2.3)(survey)
+        self.survey = kernel(*surveyed, seconds=2.6)(survey)
         self.list_orthogonal = kernel(int64, fixed, numbering, roles, orthogonal, seconds=0.3)(
             list_orthogonal
         )
@@ -147,7 +147,7 @@ class NineStages:
         summed = int64, int64, roles, operands, tensors, pairs
         # Both are named alike by the template that makes them.
         place = f"{__name__}.sum_narrow", f"{__name__}.sum_wide"
-        self.sum_narrow = kernel(*summed, narrow, seconds=1.5, place=place[0])(sum_narrow)
+        self.sum_narrow = kernel(*summed, narrow, seconds=1.6, place=place[0])(sum_narrow)
         self.sum_wide = kernel(*summed, wide, seconds=1.3, place=place[1])(sum_wide)
         self.callees = [
             Callee(self.survey, float64),
