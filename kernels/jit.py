@@ -75,6 +75,16 @@ def compiled(function: Callable[..., Any], signature: tuple[Any, ...]) -> Callab
     return dispatcher  # type: ignore[no-any-return]
 
 
+def address(compiled: Any, signature: Any) -> int:
+    """Where a compiled function is in memory, to be called with that signature and no other."""
+    [result] = compiled.overloads.values()
+    made = result.signature
+    expected = signature.return_type, signature.args
+    assert (made.return_type, made.args) == expected, f"{made} is called as {signature}"
+    found: int = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
+    return found
+
+
 def as_bytes(compiled: Any) -> bytes:
     """What ``compiled`` gave, for the same versions of everything to load again."""
     [result] = compiled.overloads.values()

@@ -88,6 +88,11 @@ class Kernel:
         return self._built[0]
 
     @property
+    def types(self) -> tuple[Any, ...]:
+        """The Numba types of the arguments."""
+        return self._built[1]
+
+    @property
     def kept(self) -> bool:
         """Whether nothing needs compiling: it is loaded, or seems to be on disk."""
         store = jit.store()
@@ -135,12 +140,16 @@ class Kernel:
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the function, compiled."""
+        if self._only_read:
+            arguments = (*map(_read_only, arguments, self._only_read),)
+        return self.function()(*arguments)
+
+    def function(self) -> Callable[..., Any]:
+        """The function that is compiled."""
         if self._compiled is None:
             self.load()
         assert self._compiled is not None
-        if self._only_read:
-            arguments = (*map(_read_only, arguments, self._only_read),)
-        return self._compiled(*arguments)
+        return self._compiled
 
 
 def _read_only(argument: Any, only_read: bool) -> Any:

@@ -10,6 +10,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.contraction.nine.sum import SLABS_BYTES, WORKSPACE_BYTES, stages
 from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.jobs.job import Job, Task, Worker
+from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.arrays import make_workspace
 from gpusudoku.kernels.contraction.nine.cpu import COUNTED, FACTOR, RESULTS, STATUS
 from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, make_slabs
@@ -42,7 +43,7 @@ def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int],
         Task((candidates[i : i + TASK_BOARDS], live.roots[i : i + TASK_BOARDS]), 0.0)
         for i in range(0, len(live), TASK_BOARDS)
     ]
-    stages().count_boards.load()
+    ready(stages().of_many_boards())
     job.run(tasks, workers)
     return job.counts, sorted(index for worker in workers for index in worker.left)
 
@@ -61,7 +62,9 @@ class BatchWorker(Worker):
             start = time.perf_counter()
             candidates, roots = task.payload
             results = np.empty((len(roots), RESULTS), np.int64)
-            stages().count_boards(candidates, most, tables(), self.workspace, self.slabs, results)
+            stages().count_boards(
+                candidates, most, tables(), self.workspace, self.slabs, stages().addresses, results
+            )
             found = []
             for root, row in zip(roots.tolist(), results.tolist(), strict=True):
                 if row[STATUS] == COUNTED:

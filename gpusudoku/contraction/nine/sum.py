@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numba import typeof
 from numpy.typing import NDArray
 
 from gpusudoku.contraction.nine.gpu_sum import DeviceSum
@@ -37,7 +38,7 @@ TASKS = 1 << 14
 @cache
 def stages() -> NineStages:
     """The stages, with the tables' types."""
-    return NineStages(tables())
+    return NineStages(typeof(tables()))
 
 
 class Nine:

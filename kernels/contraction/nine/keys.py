@@ -25,7 +25,10 @@ def partition_at(key, place):
 
 
 @jitable
-def number_at(key, line, other, numbering):
-    """Return the number of the partition that a line's key has where the line crosses another."""
+def number_at(key, line, other, numbers):
+    """Return the number of the partition that a line's key has where the line crosses another.
+
+    numbers is ``Numbering.number``.
+    """
     place = other % 3
-    return np.int64(numbering.number[line, place, partition_at(key, place)])
+    return np.int64(numbers[line, place, partition_at(key, place)])

@@ -15,14 +15,13 @@ GUARD = sum(4 << 3 * field for field in range(9))
 
 
 @jitable
-def allow_permutations(candidates, tables, lists):
-    """Turn candidates into ``lists.masks``.
+def allow_permutations(candidates, permutations, masks):
+    """Turn candidates into the ``masks`` of ``Lists``.
 
     candidates is uint64 (81): the digits still possible in every cell, digit 1 in the lowest bit.
     A permutation is allowed to a digit if in each of the three boxes of the line some cell of the
     column (of a stack; the row, of a band) has the digit as a candidate.
     """
-    masks = lists.masks
     masks[:] = 0
     for digit in range(9):
         bit = np.uint64(1) << np.uint64(digit)
@@ -37,7 +36,7 @@ def allow_permutations(candidates, tables, lists):
             for line in range(3):
                 in_stack, in_band = True, True
                 for other in range(3):
-                    step = tables.permutations[k, other]
+                    step = permutations[k, other]
                     in_stack &= (columns >> (9 * other + 3 * line + step)) & 1 == 1
                     in_band &= (rows >> (9 * line + 3 * other + step)) & 1 == 1
                 if in_stack:
@@ -49,56 +48,53 @@ def allow_permutations(candidates, tables, lists):
 @jitable
 def list_lines(tables, scratch, lists):
     """Write the lists of all six lines from ``lists.masks``; False if one of them is empty."""
+    keys, multiplicity, size = lists.keys, lists.multiplicity, lists.size
     for line in range(6):
-        other = _line_with_same_masks(line, lists)
-        if other < 0:
-            _list_line(line, tables, scratch, lists)
+        other = _line_with_same_masks(line, lists.masks)
+        if other >= 0:
+            size[line] = size[other]
+            for e in range(size[other]):
+                keys[line, e], multiplicity[line, e] = keys[other, e], multiplicity[other, e]
         else:
-            _copy_list(other, line, lists)
-        if lists.size[line] == 0:
+            masks, raw = lists.masks[line], scratch.raw
+            count = _list_maps(masks, tables, scratch.stack, raw[0])
+            size[line] = _sort_keys(
+                count, raw[0], raw[1], scratch.counters, keys[line], multiplicity[line]
+            )
+        if size[line] == 0:
             return False
     return True
 
 
 @jitable
-def _line_with_same_masks(line, lists):
+def _line_with_same_masks(line, masks):
     """Return an earlier line of the same kind that has the same masks, so the same maps; or -1."""
     found = -1
     for other in range(3 * (line // 3), line):
         same = True
         for digit in range(9):
-            same &= lists.masks[line, digit] == lists.masks[other, digit]
+            same &= masks[line, digit] == masks[other, digit]
         if same:
             found = other
     return found
 
 
 @jitable
-def _copy_list(source, target, lists):
-    """Give the line ``target`` the list of ``source``."""
-    size = lists.size[source]
-    lists.size[target] = size
-    for e in range(size):
-        lists.keys[target, e] = lists.keys[source, e]
-        lists.multiplicity[target, e] = lists.multiplicity[source, e]
+def _sort_keys(count, one, other, counters, keys, multiplicity):
+    """Write a line's list from the keys of its maps, ``one``; return its length.
 
-
-@jitable
-def _list_line(line, tables, scratch, lists):
-    """Write one line's list: the keys of its maps are sorted, and equal ones are counted."""
-    one, other = scratch.raw[0], scratch.raw[1]
-    count = _list_maps(lists.masks[line], tables, scratch.stack, one)
-    _sort(one, count, 2, scratch.counters, other)
-    _sort(other, count, 1, scratch.counters, one)
-    _sort(one, count, 0, scratch.counters, other)
-    keys, multiplicity = lists.keys[line], lists.multiplicity[line]
+    The keys are sorted, and equal ones are counted.
+    """
+    for place in range(2, -1, -1):
+        _sort(one, count, place, counters, other)
+        one, other = other, one
     last = -1
     for i in range(count):
-        if last < 0 or keys[last] != other[i]:
+        if last < 0 or keys[last] != one[i]:
             last += 1
-            keys[last], multiplicity[last] = other[i], 0
+            keys[last], multiplicity[last] = one[i], 0
         multiplicity[last] += 1
-    lists.size[line] = last + 1
+    return last + 1
 
 
 @jitable

@@ -19,15 +19,15 @@ def sort_entries(lists, numbering, roles, operands):
         entries, start = operands.entries[summed], operands.start[summed]
         start[:] = 0
         for e in range(lists.size[line]):
-            start[number_at(lists.keys[line, e], line, sorting, numbering)] += 1
+            start[number_at(lists.keys[line, e], line, sorting, numbering.number)] += 1
         for i in range(PARTITIONS):
             start[i + 1] += start[i]
         # Each start is now the end of its number's entries; entries are filled in from there.
         for e in range(lists.size[line] - 1, -1, -1):
             key = lists.keys[line, e]
-            number = number_at(key, line, sorting, numbering)
+            number = number_at(key, line, sorting, numbering.number)
             start[number] -= 1
             entry = entries[start[number]]
             for crossing in range(3):
-                entry[crossing] = number_at(key, line, roles.crossing[crossing], numbering)
+                entry[crossing] = number_at(key, line, roles.crossing[crossing], numbering.number)
             entry[MULTIPLICITY] = lists.multiplicity[line, e]

@@ -21,7 +21,7 @@ WORTH_A_LOOK = 200_000
 
 
 @jitable
-def pair_up(symmetric, tables, lists, numbering, roles, orbits):
+def pair_up(symmetric, swaps, lists, numbering, roles, orbits):
     """Write the least pair of every orbit; return the number of orbits.
 
     Orbits are found by uniting pairs with their images. Not ``symmetric``: every pair is an orbit.
@@ -32,7 +32,7 @@ def pair_up(symmetric, tables, lists, numbering, roles, orbits):
     generators = 0
     if symmetric:
         hidden = height * width * lists.size[roles.summed[C]] >= WORTH_A_LOOK
-        generators = _find_generators(hidden, tables, lists, orbits.generators)
+        generators = _find_generators(hidden, swaps, lists, orbits.generators)
     for pair in range(height * width):
         parent[pair] = pair
         size[pair] = 0
@@ -65,7 +65,7 @@ def _root(pair, parent):
 
 
 @jitable
-def _find_generators(hidden, tables, lists, generators):
+def _find_generators(hidden, swaps, lists, generators):
     """Write relabellings that change no list; return their number.
 
     Digits that every line allows the same permutations, those without clues above all, can be
@@ -78,14 +78,14 @@ def _find_generators(hidden, tables, lists, generators):
     for digit in range(9):
         before, others = -1, 0
         for other in range(9):
-            if other != digit and are_alike(digit, other, lists):
+            if other != digit and are_alike(digit, other, lists.masks):
                 others += 1
                 before = other if other < digit else before
         if others == 0:
             alone |= 1 << digit
         elif before >= 0:
             for x in range(PARTITIONS):
-                generators[found, x] = tables.swaps[before, digit, x]
+                generators[found, x] = swaps[before, digit, x]
             found += 1
     if not hidden:
         return found
@@ -93,12 +93,12 @@ def _find_generators(hidden, tables, lists, generators):
         for two in range(one + 1, 9):
             if not (alone >> one) & (alone >> two) & 1:
                 continue
-            first = tables.swaps[one, two]
-            found = _try(first, tables.swaps[0, 0], found, lists, generators)
+            first = swaps[one, two]
+            found = _try(first, swaps[0, 0], found, lists, generators)
             for three in range(one + 1, 9):
                 for four in range(three + 1, 9):
                     if two not in (three, four) and (alone >> three) & (alone >> four) & 1:
-                        second = tables.swaps[three, four]
+                        second = swaps[three, four]
                         found = _try(first, second, found, lists, generators)
     return found
 

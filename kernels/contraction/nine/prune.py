@@ -12,65 +12,65 @@ from gpusudoku.kernels.kernel import jitable
 
 
 @jitable
-def prune(tables, scratch, lists):
+def prune(orthogonal_bits, marks, keys, multiplicity, size):
     """Drop entries that go with no entry of some line they cross; False if a list gets empty.
 
     Where a stack and a band meet in a box, their partitions must be orthogonal. Entries without
     any counterpart are dropped until none is left to drop.
     """
-    in_stack, in_band = scratch.marks[0], scratch.marks[1]
+    in_stack, in_band = marks[0], marks[1]
     changed = True
     while changed:
         changed = False
         for band in range(3):
             for stack in range(3):
-                _mark(stack, band, lists, in_stack)
-                _mark(3 + band, stack, lists, in_band)
-                changed |= _drop(stack, band, in_band, tables, lists)
-                changed |= _drop(3 + band, stack, in_stack, tables, lists)
-                if lists.size[stack] == 0 or lists.size[3 + band] == 0:
+                _mark(stack, band, size, keys, in_stack)
+                _mark(3 + band, stack, size, keys, in_band)
+                for line, place, marked in (stack, band, in_band), (3 + band, stack, in_stack):
+                    changed |= _drop(line, place, marked, orthogonal_bits, keys, multiplicity, size)
+                if size[stack] == 0 or size[3 + band] == 0:
                     return False
     return True
 
 
 @jitable
-def _mark(line, place, lists, marks):
+def _mark(line, place, size, keys, marks):
     """Set the bits of the partitions that a line's entries have at a place."""
     marks[:] = np.uint64(0)
-    for e in range(lists.size[line]):
-        x = np.int64(partition_at(lists.keys[line, e], place))
+    for e in range(size[line]):
+        x = np.int64(partition_at(keys[line, e], place))
         marks[x >> 6] |= np.uint64(1) << np.uint64(x & 63)
 
 
 @jitable
-def _drop(line, place, marks, tables, lists):
+def _drop(line, place, marks, orthogonal_bits, keys, multiplicity, size):
     """Drop a line's entries that are orthogonal to no marked partition; say whether any was."""
     kept = 0
-    for e in range(lists.size[line]):
-        key = lists.keys[line, e]
+    for e in range(size[line]):
+        key = keys[line, e]
         x = partition_at(key, place)
         common = np.uint64(0)
         for w in range(5):
-            common |= tables.orthogonal_bits[x, w] & marks[w]
+            common |= orthogonal_bits[x, w] & marks[w]
         if common != np.uint64(0):
-            lists.keys[line, kept] = key
-            lists.multiplicity[line, kept] = lists.multiplicity[line, e]
+            keys[line, kept] = key
+            multiplicity[line, kept] = multiplicity[line, e]
             kept += 1
-    dropped = kept < lists.size[line]
-    lists.size[line] = kept
+    dropped = kept < size[line]
+    size[line] = kept
     return dropped
 
 
 @jitable
-def divide(lists):
+def divide(size, multiplicity, divisors):
     """Divide the multiplicities of every line by their greatest common divisor."""
     for line in range(6):
         divisor = np.int64(0)
-        for e in range(lists.size[line]):
-            a, b = divisor, np.int64(lists.multiplicity[line, e])
+        for e in range(size[line]):
+            a, b = divisor, np.int64(multiplicity[line, e])
             while b:
                 a, b = b, a % b
             divisor = a
-        lists.divisor[line] = divisor
-        for e in range(lists.size[line]):
-            lists.multiplicity[line, e] //= divisor
+        divisors[line] = divisor
+        for e in range(size[line]):
+            multiplicity[line, e] //= divisor

@@ -31,15 +31,15 @@ PER_ENTRY = 1.2
 
 
 @jitable
-def number_partitions(lists, numbering):
+def number_partitions(size, keys, numbering):
     """Number the partitions that occur, for every line and place."""
     for line in range(6):
         for place in range(3):
             number = numbering.number[line, place]
             partition = numbering.partition[line, place]
             number[:] = -1
-            for e in range(lists.size[line]):
-                number[partition_at(lists.keys[line, e], place)] = 0
+            for e in range(size[line]):
+                number[partition_at(keys[line, e], place)] = 0
             count = 0
             for x in range(PARTITIONS):
                 if number[x] == 0:
@@ -52,14 +52,14 @@ def number_partitions(lists, numbering):
 @jitable
 def choose_roles(lists, numbering, roles):
     """Write the cheapest roles; return their price in nanoseconds."""
-    order = _symmetry(lists)
+    order = _symmetry(lists.masks)
     least, best = inf, 0
     for plan in range(PLANS):
-        _assign(plan, numbering, roles)
-        price = _price(order, lists, roles)
+        _assign(plan, numbering.occurring, roles)
+        price = _price(order, lists.size, roles)
         if price < least:
             least, best = price, plan
-    _assign(best, numbering, roles)
+    _assign(best, numbering.occurring, roles)
     for role in range(3):
         roles.tensor[role] = role
         for other in range(role):
@@ -69,7 +69,7 @@ def choose_roles(lists, numbering, roles):
 
 
 @jitable
-def _assign(plan, numbering, roles):
+def _assign(plan, occurring, roles):
     """Write the roles of one plan, and the shapes of its tensors."""
     first, third, flip, pivot = plan // 18 * 3, plan // 6 % 3, plan // 3 % 2, plan % 3
     roles.summed[A] = first + (third + 1 + flip) % 3
@@ -80,18 +80,18 @@ def _assign(plan, numbering, roles):
     for crossing in range(3):
         x = roles.crossing[crossing]
         for summed in range(3):
-            roles.shape[summed, crossing] = numbering.occurring[roles.summed[summed], x % 3]
-        roles.depth[crossing] = numbering.occurring[x, roles.summed[C] % 3]
+            roles.shape[summed, crossing] = occurring[roles.summed[summed], x % 3]
+        roles.depth[crossing] = occurring[x, roles.summed[C] % 3]
 
 
 @jitable
-def _price(order, lists, roles):
+def _price(order, size, roles):
     """Return what the roles cost in nanoseconds; ``order`` is the number of known symmetries.
 
     The lists are known, the tensors are not: a share of P's entries is taken for zero as if
     partitions were drawn at random.
     """
-    shape, size = roles.shape, lists.size
+    shape = roles.shape
     pairs = float(shape[A, P] * shape[B, P])
     chance = ORTHOGONAL / PARTITIONS
     in_c = size[roles.summed[C]]
@@ -111,7 +111,7 @@ def _price(order, lists, roles):
 
 
 @jitable
-def _symmetry(lists):
+def _symmetry(masks):
     """Return the number of relabellings that exchange digits which are alike.
 
     There are more symmetries; these are known before anything else is.
@@ -120,17 +120,17 @@ def _symmetry(lists):
     for digit in range(9):
         alike = 1
         for other in range(digit):
-            alike += are_alike(digit, other, lists)
+            alike += are_alike(digit, other, masks)
         order *= alike
     return order
 
 
 @jitable
-def are_alike(one, other, lists):
+def are_alike(one, other, masks):
     """Say whether every line allows two digits the same permutations."""
     same = True
     for line in range(6):
-        same &= lists.masks[line, one] == lists.masks[line, other]
+        same &= masks[line, one] == masks[line, other]
     return same
 
 

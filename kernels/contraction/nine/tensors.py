@@ -31,9 +31,10 @@ SEGMENT = 1024
 def list_orthogonal(role, tables, numbering, roles, orthogonal):
     """Write ``orthogonal``: which numbers are, where the line in a crossing role meets A, B, C."""
     x, summed = roles.crossing[role], roles.summed
-    _list_numbers(A, x, summed[A], tables, numbering, orthogonal)
-    _list_numbers(B, x, summed[B], tables, numbering, orthogonal)
-    _list_numbers(C, summed[C], x, tables, numbering, orthogonal)
+    for k in range(3):
+        line, other = (summed[C], x) if k == C else (x, summed[k])
+        numbers, lengths = orthogonal.numbers[k], orthogonal.lengths[k]
+        _list_numbers(line, other, tables.orthogonal, numbering, numbers, lengths)
     count, width = numbering.occurring[x, summed[B] % 3], roles.shape[B, role]
     orthogonal.indicator[: count * width] = 0
     for i in range(count):
@@ -42,13 +43,12 @@ def list_orthogonal(role, tables, numbering, roles, orthogonal):
 
 
 @jitable
-def _list_numbers(summed, line, other, tables, numbering, orthogonal):
-    """Write, for one summed role, the numbers of another line orthogonal to each of a line's."""
-    numbers, lengths = orthogonal.numbers[summed], orthogonal.lengths[summed]
+def _list_numbers(line, other, orthogonal, numbering, numbers, lengths):
+    """Write the numbers of another line that are orthogonal to each of a line's."""
     for i in range(numbering.occurring[line, other % 3]):
         partition, length = numbering.partition[line, other % 3, i], 0
         for k in range(ORTHOGONAL):
-            number = numbering.number[other, line % 3, tables.orthogonal[partition, k]]
+            number = numbering.number[other, line % 3, orthogonal[partition, k]]
             if number >= 0:
                 numbers[i, length] = number
                 length += 1
@@ -64,11 +64,11 @@ def contract_ab(role, first, last, lists, numbering, roles, orthogonal, intermed
     intermediate[first * height * width : last * height * width] = 0
     for e in range(lists.size[x]):
         key = lists.keys[x, e]
-        z = number_at(key, x, summed[C], numbering)
+        z = number_at(key, x, summed[C], numbering.number)
         if z < first or z >= last:
             continue
-        at_a = number_at(key, x, summed[A], numbering)
-        at_b = number_at(key, x, summed[B], numbering)
+        at_a = number_at(key, x, summed[A], numbering.number)
+        at_b = number_at(key, x, summed[B], numbering.number)
         times = np.int16(lists.multiplicity[x, e])
         ones = indicator[at_b * width : (at_b + 1) * width]
         for i in range(orthogonal.lengths[A, at_a]):
