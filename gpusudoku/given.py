@@ -179,7 +179,15 @@ def _array_batches(boards: NDArray[Any], geometry: Geometry | None) -> Iterator[
     """Read integers of two dimensions, a board in every row, or of three, a grid in every one."""
     for index in range(0, len(boards), MOST_ITEMS):
         some = boards[index : index + MOST_ITEMS]
-        first = _numbered(some[0], index, geometry)
+        try:
+            first = _numbered(some[0], index, geometry)
+        except InputError as error:
+            if boards.ndim == 2 and boards.shape[0] == boards.shape[1]:
+                raise InputError(
+                    f"an array of {len(boards)}x{len(boards)} integers has a board in every row;"
+                    f" for one board put it in a list ({error})"
+                ) from None
+            raise
         cells = some.reshape(len(some), -1)
         right = ((cells >= 0) & (cells <= first.n)).all(axis=1)
         end = len(some) if right.all() else int(right.argmin())

@@ -266,10 +266,11 @@ class Results(Generic[Blocks, One]):
 
     def blocks(self) -> Iterator[Blocks]:
         """What is left, in blocks of boards that were worked on together."""
-        if self._block is not None and self._taken < len(self._block):
-            block, self._objects = self._block.part(self._taken, len(self._block)), iter(())
+        block, self._block, self._objects = self._block, None, iter(())
+        if block is not None and self._taken < len(block):
+            yield block.part(self._taken, len(block))
+        for block in self._blocks:  # which goes on when nobody asks for the rest here
             yield block
-        yield from self._blocks
 
     def numbers(self) -> NDArray[Any]:
         """The number of solutions found of every board that is left.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import pickle
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -54,8 +55,10 @@ def ready(
     announce(missing)
     missing.sort(key=lambda kernel: (not kernel.name, -kernel.seconds))
     first, left = missing[0], deque(kernel for kernel in missing[1:] if kernel.name)
-    helpers = [_Helper(left, done) for _ in range(_helpers(left, processes))]
+    helpers: list[_Helper] = []
     try:
+        for _ in range(_helpers(left, processes)):
+            helpers.append(_Helper(left, done))
         interruptibly(lambda: _compile(first, left, done))
         for helper in helpers:
             helper.wait()
@@ -70,8 +73,11 @@ def ready(
 
 def seconds(kernels: Iterable[Kernel], processes: int | None = None) -> float:
     """How long ``ready`` should take on an idle machine of 2024; 0 if everything is kept."""
-    prices = [kernel.seconds for kernel in kernels if not kernel.kept]
-    return max(sum(prices) / _most(processes), *prices) if prices else 0.0
+    missing = sorted((kernel for kernel in kernels if not kernel.kept), key=lambda k: -k.seconds)
+    if not missing:
+        return 0.0
+    whole = sum(kernel.seconds for kernel in missing)
+    return max(whole / (1 + _helpers(missing[1:], processes)), missing[0].seconds)
 
 
 def _most(processes: int | None) -> int:
@@ -89,7 +95,8 @@ def _helpers(left: Collection[Kernel], processes: int | None) -> int:
 
 def _is_python(executable: str | None) -> bool:
     """Whether that is Python itself, and no program that has Python in it."""
-    return Path(executable or "").name.lower().startswith("python")
+    name = Path(executable or "").name.lower()
+    return not getattr(sys, "frozen", False) and bool(re.fullmatch(r"python[\dw.]*", name))
 
 
 def _compile(kernel: Kernel, left: deque[Kernel], done: Callable[[Kernel], None] | None) -> None:

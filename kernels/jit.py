@@ -28,6 +28,10 @@ from numba.core.serialize import dumps
 
 from gpusudoku.kernels.store import Store
 
+SETTINGS = ("CPU_NAME", "CPU_FEATURES", "OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "ENABLE_AVX",
+            "LOOP_VECTORIZE", "SLP_VECTORIZE")  # fmt: skip
+"""Numba's settings on which machine code depends."""
+
 Jit = Callable[[Callable[..., Any]], Callable[..., Any]]
 """The decorator that a compiler wants on a function that kernels call."""
 
@@ -54,7 +58,7 @@ def base_folder() -> Path:
 
 def _state() -> bytes:
     """A digest of the sources, the compilers, Python, the processor and Numba's settings."""
-    settings = numba.config.CPU_NAME, numba.config.CPU_FEATURES, numba.config.OPT
+    settings = [getattr(numba.config, name, None) for name in SETTINGS]
     python = sys.implementation.cache_tag, sys.version, getattr(sys, "abiflags", ""), sys.platform
     processor = get_host_cpu_name(), get_host_cpu_features().flatten()
     versions = numba.__version__, llvmlite.__version__
@@ -127,12 +131,12 @@ def _without_garbage() -> Iterator[None]:
             gc.enable()
 
 
-@cache
 def _name_apart() -> None:
-    """Let the symbols of this process be no other's.
+    """Let the symbols of what is compiled next be no other's, in whatever process.
 
     Numba tells functions of the same name apart by counting them, in every process from 1. When
     machine code of two processes meets in a third, functions of one would be called for those of
     the other: templates for two shapes of boards have the same names, for example.
     """
+    assert hasattr(FunctionIdentity, "_unique_ids"), "this version of Numba is not known"
     FunctionIdentity._unique_ids = itertools.count(int.from_bytes(os.urandom(6)))

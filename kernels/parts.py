@@ -13,8 +13,6 @@ from typing import Any
 from numba import _dynfunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
-from numba.core.typed_passes import NopythonRewrites
-from numba.core.untyped_passes import InlineClosureLikes
 from numba.extending import register_jitable
 
 from gpusudoku.kernels.jit import Jit
@@ -48,18 +46,7 @@ class _PartCompiler(Compiler):  # type: ignore[misc]
         state = self.state
         state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
         state.targetctx.get_executable = _nothing_to_run
-        return _shorter(super().define_pipelines())
-
-
-NEEDLESS = InlineClosureLikes, NopythonRewrites
-"""Passes of Numba that do nothing here: no kernel has closures, or expressions of whole arrays."""
-
-
-def _shorter(pipelines: Any) -> Any:
-    """Numba's ways to compile, without the passes that are ``NEEDLESS``."""
-    for pipeline in pipelines:
-        pipeline.passes = [one for one in pipeline.passes if one[0] not in NEEDLESS]
-    return pipelines
+        return super().define_pipelines()
 
 
 PART: dict[str, Any] = {

@@ -86,8 +86,12 @@ class Store:
         return True
 
     def writable(self) -> bool:
-        """Whether files can be kept, as far as can be told without trying."""
-        return not self.trouble and os.access(_existing(self.folder), os.W_OK | os.X_OK)
+        """Whether files can be kept: there is a folder for them, or can be."""
+        try:
+            self._make_folder()
+        except OSError as error:
+            self.trouble = f"{self.folder}: {error.strerror or error}"
+        return not self.trouble and os.access(self.folder, os.W_OK | os.X_OK)
 
     def _digest(self, name: str, content: bytes) -> bytes:
         parts = self._state, name.encode(), content
@@ -152,11 +156,6 @@ def _new(path: Path) -> int:
     if hasattr(os, "fchmod"):
         os.fchmod(file, 0o600)
     return file
-
-
-def _existing(path: Path) -> Path:
-    """The path, or the nearest folder above it that there is."""
-    return next((above for above in (path, *path.parents) if above.exists()), path)
 
 
 def _trusted_owners() -> set[int]:

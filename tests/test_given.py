@@ -282,3 +282,14 @@ def test_a_puzzle_that_was_read_as_a_number_is_refused() -> None:
         list(batches_of([1000020000300000]))
     with pytest.raises(InputError, match=r"^a number, "):
         board_of(int("53007" + "0" * 76))
+
+
+def test_blank_strings_in_an_array_are_no_boards() -> None:
+    for texts in ([" "], ["  ", ""], [LINE_4X4, "   "]):
+        with pytest.raises(InputError, match=r"board \d: "):
+            list(batches_of(np.array(texts)))
+
+
+def test_one_grid_for_many_boards_is_named() -> None:
+    with pytest.raises(InputError, match="for one board put it in a list"):
+        list(batches_of(np.zeros((9, 9), int)))

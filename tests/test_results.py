@@ -10,7 +10,7 @@ import pytest
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.counting import count
+from gpusudoku.counting import count, count_many
 from gpusudoku.errors import InputError
 from gpusudoku.formats import parse
 from gpusudoku.options import OptionFields
@@ -142,3 +142,14 @@ def test_counts_of_any_size_are_integers() -> None:
         numbers = Counts(boards, numbers_of(counts), None, "cpu", 1, stats).numbers
         assert numbers.tolist() == counts
         assert all(type(number) is int for number in numbers.tolist())
+
+
+def test_blocks_may_be_asked_for_one_by_one() -> None:
+    """Nobody who stops asking for blocks loses the others, and none comes twice."""
+    boards = [BOARD] * 40
+    for taken in (0, 1, 3):
+        results = count_many(boards, device="cpu", jobs=1)
+        for _ in range(taken):
+            next(results)
+        first = len(next(iter(results.blocks())))
+        assert taken + first + len(results.numbers()) == 40

@@ -60,8 +60,8 @@ def in_blocks(
     geometry changes, at the end, and before an InputError, which is raised once all boards before
     it were worked on.
 
-    All threads work on the first block together. As long as blocks are quick, each thread has one
-    of its own; a block that turns out to take long is done anew by all of them.
+    All threads work on the first block of a geometry together. As long as blocks are quick, each
+    thread has one of its own; a block that turns out to take long is done anew by all of them.
 
     Parameters
     ----------
@@ -102,6 +102,8 @@ class _Flow:
         """A block that was read too early."""
         self._quick = False
         """Whether blocks are quick enough for each to be one thread's."""
+        self._known: set[Geometry] = set()
+        """The shapes of the boards so far: their kernels are compiled."""
 
     def results(self) -> Generator[Any, None, None]:
         """Work on all boards."""
@@ -117,7 +119,8 @@ class _Flow:
             self._pace.took(seconds, full=len(block) == size)
             self._quick = seconds * self._threads < 2 * THREAD_SECONDS
             if self._quick and self._threads > 1:
-                yield from self._side_by_side(block.geometry)
+                self._known.add(block.geometry)
+                yield from self._side_by_side()
             start = time.perf_counter()
 
     def _read(self) -> Batch | None:
@@ -130,10 +133,11 @@ class _Flow:
         with closing(work):
             yield from map(self._then, work)
 
-    def _side_by_side(self, geometry: Geometry) -> Generator[Any, None, None]:
-        """Work on blocks of a geometry as long as they are quick, one on each thread."""
-        blocks = self._while_quick(geometry)
-        with closing(InOrder(blocks, self._by_one, self._threads, PATIENCE_SECONDS)) as ordered:
+    def _side_by_side(self) -> Generator[Any, None, None]:
+        """Work on blocks as long as they are quick, one on each thread."""
+        with closing(
+            InOrder(self._while_quick(), self._by_one, self._threads, PATIENCE_SECONDS)
+        ) as ordered:
             for done in ordered:
                 block, pieces = done.item, done.result
                 if pieces is None:
@@ -152,10 +156,10 @@ class _Flow:
                     else:
                         yield piece
 
-    def _while_quick(self, geometry: Geometry) -> Iterator[Batch]:
+    def _while_quick(self) -> Iterator[Batch]:
         start = time.perf_counter()
         while self._quick and (block := self._read()) is not None:
-            if block.geometry != geometry:  # whose kernels may have to be compiled first
+            if block.geometry not in self._known:  # its kernels may have to be compiled first
                 self._quick, self._next = False, block
                 return
             # Nobody waits with results for boards that come slowly.

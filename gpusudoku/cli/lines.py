@@ -38,9 +38,12 @@ class Lines:
         Open for writing.
     name
         As errors call it.
+    whole
+        Whether an interrupt is not let in at all, where nobody has to read before more can be
+        written.
     """
 
-    def __init__(self, descriptor: int, name: str) -> None:
+    def __init__(self, descriptor: int, name: str, *, whole: bool = False) -> None:
         self.written = 0
         """Lines written."""
         self._descriptor, self._name = descriptor, name
@@ -49,6 +52,7 @@ class Lines:
         self._may_wait = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
         """Whether somebody has to read before more can be written."""
         self._most = PIPE_PIECE if self._may_wait else FILE_PIECE
+        self._heeds = self._may_wait or not whole
         self._poll: select.poll | None = None
         if self._may_wait and os.name != "nt":
             self._poll = select.poll()
@@ -67,7 +71,9 @@ class Lines:
         try:
             with held_interrupts() as interrupted:
                 for start, end in self._pieces(text):
-                    if interrupted() or not self._send(text, start, end, interrupted):
+                    if self._heeds and interrupted():
+                        return
+                    if not self._send(text, start, end, interrupted):
                         return
         except BrokenPipeError:
             raise

@@ -178,7 +178,8 @@ class Log:
     """
 
     def __init__(self, descriptor: int, path: str) -> None:
-        self._lines = Lines(descriptor, path)
+        # What stands on stdout is logged to its end.
+        self._lines = Lines(descriptor, path, whole=True)
         self._path = path
         self.failure: WriteError | None = None
 

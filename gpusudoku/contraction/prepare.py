@@ -35,7 +35,8 @@ WORTH_PARTS = 10.0
 def contraction_kernels(geometry: Geometry) -> list[Kernel]:
     """What the contraction of a board of this shape needs compiled, and its search's estimate."""
     layout = layout_of(geometry.box_rows, geometry.box_columns)
-    return [cpu.expand(layout, SearchSettings()), *(stages().of_one_board() if geometry == NINE else KERNELS)]
+    kernels = stages().of_one_board() if geometry == NINE else KERNELS
+    return [cpu.expand(layout, SearchSettings()), *kernels]
 
 
 def contraction_of(

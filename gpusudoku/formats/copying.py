@@ -92,7 +92,9 @@ def _cut(
     boards = np.ascontiguousarray(starts[:rows, form.column])
     cells = plain_boards(data, boards, form.geometry.n, compiled=True)
     rows = len(cells)
-    return cells, Fields(data, starts[:rows], ends[:rows]), int(places[rows])
+    size = int(places[rows])
+    # The bytes of these rows alone: whoever joins batches joins their bytes.
+    return cells, Fields(data[:size], starts[:rows], ends[:rows]), size
 
 
 def _rows_of_text(data: NDArray[np.uint8], places: NDArray[np.int64]) -> int:

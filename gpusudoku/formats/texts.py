@@ -83,4 +83,5 @@ def _of_array(
         data = np.where(codes < 128, codes, _NO_SYMBOL).astype(np.uint8)
     else:
         data = same.view(np.uint8)
-    return data, np.arange(len(texts)) * width, sizes
+    # One more, so that there is one behind a string of blanks, too.
+    return np.append(data, np.uint8(_NO_SYMBOL)), np.arange(len(texts)) * width, sizes

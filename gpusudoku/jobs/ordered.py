@@ -90,13 +90,14 @@ class InOrder(Generic[Item, Result]):
         return self
 
     def __next__(self) -> Done[Item, Result]:
-        self._read()
-        if not self._pending:
-            raise StopIteration
-        while not self._pending[0].ended:
-            if not self._help():
+        # What is done is given at once: to read on may mean to wait for whoever writes.
+        while not (self._pending and self._pending[0].ended):
+            if self._may_read():
+                self._read_one()
+            elif not self._pending:
+                raise StopIteration
+            elif not self._help():
                 self._wait(lambda: self._pending[0].ended)
-            self._read()
         task = self._pending.popleft()
         if task.error is not None:
             raise task.error
@@ -122,23 +123,26 @@ class InOrder(Generic[Item, Result]):
             if thread is not threading.current_thread():  # which may collect garbage
                 thread.join(max(0.0, end - time.monotonic()))
 
-    def _read(self) -> None:
-        """Read as far ahead as it may be."""
-        while len(self._pending) < self._most and not (self._all_read or self._closed):
-            try:
-                task = _Task[Item, Result](next(self._items))
-            except StopIteration:
-                self._all_read = True
-            except Exception as error:
-                self._all_read = True
-                failed = _Task[Item, Result](None)  # type: ignore[arg-type]
-                failed.error, failed.ended = error, True
-                self._pending.append(failed)
-            else:
-                self._pending.append(task)
-                with self._change:
-                    self._waiting.append(task)
-                    self._change.notify_all()
+    def _may_read(self) -> bool:
+        """Whether there may be more items, and room for one."""
+        return len(self._pending) < self._most and not (self._all_read or self._closed)
+
+    def _read_one(self) -> None:
+        """Read one item ahead."""
+        try:
+            task = _Task[Item, Result](next(self._items))
+        except StopIteration:
+            self._all_read = True
+        except Exception as error:
+            self._all_read = True
+            failed = _Task[Item, Result](None)  # type: ignore[arg-type]
+            failed.error, failed.ended = error, True
+            self._pending.append(failed)
+        else:
+            self._pending.append(task)
+            with self._change:
+                self._waiting.append(task)
+                self._change.notify_all()
 
     def _help(self) -> bool:
         """Work on an item that nobody has begun; returns whether there was one."""

@@ -66,11 +66,13 @@ def test_the_same_on_any_number(run, path, tmp_path, monkeypatch, command):
             *command, path, "--keep-going", "-j", threads, "--device", "cpu", *more
         )
         # What cannot be read is said at once, what contradicts itself in its turn.
+        err = re.sub(r"gpusudoku: compiling .*\n", "", err)  # the first time
         said = sorted(re.sub(r"; [\d.,]+ s, .*", "", err).splitlines(), key=is_conflict)
         results.append((status, out, said, log.read_text() if more else ""))
     assert any("boards.txt:1003: " in line for line in results[0][2])
     assert results[0][1].count("\n") > 100
-    assert all(result == results[0] for result in results)
+    for result in results:
+        assert result == results[0]
 
 
 @pytest.mark.parametrize("form", ["line", "grid"])
@@ -86,7 +88,8 @@ def test_the_same_solutions(run, file, monkeypatch, form):
     results = [run(*arguments, threads, "-q") for threads in (1, *THREADS)]
     assert results[0][0] == 0
     assert results[0][1].count("\n") > 3000
-    assert all(result == results[0] for result in results)
+    for result in results:
+        assert result == results[0]
 
 
 @pytest.mark.parametrize("threads", THREADS)

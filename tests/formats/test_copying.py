@@ -196,3 +196,13 @@ def test_many_rows_of_one_kind_and_the_other() -> None:
     for k in sorted(rng.integers(10, len(rows), 12).tolist(), reverse=True):
         rows.insert(k, odd[k % 4])
     assert assert_alike("\n".join(["id,puzzle", *rows]).encode(), Way("f")) > 12
+
+
+def test_few_rows_keep_few_bytes() -> None:
+    """Rows that differ from their neighbours make small batches, which do not keep the buffer."""
+    notes = ['"a ""b"""', "x"]
+    rows = "".join(f"{k},{'.' * 16},{notes[k % 2]}\n" for k in range(1000))
+    found = list(_read(io.BufferedReader(io.BytesIO(f"id,puzzle,note\n{rows}".encode())), Way("x")))
+    kept = sum(len(batch.places.others.data) for batch in found)
+    assert sum(map(len, found)) == 1000
+    assert kept < 2 * len(rows)
