@@ -130,21 +130,21 @@ def convert(
 ) -> None:
     """Write every BOARD in another form."""
     source = Source(boards, reading)
-    texts = _written(source, form)
+    between = formats.separator(form).encode()
+    texts = _written(source, form, between)
     first = next(texts, None)  # before anything is opened: the form may not suit the board
     with Output(output, force, boards) as out:
         out.write_header(form)
         if first is not None:
             out.write(first)
         for text in texts:
-            out.write(formats.separator(form).encode() + text)
+            out.write(between + text)
     source.finish()
 
 
-def _written(source: Source, form: str) -> Iterator[bytes]:
+def _written(source: Source, form: str, between: bytes) -> Iterator[bytes]:
     """All boards as text, many at a time; those of a stream as soon as they are there."""
     least = LEAST_BYTES if source.share is not None else 0
-    between = formats.separator(form).encode()
     held: list[bytes] = []
     size, error = 0, None
     try:

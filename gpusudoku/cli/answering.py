@@ -215,7 +215,7 @@ class Delivery:
             lines = out.lines - before
             if prepared.text and lines < prepared.text.count(b"\n"):
                 given = self._whole(prepared, lines)
-                answers = answers.first(given)
+                answers = answers.part(0, given)
             if log is not None:
                 log.write(
                     prepared.log if given == len(prepared.answers) else self._log.text(answers)
@@ -228,7 +228,7 @@ class Delivery:
         shown = answers if keep is None else answers.chosen(keep)
 
         def needed(boards: int) -> int:
-            return self.writer.text(shown.first(boards)).count(b"\n")
+            return self.writer.text(shown.part(0, boards)).count(b"\n")
 
         whole = bisect_right(range(1, len(shown)), lines, key=needed)
         if keep is None:

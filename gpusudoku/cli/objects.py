@@ -61,11 +61,12 @@ class JsonLines(Records):
     def each(self, answers: Answers) -> list[bytes]:
         """Every object, with what few have: texts that need an escape, and all details."""
         results, places = answers.results, answers.places
-        verdicts = {count: _verdict(results, count) for count in set(results.counts)}
+        counts, which = answers.counts()
+        verdicts = [_verdict(results, count) for count in counts]
         sources = [json.dumps(origin.name) for origin in places.origins]
         objects = zip(
             answers.puzzles(),
-            map(verdicts.__getitem__, results.counts),
+            map(verdicts.__getitem__, which.tolist()),
             self._solutions(answers),
             map(sources.__getitem__, places.origin_of.tolist()),
             places.lines.tolist(),

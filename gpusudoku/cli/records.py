@@ -57,10 +57,6 @@ class Answers:
         solutions = None if self.solutions is None else self.solutions[start:end]
         return Answers(self.results.part(start, end), solutions)
 
-    def first(self, boards: int) -> Answers:
-        """Those of the first boards."""
-        return self.part(0, boards)
-
     @property
     def places(self) -> Places:
         """Where the boards were read."""

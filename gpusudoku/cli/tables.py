@@ -79,12 +79,13 @@ class Table(Records):
     def each(self, answers: Answers) -> list[bytes]:
         """Every row, with the quotes that it needs."""
         results, places = answers.results, answers.places
-        verdicts = {count: self._verdict(results, count) for count in set(results.counts)}
+        counts, which = answers.counts()
+        verdicts = [self._verdict(results, count) for count in counts]
         ours = zip(
             [places.origins[index].name for index in places.origin_of.tolist()],
             [str(line or "") for line in places.lines.tolist()],
             answers.puzzles(),
-            map(verdicts.__getitem__, results.counts),
+            map(verdicts.__getitem__, which.tolist()),
             answers.solution_lines(),
             strict=True,
         )

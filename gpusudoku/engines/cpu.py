@@ -124,7 +124,7 @@ class SearchWorker(Worker):
             self.search.lanes * (cells + 3), self.search.words, self.search.word
         )
         room = max(self.search.lanes, ROOM_BYTES // cells) if job.on_solutions else 0
-        self.found = Found.empty(len(job.counts), room, cells)
+        self.found = Found.empty(len(job.numbers), room, cells)
         self.reported = np.zeros_like(self.found.counts)
         self.limit = limit_of(job.limit)
         self.pace = Pace(FIRST_BUDGET, CALL_SECONDS)

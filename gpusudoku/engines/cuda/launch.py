@@ -87,7 +87,7 @@ class Launch:
             xp.full((STATES, self.threads), -1, np.int64),
             xp.zeros((TALLIES, self.threads), np.uint64),
         )
-        roots, room = len(job.counts), ROOM_BYTES // layout.n**2 if job.on_solutions else 0
+        roots, room = len(job.numbers), ROOM_BYTES // layout.n**2 if job.on_solutions else 0
         self.found = Found(
             xp.zeros(roots, np.uint64),
             xp.empty((room, layout.n**2), np.uint8),
