@@ -61,7 +61,7 @@ class Solved:
     boards: Batch
     solutions: NDArray[np.uint8]
     """uint8 (B, n * n): a solution of every board that has one, 0 in all cells of the others."""
-    counts: NDArray[np.int64]
+    numbers: NDArray[np.int64]
     """int64 (B): solutions found, at most 2; at most 1 if no more was asked."""
     second: bool
     """Whether a second solution was looked for, too."""
@@ -77,22 +77,17 @@ class Solved:
         second = found.unique is not None
         return cls(board, cells[None], np.array([count]), second, found.stats)
 
-    @property
-    def numbers(self) -> NDArray[np.int64]:
-        """The same as ``counts``."""
-        return self.counts
-
     def part(self, start: int, end: int) -> Solved:
         """What came of the boards from start to before end."""
         these = slice(start, end)
         boards, solutions = self.boards.part(start, end), self.solutions[these]
-        return replace(self, boards=boards, solutions=solutions, counts=self.counts[these])
+        return replace(self, boards=boards, solutions=solutions, numbers=self.numbers[these])
 
     def __len__(self) -> int:
-        return len(self.counts)
+        return len(self.numbers)
 
     def __iter__(self) -> Iterator[Solution]:
-        rows = zip(self.boards, self.solutions, self.counts.tolist(), strict=True)
+        rows = zip(self.boards, self.solutions, self.numbers.tolist(), strict=True)
         for puzzle, cells, count in rows:
             board = Board(cells, puzzle.geometry) if count else None
             unique = count == 1 if self.second or not count else None
@@ -204,5 +199,5 @@ def _solved(
     rows, roots, stats = find_solutions(block, options, engine, cancel)
     solutions = np.zeros_like(block.cells)
     solutions[roots[::-1]] = rows[::-1]  # the last to be written, the first found, remains
-    counts = np.minimum(np.bincount(roots, minlength=len(block)), options.limit or 0)
-    yield Solved(block, solutions, counts, options.limit == 2, stats)
+    numbers = np.minimum(np.bincount(roots, minlength=len(block)), options.limit or 0)
+    yield Solved(block, solutions, numbers, options.limit == 2, stats)

@@ -14,7 +14,7 @@ from gpusudoku.cli.expected import duration
 from gpusudoku.cli.messages import note, quietly
 from gpusudoku.cli.options import box_of, option, own_option
 from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.report import short_path
+from gpusudoku.cli.report import not_kept, short_path
 from gpusudoku.errors import GpusudokuError
 from gpusudoku.options import MOST_JOBS
 
@@ -62,10 +62,10 @@ def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> 
         missing = [kernel for kernel in kernels if not kernel.fetch()]
         store = jit.store()
         if missing and (store is None or not store.writable()):
-            raise _not_kept(None if store is None else store.trouble)
+            raise GpusudokuError(not_kept(store))
         _compile(missing, jobs)
         if store is not None and store.trouble:
-            raise _not_kept(store.trouble)
+            raise GpusudokuError(not_kept(store))
         where = "" if store is None else f", in {short_path(store.folder.parent)}"
         kept = len(kernels) - len(missing)
         note(f"compiled {_number(len(missing))}; {kept} were kept already{where}")
@@ -101,8 +101,3 @@ def _compile(missing: list[Kernel], jobs: int | None) -> None:
 
 def _number(kernels: int) -> str:
     return "1 kernel" if kernels == 1 else f"{kernels} kernels"
-
-
-def _not_kept(trouble: str | None) -> GpusudokuError:
-    why = f": {trouble}" if trouble else ""
-    return GpusudokuError(f"no folder can be written to keep what is compiled{why}")

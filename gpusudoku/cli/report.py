@@ -19,6 +19,7 @@ from gpusudoku.results import ContractionStats, Count, SearchStats, Stats
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
     from gpusudoku.kernels.kernel import Kernel
+    from gpusudoku.kernels.store import Store
     from gpusudoku.planning.plan import Plan
 
 
@@ -46,11 +47,16 @@ class _Compiling:
             return
         store, seconds = jit.store(), compiling.seconds(kernels)
         if store is None or not store.writable():
-            why = f": {store.trouble}" if store is not None and store.trouble else ""
-            kept = f" (no folder can be written to keep it{why})"
+            kept = f" ({not_kept(store)})"
         else:
             kept = f", once (kept in {short_path(store.folder.parent)})"
         note(f"compiling {' and '.join(new)}, {duration(max(1.0, round(seconds)))}{kept}")
+
+
+def not_kept(store: Store | None) -> str:
+    """Why nothing that is compiled can be kept."""
+    why = f": {store.trouble}" if store is not None and store.trouble else ""
+    return f"no folder can be written to keep what is compiled{why}"
 
 
 def _complain_of_folder(why: str) -> None:
