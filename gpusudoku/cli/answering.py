@@ -19,7 +19,7 @@ from gpusudoku.cli.output import Log, Output, open_log
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.records import Answers, Writer
 from gpusudoku.cli.report import Totals
-from gpusudoku.cli.source import Source, warn_conflicts
+from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import Tally
 from gpusudoku.cli.tables import Table
 from gpusudoku.errors import InputError, Interrupted
@@ -180,7 +180,7 @@ class Delivery:
                         results = prepared.answers.results
                         self.line.clear()
                         none = results.boards.chosen(results.numbers == 0)
-                        warn_conflicts(none, source.single)
+                        source.warn_conflicts(none)
                         with held_interrupts():  # so that stdout, log and tally agree
                             self._give(prepared, out, log, tally)
                         totals.add(len(results), results.stats, continued=results.continued)

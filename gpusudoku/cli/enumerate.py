@@ -28,7 +28,7 @@ from gpusudoku.cli.options import (
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import Totals, show_search, start_engine
-from gpusudoku.cli.source import Source, warn_conflicts
+from gpusudoku.cli.source import Source
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.options import Options
 from gpusudoku.results import SearchStats
@@ -99,7 +99,7 @@ def enumerate_(
             with closing(found):
                 for listed, texts in found:
                     line.clear()
-                    warn_conflicts(listed.doubtful, source.single)
+                    source.warn_conflicts(listed.doubtful)
                     for text in texts:
                         out.write(text)
                     done += len(listed.boards)

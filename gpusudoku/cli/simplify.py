@@ -16,7 +16,7 @@ from gpusudoku.cli.messages import note, tell
 from gpusudoku.cli.options import Reading, boards_argument, own_option, reading
 from gpusudoku.cli.output import show
 from gpusudoku.cli.report import announce_compiling
-from gpusudoku.cli.source import Source, place_of, warn_conflict
+from gpusudoku.cli.source import Source, place_of
 from gpusudoku.search.techniques import (
     GROUPS,
     TECHNIQUES,
@@ -75,7 +75,7 @@ def simplify(
         result = simplify(board, techniques)
         totals.add(board, result, time.perf_counter() - start)
         if result.contradictory:
-            warn_conflict(board, name)
+            source.warn_conflicts(batch)
             note(f"{name}the techniques find a contradiction: no solution")
         if as_json:
             show(json.dumps(_record(board, result, bits)))

@@ -27,6 +27,8 @@ _CERTAIN = re.compile(r"\.\.|[\n\[]|(?:\b[0-4][\s,;]+){4}")
 """What no name has, but a board of fewer cells: a dated name has as many digits and dashes."""
 _LONGEST_NAME = 200
 """Characters of a name that messages show whole."""
+MOST_CONFLICTS = 20
+"""Boards whose contradicting clues are named: thousands would hide all other messages."""
 
 
 class Source:
@@ -40,6 +42,7 @@ class Source:
         self.unreadable = 0
         """Bad boards that were reported."""
         self._keep_going = reading.keep_going
+        self._contradictory = 0
         names = list(names)
         self._meter = formats.Meter([name for name in names if _is_file(name)])
         found = chain.from_iterable(_read(name, reading, self._meter) for name in names)
@@ -74,6 +77,21 @@ class Source:
                 complain(str(found))
             else:
                 raise found
+
+    def warn_conflicts(self, boards: Batch) -> None:
+        """Say on stderr which two clues of a board contradict each other, if any do.
+
+        Of a batch this is said of the first such boards only.
+        """
+        for index, board in enumerate(boards):
+            if self._contradictory == MOST_CONFLICTS:
+                return
+            if board.conflicts:
+                name = "" if self.single else place_of(boards, index)
+                note(f"{name}{_conflicts(board)}: no solution")
+                self._contradictory += 1
+                if self._contradictory == MOST_CONFLICTS:
+                    note("more boards whose clues contradict each other are not named")
 
     def finish(self) -> None:
         """Exit with status 2 if a bad board was reported on the way."""
@@ -148,19 +166,8 @@ def place_of(boards: Batch, index: int) -> str:
     return "" if boards.places is None else f"{boards.places.name(index)}: "
 
 
-def warn_conflicts(boards: Batch, alone: bool) -> None:
-    """Say on stderr of every board which two clues contradict each other, if any do.
-
-    ``alone`` tells that there is one board only, which needs no name.
-    """
-    for index, board in enumerate(boards):
-        warn_conflict(board, "" if alone else place_of(boards, index))
-
-
-def warn_conflict(board: Board, name: str) -> None:
-    """Say on stderr which two clues contradict each other, if any do."""
-    if board.conflicts:
-        first = board.conflicts[0].describe(board.geometry)
-        more = len(board.conflicts) - 1
-        also = f" (and {more} more)" if more else ""
-        note(f"{name}{first}{also}: no solution")
+def _conflicts(board: Board) -> str:
+    """The first two clues that contradict each other, and how many more pairs do."""
+    first = board.conflicts[0].describe(board.geometry)
+    more = len(board.conflicts) - 1
+    return f"{first} (and {more} more)" if more else first

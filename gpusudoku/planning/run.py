@@ -81,4 +81,5 @@ def counts_of(boards: Batch, outcome: Outcome[Stats], options: Options, engine: 
 
 
 def _interrupted(least: int) -> Interrupted:
-    return Interrupted(f"interrupted: at least {least} solutions", least)
+    found = f": at least {least} solutions" if least else ""
+    return Interrupted(f"interrupted{found}", least)

@@ -94,6 +94,18 @@ class TestCount:
         assert [json.loads(line)["count"] for line in lines(out)] == list(map(str, COUNTS))
 
 
+@pytest.mark.parametrize("command", ["count", "solve", "enumerate", "simplify"])
+def test_few_conflicts_are_named(run, tmp_path, command):
+    path = tmp_path / "conflicts.txt"
+    path.write_text("11..............\n" * 50 + f"{BOARDS[0]}\n")
+    status, _, err = run(command, path)
+    assert status == 0
+    assert [line.split(": ")[1] for line in conflicts_in(err)] == [
+        f"{path}:{line}" for line in range(1, 21)
+    ]
+    assert err.count("more boards whose clues contradict each other are not named") == 1
+
+
 class TestSolve:
     def test_lines_and_messages(self, run, path):
         """A line for every board, in the order of the input; stderr names none but conflicts."""
