@@ -26,6 +26,9 @@ BLOCK_SECONDS = 0.5
 """A block should take about this long to read and to work on, by all threads together."""
 THREAD_SECONDS = 0.05
 """A block that one thread works on should take about this long."""
+QUICK_SECONDS = 0.1
+"""Blocks are one thread's each while reading one takes less time, and all cores together need less
+for one."""
 SMALL_SECONDS = 0.002
 """A block that takes less time is not worth handing to another thread: what surrounds the compiled
 loops takes longer than these, and only one thread at a time can do that."""
@@ -156,7 +159,7 @@ class _Flow:
         """Who is to work on a block: its own thread, this one, or all together."""
         cost = self._costs.get(cut.block.geometry)  # if there is none, kernels may be compiled
         # Nobody waits with results for boards that come slowly.
-        if not self._quick or cost is None or cut.seconds > THREAD_SECONDS:
+        if not self._quick or cost is None or cut.seconds > QUICK_SECONDS:
             return By.NONE
         return By.READER if cost.of(len(cut.block)) < SMALL_SECONDS else By.ANY
 
@@ -171,7 +174,7 @@ class _Flow:
         spent += _clocks() - start
         self._pace.took(spent[0], full=cut.full)
         # Threads that wait for a core, or for others, would take less alone.
-        self._quick = self._threads > 1 and spent[1] < 2 * THREAD_SECONDS
+        self._quick = self._threads > 1 and spent[1] < QUICK_SECONDS
         self._costs.setdefault(cut.block.geometry, Cost())
 
     def _together(self, work: Generator[Any, None, None]) -> Generator[Any, None, None]:

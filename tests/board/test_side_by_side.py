@@ -12,7 +12,7 @@ import pytest
 
 from gpusudoku.board import blocks
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.blocks import FIRST_BOARDS, THREAD_SECONDS, Later, in_blocks
+from gpusudoku.board.blocks import FIRST_BOARDS, QUICK_SECONDS, Later, in_blocks
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import Cancelled, InputError
 from gpusudoku.jobs.cancel import CancelToken
@@ -66,6 +66,7 @@ def test_order_is_kept(threads: int) -> None:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """All blocks are quick, however busy the machine is, and each is worth handing over."""
+    monkeypatch.setattr(blocks, "QUICK_SECONDS", 1000.0)
     monkeypatch.setattr(blocks, "THREAD_SECONDS", 1000.0)
     monkeypatch.setattr(blocks, "SMALL_SECONDS", 0.0)
 
@@ -121,7 +122,7 @@ def test_a_block_that_takes_long_is_done_anew_by_all(
 def test_slow_blocks_are_never_side_by_side(threads: int) -> None:
     def slow(block: Batch, cancel: CancelToken | None) -> Generator[int, None, None]:
         assert cancel is None
-        work_for(2.1 * THREAD_SECONDS)
+        work_for(1.1 * QUICK_SECONDS)
         yield len(block)
 
     assert sum(in_blocks([numbered(0, 40)], MOST, slow, threads=threads)) == 40
@@ -134,7 +135,7 @@ def test_time_that_is_not_spent_on_cores_makes_no_block_slow(threads: int) -> No
 
     def waiting(block: Batch, cancel: CancelToken | None) -> Generator[int, None, None]:
         alone.append(cancel is not None)
-        time.sleep(2.1 * THREAD_SECONDS)
+        time.sleep(1.1 * QUICK_SECONDS)
         yield len(block)
 
     assert sum(in_blocks([numbered(0, 40)], MOST, waiting, threads=threads)) == 40
