@@ -24,8 +24,9 @@ FIRST_BOARDS = 16
 """Boards in the first block: whoever streams boards that take long sees the first results soon."""
 BLOCK_SECONDS = 0.5
 """A block should take about this long to read and to work on, by all threads together."""
-THREAD_SECONDS = 0.05
-"""A block that one thread works on should take about this long."""
+THREAD_SECONDS = 0.025
+"""A block that one thread works on should take about this long: what comes of AHEAD such blocks for
+each thread is kept in memory."""
 QUICK_SECONDS = 0.1
 """Blocks are one thread's each while reading one takes less time, and all cores together need less
 for one."""

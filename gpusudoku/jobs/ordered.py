@@ -90,9 +90,11 @@ class InOrder(Generic[Item, Result]):
     ) -> None:
         self._items, self._work, self._by = iter(items), work, by
         self._most, self._patience = AHEAD * threads, patience
-        lock = threading.Lock()
-        self._to_do, self._done = threading.Condition(lock), threading.Condition(lock)
-        """Something is to be done, which one thread waits for; and something is done."""
+        lock = threading.RLock()  # the collector of garbage may call ``close`` while it is held
+        self._to_do = threading.Condition(lock)
+        """The other threads wait for work; each item wakes one."""
+        self._done = threading.Condition(lock)
+        """The thread that iterates waits for what others work on."""
         self._pending: deque[_Task[Item, Result]] = deque()
         """What was read and not given, in order."""
         self._waiting: deque[_Task[Item, Result]] = deque()
