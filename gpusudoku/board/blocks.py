@@ -8,12 +8,15 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.errors import InputError
+from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import CancelToken
-from gpusudoku.jobs.ordered import InOrder
-from gpusudoku.jobs.pace import Pace
+from gpusudoku.jobs.ordered import By, InOrder
+from gpusudoku.jobs.pace import Cost, Pace
 
 Result = TypeVar("Result")
 
@@ -21,8 +24,15 @@ FIRST_BOARDS = 16
 """Boards in the first block: whoever streams boards that take long sees the first results soon."""
 BLOCK_SECONDS = 0.5
 """A block should take about this long to read and to work on, by all threads together."""
-THREAD_SECONDS = 0.1
-"""A block that one thread works on should take about this long."""
+THREAD_SECONDS = 0.025
+"""A block that one thread works on should take about this long: what comes of AHEAD such blocks for
+each thread is kept in memory."""
+QUICK_SECONDS = 0.1
+"""Blocks are one thread's each while reading one takes less time, and all cores together need less
+for one."""
+SMALL_SECONDS = 0.002
+"""A block that takes less time is not worth handing to another thread: what surrounds the compiled
+loops takes longer than these, and only one thread at a time can do that."""
 PATIENCE_SECONDS = 0.5
 """After this time a thread puts a block down, and all threads work on it together."""
 
@@ -57,11 +67,12 @@ def in_blocks(
 
     A block has one geometry and FIRST_BOARDS boards at first. Blocks grow while they are quick;
     the time in which the caller handles results does not count. Fewer boards come where the
-    geometry changes, at the end, and before an InputError, which is raised once all boards before
-    it were worked on.
+    geometry changes, at the end, and before an error of reading, which is raised once all boards
+    before it were worked on.
 
     All threads work on the first block of a geometry together. As long as blocks are quick, each
-    thread has one of its own; a block that turns out to take long is done anew by all of them.
+    thread has one of its own, and the one that reads does those at once that are hardly any work. A
+    block that turns out to take long is done anew by all threads.
 
     Parameters
     ----------
@@ -84,6 +95,21 @@ def _as_it_is(result: Any) -> Any:
     return result
 
 
+@dataclass(frozen=True)
+class _Cut:
+    """A block, and how it was come by."""
+
+    block: Batch
+    size: int
+    """How many boards it was to have."""
+    seconds: float
+    """How long it was read."""
+
+    @property
+    def full(self) -> bool:
+        return len(self.block) == self.size
+
+
 class _Flow:
     """Boards on their way from batches to results."""
 
@@ -95,89 +121,91 @@ class _Flow:
         then: Callable[[Any], Any],
         threads: int,
     ) -> None:
-        self._work, self._then, self._threads = work, then, threads
+        self._batches, self._work, self._then, self._threads = batches, work, then, threads
         self._pace = Pace(FIRST_BOARDS, BLOCK_SECONDS, most)
-        self._blocks = _blocks(batches, self._pace)
-        self._next: Batch | None = None
-        """A block that was read too early."""
         self._quick = False
         """Whether blocks are quick enough for each to be one thread's."""
-        self._known: set[Geometry] = set()
-        """The shapes of the boards so far: their kernels are compiled."""
+        self._costs: dict[Geometry, Cost] = {}
+        """What a board takes, of each shape that there was: its kernels are compiled."""
 
     def results(self) -> Generator[Any, None, None]:
         """Work on all boards."""
-        start = time.perf_counter()
-        while (block := self._read()) is not None:
-            seconds, size = 0.0, self._pace.size
-            with closing(self._together(self._work(block, None))) as results:
-                for result in results:
-                    seconds += time.perf_counter() - start
-                    yield result
-                    start = time.perf_counter()
-            seconds += time.perf_counter() - start
-            self._pace.took(seconds, full=len(block) == size)
-            self._quick = seconds * self._threads < 2 * THREAD_SECONDS
-            if self._quick and self._threads > 1:
-                self._known.add(block.geometry)
-                yield from self._side_by_side()
-            start = time.perf_counter()
-
-    def _read(self) -> Batch | None:
-        """The next block; None if there is none."""
-        block, self._next = self._next, None
-        return next(self._blocks, None) if block is None else block
-
-    def _together(self, work: Generator[Any, None, None]) -> Generator[Any, None, None]:
-        """Have all threads work out some results."""
-        with closing(work):
-            yield from map(self._then, work)
-
-    def _side_by_side(self) -> Generator[Any, None, None]:
-        """Work on blocks as long as they are quick, one on each thread."""
         with closing(
-            InOrder(self._while_quick(), self._by_one, self._threads, PATIENCE_SECONDS)
+            InOrder(self._cuts(), self._by_one, self._threads, PATIENCE_SECONDS, self._by)
         ) as ordered:
             for done in ordered:
-                block, pieces = done.item, done.result
-                if pieces is None:
-                    self._quick = False
+                if done.result is None:
                     ordered.settle()
-                    yield from self._together(self._work(block, None))
+                    yield from self._by_all(done.item)
                     continue
-                # Those that were cut before the pace changed say nothing of the size that it has.
-                if len(block) <= self._pace.size:
-                    seconds = done.seconds * BLOCK_SECONDS / THREAD_SECONDS
-                    self._pace.took(seconds, full=len(block) == self._pace.size)
-                for piece in pieces:
+                self._learn(done.item, done.seconds)
+                for piece in done.result:
                     if isinstance(piece, Later):
                         ordered.settle()
                         yield from self._together(piece.results)
                     else:
                         yield piece
 
-    def _while_quick(self) -> Iterator[Batch]:
-        start = time.perf_counter()
-        while self._quick and (block := self._read()) is not None:
-            if block.geometry not in self._known:  # its kernels may have to be compiled first
-                self._quick, self._next = False, block
+    def _cuts(self) -> Iterator[_Cut]:
+        """The blocks as they are read."""
+        blocks = _blocks(self._batches, self._pace)
+        while True:
+            start, size = time.perf_counter(), self._pace.size
+            block = next(blocks, None)
+            if block is None:
                 return
-            # Nobody waits with results for boards that come slowly.
-            self._quick &= time.perf_counter() - start < THREAD_SECONDS
-            yield block
-            start = time.perf_counter()
+            yield _Cut(block, size, time.perf_counter() - start)
 
-    def _by_one(self, block: Batch, cancel: CancelToken) -> list[Any]:
+    def _by(self, cut: _Cut) -> By:
+        """Who is to work on a block: its own thread, this one, or all together."""
+        cost = self._costs.get(cut.block.geometry)  # if there is none, kernels may be compiled
+        # Nobody waits with results for boards that come slowly.
+        if not self._quick or cost is None or cut.seconds > QUICK_SECONDS:
+            return By.NONE
+        return By.READER if cost.of(len(cut.block)) < SMALL_SECONDS else By.ANY
+
+    def _by_all(self, cut: _Cut) -> Generator[Any, None, None]:
+        """Have all threads work on a block."""
+        spent, start = np.array([cut.seconds, 0.0]), _clocks()
+        with closing(self._together(self._work(cut.block, None))) as results:
+            for result in results:
+                spent += _clocks() - start
+                yield result
+                start = _clocks()
+        spent += _clocks() - start
+        self._pace.took(spent[0], full=cut.full)
+        # Threads that wait for a core, or for others, would take less alone.
+        self._quick = self._threads > 1 and spent[1] < QUICK_SECONDS
+        self._costs.setdefault(cut.block.geometry, Cost())
+
+    def _together(self, work: Generator[Any, None, None]) -> Generator[Any, None, None]:
+        """Have all threads work out some results."""
+        with closing(work):
+            yield from map(self._then, work)
+
+    def _learn(self, cut: _Cut, seconds: float) -> None:
+        """Learn from how long one thread worked on a block."""
+        self._costs[cut.block.geometry].took(seconds, len(cut.block))
+        # Blocks that were cut before the pace changed say nothing of the size that it has.
+        if cut.size == self._pace.size:
+            self._pace.took(seconds * BLOCK_SECONDS / THREAD_SECONDS, full=cut.full)
+
+    def _by_one(self, cut: _Cut, cancel: CancelToken) -> list[Any]:
         """Work on a block in this thread."""
-        pieces = self._work(block, cancel)
+        pieces = self._work(cut.block, cancel)
         return [piece if isinstance(piece, Later) else self._then(piece) for piece in pieces]
+
+
+def _clocks() -> NDArray[np.float64]:
+    """Seconds by the clock, and those that all threads were on cores."""
+    return np.array([time.perf_counter(), time.process_time()])
 
 
 def _blocks(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
     """Cut and join batches to blocks of the size that is wanted when each is asked for."""
     held: list[Batch] = []
     boards = 0
-    error = None
+    error: Exception | None = None
     try:
         for batch in batches:
             if held and batch.geometry != held[0].geometry:
@@ -191,7 +219,9 @@ def _blocks(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
             if start < len(batch):
                 held.append(batch.part(start, len(batch)))
                 boards += len(batch) - start
-    except InputError as caught:
+    except Interrupted:  # Ctrl-C, which does not wait for its turn
+        raise
+    except Exception as caught:
         error = caught
     if held:
         yield Batch.joined(held)

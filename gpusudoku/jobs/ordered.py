@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Generic, TypeVar
 
 from gpusudoku.errors import Cancelled, Interrupted
@@ -22,13 +23,24 @@ LEAVE_SECONDS = 1.0
 """Threads that compile when all is over are left to themselves after this time."""
 
 
+class By(Enum):
+    """Who is to work on an item."""
+
+    ANY = auto()
+    """Any thread, when it has nothing else to do."""
+    READER = auto()
+    """The thread that reads it, at once: it is not worth handing over."""
+    NONE = auto()
+    """Nobody: it is given as it is, and nothing is read beyond it before."""
+
+
 @dataclass
 class Done(Generic[Item, Result]):
     """An item and what came of it."""
 
     item: Item
     result: Result | None = None
-    """None if it was put down, because it took too long for one thread."""
+    """None if nobody was to work on it, or if it was put down: it took too long for one thread."""
     seconds: float = 0.0
     """The time that its thread spent on it."""
 
@@ -36,8 +48,8 @@ class Done(Generic[Item, Result]):
 class _Task(Generic[Item, Result]):
     """An item on its way."""
 
-    def __init__(self, item: Item) -> None:
-        self.done = Done[Item, Result](item)
+    def __init__(self, item: Item, by: By) -> None:
+        self.done, self.by = Done[Item, Result](item), by
         self.error: BaseException | None = None
         self.token: CancelToken | None = None
         """Stops the work on it, once somebody has begun that."""
@@ -51,7 +63,8 @@ class InOrder(Generic[Item, Result]):
     where the next is not, it works on an item that nobody has begun. So there are never more
     threads at work than were asked for, and no more items in memory than AHEAD for each. An error
     of an item, or of reading, is raised once all before it were given. Only the thread that
-    iterates meets Ctrl-C. It must be closed in the end, after whatever happens.
+    iterates meets Ctrl-C. The others start with the first item for ANY, and stay. It must be
+    closed in the end, after whatever happens.
 
     Parameters
     ----------
@@ -63,6 +76,8 @@ class InOrder(Generic[Item, Result]):
         How many there are, the one that iterates included.
     patience
         Seconds after which an item is put down.
+    by
+        Tells of an item that was just read who is to work on it; by default ANY.
     """
 
     def __init__(
@@ -71,10 +86,15 @@ class InOrder(Generic[Item, Result]):
         work: Callable[[Item, CancelToken], Result],
         threads: int,
         patience: float,
+        by: Callable[[Item], By] = lambda item: By.ANY,
     ) -> None:
-        self._items, self._work = iter(items), work
+        self._items, self._work, self._by = iter(items), work, by
         self._most, self._patience = AHEAD * threads, patience
-        self._change = threading.Condition()
+        lock = threading.RLock()  # the collector of garbage may call ``close`` while it is held
+        self._to_do = threading.Condition(lock)
+        """The other threads wait for work; each item wakes one."""
+        self._done = threading.Condition(lock)
+        """The thread that iterates waits for what others work on."""
         self._pending: deque[_Task[Item, Result]] = deque()
         """What was read and not given, in order."""
         self._waiting: deque[_Task[Item, Result]] = deque()
@@ -83,8 +103,6 @@ class InOrder(Generic[Item, Result]):
         self._threads = [
             threading.Thread(target=self._run, daemon=True) for _ in range(threads - 1)
         ]
-        for thread in self._threads:
-            thread.start()
 
     def __iter__(self) -> InOrder[Item, Result]:
         return self
@@ -111,42 +129,60 @@ class InOrder(Generic[Item, Result]):
 
     def close(self) -> None:
         """Stop the work, and wait for the threads."""
-        with self._change:
+        with self._to_do:
             self._closed = True
             self._waiting.clear()
-            self._change.notify_all()
+            self._to_do.notify_all()
         for task in self._pending:
             if task.token is not None:
                 task.token.cancel()
         end = time.monotonic() + LEAVE_SECONDS
         for thread in self._threads:
-            if thread is not threading.current_thread():  # which may collect garbage
+            # The collector of garbage may call this, in any thread.
+            if thread.ident is not None and thread is not threading.current_thread():
                 thread.join(max(0.0, end - time.monotonic()))
 
     def _may_read(self) -> bool:
         """Whether there may be more items, and room for one."""
+        if self._pending and self._pending[-1].by is By.NONE:
+            return False
         return len(self._pending) < self._most and not (self._all_read or self._closed)
 
     def _read_one(self) -> None:
         """Read one item ahead."""
         try:
-            task = _Task[Item, Result](next(self._items))
+            item = next(self._items)
+            task = _Task[Item, Result](item, self._by(item))
         except StopIteration:
             self._all_read = True
+        except Interrupted:  # Ctrl-C, which does not wait for its turn
+            raise
         except Exception as error:
             self._all_read = True
-            failed = _Task[Item, Result](None)  # type: ignore[arg-type]
+            failed = _Task[Item, Result](None, By.NONE)  # type: ignore[arg-type]
             failed.error, failed.ended = error, True
             self._pending.append(failed)
         else:
             self._pending.append(task)
-            with self._change:
-                self._waiting.append(task)
-                self._change.notify_all()
+            if task.by is By.ANY:
+                self._hand_over(task)
+            elif task.by is By.READER:
+                self._do(task)
+            else:
+                task.ended = True
+
+    def _hand_over(self, task: _Task[Item, Result]) -> None:
+        """Let any thread work on it."""
+        with self._to_do:
+            self._waiting.append(task)
+            self._to_do.notify()
+        for thread in self._threads:
+            if thread.ident is None:
+                thread.start()
 
     def _help(self) -> bool:
         """Work on an item that nobody has begun; returns whether there was one."""
-        with self._change:
+        with self._to_do:
             task = self._waiting.popleft() if self._waiting else None
         if task is not None:
             self._do(task)
@@ -154,18 +190,18 @@ class InOrder(Generic[Item, Result]):
 
     def _wait(self, condition: Callable[[], bool]) -> None:
         """Wait for the other threads; Ctrl-C is let in."""
-        with self._change:
+        with self._done:
             while not condition():
-                self._change.wait(WAIT_SECONDS)
+                self._done.wait(WAIT_SECONDS)
 
     def _run(self) -> None:
         """Work on one item after the other, in a thread of its own."""
         while True:
-            with self._change:
+            with self._to_do:
                 while not self._waiting:
                     if self._closed:
                         return
-                    self._change.wait()
+                    self._to_do.wait()
                 task = self._waiting.popleft()
             try:
                 self._do(task)
@@ -189,6 +225,6 @@ class InOrder(Generic[Item, Result]):
         self._end(task, error)
 
     def _end(self, task: _Task[Item, Result], error: BaseException | None) -> None:
-        with self._change:
+        with self._done:
             task.error, task.ended = error, True
-            self._change.notify_all()
+            self._done.notify()

@@ -1,4 +1,4 @@
-"""How much to do at a time, so that each time takes about as long."""
+"""How long work takes, and how much to do at a time, so that each time takes about as long."""
 
 from __future__ import annotations
 
@@ -26,3 +26,19 @@ class Pace:
             self.size = 2 * self.size if self._most is None else min(2 * self.size, self._most)
         elif seconds > self._seconds * 2:
             self.size = max(1, self.size // 2)
+
+
+class Cost:
+    """How long one of many takes: a mean, in which the last weigh most."""
+
+    def __init__(self) -> None:
+        self._seconds = self._number = 0.0
+
+    def took(self, seconds: float, number: int) -> None:
+        """Learn how long some took."""
+        self._seconds = self._seconds / 2 + seconds
+        self._number = self._number / 2 + number
+
+    def of(self, number: int) -> float:
+        """How many seconds some will take; 0 if nothing was learnt."""
+        return number * self._seconds / self._number if self._number else 0.0

@@ -13,7 +13,7 @@ from gpusudoku.board import blocks
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, in_blocks
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, Interrupted
 from tests.boards import puzzle
 
 MOST = 1 << 14
@@ -31,6 +31,9 @@ class Clock:
     now = 0.0
 
     def perf_counter(self) -> float:
+        return self.now
+
+    def process_time(self) -> float:
         return self.now
 
     def work(self, seconds: float):  # type: ignore[no-untyped-def]
@@ -134,14 +137,27 @@ def test_a_block_that_is_not_full_says_nothing_of_larger_ones(clock: Clock) -> N
 
 
 def test_an_error_comes_after_the_boards_before_it() -> None:
-    def broken() -> Iterator[Batch]:
-        yield from batches_of(5, 5)
-        raise InputError("no board")
+    for error in (InputError("no board"), OSError("no board")):
 
-    found = []
-    with pytest.raises(InputError, match="no board"):
-        found.extend(map(len, in_blocks(broken(), MOST, alone)))
-    assert found == [10]
+        def broken(error: Exception) -> Iterator[Batch]:
+            yield from batches_of(5, 5)
+            raise error
+
+        found = []
+        with pytest.raises(type(error), match="no board"):
+            found.extend(map(len, in_blocks(broken(error), MOST, alone)))
+        assert found == [10]
+
+
+@pytest.mark.parametrize("error", [Interrupted("interrupted"), KeyboardInterrupt()])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_does_not_wait(error: BaseException, threads: int) -> None:
+    def broken() -> Iterator[Batch]:
+        yield from batches_of(5)
+        raise error
+
+    with pytest.raises(type(error)):
+        next(in_blocks(broken(), MOST, alone, threads=threads))
 
 
 def test_no_more_is_read_than_a_block_needs() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from gpusudoku.board import blocks
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.blocks import FIRST_BOARDS, Later, in_blocks
+from gpusudoku.board.blocks import FIRST_BOARDS, QUICK_SECONDS, Later, in_blocks
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import Cancelled, InputError
 from gpusudoku.jobs.cancel import CancelToken
@@ -44,6 +44,13 @@ def work(
         yield some
 
 
+def work_for(seconds: float) -> None:
+    """Keep a core busy."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
 def iter_of(some: list[int]) -> Generator[list[int], None, None]:
     yield some[:1]
     yield some[1:]
@@ -58,8 +65,10 @@ def test_order_is_kept(threads: int) -> None:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All blocks are quick, however busy the machine is."""
+    """All blocks are quick, however busy the machine is, and each is worth handing over."""
+    monkeypatch.setattr(blocks, "QUICK_SECONDS", 1000.0)
     monkeypatch.setattr(blocks, "THREAD_SECONDS", 1000.0)
+    monkeypatch.setattr(blocks, "SMALL_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("quick")
@@ -113,10 +122,46 @@ def test_a_block_that_takes_long_is_done_anew_by_all(
 def test_slow_blocks_are_never_side_by_side(threads: int) -> None:
     def slow(block: Batch, cancel: CancelToken | None) -> Generator[int, None, None]:
         assert cancel is None
-        time.sleep(0.21 / threads)
+        work_for(1.1 * QUICK_SECONDS)
         yield len(block)
 
     assert sum(in_blocks([numbered(0, 40)], MOST, slow, threads=threads)) == 40
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_time_that_is_not_spent_on_cores_makes_no_block_slow(threads: int) -> None:
+    """Where there are more threads than cores, or others use these."""
+    alone = []
+
+    def waiting(block: Batch, cancel: CancelToken | None) -> Generator[int, None, None]:
+        alone.append(cancel is not None)
+        time.sleep(1.1 * QUICK_SECONDS)
+        yield len(block)
+
+    assert sum(in_blocks([numbered(0, 40)], MOST, waiting, threads=threads)) == 40
+    assert alone == [False, True]
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_what_is_hardly_any_work_is_not_handed_over(
+    monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    """Whatever other shapes there are between, and their blocks have a thread each."""
+    monkeypatch.setattr(blocks, "SMALL_SECONDS", 0.02)
+    batches = [numbered(k, k + 1, shape) for k in range(300) for shape in ("2x2", "2x3", "3x3")]
+    before, main = threading.active_count(), threading.get_ident()
+
+    def worked(block: Batch, cancel: CancelToken | None) -> Generator[int, None, None]:
+        if block.geometry.n == 9:
+            work_for(0.03 if cancel else 0.0)
+        yield threading.get_ident()
+
+    found = list(in_blocks(batches[::3], MOST, worked, threads=threads))
+    assert set(found) == {main}
+    assert threading.active_count() == before
+    found = list(in_blocks(batches[:60], MOST, worked, threads=threads))
+    assert {*found[::3], *found[1::3]} == {main}
+    assert len({*found[2::3]}) > 1
 
 
 @pytest.mark.parametrize("threads", THREADS)
@@ -162,15 +207,16 @@ def test_no_more_is_read_than_all_threads_need(threads: int) -> None:
     assert threading.active_count() == before
 
 
+@pytest.mark.parametrize("error", [InputError, OSError])
 @pytest.mark.parametrize("threads", THREADS)
-def test_other_boxes_and_errors_in_their_turn(threads: int) -> None:
+def test_other_boxes_and_errors_in_their_turn(threads: int, error: type[Exception]) -> None:
     def mixed() -> Iterator[Batch]:
         yield numbered(0, 1000)
         yield numbered(1000, 1003, "2x3")
         yield numbered(1003, 2005)
-        raise InputError("no board")
+        raise error("no board")
 
     found: list[int] = []
-    with pytest.raises(InputError, match="no board"):
+    with pytest.raises(error, match="no board"):
         found.extend(chain.from_iterable(in_blocks(mixed(), MOST, work, threads=threads)))
     assert found == list(range(2005))

@@ -13,7 +13,7 @@ import pytest
 
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken
-from gpusudoku.jobs.ordered import AHEAD, Done, InOrder
+from gpusudoku.jobs.ordered import AHEAD, By, Done, InOrder
 
 LONG = 1000.0
 """More patience than any test needs."""
@@ -62,8 +62,9 @@ def test_no_more_threads_work_than_were_asked_for_and_all_of_these_do(threads: i
 
     before = threading.active_count()
     with closing(InOrder(range(threads * 5), work, threads, LONG)) as results:
+        assert next(results).item == 0
         assert threading.active_count() == before + threads - 1
-        assert len(list(results)) == threads * 5
+        assert len(list(results)) == threads * 5 - 1
     assert most == threads
     assert threading.active_count() == before
 
@@ -86,6 +87,54 @@ def test_nothing_is_read_too_early(threads: int) -> None:
             if given == 20:
                 time.sleep(0.05)
                 assert read < given + AHEAD * threads
+
+
+@pytest.mark.parametrize("threads", [1, *THREADS])
+def test_what_is_not_worth_handing_over_is_done_by_whoever_reads_it(threads: int) -> None:
+    """At once, whatever others work on; and without such others there are none."""
+    ended, main = threading.Event(), threading.get_ident()
+    before = threading.active_count()
+
+    def work(item: int, token: CancelToken) -> int:
+        if item == 0:
+            assert ended.wait(60)
+        elif item == AHEAD * threads - 1:
+            ended.set()
+        return threading.get_ident()
+
+    def by(item: int) -> By:
+        return By.READER if item else By.ANY
+
+    with closing(InOrder(range(1, 100), work, threads, LONG, by)) as results:
+        assert [done.result for done in results] == [main] * 99
+        assert threading.active_count() == before
+    if threads > 1:
+        ended.clear()
+        with closing(InOrder(range(100), work, threads, LONG, by)) as results:
+            first, *others = (done.result for done in results)
+        assert first != main
+        assert others == [main] * 99
+
+
+@pytest.mark.parametrize("threads", [1, *THREADS])
+def test_what_nobody_is_to_work_on_is_given_before_more_is_read(threads: int) -> None:
+    read = -1
+
+    def items() -> Iterator[int]:
+        nonlocal read
+        while read < 49:
+            read += 1
+            yield read
+
+    def by(item: int) -> By:
+        return By.NONE if item % 7 == 3 else By.ANY
+
+    with closing(InOrder(items(), square, threads, LONG, by)) as results:
+        for item, done in enumerate(results):
+            assert done.item == item
+            assert done.result == (None if item % 7 == 3 else item * item)
+            assert read == item or item % 7 != 3
+    assert item == 49
 
 
 @pytest.mark.parametrize("threads", THREADS)
@@ -144,6 +193,7 @@ def test_closing_stops_what_is_under_way(threads: int) -> None:
         if item == 0:
             return begun.wait(60)
         if threading.current_thread() is main:  # which must not wait for itself
+            begun.wait(60)
             return item
         begun.set()
         wait_for(token)

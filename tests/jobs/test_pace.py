@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpusudoku.jobs.pace import Pace
+from gpusudoku.jobs.pace import Cost, Pace
 
 
 def sizes(pace: Pace, *seconds: float, full: bool = True) -> list[int]:
@@ -47,3 +47,21 @@ def test_a_piece_that_was_not_full_says_nothing_of_larger_ones() -> None:
 
 def test_a_slow_piece_that_was_not_full_halves_all_the_same() -> None:
     assert sizes(Pace(8, 1.0), 9.0, full=False) == [8, 4]
+
+
+def test_a_cost_follows_what_was_last() -> None:
+    cost = Cost()
+    assert cost.of(5) == 0.0
+    cost.took(6.0, 3)
+    assert cost.of(5) == 10.0
+    for _ in range(60):
+        cost.took(8.0, 2)
+    assert cost.of(5) == pytest.approx(20.0)
+
+
+def test_a_cost_is_that_of_many_more_than_that_of_few() -> None:
+    """However long the few took for each."""
+    cost = Cost()
+    cost.took(1.0, 10_000)
+    cost.took(1.0, 1)
+    assert cost.of(10_000) < 4.0

@@ -80,7 +80,8 @@ def test_an_error_in_the_boards_comes_after_their_counts() -> None:
 def test_the_largest_blocks_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many boards come at once, where time stands still."""
     monkeypatch.setattr(blocks, "FIRST_BOARDS", 3)
-    monkeypatch.setattr(blocks, "time", SimpleNamespace(perf_counter=lambda: 0.0))
+    still = SimpleNamespace(perf_counter=lambda: 0.0, process_time=lambda: 0.0)
+    monkeypatch.setattr(blocks, "time", still)
     board = Board.empty(Geometry(2, 2))
     counts = list(count_batches([Batch.of([board] * 100)], Options(device="cpu", jobs=1, limit=1)))
     assert [len(each) for each in counts] == [3, 6, 12, 24, 48, 7]
