@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
+from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 from gpusudoku.errors import Cancelled, Interrupted
@@ -54,6 +57,18 @@ class _Task(Generic[Item, Result]):
         self.token: CancelToken | None = None
         """Stops the work on it, once somebody has begun that."""
         self.ended = False
+        self._open = threading.Lock()
+        self._open.acquire()
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Let it be given."""
+        self.error, self.ended = error, True
+        self._open.release()
+
+    def wait(self) -> None:
+        """Wait until it ended; Ctrl-C is let in."""
+        while not self.ended:
+            self._open.acquire(timeout=WAIT_SECONDS)
 
 
 class InOrder(Generic[Item, Result]):
@@ -90,15 +105,12 @@ class InOrder(Generic[Item, Result]):
     ) -> None:
         self._items, self._work, self._by = iter(items), work, by
         self._most, self._patience = AHEAD * threads, patience
-        lock = threading.RLock()  # the collector of garbage may call ``close`` while it is held
-        self._to_do = threading.Condition(lock)
-        """The other threads wait for work; each item wakes one."""
-        self._done = threading.Condition(lock)
-        """The thread that iterates waits for what others work on."""
         self._pending: deque[_Task[Item, Result]] = deque()
         """What was read and not given, in order."""
-        self._waiting: deque[_Task[Item, Result]] = deque()
-        """Those of them that nobody has begun."""
+        # No locks in Python's code: Ctrl-C would leave them held, and so would the collector of
+        # garbage, which may call ``close`` at any place.
+        self._to_do: SimpleQueue[_Task[Item, Result] | None] = SimpleQueue()
+        """Those of them that nobody has begun; None lets a thread end."""
         self._all_read = self._closed = False
         self._threads = [
             threading.Thread(target=self._run, daemon=True) for _ in range(threads - 1)
@@ -115,7 +127,7 @@ class InOrder(Generic[Item, Result]):
             elif not self._pending:
                 raise StopIteration
             elif not self._help():
-                self._wait(lambda: self._pending[0].ended)
+                self._pending[0].wait()
         task = self._pending.popleft()
         if task.error is not None:
             raise task.error
@@ -125,14 +137,18 @@ class InOrder(Generic[Item, Result]):
         """Have all worked on that was read: until more is read, no other thread works."""
         while self._help():
             pass
-        self._wait(lambda: all(task.ended for task in self._pending))
+        for task in self._pending:
+            task.wait()
 
     def close(self) -> None:
         """Stop the work, and wait for the threads."""
-        with self._to_do:
-            self._closed = True
-            self._waiting.clear()
-            self._to_do.notify_all()
+        if sys.is_finalizing():  # Python has stopped them, whatever they hold
+            return
+        self._closed = True
+        while self._next_task() is not None:
+            pass
+        for _ in self._threads:
+            self._to_do.put(None)
         for task in self._pending:
             if task.token is not None:
                 task.token.cancel()
@@ -160,7 +176,7 @@ class InOrder(Generic[Item, Result]):
         except Exception as error:
             self._all_read = True
             failed = _Task[Item, Result](None, By.NONE)  # type: ignore[arg-type]
-            failed.error, failed.ended = error, True
+            failed.end(error)
             self._pending.append(failed)
         else:
             self._pending.append(task)
@@ -169,44 +185,35 @@ class InOrder(Generic[Item, Result]):
             elif task.by is By.READER:
                 self._do(task)
             else:
-                task.ended = True
+                task.end()
 
     def _hand_over(self, task: _Task[Item, Result]) -> None:
         """Let any thread work on it."""
-        with self._to_do:
-            self._waiting.append(task)
-            self._to_do.notify()
+        self._to_do.put(task)
         for thread in self._threads:
             if thread.ident is None:
                 thread.start()
 
+    def _next_task(self) -> _Task[Item, Result] | None:
+        """An item that nobody has begun; None if there is none."""
+        with suppress(Empty):
+            return self._to_do.get_nowait()
+        return None
+
     def _help(self) -> bool:
         """Work on an item that nobody has begun; returns whether there was one."""
-        with self._to_do:
-            task = self._waiting.popleft() if self._waiting else None
+        task = self._next_task()
         if task is not None:
             self._do(task)
         return task is not None
 
-    def _wait(self, condition: Callable[[], bool]) -> None:
-        """Wait for the other threads; Ctrl-C is let in."""
-        with self._done:
-            while not condition():
-                self._done.wait(WAIT_SECONDS)
-
     def _run(self) -> None:
         """Work on one item after the other, in a thread of its own."""
-        while True:
-            with self._to_do:
-                while not self._waiting:
-                    if self._closed:
-                        return
-                    self._to_do.wait()
-                task = self._waiting.popleft()
+        while (task := self._to_do.get()) is not None:
             try:
                 self._do(task)
             except BaseException as error:  # handed to the thread that iterates
-                self._end(task, error)
+                task.end(error)
 
     def _do(self, task: _Task[Item, Result]) -> None:
         start, error = time.thread_time(), None
@@ -222,9 +229,4 @@ class InOrder(Generic[Item, Result]):
         except Exception as caught:
             error = caught
         task.done.seconds = time.thread_time() - start
-        self._end(task, error)
-
-    def _end(self, task: _Task[Item, Result], error: BaseException | None) -> None:
-        with self._done:
-            task.error, task.ended = error, True
-            self._done.notify()
+        task.end(error)
