@@ -84,7 +84,7 @@ GIVEN: dict[str, Callable[[list[str]], Any]] = {
     "take a NumPy array of bytes": lambda boards: np.array(boards).astype(bytes),
     "take a NumPy array of integers": lambda boards: np.array(
         [list(board.replace(".", "0")) for board in boards[:10_000]]
-    ).astype(np.int8)[np.arange(len(boards)) % 10_000],
+    ).astype(np.int8)[np.arange(len(boards)) % 10_000 % len(boards)],
 }
 
 
