@@ -1,4 +1,4 @@
-"""Reading and writing are measured in every form, of what the program itself would read and write."""
+"""Reading and writing are measured in every form, with what the program reads and writes."""
 
 from __future__ import annotations
 
