@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.fields import Fields
 from gpusudoku.board.text import DIGITS, as_characters
+from gpusudoku.kernels.text.values import WIDE
 
 FEW = 1 << 9
 """Fewer rows are put together by Python, which is quicker than to load what is compiled."""
@@ -71,13 +72,16 @@ class Rows:
 
         Where that text is empty, the field is left out, too.
         """
-        data, starts, ends = _spans(fields, len(before))
-        place = self._held(data)
+        starts, ends = fields.starts, fields.ends
+        first = int(starts.min(initial=len(fields.data)))
+        last = int(ends.max(initial=first))
+        place = self._held(fields.data[first:last]) - first
         for column, texts in enumerate(before):
             self.texts(texts, which)
-            here = np.array([bool(text) for text in texts])[which]
-            end = np.where(here, ends[column], starts[column])
-            self._piece(starts[column] + place, end + place)
+            start, end = starts[:, column], ends[:, column]
+            if not all(texts):
+                end = np.where(np.array([bool(text) for text in texts])[which], end, start)
+            self._piece(start + place, end + place)
 
     def replace(self, rows: NDArray[np.bool_], texts: Sequence[bytes]) -> None:
         """Give whole rows in place of all pieces so far: those for which bool (B) is true."""
@@ -89,7 +93,7 @@ class Rows:
 
     def joined(self) -> memoryview:
         """All rows, one behind the other."""
-        data = np.concatenate(self._data)
+        data = np.concatenate([*self._data, np.zeros(WIDE, np.uint8)])
         starts, ends = np.array(self._starts), np.array(self._ends)
         if self._rows < FEW:
             whole = data.tobytes()
@@ -97,9 +101,10 @@ class Rows:
             return memoryview(b"".join([whole[start:end] for start, end in spans]))
         from gpusudoku.kernels.text.write import join
 
-        out = np.empty(int((ends - starts).sum()), np.uint8)
+        size = int(ends.sum() - starts.sum())
+        out = np.empty(size + WIDE, np.uint8)
         join(data, starts, ends, out)
-        return out.data
+        return out.data[:size]
 
     def _held(self, data: NDArray[np.uint8]) -> int:
         """Keep some bytes; returns their place in all that is kept."""
@@ -125,22 +130,13 @@ def odd_rows(fields: Fields, columns: int, sign: str) -> NDArray[np.bool_]:
         return odd
     from gpusudoku.kernels.text.write import find_odd
 
-    find_odd(*_spans(fields, columns), ord(sign), odd)
+    starts, ends = (
+        np.ascontiguousarray(each[:, :columns]) for each in (fields.starts, fields.ends)
+    )
+        np.ascontiguousarray(each[:, :columns]) for each in (fields.starts, fields.ends)
+    )
+    find_odd(fields.data, starts, ends, ord(sign), odd)
     return odd
-
-
-def _spans(
-    fields: Fields, columns: int
-) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-    """The data of the first columns, with starts and ends in it: int64 (columns, B).
-
-    All are copies: some rows of many need little of the data, and kernels want them contiguous.
-    """
-    starts, ends = fields.starts.T[:columns], fields.ends.T[:columns]
-    first = int(starts.min(initial=len(fields.data)))
-    last = int(ends.max(initial=first))
-    data = fields.data[first:last].copy()
-    return data, np.ascontiguousarray(starts - first), np.ascontiguousarray(ends - first)
 
 
 def write_lines(

@@ -20,10 +20,13 @@ _I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _BYTES = ir.VectorType(_I8, WIDE)
 
 
-def stops(data: Any, place: int, stop: int) -> np.uint64:
-    """The bytes from a place on that are ``stop``, a quote or a control character, as bits."""
+def stops(data: Any, place: int, stop: int, last: int = 255) -> np.uint64:
+    """The bytes from a place on that are ``stop``, a quote, below a blank or above ``last``.
+
+    They are given as bits.
+    """
     some = data[place : place + WIDE]
-    return _bits((some == stop) | (some == QUOTE) | (some < SPACE))
+    return _bits((some == stop) | (some == QUOTE) | (some < SPACE) | (some > last))
 
 
 def differences(data: Any, place: int, others: Any, other: int) -> np.uint64:
@@ -62,15 +65,17 @@ def _as_bits(builder: Any, mask: Any) -> Any:
 
 
 @intrinsic
-def _stops(typing_context, data, place, stop):
+def _stops(typing_context, data, place, stop, last):
     def generate(context, builder, signature, args):
         some = _loaded(context, builder, signature.args[0], *args[:2])
         quote, space = (ir.Constant(_BYTES, [code] * WIDE) for code in (QUOTE, SPACE))
         found = builder.icmp_unsigned("==", some, _everywhere(builder, args[2]))
         found = builder.or_(found, builder.icmp_unsigned("==", some, quote))
-        return _as_bits(builder, builder.or_(found, builder.icmp_unsigned("<", some, space)))
+        found = builder.or_(found, builder.icmp_unsigned("<", some, space))
+        above = builder.icmp_unsigned(">", some, _everywhere(builder, args[3]))
+        return _as_bits(builder, builder.or_(found, above))
 
-    return types.uint64(data, types.int64, types.uint8), generate
+    return types.uint64(data, types.int64, types.uint8, types.uint8), generate
 
 
 @intrinsic
@@ -98,8 +103,8 @@ def _copy(typing_context, data, place, others, other):
 
 
 @overload(stops, target="cpu", jit_options=INLINED)
-def _stops_cpu(data, place, stop):
-    return lambda data, place, stop: _stops(data, place, stop)
+def _stops_cpu(data, place, stop, last=255):
+    return lambda data, place, stop, last=255: _stops(data, place, stop, last)
 
 
 @overload(differences, target="cpu", jit_options=INLINED)
