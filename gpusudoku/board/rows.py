@@ -133,8 +133,6 @@ def odd_rows(fields: Fields, columns: int, sign: str) -> NDArray[np.bool_]:
     starts, ends = (
         np.ascontiguousarray(each[:, :columns]) for each in (fields.starts, fields.ends)
     )
-        np.ascontiguousarray(each[:, :columns]) for each in (fields.starts, fields.ends)
-    )
     find_odd(fields.data, starts, ends, ord(sign), odd)
     return odd
 
