@@ -30,12 +30,14 @@ class Rows:
         self._size = 0
         self._starts: list[NDArray[np.int64]] = []
         self._ends: list[NDArray[np.int64]] = []
+        self._boards: list[bool] = []
+        """Which of the pieces are boards as values of their cells."""
 
     def texts(self, texts: Sequence[bytes], which: NDArray[np.intp] | None = None) -> None:
         """One of few texts in every row: that with the index ``which``, intp (B), or the first."""
         ends = np.cumsum([0, *map(len, texts)])
         ends += self._held(np.frombuffer(b"".join(texts), np.uint8))
-        if which is None:
+        if which is None or len(texts) == 1:
             self._piece(np.full(self._rows, ends[0]), np.full(self._rows, ends[1]))
         else:
             self._piece(ends[:-1][which], ends[1:][which])
@@ -46,9 +48,10 @@ class Rows:
         Nothing where ``where``, bool (B), is false.
         """
         size = cells.shape[1]
-        start = self._held(as_characters(cells).ravel())
+        few = self._rows < FEW
+        start = self._held((as_characters(cells) if few else cells).ravel())
         starts = np.arange(start, start + len(cells) * size, size)
-        self._piece(starts, starts + (size if where is None else size * where))
+        self._piece(starts, starts + (size if where is None else size * where), not few)
 
     def numbers(self, numbers: NDArray[np.int64]) -> None:
         """Decimal numbers, int64 (B), not negative; nothing for 0."""
@@ -103,7 +106,7 @@ class Rows:
 
         size = int(ends.sum() - starts.sum())
         out = np.empty(size + WIDE, np.uint8)
-        join(data, starts, ends, out)
+        join(data, np.array(self._boards), starts, ends, out)
         return out.data[:size]
 
     def _held(self, data: NDArray[np.uint8]) -> int:
@@ -113,9 +116,12 @@ class Rows:
         self._size += len(data)
         return place
 
-    def _piece(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> None:
+    def _piece(
+        self, starts: NDArray[np.int64], ends: NDArray[np.int64], is_board: bool = False
+    ) -> None:
         self._starts.append(starts)
         self._ends.append(ends)
+        self._boards.append(is_board)
 
 
 def odd_rows(fields: Fields, columns: int, sign: str) -> NDArray[np.bool_]:

@@ -16,6 +16,10 @@ from numba.extending import intrinsic, overload
 from gpusudoku.kernels.parts import INLINED
 from gpusudoku.kernels.text.values import QUOTE, SPACE, WIDE
 
+ZERO, EMPTY = ord("0"), ord(".")
+LETTERS = ord("A") - ord("9") - 1
+"""What stands between the digits and the letters."""
+
 _I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _BYTES = ir.VectorType(_I8, WIDE)
 
@@ -37,6 +41,13 @@ def differences(data: Any, place: int, others: Any, other: int) -> np.uint64:
 def copy(data: Any, place: int, others: Any, other: int) -> None:
     """Copy the bytes from a place on to another place."""
     others[other : other + WIDE] = data[place : place + WIDE]
+
+
+def write_cells(data: Any, place: int, others: Any, other: int) -> None:
+    """Copy values of cells, up to 35, from a place on, as the characters of a board's line."""
+    cells = data[place : place + WIDE]
+    digits = cells + (ZERO + LETTERS * (cells > 9))
+    others[other : other + WIDE] = np.where(cells == 0, EMPTY, digits)
 
 
 def _bits(mask: Any) -> np.uint64:
@@ -102,6 +113,23 @@ def _copy(typing_context, data, place, others, other):
     return types.void(data, types.int64, others, types.int64), generate
 
 
+@intrinsic
+def _write_cells(typing_context, data, place, others, other):
+    def generate(context, builder, signature, args):
+        kinds = signature.args
+        cells = _loaded(context, builder, kinds[0], *args[:2])
+        zero, empty, letters, nine, nothing = (
+            ir.Constant(_BYTES, [value] * WIDE) for value in (ZERO, EMPTY, LETTERS, 9, 0)
+        )
+        beyond = builder.select(builder.icmp_unsigned(">", cells, nine), letters, nothing)
+        digits = builder.add(builder.add(cells, zero), beyond)
+        text = builder.select(builder.icmp_unsigned("==", cells, nothing), empty, digits)
+        builder.store(text, _address(context, builder, kinds[2], *args[2:]), align=1)
+        return context.get_dummy_value()
+
+    return types.void(data, types.int64, others, types.int64), generate
+
+
 @overload(stops, target="cpu", jit_options=INLINED)
 def _stops_cpu(data, place, stop, last=255):
     return lambda data, place, stop, last=255: _stops(data, place, stop, last)
@@ -115,3 +143,8 @@ def _differences_cpu(data, place, others, other):
 @overload(copy, target="cpu", jit_options=INLINED)
 def _copy_cpu(data, place, others, other):
     return lambda data, place, others, other: _copy(data, place, others, other)
+
+
+@overload(write_cells, target="cpu", jit_options=INLINED)
+def _write_cells_cpu(data, place, others, other):
+    return lambda data, place, others, other: _write_cells(data, place, others, other)

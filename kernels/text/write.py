@@ -12,27 +12,32 @@ from gpusudoku.kernels.bits import ONE
 from gpusudoku.kernels.kernel import kernel
 from gpusudoku.kernels.text.boards import BYTES
 from gpusudoku.kernels.text.values import QUOTE, SPACE, WIDE
-from gpusudoku.kernels.text.wide import copy, stops
+from gpusudoku.kernels.text.wide import copy, stops, write_cells
 
 TILDE = ord("~")
 SPANS = types.Array(types.int64, 2, "C", readonly=True)
 
 
-@kernel(BYTES, SPANS, SPANS, uint8[::1])
-def join(data, starts, ends, out):
+@kernel(BYTES, boolean[::1], SPANS, SPANS, uint8[::1])
+def join(data, boards, starts, ends, out):
     """Put all rows one behind the other; returns how many bytes they have.
 
-    ``data[starts[p, b] : ends[p, b]]`` is piece p of row b, for int64 (P, B). ``data`` has
-    ``WIDE`` bytes more, and ``out`` is as long as all pieces, and ``WIDE`` bytes longer.
+    ``data[starts[p, b] : ends[p, b]]`` is piece p of row b, for int64 (P, B). Where ``boards``,
+    bool (P), is true, it is the values of a board, of at most 35 digits, and its line is written.
+    ``data`` has ``WIDE`` bytes more, and ``out`` is as long as all pieces, and ``WIDE`` longer.
     """
     place = 0
     for row in range(starts.shape[1]):
         for piece in range(starts.shape[0]):
             start, end = starts[piece, row], ends[piece, row]
             # What is copied beyond a piece is overwritten by the next.
-            copy(data, start, out, place)
-            for done in range(WIDE, end - start, WIDE):
-                copy(data, start + done, out, place + done)
+            if boards[piece]:
+                for done in range(0, end - start, WIDE):
+                    write_cells(data, start + done, out, place + done)
+            else:
+                copy(data, start, out, place)
+                for done in range(WIDE, end - start, WIDE):
+                    copy(data, start + done, out, place + done)
             place += end - start
     return place
 
