@@ -33,7 +33,7 @@ GROWTH = 6
 @jitable
 def _hexadecimal(data, place):
     """The number that four hexadecimal digits are; -1 if they are none."""
-    code = 0
+    code = np.int64(0)
     for k in range(4):
         symbol = np.int64(data[place + k])
         letter = (symbol | 32) - 97
