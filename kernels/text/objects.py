@@ -143,7 +143,8 @@ def other_end(data, place):
 
 
 @kernel(
-    BYTES, BYTES, int64[::1], int64[::1], int64[::1], int64[::1], int64[:, :, ::1], int64[::1]
+    BYTES, BYTES, int64[::1], int64[::1], int64[::1], int64[::1], int64[:, :, ::1], int64[::1],
+    seconds=1.0,
 )  # fmt: skip
 def cut_objects(data, text, cuts, board, places, boards, others, behind):
     """Cut objects up to the first that takes a closer look; returns how many.

@@ -243,7 +243,9 @@ def _put_nested(data, place, out, size, keys):
             return place, size
 
 
-@kernel(BYTES, int64[:, ::1], int64[:, ::1], int64, uint8[::1], int64[:, ::1], int64[::1])
+@kernel(
+    BYTES, int64[:, ::1], int64[:, ::1], int64, uint8[::1], int64[:, ::1], int64[::1], seconds=1.5
+)
 def write_odd(data, starts, ends, offset, out, keys, sizes):
     """Write the odd values of objects up to one that takes a closer look; returns how many objects.
 
