@@ -61,12 +61,19 @@ def in_objects(boards: Sequence[str]) -> Iterator[str]:
         yield json.dumps({"id": k, "puzzle": board, "name": f"number {k}"}) + "\n"
 
 
-def in_answers(boards: Sequence[str]) -> Iterator[str]:
-    """What ``count --json`` writes."""
+def in_answers(boards: Sequence[str], columns: int = 0) -> Iterator[str]:
+    """What ``count --json`` writes for boards that had more columns beside them."""
     for line, board in enumerate(boards, 1):
         answer = {"board": board, "box": "3x3", "count": "1", "exact": True, "unique": True}
         place = {"method": "search", "device": "cpu", "source": "puzzles.txt", "line": line}
-        yield json.dumps(answer | place) + "\n"
+        texts = {f"column{index}": f"text {line}" for index in range(columns)}
+        yield json.dumps(answer | place | ({"columns": texts} if columns else {})) + "\n"
+
+
+def with_escapes(boards: Sequence[str]) -> Iterator[str]:
+    """A JSON object on every line, with a text that is not ASCII."""
+    yield from (json.dumps({"puzzle": board, "name": f"N\xba {k}"}) + "\n"
+                for k, board in enumerate(boards))  # fmt: skip
 
 
 FILES: dict[str, Callable[[Sequence[str]], Iterable[str]]] = {
@@ -75,7 +82,9 @@ FILES: dict[str, Callable[[Sequence[str]], Iterable[str]]] = {
     "read a table: id, puzzle, clues": with_clues,
     "read a table in quotes": in_quotes,
     "read JSON lines": in_objects,
+    "read JSON lines with escapes": with_escapes,
     "read our own JSON lines": in_answers,
+    "read our own JSON lines, 2 columns beside": partial(in_answers, columns=2),
 }
 GIVEN: dict[str, Callable[[list[str]], Any]] = {
     "take a list of strings": list,
@@ -84,7 +93,7 @@ GIVEN: dict[str, Callable[[list[str]], Any]] = {
     "take a NumPy array of bytes": lambda boards: np.array(boards).astype(bytes),
     "take a NumPy array of integers": lambda boards: np.array(
         [list(board.replace(".", "0")) for board in boards[:10_000]]
-    ).astype(np.int8)[np.arange(len(boards)) % 10_000],
+    ).astype(np.int8)[np.arange(len(boards)) % 10_000 % len(boards)],
 }
 
 

@@ -55,8 +55,7 @@ def answers(boards: np.ndarray, command: str, columns: int) -> Answers:
     others = Fields.of([[f"text {number}"] * columns for number in range(BLOCK)])
     places = Places.of(Origin("puzzles.csv", names), range(10**5, 10**5 + BLOCK), others)
     batch = Batch(Geometry(3, 3), boards, places=places)
-    counts = rng.integers(0, 3, BLOCK).tolist()
-    results = Counts(batch, counts, 2, "cpu", 1, ContractionStats(0, 0.0, ()))
+    results = Counts(batch, rng.integers(0, 3, BLOCK), 2, "cpu", 1, ContractionStats(0, 0.0, ()))
     return Answers(results, np.maximum(boards, 1) if command == "solve" else None)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.fields import Fields
 from gpusudoku.board.text import DIGITS, as_characters
+from gpusudoku.kernels.text.values import WIDE
 
 FEW = 1 << 9
 """Fewer rows are put together by Python, which is quicker than to load what is compiled."""
@@ -29,12 +30,14 @@ class Rows:
         self._size = 0
         self._starts: list[NDArray[np.int64]] = []
         self._ends: list[NDArray[np.int64]] = []
+        self._boards: list[bool] = []
+        """Which of the pieces are boards as values of their cells."""
 
     def texts(self, texts: Sequence[bytes], which: NDArray[np.intp] | None = None) -> None:
         """One of few texts in every row: that with the index ``which``, intp (B), or the first."""
         ends = np.cumsum([0, *map(len, texts)])
         ends += self._held(np.frombuffer(b"".join(texts), np.uint8))
-        if which is None:
+        if which is None or len(texts) == 1:
             self._piece(np.full(self._rows, ends[0]), np.full(self._rows, ends[1]))
         else:
             self._piece(ends[:-1][which], ends[1:][which])
@@ -45,9 +48,10 @@ class Rows:
         Nothing where ``where``, bool (B), is false.
         """
         size = cells.shape[1]
-        start = self._held(as_characters(cells).ravel())
+        few = self._rows < FEW
+        start = self._held((as_characters(cells) if few else cells).ravel())
         starts = np.arange(start, start + len(cells) * size, size)
-        self._piece(starts, starts + (size if where is None else size * where))
+        self._piece(starts, starts + (size if where is None else size * where), not few)
 
     def numbers(self, numbers: NDArray[np.int64]) -> None:
         """Decimal numbers, int64 (B), not negative; nothing for 0."""
@@ -71,13 +75,16 @@ class Rows:
 
         Where that text is empty, the field is left out, too.
         """
-        data, starts, ends = _spans(fields, len(before))
-        place = self._held(data)
+        starts, ends = fields.starts, fields.ends
+        first = int(starts.min(initial=len(fields.data)))
+        last = int(ends.max(initial=first))
+        place = self._held(fields.data[first:last]) - first
         for column, texts in enumerate(before):
             self.texts(texts, which)
-            here = np.array([bool(text) for text in texts])[which]
-            end = np.where(here, ends[column], starts[column])
-            self._piece(starts[column] + place, end + place)
+            start, end = starts[:, column], ends[:, column]
+            if not all(texts):
+                end = np.where(np.array([bool(text) for text in texts])[which], end, start)
+            self._piece(start + place, end + place)
 
     def replace(self, rows: NDArray[np.bool_], texts: Sequence[bytes]) -> None:
         """Give whole rows in place of all pieces so far: those for which bool (B) is true."""
@@ -89,7 +96,7 @@ class Rows:
 
     def joined(self) -> memoryview:
         """All rows, one behind the other."""
-        data = np.concatenate(self._data)
+        data = np.concatenate([*self._data, np.zeros(WIDE, np.uint8)])
         starts, ends = np.array(self._starts), np.array(self._ends)
         if self._rows < FEW:
             whole = data.tobytes()
@@ -97,9 +104,10 @@ class Rows:
             return memoryview(b"".join([whole[start:end] for start, end in spans]))
         from gpusudoku.kernels.text.write import join
 
-        out = np.empty(int((ends - starts).sum()), np.uint8)
-        join(data, starts, ends, out)
-        return out.data
+        size = int(ends.sum() - starts.sum())
+        out = np.empty(size + WIDE, np.uint8)
+        join(data, np.array(self._boards), starts, ends, out)
+        return out.data[:size]
 
     def _held(self, data: NDArray[np.uint8]) -> int:
         """Keep some bytes; returns their place in all that is kept."""
@@ -108,9 +116,12 @@ class Rows:
         self._size += len(data)
         return place
 
-    def _piece(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> None:
+    def _piece(
+        self, starts: NDArray[np.int64], ends: NDArray[np.int64], is_board: bool = False
+    ) -> None:
         self._starts.append(starts)
         self._ends.append(ends)
+        self._boards.append(is_board)
 
 
 def odd_rows(fields: Fields, columns: int, sign: str) -> NDArray[np.bool_]:
@@ -125,22 +136,11 @@ def odd_rows(fields: Fields, columns: int, sign: str) -> NDArray[np.bool_]:
         return odd
     from gpusudoku.kernels.text.write import find_odd
 
-    find_odd(*_spans(fields, columns), ord(sign), odd)
+    starts, ends = (
+        np.ascontiguousarray(each[:, :columns]) for each in (fields.starts, fields.ends)
+    )
+    find_odd(fields.data, starts, ends, ord(sign), odd)
     return odd
-
-
-def _spans(
-    fields: Fields, columns: int
-) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-    """The data of the first columns, with starts and ends in it: int64 (columns, B).
-
-    All are copies: some rows of many need little of the data, and kernels want them contiguous.
-    """
-    starts, ends = fields.starts.T[:columns], fields.ends.T[:columns]
-    first = int(starts.min(initial=len(fields.data)))
-    last = int(ends.max(initial=first))
-    data = fields.data[first:last].copy()
-    return data, np.ascontiguousarray(starts - first), np.ascontiguousarray(ends - first)
 
 
 def write_lines(

@@ -32,6 +32,12 @@ class JsonLines(Records):
         verdicts = [f'", {_verdict(results, count)}' for count in counts]
         written.texts([b'{"board": "'])
         written.boards(results.boards.cells)
+        sources = [
+            f', "source": {json.dumps(origin.name)}, "line": {null}'
+            for origin in places.origins
+            for null in ("", "null")
+        ]
+        source = 2 * places.origin_of + (places.lines == 0)
         if answers.solutions is None:
             written.texts([verdict.encode() for verdict in verdicts], which)
         else:
@@ -41,13 +47,9 @@ class JsonLines(Records):
                 [(a + b).encode() for a, b in zip(verdicts, solution, strict=True)], which
             )
             written.boards(answers.solutions, solved)
-            written.texts([b"", b'"'], solved.astype(np.intp))
-        sources = [
-            f', "source": {json.dumps(origin.name)}, "line": {null}'.encode()
-            for origin in places.origins
-            for null in ("", "null")
-        ]
-        written.texts(sources, 2 * places.origin_of + (places.lines == 0))
+            sources += [f'"{text}' for text in sources]
+            source += len(sources) // 2 * solved
+        written.texts([text.encode() for text in sources], source)
         written.numbers(places.lines)
         names = [
             [json.dumps(name) for name in distinct(origin.columns)] for origin in places.origins

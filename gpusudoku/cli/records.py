@@ -6,6 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from io import BytesIO
 from itertools import repeat
 
 import numpy as np
@@ -124,8 +125,10 @@ class Records(Writer):
         beyond = boards.candidates is not None or boards.geometry.n > len(DIGITS)
         if beyond or len(answers) < rows.FEW:
             return b"".join(self.each(answers))
-        starts = range(0, len(answers), TOGETHER)
-        return b"".join([self._some(answers.part(start, start + TOGETHER)) for start in starts])
+        text = BytesIO()  # which never holds its parts and all of them, as a list would
+        for start in range(0, len(answers), TOGETHER):
+            text.write(self._some(answers.part(start, start + TOGETHER)))
+        return text.getvalue()
 
     def _some(self, answers: Answers) -> memoryview:
         """Records that are put together."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,27 @@ PARSED_LINES = 1 << 8
 """Fewer lines are parsed one by one before it is worth loading, or compiling, kernels."""
 
 
+class Spans(NamedTuple):
+    """Where lines begin, and what stands on them."""
+
+    places: NDArray[np.int64]
+    """int64 (B + 1): where each line begins, and where the last one ends."""
+    boards: NDArray[np.int64]
+    """int64 (B): where each board begins."""
+    others: NDArray[np.int64]
+    """int64 (2, B, columns - 1): where each of the other fields begins, and where it ends."""
+
+    @classmethod
+    def of(cls, rows: int, columns: int) -> Spans:
+        """Room for those of some rows."""
+        others = np.empty((2, rows, columns - 1), np.int64)
+        return cls(np.zeros(rows + 1, np.int64), np.empty(rows, np.int64), others)
+
+    def first(self, rows: int) -> Spans:
+        """Those of the first rows."""
+        return Spans(self.places[: rows + 1], self.boards[:rows], self.others[:, :rows])
+
+
 class Form(Protocol):
     """What a line has in common with one that was parsed before."""
 
@@ -27,27 +48,26 @@ class Form(Protocol):
     origin: Origin
     columns: int
     """The number of fields."""
-    column: int
-    """The index of the board's field."""
+    shortest: int
+    """No line has fewer bytes."""
 
-    def cut(
-        self,
-        data: NDArray[np.uint8],
-        places: NDArray[np.int64],
-        starts: NDArray[np.int64],
-        ends: NDArray[np.int64],
-    ) -> int:
+    def cut(self, data: NDArray[np.uint8], spans: Spans) -> int:
         """Cut lines up to the first that is of another form; returns how many.
 
         Parameters
         ----------
         data
             uint8 (bytes), whole lines.
-        places
-            int64 (B + 1), takes the place where each line begins, and where the last one ends.
-        starts, ends
-            int64 (B, columns), take the places of the fields. The board's has the right length,
-            whatever stands there.
+        spans
+            Takes the places. The board has the right length, whatever stands there.
+        """
+        ...
+
+    def fields(self, data: NDArray[np.uint8], spans: Spans) -> Fields:
+        """What stands beside the boards on lines that were cut.
+
+        Lines from the first on that takes a closer look may be missing. ``data`` is UTF-8, and
+        ends with the last of the lines.
         """
         ...
 
@@ -75,26 +95,23 @@ class FieldCopier:
             if not boards:
                 return
             number = self._lines.skip(boards, size)
-            numbers = np.arange(number, number + boards)
-            places = Places.of(form.origin, numbers, fields.without(form.column))
+            places = Places.of(form.origin, np.arange(number, number + boards), fields)
             yield Batch(form.geometry, cells, places=places)
 
 
 def _cut(
     data: NDArray[np.uint8], most: int, form: Form, is_ascii: bool
 ) -> tuple[NDArray[np.uint8], Fields, int]:
-    """The boards of lines, all fields, and the bytes, up to a line that takes a closer look."""
-    places = np.zeros(most + 1, np.int64)
-    starts, ends = (np.empty((most, form.columns), np.int64) for _ in range(2))
-    rows = form.cut(data, places, starts, ends)
+    """The boards of lines, what stands beside them, and the bytes, up to one for a closer look."""
+    spans = Spans.of(min(most, len(data) // form.shortest), form.columns)
+    rows = form.cut(data, spans)
     if not is_ascii:
-        rows = _rows_of_text(data, places[: rows + 1])
-    boards = np.ascontiguousarray(starts[:rows, form.column])
-    cells = plain_boards(data, boards, form.geometry.n, compiled=True)
-    rows = len(cells)
-    size = int(places[rows])
+        rows = _rows_of_text(data, spans.places[: rows + 1])
+    cells = plain_boards(data, spans.boards[:rows], form.geometry.n, compiled=True)
+    spans = spans.first(len(cells))
     # The bytes of these rows alone: whoever joins batches joins their bytes.
-    return cells, Fields(data[:size], starts[:rows], ends[:rows]), size
+    fields = form.fields(data[: spans.places[-1]], spans)
+    return cells[: len(fields)], fields, int(spans.places[len(fields)])
 
 
 def _rows_of_text(data: NDArray[np.uint8], places: NDArray[np.int64]) -> int:

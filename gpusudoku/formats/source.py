@@ -135,8 +135,8 @@ class NumberedLines(Lines):
         super().__init__()
         self._stream: Any = stream
         self._is_buffered = hasattr(stream, "peek")
-        self._data, self._place = b"", 0
-        """What has been read of a buffered stream, and how much of it was taken."""
+        self._data, self._place, self._end = bytearray(), 0, 0
+        """Room for what is read of a buffered stream; which of it was read and not taken yet."""
         self._is_ascii: bool | None = None
         """Whether that is ASCII, once somebody asked."""
         self._drained = False
@@ -185,37 +185,49 @@ class NumberedLines(Lines):
         if not self._is_buffered:
             return self._stream.readline(most)  # type: ignore[no-any-return]
         self._fill(most)
-        end = self._data.find(b"\n", self._place, self._place + most) + 1
-        line = self._data[self._place : end or self._place + most]
-        self._place += len(line)
+        end = min(self._place + most, self._end)
+        end = self._data.find(b"\n", self._place, end) + 1 or end
+        line = bytes(self._data[self._place : end])
+        self._place = end
         return line
 
     def _fill(self, most: int) -> None:
         """Read on until the end of the line has come, or as many bytes."""
         searched = self._place
-        while not self._drained and len(self._data) - self._place < most:
-            if self._data.find(b"\n", searched) >= 0:
+        while not self._drained and self._end - self._place < most:
+            if self._data.find(b"\n", searched, self._end) >= 0:
                 break
-            # What comes at once, past the stream's own buffer, which would only cost a copy.
-            more = self._stream.read1(READ_BYTES) or b""
-            self._drained = not more
-            self._data, self._place = self._data[self._place :] + more, 0
-            self._is_ascii = None
-            searched = len(self._data) - len(more)
+            searched = self._end - self._place
+            self._read_on()
+            searched += self._place
+
+    def _read_on(self) -> None:
+        """Read what comes at once, past the stream's own buffer, which would only cost a copy."""
+        if len(self._data) - self._end < READ_BYTES // 2:
+            # Others may look at what was taken, so that its room cannot be used again.
+            rest = self._data[self._place : self._end]
+            self._data = bytearray(len(rest) + READ_BYTES)
+            self._data[: len(rest)] = rest
+            self._place, self._end = 0, len(rest)
+        more = self._stream.readinto1(memoryview(self._data)[self._end :]) or 0
+        self._drained = not more
+        self._end += more
+        self._is_ascii = None
 
     def at_hand(self) -> NDArray[np.uint8]:
         """See the base class."""
         if self._again or self._split or self._rest or not self._is_buffered:
             return _NOTHING
         self._fill(LONGEST_LINE)
-        start, most = self._place, self._place + LONGEST_LINE - 1
+        start, most = self._place, min(self._place + LONGEST_LINE - 1, self._end)
         return np.frombuffer(self._data, np.uint8)[start : self._data.rfind(b"\n", start, most) + 1]
 
     @property
     def is_ascii(self) -> bool:
         """See the base class."""
         if self._is_ascii is None:
-            self._is_ascii = self._data.isascii()
+            read = np.frombuffer(self._data, np.uint8)[self._place : self._end]
+            self._is_ascii = int(read.max(initial=0)) < 128
         return self._is_ascii
 
     def skip(self, lines: int, size: int) -> int:

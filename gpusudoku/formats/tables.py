@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
+from gpusudoku.board.fields import Fields
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, shown
-from gpusudoku.formats.copying import FieldCopier
+from gpusudoku.formats.copying import FieldCopier, Spans
 from gpusudoku.formats.headers import Header, fields_of
 from gpusudoku.formats.lines import LineParser
 from gpusudoku.formats.source import FormatError, Lines, Way, single
@@ -56,22 +57,21 @@ class _Rows:
 
     def __init__(self, geometry: Geometry, origin: Origin, header: Header) -> None:
         self.geometry, self.origin = geometry, origin
-        self.columns, self.column = len(header.names), header.column
+        self.columns, self._column = len(header.names), header.column
+        self.shortest = geometry.cells + self.columns
         self._delimiter = ord(header.delimiter)
 
-    def cut(
-        self,
-        data: NDArray[np.uint8],
-        places: NDArray[np.int64],
-        starts: NDArray[np.int64],
-        ends: NDArray[np.int64],
-    ) -> int:
+    def cut(self, data: NDArray[np.uint8], spans: Spans) -> int:
         """See the protocol."""
         from gpusudoku.kernels.text.rows import cut_rows  # Numba takes long to import
 
         cells = self.geometry.cells
-        rows: int = cut_rows(data, self._delimiter, self.column, cells, places, starts, ends)
+        rows: int = cut_rows(data, self._delimiter, self._column, cells, *spans)
         return rows
+
+    def fields(self, data: NDArray[np.uint8], spans: Spans) -> Fields:
+        """See the protocol."""
+        return Fields(data, *spans.others)
 
 
 def _is_row(number: int, line: bytes, way: Way, header: Header) -> bool:

@@ -6,7 +6,8 @@ from numba import int64, uint8
 
 from gpusudoku.kernels.kernel import kernel
 from gpusudoku.kernels.text.boards import BYTES
-from gpusudoku.kernels.text.scan import QUOTE, line_end, text_end
+from gpusudoku.kernels.text.scan import line_end, text_end
+from gpusudoku.kernels.text.values import QUOTE
 
 COMMENT = ord("#")
 FENCES = (*range(ord(" ") + 1), ord(">"), ord("`"), ord("~"), ord("["), ord("<"))
@@ -17,8 +18,8 @@ QUOTED = 1 << 17
 """A longer line with quotes is left to others, who have a limit for a field."""
 
 
-@kernel(BYTES, uint8, int64, int64, int64[::1], int64[:, ::1], int64[:, ::1])
-def cut_rows(data, delimiter, column, length, places, starts, ends):
+@kernel(BYTES, uint8, int64, int64, int64[::1], int64[::1], int64[:, :, ::1])
+def cut_rows(data, delimiter, column, length, places, boards, others):
     """Cut rows up to the first that takes a closer look; returns how many.
 
     A row has all columns, a field of the right length in that of the boards, no quotes but those
@@ -29,10 +30,12 @@ def cut_rows(data, delimiter, column, length, places, starts, ends):
     column    the index of the boards' column
     length    the bytes of a board
     places    int64 (B + 1)             where each row begins, and where the last one ends
-    starts    int64 (B, columns)        where each field begins, without its quotes
-    ends      int64 (B, columns)        and where it ends
+    boards    int64 (B)                 where each board begins
+    others    int64 (2, B, columns - 1) where each other field begins, without its quotes, and
+                                        where it ends
     """
-    rows, columns = starts.shape
+    starts, ends = others[0], others[1]
+    rows, columns = len(boards), starts.shape[1] + 1
     places[0] = 0
     for row in range(rows):
         place = begin = places[row]
@@ -43,14 +46,16 @@ def cut_rows(data, delimiter, column, length, places, starts, ends):
             quoted = data[place] == QUOTE
             has_quotes |= quoted
             place += quoted
-            starts[row, field] = place
             if field == column:
+                boards[row] = place
                 place += length
                 if place >= len(data):
                     return row
             else:
+                other = field - (field > column)
+                starts[row, other] = place
                 place = text_end(data, place, QUOTE if quoted else delimiter)
-            ends[row, field] = place
+                ends[row, other] = place
             if quoted:
                 if data[place] != QUOTE:
                     return row

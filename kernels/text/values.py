@@ -1,4 +1,4 @@
-"""What a byte stands for on a board, the same in Python and in kernels."""
+"""What a byte stands for, the same in Python and in kernels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import numpy as np
 
 UNKNOWN = 255
 """The value of a byte that is no symbol. It is above every digit, so that no board accepts it."""
-DASH = ord("-")
+DASH, QUOTE, SPACE = ord("-"), ord('"'), ord(" ")
+WIDE = 32
+"""How many bytes are looked at together: two registers at most of any processor."""
 
 
 def value_of(symbol: Any, zero: Any) -> Any:

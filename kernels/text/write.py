@@ -1,53 +1,63 @@
 """Rows of text, put together from pieces.
 
-A piece is a span of one buffer that holds whatever stands in any row. Places in buffers are made
-unsigned where they are used: a signed index is first looked at for being negative, and a loop with
-that look inside is not vectorised, which is three times slower.
+A piece is a span of one buffer that holds whatever stands in any row.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import boolean, int64, types, uint8
+from numba import boolean, types, uint8
 
+from gpusudoku.kernels.bits import ONE
 from gpusudoku.kernels.kernel import kernel
 from gpusudoku.kernels.text.boards import BYTES
+from gpusudoku.kernels.text.values import QUOTE, SPACE, WIDE
+from gpusudoku.kernels.text.wide import copy, stops, write_cells
 
-QUOTE, FIRST_PLAIN, LAST_PLAIN = ord('"'), ord(" "), ord("~")
+TILDE = ord("~")
 SPANS = types.Array(types.int64, 2, "C", readonly=True)
 
 
-@kernel(BYTES, SPANS, SPANS, uint8[::1])
-def join(data, starts, ends, out):
+@kernel(BYTES, boolean[::1], SPANS, SPANS, uint8[::1])
+def join(data, boards, starts, ends, out):
     """Put all rows one behind the other; returns how many bytes they have.
 
-    ``data[starts[p, b] : ends[p, b]]`` is piece p of row b, for int64 (P, B). ``out`` is as long
-    as all pieces, at least.
+    ``data[starts[p, b] : ends[p, b]]`` is piece p of row b, for int64 (P, B). Where ``boards``,
+    bool (P), is true, it is the values of a board, of at most 35 digits, and its line is written.
+    ``data`` has ``WIDE`` bytes more, and ``out`` is as long as all pieces, and ``WIDE`` longer.
     """
     place = 0
     for row in range(starts.shape[1]):
         for piece in range(starts.shape[0]):
-            start = starts[piece, row]
-            length = ends[piece, row] - start
-            for i in range(length):
-                out[np.uint64(place + i)] = data[np.uint64(start + i)]
-            place += length
+            start, end = starts[piece, row], ends[piece, row]
+            # What is copied beyond a piece is overwritten by the next.
+            if boards[piece]:
+                for done in range(0, end - start, WIDE):
+                    write_cells(data, start + done, out, place + done)
+            else:
+                copy(data, start, out, place)
+                for done in range(WIDE, end - start, WIDE):
+                    copy(data, start + done, out, place + done)
+            place += end - start
     return place
 
 
-@kernel(BYTES, SPANS, SPANS, int64, boolean[::1])
+@kernel(BYTES, SPANS, SPANS, uint8, boolean[::1])
 def find_odd(data, starts, ends, sign, odd):
-    """Mark the rows in which a piece has more than plain characters, or a quote, or the sign.
+    """Mark the rows in which a text has more than plain characters, or a quote, or the sign.
 
-    Pieces are as for ``join``; plain characters are those of ASCII from the blank to the tilde.
-    ``odd`` is bool (B).
+    ``data[starts[b, c] : ends[b, c]]`` is text c of row b, for int64 (B, C); plain characters are
+    those of ASCII from the blank to the tilde. ``odd`` is bool (B).
     """
-    for row in range(starts.shape[1]):
+    for row in range(starts.shape[0]):
         found: np.bool_ = np.bool_(False)
-        for piece in range(starts.shape[0]):
-            start = starts[piece, row]
-            for i in range(ends[piece, row] - start):
-                byte = np.int64(data[np.uint64(start + i)])
-                found |= (byte < FIRST_PLAIN) | (byte > LAST_PLAIN)
-                found |= (byte == QUOTE) | (byte == sign)
+        for column in range(starts.shape[1]):
+            place, end = starts[row, column], ends[row, column]
+            while place < end and place + WIDE <= len(data):
+                these = (ONE << np.uint64(min(end - place, WIDE))) - ONE
+                found |= (stops(data, place, sign, TILDE) & these) != 0
+                place += WIDE
+            for k in range(place, end):
+                byte = data[k]
+                found |= (byte < SPACE) | (byte > TILDE) | (byte == QUOTE) | (byte == sign)
         odd[row] = found

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
-from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
 
-from gpusudoku.board.batch import Batch
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.formats import Way, write
 from gpusudoku.formats.read import _read
 from tests.boards import CLUES, puzzle
+from tests.formats.alike import assert_alike
 
 SHAPES = ["2x2", "2x3", "3x3", "4x4", "5x5"]
 BOARDS = {
@@ -32,50 +30,6 @@ def compiled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpusudoku.formats.copying.PARSED_LINES", 1)
     monkeypatch.setattr("gpusudoku.formats.lines.COMPILED_BOARDS", 20)
     monkeypatch.setattr("gpusudoku.formats.detect._LONGEST_HEAD", 3)
-
-
-class Trickle(io.RawIOBase):
-    """A stream that gives a few bytes at a time."""
-
-    def __init__(self, data: bytes, size: int) -> None:
-        self.stream, self.size = io.BytesIO(data), size
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        piece = self.stream.read(min(self.size, len(buffer)))
-        buffer[: len(piece)] = piece
-        return len(piece)
-
-
-class Found:
-    """All that was read, and whether any of it was read together."""
-
-    def __init__(self, stream: BinaryIO, way: Way) -> None:
-        self.together = 0
-        self.all = list(self._of(stream, way))
-
-    def _of(self, stream: BinaryIO, way: Way) -> Iterator[Any]:
-        for found in _read(stream, way):
-            if not isinstance(found, Batch):
-                yield str(found)
-                continue
-            assert found.places is not None
-            self.together += len(found) > 1
-            for k, board in enumerate(found):
-                origin = found.places.origin(k)
-                yield board, int(found.places.lines[k]), origin, found.places.beside(k)
-
-
-def assert_alike(data: bytes, way: Way) -> int:
-    """Read bytes line by line, all at once and in pieces; returns what was read together."""
-    slow = Found(io.BytesIO(data), way)
-    assert slow.together == 0
-    fast = Found(io.BufferedReader(io.BytesIO(data)), way)  # type: ignore[arg-type]
-    assert fast.all == slow.all
-    assert Found(io.BufferedReader(Trickle(data, 700)), way).all == slow.all
-    return fast.together
 
 
 def mutated(lines: list[bytes], rng: np.random.Generator) -> bytes:
