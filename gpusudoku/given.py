@@ -26,10 +26,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
-from gpusudoku.board.cells import array_of, name_of
+from gpusudoku.board.cells import array_of, name_of, refuse_mask
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
-from gpusudoku.errors import InputError, described
+from gpusudoku.errors import InputError, Interrupted, described
 from gpusudoku.formats import parse
 from gpusudoku.formats.plain import COMPILED_BOARDS, Run, plain_boards
 from gpusudoku.formats.texts import is_strings, joined_texts
@@ -94,6 +94,7 @@ def batches_of(boards: Iterable[BoardLike], box: Geometry | str | None = None) -
     geometry = Geometry.of(box)
     if isinstance(boards, Board | str | bytes):
         raise InputError(f"expected boards, found one {type(boards).__name__}: use a list of them")
+    refuse_mask(boards)
     shape = getattr(boards, "shape", (1,))
     if not isinstance(boards, Iterable) or isinstance(boards, Mapping) or shape == ():
         raise InputError(f"expected boards, found {described(boards)}")
@@ -117,14 +118,17 @@ def _slices(boards: Any) -> Iterator[Any]:
 def _taken(items: Iterator[Any]) -> Iterator[list[Any]]:
     """Items in lists, as many in each as come in a short time."""
     pace = Pace(FIRST_ITEMS, ITEMS_SECONDS, MOST_ITEMS)
-    error, ended = None, False
+    error: Exception | None = None
+    ended = False
     while not ended and error is None:
         start = time.perf_counter()
         block: list[Any] = []
         try:
             for item in islice(items, pace.size):
                 block.append(item)  # one by one: those before an error are kept
-        except InputError as caught:  # whoever makes the boards found one that is wrong
+        except Interrupted:  # Ctrl-C, which does not wait for its turn
+            raise
+        except Exception as caught:  # of whoever makes the boards
             error = caught
         ended = len(block) < pace.size
         pace.took(time.perf_counter() - start, full=not ended)

@@ -95,8 +95,8 @@ def _helpers(left: Collection[Kernel], processes: int | None) -> int:
 
 def _is_python(executable: str | None) -> bool:
     """Whether that is Python itself, and no program that has Python in it."""
-    name = Path(executable or "").name.lower()
-    return not getattr(sys, "frozen", False) and bool(re.fullmatch(r"python[\dw.]*", name))
+    name = re.fullmatch(r"python[\d.]*[dtw]{0,2}(\.exe)?", Path(executable or "").name.lower())
+    return name is not None and not getattr(sys, "frozen", False)
 
 
 def _compile(kernel: Kernel, left: deque[Kernel], done: Callable[[Kernel], None] | None) -> None:

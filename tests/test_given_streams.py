@@ -10,6 +10,7 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.counting import count, count_many
 from gpusudoku.errors import InputError
 from gpusudoku.formats import parse
 from gpusudoku.given import MOST_ITEMS, batches_of
@@ -112,3 +113,28 @@ class TestStreams:
         assert read(given) == (
             [], "board 0: expected a board as text or as rows of cells, found 0"
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_comes_before_an_error_is_counted(jobs: int) -> None:
+    """Of whatever kind the error is that the maker of the boards raises."""
+
+    def made() -> Iterator[str]:
+        yield from ["1....2....3....."] * 20
+        raise ZeroDivisionError
+
+    found = count_many(made(), device="cpu", jobs=jobs)
+    assert [next(found).count for _ in range(20)] == [6] * 20
+    with pytest.raises(ZeroDivisionError):
+        next(found)
+
+
+def test_a_masked_array_is_refused() -> None:
+    """NumPy would show what is under the mask."""
+    strings = np.ma.array(["1....2....3....."] * 3, mask=[0, 1, 0])
+    integers = np.ma.array(np.zeros((3, 16), int), mask=np.ones((3, 16)))
+    for masked in (strings, integers, list(integers)):
+        with pytest.raises(InputError, match="masked array, expected a plain one"):
+            list(count_many(masked, device="cpu"))
+    with pytest.raises(InputError, match="masked array, expected a plain one"):
+        count(integers[0], device="cpu")

@@ -24,8 +24,9 @@ def array_of(given: ArrayLike) -> NDArray[Any]:
     Raises
     ------
     InputError
-        If there are rows of different lengths, or no cells at all.
+        If there are rows of different lengths, or no cells at all, or a mask over some.
     """
+    refuse_mask(given)
     try:
         values = np.asarray(given)
     except ValueError:
@@ -37,6 +38,18 @@ def array_of(given: ArrayLike) -> NDArray[Any]:
     if values.dtype.kind in "iu":
         return values
     return np.asarray(given, object)  # NumPy makes text or floats of all of what is mixed
+
+
+def refuse_mask(given: object) -> None:
+    """Complain about a masked array: NumPy would show what is under the mask.
+
+    Raises
+    ------
+    InputError
+        If it is one.
+    """
+    if isinstance(given, np.ma.MaskedArray):
+        raise InputError("a masked array, expected a plain one: fill it, with 0 for empty cells")
 
 
 def digits_of(given: ArrayLike, geometry: Geometry | None) -> tuple[NDArray[np.uint8], Geometry]:

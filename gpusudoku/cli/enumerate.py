@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -142,7 +143,9 @@ def _with_texts(listed: Listed, form: str, in_order: bool) -> WithTexts:
     if in_order and len(listed.boards) == 1:  # else each of the boards has its own in order
         solutions = _sorted(solutions)
     texts = (_as_text(block, geometry, form) for block in solutions)
-    return listed, list(texts) if isinstance(solutions, list) else texts
+    if not isinstance(solutions, list):
+        return listed, texts
+    return replace(listed, solutions=[]), list(texts)  # kept until their turn, once
 
 
 def _sorted(listing: Iterable[NDArray[np.uint8]]) -> list[NDArray[np.uint8]]:

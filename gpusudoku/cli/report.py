@@ -126,7 +126,7 @@ def show_stats(results: Iterable[Count]) -> None:
 
 
 class Totals:
-    """The statistics of a batch, added up."""
+    """The statistics of a batch, added up: so are the seconds of blocks done side by side."""
 
     def __init__(self, engine: Engine) -> None:
         self._device = _workers(engine.name, engine.workers)
@@ -162,7 +162,8 @@ class Totals:
                     "boards explored": f"{sums['boards_explored']:,}",
                     "nodes": f"{sums['nodes']:,}",
                     "deepest stack": f"{self._deepest}",
-                    "seconds": f"{sums['seconds']:.6f} (expansion {sums['expansion_seconds']:.6f})",
+                    "seconds of blocks": f"{sums['seconds']:.6f} "
+                    f"(expansion {sums['expansion_seconds']:.6f})",
                 }
             )
         if self._boards["contraction"]:
@@ -171,7 +172,7 @@ class Totals:
                 {
                     "contracted": f"{self._boards['contraction']:,} boards",
                     "products": f"{sums['products']:,}",
-                    "seconds": f"{sums['seconds']:.6f}",
+                    "seconds of blocks": f"{sums['seconds']:.6f}",
                 }
             )
 

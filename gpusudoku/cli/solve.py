@@ -107,9 +107,9 @@ def _solved(
 
 def _answers(solved: Solved, options: Options, engine: Engine) -> Answers:
     """What was solved, as numbers of solutions up to the limit."""
-    stats = solved.stats
-    jobs = len(stats.utilisation) or engine.workers
-    results = Counts(solved.boards, solved.numbers, options.limit, engine.name, jobs, stats)
+    results = Counts(
+        solved.boards, solved.numbers, options.limit, engine.name, engine.workers, solved.stats
+    )
     return Answers(results, solved.solutions)
 
 

@@ -77,11 +77,10 @@ class CpuEngine:
     ) -> Tally:
         """Run the job on all threads; see ``Engine``."""
         workers = [SearchWorker(frontier, settings, job) for _ in range(self.workers)]
-        tasks = _tasks(frontier, self.workers)
         if self.workers == 1 and progress is None:
-            job.run_here(tasks, workers[0])
+            job.run_here([Task(frontier, 1.0)], workers[0])
         else:
-            job.run(tasks, workers, progress)
+            job.run(_tasks(frontier, self.workers), workers, progress)
         tallies = np.stack([worker.stack.tally for worker in workers])
         nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
         return Tally(nodes, guesses, int(tallies[:, DEEPEST].max()))

@@ -39,23 +39,26 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     Raises
     ------
     UnreadableError
-        If a line is no object.
+        If the first line is no object.
     """
     parsers: dict[Geometry | None, LineParser] = {}
     origins: dict[tuple[str, ...], Origin] = {}
     copier = FieldCopier(lines)
     pattern: Pattern | None = None
+    begun = False
     for number, line in lines:
         if not line.strip():
             continue
-        found = _object(number, line)
         try:
+            found, begun = _object(number, line), True
             name = _name_of(found, number, way.column)
             box = way.geometry or _box_of(found, number)
             parser = parsers.setdefault(box, LineParser(box))
             names = tuple(found)
             board = parser.parse(number, _line_of(found.pop(name), number))
         except FormatError as error:
+            if not begun:  # no line has been an object: these are not JSON lines
+                raise UnreadableError(error.message, number) from None
             yield error.at(way.source)
             continue
         assert board is not None  # the line is neither blank nor a comment
@@ -74,7 +77,7 @@ def _object(number: int, line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise UnreadableError("expected a JSON object on every line", number)
+        raise FormatError("expected a JSON object on every line", number)
     return found
 
 
@@ -83,7 +86,7 @@ def _once(number: int, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise UnreadableError(f"a JSON object with two values of {shown(name)}", number)
+            raise FormatError(f"a JSON object with two values of {shown(name)}", number)
         found[name] = value
     return found
 
@@ -117,7 +120,7 @@ def _line_of(value: Any, number: int) -> bytes:
     if isinstance(value, list):
         value = _joined(value, number)
     if not isinstance(value, str):
-        raise FormatError(f"{shown(str(value))}, expected a board as text or list", number)
+        raise FormatError(f"{shown(json.dumps(value))}, expected a board as text or list", number)
     return whole_line(number, value)
 
 

@@ -85,8 +85,7 @@ def search_block(
     block: Batch, options: Options, engine: Engine, cancel: CancelToken | None = None
 ) -> Outcome[SearchStats]:
     """Search all boards of a block as one frontier; with a token in this thread alone."""
-    searching = engine if cancel is None else CpuEngine(1)
-    return SearchPlan(Frontier.of(block), options).run(searching, cancel=cancel)
+    return SearchPlan(Frontier.of(block), options).run(_by(engine, cancel), cancel=cancel)
 
 
 def find_solutions(
@@ -105,12 +104,18 @@ def find_solutions(
         (np.empty((0, block.geometry.cells), np.uint8), np.empty(0, np.int64))
     ]
     plan = SearchPlan(Frontier.of(block), options)
-    searching = engine if cancel is None else CpuEngine(1)
     stats = plan.run(
-        searching, on_solutions=lambda *solutions: found.append(solutions), cancel=cancel
+        _by(engine, cancel),
+        on_solutions=lambda *solutions: found.append(solutions),
+        cancel=cancel,
     ).stats
     rows, roots = zip(*found, strict=True)
     return np.concatenate(rows), np.concatenate(roots), stats
+
+
+def _by(engine: Engine, cancel: CancelToken | None) -> Engine:
+    """The engine, or with a token the thread that calls alone."""
+    return engine if cancel is None else CpuEngine(1)
 
 
 def _mixed(

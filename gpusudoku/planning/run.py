@@ -76,8 +76,7 @@ def counts_of(boards: Batch, outcome: Outcome[Stats], options: Options, engine: 
         numbers = numbers.astype(np.int64)
     if limit is not None and (numbers.dtype == object or limit < 1 << 63):
         numbers = np.minimum(numbers, limit)
-    workers = len(stats.utilisation) or engine.workers
-    return Counts(boards, numbers, limit, engine.name, workers, stats)
+    return Counts(boards, numbers, limit, engine.name, engine.workers, stats)
 
 
 def _interrupted(least: int) -> Interrupted:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.formats import Way, read_text_batches
 
@@ -40,6 +42,17 @@ def test_a_bad_one_is_an_error_in_its_place() -> None:
         "f:1:", "f:2:", "f:4:",
     ]  # fmt: skip
     assert str(batch[0]) == "1....2....3....."
+
+
+@pytest.mark.parametrize("broken", ['{"puzzle": ', "garbage", "[1]", '{"a": 1, "a": 2}', "{} x"])
+def test_a_broken_line_hides_no_others(broken: str) -> None:
+    """What wrote them may have been stopped in the middle of a line."""
+    right = '{"puzzle": "1....2....3....."}\n'
+    first, error, last = read(f"{right}{broken}\n{right}")
+    assert str(error).startswith("f:2: ")
+    assert str(first[0]) == str(last[0]) == "1....2....3....."
+    assert last.places.lines[0] == 3
+    assert len(read(f"{broken}\n{right}")) == 1, "these are no JSON lines"
 
 
 def test_the_box_that_is_told_counts() -> None:

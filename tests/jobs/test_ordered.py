@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -13,7 +14,8 @@ import pytest
 
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken
-from gpusudoku.jobs.ordered import AHEAD, By, Done, InOrder
+from gpusudoku.jobs.ordered import AHEAD, By, InOrder
+from tests.jobs.test_job import wait_until
 
 LONG = 1000.0
 """More patience than any test needs."""
@@ -190,20 +192,35 @@ def test_closing_stops_what_is_under_way(threads: int) -> None:
     begun = threading.Event()
 
     def work(item: int, token: CancelToken) -> int:
-        if item == 0:
-            return begun.wait(60)
-        if threading.current_thread() is main:  # which must not wait for itself
-            begun.wait(60)
+        if threading.current_thread() is main:  # which leaves some for the others
+            return item if item == 0 else begun.wait(60)
+        if item == 0:  # not before there is another item for this thread
+            wait_until(lambda: len(results._pending) > 1)
             return item
         begun.set()
         wait_for(token)
         return item
 
     results = InOrder(count(), work, threads, LONG)
-    done: Done[int, int] = next(results) if threads > 2 else Done(0)
-    assert done.item == 0
+    assert next(results).item == 0
+    assert begun.wait(60)
     results.close()
     assert set(threading.enumerate()) == before
+
+
+def test_at_its_end_python_waits_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has stopped all threads by then, and those hold what they held."""
+
+    def work(item: int, token: CancelToken) -> None:
+        wait_for(token)
+
+    with closing(InOrder(range(6), work, 3, LONG, lambda item: By.ANY)) as results:
+        results._read_one()
+        wait_until(lambda: results._pending[0].token is not None)
+        with monkeypatch.context() as changed:
+            changed.setattr(sys, "is_finalizing", lambda: True)
+            results.close()
+            assert not results._pending[0].token.cancelled
 
 
 def test_once_settled_no_other_thread_works() -> None:

@@ -225,3 +225,13 @@ def test_no_process_outlives_its_parent(
     while any(map(runs, helpers)) and time.monotonic() < end:
         time.sleep(0.01)
     assert not any(map(runs, helpers))
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [("python", True), ("python3.13", True), ("python3.13t", True), ("python3.11d", True),
+     ("python.exe", True), ("pythonw.exe", True), ("Python", True), ("pypy3", False),
+     ("python-app", False), ("blender", False), ("", False), (None, False)],
+)  # fmt: skip
+def test_only_python_itself_is_started(name: str | None, is_one: bool) -> None:
+    assert compiling._is_python(name and f"/a/folder/{name}") is is_one
