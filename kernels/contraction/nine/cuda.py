@@ -22,7 +22,6 @@ from gpusudoku.kernels.contraction.nine.arrays import (
     A,
     B,
     C,
-    Operands,
     P,
     Q,
     R,
@@ -34,6 +33,13 @@ ROW = COLUMNS + 1
 """Entries of a row in shared memory: one more than used, so that rows start in different banks."""
 SLAB = PARTITIONS * ROW
 """Entries of a slab in shared memory."""
+
+
+class DeviceOperands(NamedTuple):
+    """The arrays of ``Operands``, in memory of the GPU."""
+
+    entries: Any
+    start: Any
 
 
 class RoleTensors(NamedTuple):
@@ -51,7 +57,7 @@ SIGNATURE = (
     int64,
     int32[:, ::1],
     int64[:, ::1],
-    types.NamedTuple((int16[:, :, ::1], int64[:, ::1]), Operands),
+    types.NamedTuple((int16[:, :, ::1], int64[:, ::1]), DeviceOperands),
     types.NamedUniTuple(int16[::1], 3, RoleTensors),
     int64,
     uint64[::1],
@@ -65,7 +71,7 @@ def build_kernel() -> Callable[..., None]:
     first     the pair of the first block; block i takes ``pairs[first + i]``
     pairs     int32 (pairs, 3): b, a, and a size that is not looked at
     shape     int64 (3, 3): as in ``Roles``
-    operands  ``Operands``
+    operands  ``DeviceOperands``
     tensors   ``RoleTensors``
     terms     int64: the number of entries of C
     sums      uint64 (blocks): the sum of every block's pair; zero before
