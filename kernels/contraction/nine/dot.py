@@ -190,9 +190,10 @@ def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
             count = start[B, b + 1] - start[B, b]
             length = (count + PACK - 1) // PACK * PACK
             words, at_once = length // per_word, TILE // length
-            for side in range(2):
-                _number_rows(side, first, end, operands, pairs, slabs)
-                gather(side, b, length, roles, operands, tensors, slabs)
+            _number_rows(LEFT, first, end, operands, pairs, slabs)
+            _number_rows(RIGHT, first, end, operands, pairs, slabs)
+            gather(LEFT, b, length, roles, operands, tensors, slabs)
+            gather(RIGHT, b, length, roles, operands, tensors, slabs)
             for pair in range(first, end):
                 a = pairs[pair, 1]
                 terms = _select(a, b, roles, operands, tensors, slabs)
@@ -202,8 +203,8 @@ def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
                 sums[DOTTED] += terms * (stop - k) * count
                 while k < stop:
                     runs = min(at_once, stop - k)
-                    for side in range(2):
-                        _fill(side, k, runs, words, roles, operands, slabs)
+                    _fill(LEFT, k, runs, words, roles, operands, slabs)
+                    _fill(RIGHT, k, runs, words, roles, operands, slabs)
                     scale(k, runs, length, roles, operands, slabs)
                     result += dot_all(terms, runs * length, slabs)
                     k += runs
