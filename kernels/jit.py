@@ -1,6 +1,6 @@
 """Numba's side of compiling for the CPU: machine code made, put into bytes, and taken out again.
 
-``store`` keeps the bytes. CUDA kernels are not kept: they are compiled anew in every process.
+``store`` keeps the bytes; ``cuda_jit`` does the same for CUDA.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda, int16, int32, int64, types, uint64
 
+from gpusudoku.kernels import cuda_jit
 from gpusudoku.kernels.contraction.nine.arrays import (
     MULTIPLICITY,
     PARTITIONS,
@@ -129,4 +130,4 @@ def build_kernel() -> Callable[..., None]:
 @cache
 def kernel() -> Any:
     """The kernel, ready to be launched as ``kernel()[blocks, threads_per_block](...)``."""
-    return cuda.jit(build_kernel())
+    return cuda_jit.kernel("contraction.nine.cuda.kernel", build_kernel())
