@@ -11,6 +11,7 @@ import hashlib
 import pickle
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.metadata import version
 from typing import Any
 
 from numba import config, cuda
@@ -75,10 +76,9 @@ class _Kept:
         """Forget nothing: files that are no good are replaced."""
 
     def _file(self, signature: Any) -> str:
-        import numba_cuda
         from numba.cuda.cudadrv.nvvm import NVVM
 
         major, minor = cuda.get_current_device().compute_capability
-        made_of = numba_cuda.__version__, NVVM().get_ir_version(), self._options, signature
+        made_of = version("numba-cuda"), NVVM().get_ir_version(), self._options, signature
         digest = hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
         return f"{self._name}-sm{major}{minor}-{digest}"
