@@ -128,9 +128,9 @@ class NineStages:
         orthogonal, intermediate, tensors, operands, orbits = others
         narrow, wide = typeof(make_slabs(wide=False)), typeof(make_slabs(wide=True))
         board, boards, results = uint64[::1], uint64[:, ::1], int64[:, ::1]
-        self.allow_permutations = kernel(board, tables, lists, seconds=0.3)(allow_permutations)
-        self.survey = kernel(tables, scratch, lists, numbering, seconds=1.4)(survey)
-        self.choose_roles = kernel(lists, numbering, roles, seconds=0.9)(choose_roles)
+        self.allow_permutations = kernel(board, tables, lists, seconds=0.2)(allow_permutations)
+        self.survey = kernel(tables, scratch, lists, numbering, seconds=1.6)(survey)
+        self.choose_roles = kernel(lists, numbering, roles, seconds=0.6)(choose_roles)
         self.list_orthogonal = kernel(int64, tables, numbering, roles, orthogonal, seconds=0.3)(
             list_orthogonal
         )
@@ -141,12 +141,12 @@ class NineStages:
             int64, int64, int64, roles, orthogonal, intermediate, tensors, seconds=0.4
         )(contract_c)
         arranged = boolean, tables, lists, numbering, roles, operands, orbits
-        self.arrange = kernel(*arranged, seconds=1.1)(arrange)
+        self.arrange = kernel(*arranged, seconds=1.2)(arrange)
         summed = int64, int64, roles, operands, tensors, orbits
         # Both are named alike by the template that makes them.
         place = f"{__name__}.sum_narrow", f"{__name__}.sum_wide"
-        self.sum_narrow = kernel(*summed, narrow, seconds=1.1, place=place[0])(sum_narrow)
-        self.sum_wide = kernel(*summed, wide, seconds=1.0, place=place[1])(sum_wide)
+        self.sum_narrow = kernel(*summed, narrow, seconds=1.2, place=place[0])(sum_narrow)
+        self.sum_wide = kernel(*summed, wide, seconds=1.1, place=place[1])(sum_wide)
         self.callees = [
             Callee(self.allow_permutations),
             Callee(self.survey, boolean),
@@ -163,7 +163,7 @@ class NineStages:
             f"{__name__.removeprefix(KERNELS)}.count_boards",
             lambda: (build_count_boards(self.callees), batch),
             (_count_boards, (tables,)),
-            seconds=0.6,
+            seconds=0.4,
             subject=self.survey.subject,
         )
         self.allowing = Warming(allow_permutations, self.allow_permutations.function)
