@@ -90,3 +90,21 @@ def test_a_stage_is_compiled_once() -> None:
     compiled = stage._compiled
     stage.load()
     assert stage._compiled is compiled
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("clues", [0, 7, 16, 24])
+def test_what_a_few_boards_take_as_plain_python_comes_out_as_compiled(clues: int) -> None:
+    candidates = candidates_of(puzzle(NINE, clues, clues) if clues else Board.empty(NINE))
+    found = []
+    for plain in True, False:
+        work, call = make_workspace(), stages()
+        allow, choose = call.allow_permutations, call.choose_roles
+        assert not {allow, choose} & {*call.of_one_board()}
+        (allow.python if plain else allow)(candidates, tables(), work.lists)
+        assert call.survey(tables(), work.scratch, work.lists, work.numbering)
+        price = (choose.python if plain else choose)(work.lists, work.numbering, work.roles)
+        roles = work.roles
+        arrays = work.lists.masks, roles.summed, roles.crossing, roles.shape, roles.tensor
+        found.append([round(price), *(array.tolist() for array in arrays)])
+    assert found[0] == found[1]
