@@ -1,8 +1,8 @@
 """Kernels that call other kernels, each compiled by itself.
 
 To call a kernel as a part means to compile it once more. Instead, its address can be given to a
-kernel that jumps there. Addresses hold for one process, so they are arguments and never become
-part of code that is kept.
+kernel that jumps there. Addresses hold for one process, so an array of them is an argument, and
+they never become part of code that is kept.
 """
 
 from __future__ import annotations
@@ -36,31 +36,33 @@ class Callee:
         """Where the kernel is in the memory of this process; it is loaded if it is not yet."""
         return jit.address(self.kernel.function(), self.returns(*self.kernel.types))
 
-    def caller(self) -> Callable[..., Any]:
-        """A function for kernels, which takes the address, then what the kernel takes.
+    def caller(self, place: int) -> Callable[..., Any]:
+        """A function for kernels, which takes an array of addresses, then what the kernel takes.
 
-        Run as plain Python it calls the kernel as plain Python, wherever that is.
+        The kernel's address is at ``place`` of the array. Run as plain Python it calls the kernel
+        as plain Python, wherever that is.
         """
-        function, signature = self.kernel.python, self.returns(types.intp, *self.kernel.types)
+        function, returned, taken = self.kernel.python, self.returns, self.kernel.types
+        signature = returned(types.int64[::1], *taken)
 
-        def call(address: int, *arguments: Any) -> Any:
+        def call(addresses: Any, *arguments: Any) -> Any:
             return function(*arguments)
 
         class Typing(ConcreteTemplate):  # type: ignore[misc]
             key, cases = call, [signature]
 
+        def jump(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            """The instructions of a call, as Numba calls a function that it compiled itself."""
+            addresses = context.make_array(signature.args[0])(context, builder, arguments[0])
+            address = builder.load(cgutils.gep(builder, addresses.data, place))
+            pointer = context.call_conv.get_function_type(returned, taken).as_pointer()
+            status, result = context.call_conv.call_function(
+                builder, builder.inttoptr(address, pointer), returned, taken, arguments[1:]
+            )
+            with cgutils.if_unlikely(builder, status.is_error):
+                context.call_conv.return_status_propagate(builder, status)
+            return result
+
         infer_global(call, types.Function(Typing))
-        lower_builtin(call, *signature.args)(_jump)
+        lower_builtin(call, *signature.args)(jump)
         return call
-
-
-def _jump(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """The instructions of a call, as Numba calls a function that it compiled itself."""
-    returned, taken = signature.return_type, signature.args[1:]
-    pointer = context.call_conv.get_function_type(returned, taken).as_pointer()
-    status, result = context.call_conv.call_function(
-        builder, builder.inttoptr(arguments[0], pointer), returned, taken, arguments[1:]
-    )
-    with cgutils.if_unlikely(builder, status.is_error):
-        context.call_conv.return_status_propagate(builder, status)
-    return result

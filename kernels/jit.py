@@ -1,6 +1,6 @@
 """Numba's side of compiling for the CPU: machine code made, put into bytes, and taken out again.
 
-``store`` keeps the bytes. CUDA kernels are not kept: they are compiled anew in every process.
+``store`` keeps the bytes; ``cuda_jit`` does the same for CUDA.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.serialize import dumps
 
+from gpusudoku.errors import InputError
 from gpusudoku.kernels.store import Store
 
 SETTINGS = ("CPU_NAME", "CPU_FEATURES", "OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "ENABLE_AVX",
@@ -70,7 +71,13 @@ def _state() -> bytes:
 
 
 def compiled(function: Callable[..., Any], signature: tuple[Any, ...]) -> Callable[..., Any]:
-    """The function compiled for Numba types: it takes no others."""
+    """The function compiled for Numba types: it takes no others.
+
+    Raises
+    ------
+    InputError
+        If Numba is told not to compile.
+    """
     dispatcher = _dispatcher(function)
     with global_compiler_lock, _without_garbage():
         _name_apart()
@@ -114,6 +121,8 @@ def from_bytes(function: Callable[..., Any], content: bytes) -> Callable[..., An
 
 
 def _dispatcher(function: Callable[..., Any]) -> Any:
+    if numba.config.DISABLE_JIT:
+        raise InputError("NUMBA_DISABLE_JIT is set, but this needs compiling: unset it")
     # Nothing is allocated, so nothing needs counting of references, which would cost time.
     # Nobody calls kernels from C.
     return njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)(function)

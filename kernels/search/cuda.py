@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba import config, cuda, typeof, types
 
-from gpusudoku.kernels import bits, lanes
+from gpusudoku.kernels import bits, cuda_jit, lanes
 from gpusudoku.kernels.search.arguments import STATES, TALLIES, Found, Stack, Work
 from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.select import search_for
@@ -87,9 +87,11 @@ def kernel(
     max_registers: int | None = None,
 ) -> Any:
     """The kernel, compiled, to be launched as ``kernel[blocks, threads_per_block](...)``."""
+    shape = f"{layout.box_rows}x{layout.box_columns}"
+    search = f"t{settings.techniques}-s{settings.strategy}-c{contiguous:d}"
     function = build_kernel(layout, settings, contiguous)
-    if config.ENABLE_CUDASIM:
-        return cuda.jit(function)
-    dispatcher = cuda.jit(function, max_registers=max_registers)
-    dispatcher.compile(signature(layout, settings))  # now, so that its registers are known
+    name = f"search.cuda-{shape}-{search}"
+    dispatcher = cuda_jit.kernel(name, function, max_registers=max_registers)
+    if not config.ENABLE_CUDASIM:
+        dispatcher.compile(signature(layout, settings))  # now, so that its registers are known
     return dispatcher

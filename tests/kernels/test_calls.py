@@ -24,13 +24,13 @@ def _clear(numbers):
 
 
 scaled, clear = Callee(_scaled, float64), Callee(_clear)
-scaled_at, clear_at = scaled.caller(), clear.caller()
+call_scaled, call_clear = scaled.caller(0), clear.caller(1)
 
 
 @kernel(int64[::1], int64[::1])
 def _both(addresses, numbers):
-    result = scaled_at(addresses[0], numbers, 2)  # the integer becomes what the kernel takes
-    clear_at(addresses[1], numbers)
+    result = call_scaled(addresses, numbers, 2)  # the integer becomes what the kernel takes
+    call_clear(addresses, numbers)
     return result
 
 

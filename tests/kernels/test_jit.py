@@ -16,6 +16,7 @@ import pytest
 from numba import int64
 from numba.extending import register_jitable
 
+from gpusudoku.errors import InputError
 from gpusudoku.kernels import jit
 
 KERNELS = Path(jit.__file__).parent
@@ -182,3 +183,9 @@ def test_code_of_two_processes_is_kept_apart_in_a_third() -> None:
             env=os.environ,
         )
         assert jit.from_bytes(template(factor), made.stdout)(10) == template(factor)(10)
+
+
+def test_numba_told_not_to_compile_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    with pytest.raises(InputError, match="NUMBA_DISABLE_JIT is set"):
+        jit.compiled(lambda x: x, (int64,))

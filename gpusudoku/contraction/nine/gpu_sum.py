@@ -32,7 +32,7 @@ class DeviceSum:
         tensors: Tensors,
         pairs: NDArray[np.int32],
     ) -> None:
-        from gpusudoku.kernels.contraction.nine.cuda import RoleTensors
+        from gpusudoku.kernels.contraction.nine.cuda import DeviceOperands, RoleTensors
 
         def brought(array: NDArray[Any]) -> Any:
             return gpu.for_kernel(gpu.xp.asarray(array))
@@ -44,7 +44,7 @@ class DeviceSum:
         self._arguments = (
             brought(pairs),
             brought(roles.shape),
-            Operands(brought(operands.entries), brought(operands.start)),
+            DeviceOperands(brought(operands.entries), brought(operands.start)),
             RoleTensors(*(brought(tensors.entries[role, :length]) for role, length in made)),
             self._terms,
         )

@@ -19,6 +19,7 @@ from gpusudoku.jobs.pieces import pieces
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
 from gpusudoku.kernels.contraction.nine.cpu import NineStages
+from gpusudoku.kernels.contraction.nine.dot import narrow_enough
 from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LOW, Slabs, make_slabs
 from gpusudoku.kernels.kernel import Kernel
 
@@ -66,16 +67,18 @@ class Nine:
         self.wide = wide
         self._symmetric, self._prepared = symmetric, False
         work = self.workspace
-        written = work.scratch, work.lists, work.numbering, work.roles
-        cost = stages().survey(candidates, tables(), *written)
-        self._solvable = cost >= 0
-        self.seconds = max(cost, 0.0) / 1e9
+        stages().allowing.of(1)(candidates, tables(), work.lists)
+        self._solvable = stages().survey(tables(), work.scratch, work.lists, work.numbering)
+        self.seconds = 0.0
+        if self._solvable:
+            choose = stages().choosing.of(1)
+            self.seconds = choose(work.lists, work.numbering, work.roles) / 1e9
         self.listing_seconds = time.perf_counter() - start
 
     @property
     def factor(self) -> int:
         """What the sum is to be multiplied by: the divisors taken out of the lists."""
-        return prod(self.workspace.lists.divisor.tolist())
+        return prod(self.workspace.lists.divisor.tolist()) if self._solvable else 1
 
     def most_threads(self, memory: int) -> int:
         """See ``Contraction``."""
@@ -95,7 +98,7 @@ class Nine:
                 if roles.tensor[role] == role:
                     self._make_tensor(role, pool, CALLS_PER_THREAD * threads)
             self.pairs = pairs.result()
-        self.wide = self.wide or not stages().narrow_enough(work.lists, roles, work.tensors)
+        self.wide = self.wide or not narrow_enough(work.lists, roles, work.tensors)
         if self.wide:
             stages().sum_wide.load()
 
@@ -140,7 +143,7 @@ class Nine:
         work, sums = self.workspace, scratch.sums
         sums[:] = 0
         add = stages().sum_wide if self.wide else stages().sum_narrow
-        known = work.roles, work.operands, work.tensors, work.orbits.pairs
+        known = work.roles, work.operands, work.tensors, work.orbits
         add(*self.pairs_of(tasks), *known, scratch)
         return (int(sums[HIGH]) << 32) + int(sums[LOW]), int(sums[DOTTED])
 

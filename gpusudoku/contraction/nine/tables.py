@@ -39,7 +39,7 @@ def tables() -> Tables:
             moved = np.arange(9)
             moved[[one, two]] = two, one
             swaps[one, two] = number_of[partitions[:, moved] @ powers]
-    return Tables(
+    return Tables.holding(
         partition_of=number_of,
         orthogonal=np.nonzero(orthogonal)[1].reshape(PARTITIONS, -1).astype(np.int16),
         orthogonal_bits=np.packbits(bits, axis=1, bitorder="little").view(np.uint64),

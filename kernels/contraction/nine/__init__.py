@@ -4,21 +4,27 @@
 groups, each written by one stage and only read by those after it. A stage takes what it reads
 first, and what it writes last:
 
-==================== =================== ============================ ===========================
-stage                file                reads                        writes
-==================== =================== ============================ ===========================
-``survey``           maps, prune, roles  candidates                   ListScratch, Lists,
-                                                                      Numbering, Roles
-``list_orthogonal``  tensors             Numbering, Roles             Orthogonal
-``contract_ab``      tensors             Lists, Numbering, Roles,     the intermediate tensor
-                                         Orthogonal
-``contract_c``       tensors             Roles, Orthogonal, the       Tensors (its caller writes
-                                         intermediate tensor          ``largest``)
-``arrange``          operands, orbits    Lists, Numbering, Roles      Operands, Orbits
-``narrow_enough``    dot                 Lists, Roles, Tensors        nothing
-``sum_narrow``,      dot                 Roles, Operands, Tensors,    Slabs (``slabs``), which
-``sum_wide``                             pairs of Orbits              belong to a thread
-==================== =================== ============================ ===========================
+====================== =================== ============================ =========================
+stage                  file                reads                        writes
+====================== =================== ============================ =========================
+``allow_permutations`` maps                candidates                   the masks of Lists
+``survey``             maps, prune, roles  the masks of Lists           ListScratch, Lists,
+                                                                        Numbering
+``choose_roles``       roles               Lists, Numbering             Roles
+``list_orthogonal``    tensors             Numbering, Roles             Orthogonal
+``contract_ab``        tensors             Lists, Numbering, Roles,     the intermediate tensor
+                                           Orthogonal
+``contract_c``         tensors             Roles, Orthogonal, the       Tensors (its caller
+                                           intermediate tensor          writes ``largest``)
+``arrange``            operands, orbits    Lists, Numbering, Roles      Operands, Orbits
+``narrow_enough``      dot                 Lists, Roles, Tensors        nothing
+``sum_narrow``,        dot                 Roles, Operands, Tensors,    Slabs (``slabs``), which
+``sum_wide``                               pairs of Orbits              belong to a thread
+====================== =================== ============================ =========================
+
+A group is one piece of memory, whose address is all that stages are given (``kernels/groups.py``).
+Two stages are short, so a few boards take them as plain Python; ``narrow_enough`` always does,
+except as a part of ``count_boards``.
 
 Many threads can share the stages from ``list_orthogonal`` on. ``count_boards`` runs all stages,
 board after board, on one thread. ``cpu`` puts the stages together and compiles them; ``cuda`` has

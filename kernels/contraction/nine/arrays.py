@@ -26,6 +26,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.kernels.groups import Group
+
 PARTITIONS = 280
 """Partitions of nine digits into three sets of three."""
 ORTHOGONAL = 36
@@ -45,7 +47,7 @@ MULTIPLICITY = 3
 """The last column of ``Operands.entries``."""
 
 
-class Tables(NamedTuple):
+class Tables(Group):
     """What holds for every board; see ``gpusudoku.contraction.nine.tables``."""
 
     partition_of: NDArray[np.int16]
@@ -64,7 +66,7 @@ class Tables(NamedTuple):
     """int16 (9, 9, 280): the partition that each becomes when two digits change places."""
 
 
-class ListScratch(NamedTuple):
+class ListScratch(Group):
     """What listing needs on its way. ``survey`` writes it, and no other stage looks at it."""
 
     raw: NDArray[np.int32]
@@ -77,7 +79,7 @@ class ListScratch(NamedTuple):
     """uint64 (2, 5): the partitions that a stack and a band have in a box, as bit sets."""
 
 
-class Lists(NamedTuple):
+class Lists(Group):
     """The lists of the six lines. ``survey`` writes them."""
 
     masks: NDArray[np.uint8]
@@ -90,9 +92,13 @@ class Lists(NamedTuple):
     """int64 (6): the number of entries of every line."""
     divisor: NDArray[np.int64]
     """int64 (6): the greatest common divisor of the multiplicities of every line."""
+    largest: NDArray[np.int64]
+    """int64 (6): the largest multiplicity of every line, divided by the divisor."""
+    like: NDArray[np.int64]
+    """int64 (6): the first line with the same keys and multiplicities; often the line itself."""
 
 
-class Numbering(NamedTuple):
+class Numbering(Group):
     """Numbers of the partitions that occur, for every line and place. ``survey`` writes them."""
 
     number: NDArray[np.int16]
@@ -103,7 +109,7 @@ class Numbering(NamedTuple):
     """int64 (6, 3): how many partitions occur."""
 
 
-class Roles(NamedTuple):
+class Roles(Group):
     """Which line takes which role. ``survey`` writes them."""
 
     summed: NDArray[np.int64]
@@ -118,7 +124,7 @@ class Roles(NamedTuple):
     """int64 (3): the role whose tensor is that of P, Q and R; equal tensors are made once."""
 
 
-class Orthogonal(NamedTuple):
+class Orthogonal(Group):
     """Which numbers are orthogonal, where one crossing line X meets A, B and C.
 
     ``list_orthogonal`` writes it, anew for every tensor that is made.
@@ -133,16 +139,16 @@ class Orthogonal(NamedTuple):
     """int16 (280 * 280): at [number of X][number of B], 1 if they are orthogonal, else 0."""
 
 
-class Tensors(NamedTuple):
+class Tensors(Group):
     """The tensors of the crossing lines. ``contract_c`` writes them."""
 
-    entries: NDArray[np.int16]
-    """int16 (3, 280^3): the tensors by role, each indexed [c][a][b] by numbers of C, A and B."""
     largest: NDArray[np.int64]
     """int64 (3): the largest entry of every tensor; set by the caller of ``contract_c``."""
+    entries: NDArray[np.int16]
+    """int16 (3, 280^3): the tensors by role, each indexed [c][a][b] by numbers of C, A and B."""
 
 
-class Operands(NamedTuple):
+class Operands(Group):
     """The entries of the summed lines in the order of the sum. ``arrange`` writes them."""
 
     entries: NDArray[np.int16]
@@ -152,7 +158,7 @@ class Operands(NamedTuple):
     """int64 (3, 281): where the entries of each number begin, by summed role; then their end."""
 
 
-class Orbits(NamedTuple):
+class Orbits(Group):
     """Pairs of partitions of A and B at P that have the same sum. ``arrange`` writes them.
 
     The pair (b, a) is b times the number of a's, plus a.
@@ -186,52 +192,57 @@ class Workspace(NamedTuple):
 
 
 def make_workspace() -> Workspace:
-    """Room for any board, 177 MB of it; what a board does not touch takes no memory."""
+    """Room for any board, 177 MB of it; what a board does not touch takes no memory.
+
+    Short arrays come first: systems give out memory for long ones in large pieces.
+    """
     n = PARTITIONS
     return Workspace(
         scratch=ListScratch(
-            raw=np.empty((2, MOST_MAPS), np.int32),
-            stack=np.empty((4, 9), np.int64),
-            counters=np.empty(513, np.int64),
-            marks=np.empty((2, 5), np.uint64),
+            raw=(np.int32, (2, MOST_MAPS)),
+            stack=(np.int64, (4, 9)),
+            counters=(np.int64, (513,)),
+            marks=(np.uint64, (2, 5)),
         ),
         lists=Lists(
-            masks=np.empty((6, 9), np.uint8),
-            keys=np.empty((6, MOST_ENTRIES), np.int32),
-            multiplicity=np.empty((6, MOST_ENTRIES), np.int32),
-            size=np.zeros(6, np.int64),
-            divisor=np.ones(6, np.int64),
+            masks=(np.uint8, (6, 9)),
+            keys=(np.int32, (6, MOST_ENTRIES)),
+            multiplicity=(np.int32, (6, MOST_ENTRIES)),
+            size=(np.int64, (6,)),
+            divisor=(np.int64, (6,)),
+            largest=(np.int64, (6,)),
+            like=(np.int64, (6,)),
         ),
         numbering=Numbering(
-            number=np.empty((6, 3, n), np.int16),
-            partition=np.empty((6, 3, n), np.int16),
-            occurring=np.empty((6, 3), np.int64),
+            number=(np.int16, (6, 3, n)),
+            partition=(np.int16, (6, 3, n)),
+            occurring=(np.int64, (6, 3)),
         ),
         roles=Roles(
-            summed=np.zeros(3, np.int64),
-            crossing=np.zeros(3, np.int64),
-            shape=np.zeros((3, 3), np.int64),
-            depth=np.zeros(3, np.int64),
-            tensor=np.zeros(3, np.int64),
+            summed=(np.int64, (3,)),
+            crossing=(np.int64, (3,)),
+            shape=(np.int64, (3, 3)),
+            depth=(np.int64, (3,)),
+            tensor=(np.int64, (3,)),
         ),
         orthogonal=Orthogonal(
-            numbers=np.empty((3, n, ORTHOGONAL), np.int16),
-            lengths=np.empty((3, n), np.int64),
-            indicator=np.empty(n * n, np.int16),
+            numbers=(np.int16, (3, n, ORTHOGONAL)),
+            lengths=(np.int64, (3, n)),
+            indicator=(np.int16, (n * n,)),
         ),
         intermediate=np.empty(n * n * n, np.int16),
         tensors=Tensors(
-            entries=np.empty((3, n * n * n), np.int16),
-            largest=np.empty(3, np.int64),
+            largest=(np.int64, (3,)),
+            entries=(np.int16, (3, n * n * n)),
         ),
         operands=Operands(
-            entries=np.empty((3, MOST_ENTRIES, 4), np.int16),
-            start=np.empty((3, n + 1), np.int64),
+            entries=(np.int16, (3, MOST_ENTRIES, 4)),
+            start=(np.int64, (3, n + 1)),
         ),
         orbits=Orbits(
-            generators=np.empty((MOST_GENERATORS, n), np.int16),
-            parent=np.empty(n * n, np.int32),
-            size=np.empty(n * n, np.int32),
-            pairs=np.empty((n * n, 3), np.int32),
+            generators=(np.int16, (MOST_GENERATORS, n)),
+            parent=(np.int32, (n * n,)),
+            size=(np.int32, (n * n,)),
+            pairs=(np.int32, (n * n, 3)),
         ),
     )

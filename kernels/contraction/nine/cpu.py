@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import boolean, float64, int32, int64, typeof, uint64
+from numba import boolean, float64, int64, typeof, uint64
 from numpy.typing import NDArray
 
 from gpusudoku.kernels.calls import Callee
@@ -16,10 +16,11 @@ from gpusudoku.kernels.contraction.nine.dot import narrow_enough, sum_narrow, su
 from gpusudoku.kernels.contraction.nine.maps import allow_permutations, list_lines
 from gpusudoku.kernels.contraction.nine.operands import sort_entries
 from gpusudoku.kernels.contraction.nine.orbits import pair_up
-from gpusudoku.kernels.contraction.nine.prune import divide, prune
+from gpusudoku.kernels.contraction.nine.prune import divide, find_alike, prune
 from gpusudoku.kernels.contraction.nine.roles import choose_roles, number_partitions
 from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, make_slabs
 from gpusudoku.kernels.contraction.nine.tensors import contract_ab, contract_c, list_orthogonal
+from gpusudoku.kernels.few import Warming
 from gpusudoku.kernels.kernel import KERNELS, Kernel, jitable, kernel
 
 FACTOR, STATUS, RESULTS = 2, 3, 4
@@ -30,20 +31,20 @@ one thread, or too wide."""
 
 
 @jitable
-def survey(candidates, tables, scratch, lists, numbering, roles):
-    """Write the lists, numbers and roles of one board, with ``scratch`` on the way.
+def survey(tables, scratch, lists, numbering):
+    """Write the lists and numbers of one board, with ``scratch`` on the way.
 
-    candidates is uint64 (81). Returns the price in nanoseconds, or -1 if there is no solution.
+    Returns whether there may be a solution; if not, not everything is written.
     """
-    allow_permutations(candidates, tables.permutations, lists.masks)
     if not list_lines(tables, scratch, lists):
-        return -1.0
+        return False
     keys, multiplicity, size = lists.keys, lists.multiplicity, lists.size
     if not prune(tables.orthogonal_bits, scratch.marks, keys, multiplicity, size):
-        return -1.0
-    divide(size, multiplicity, lists.divisor)
+        return False
+    divide(lists)
+    find_alike(lists)
     number_partitions(size, keys, numbering)
-    return choose_roles(lists, numbering, roles)
+    return True
 
 
 @jitable
@@ -56,9 +57,45 @@ def arrange(symmetric, tables, lists, numbering, roles, operands, orbits):
     return pair_up(symmetric, tables.swaps, lists, numbering, roles, orbits)
 
 
-def build_count_boards(callers: Sequence[Callable[..., Any]]) -> Callable[..., None]:
-    """Make ``count_boards``; ``callers`` are those of ``NineStages.callees``, in their order."""
-    survey_at, list_at, contract_ab_at, contract_c_at, arrange_at, narrow_at, sum_at = callers
+def build_count_boards(callees: Sequence[Callee]) -> Callable[..., None]:
+    """Make ``count_boards``; ``callees`` are those of ``NineStages``."""
+    callers = [callee.caller(place) for place, callee in enumerate(callees)]
+    allow, survey, choose, list_orthogonal, contract_ab, contract_c, arrange, add_up = callers
+
+    @jitable
+    def make_tensors(addresses, tables, workspace):
+        """Write the tensors, each of those that differ once."""
+        _, lists, numbering, roles, orthogonal, intermediate, tensors, _, _ = workspace
+        for role in range(3):
+            if roles.tensor[role] != role:
+                continue
+            depth, row = roles.depth[role], roles.shape[A, role] * roles.shape[B, role]
+            list_orthogonal(addresses, role, tables, numbering, roles, orthogonal)
+            known = lists, numbering, roles, orthogonal
+            contract_ab(addresses, role, 0, depth, *known, intermediate)
+            largest = contract_c(addresses, role, 0, row, roles, orthogonal, intermediate, tensors)
+            tensors.largest[role] = largest
+
+    @jitable
+    def count_board(candidates, most, tables, workspace, slabs, addresses, result):
+        """Do for one board, and its row of the results, what ``count_boards`` does."""
+        scratch, lists, numbering, roles, _, _, tensors, operands, orbits = workspace
+        allow(addresses, candidates, tables, lists)
+        if not survey(addresses, tables, scratch, lists, numbering):
+            return
+        result[STATUS] = LEFT
+        if choose(addresses, lists, numbering, roles) > most:
+            return
+        make_tensors(addresses, tables, workspace)
+        if not narrow_enough(lists, roles, tensors):
+            return
+        pairs = arrange(addresses, True, tables, lists, numbering, roles, operands, orbits)
+        slabs.sums[:] = 0
+        add_up(addresses, 0, pairs, roles, operands, tensors, orbits, slabs)
+        result[LOW], result[HIGH] = slabs.sums[LOW], slabs.sums[HIGH]
+        result[FACTOR], result[STATUS] = 1, COUNTED
+        for line in range(6):
+            result[FACTOR] *= lists.divisor[line]
 
     def count_boards(candidates, most, tables, workspace, slabs, addresses, results):
         """Run all stages for many boards, one after the other; write ``results``.
@@ -69,49 +106,10 @@ def build_count_boards(callers: Sequence[Callable[..., Any]]) -> Callable[..., N
         2^63, their product need not be. The workspace and the slabs are written, too, anew for
         every board.
         """
-        lists, numbering, roles = workspace.lists, workspace.numbering, workspace.roles
-        orthogonal, intermediate = workspace.orthogonal, workspace.intermediate
-        tensors, operands, orbits = workspace.tensors, workspace.operands, workspace.orbits
+        results[:] = 0
         for board in range(candidates.shape[0]):
-            result = results[board]
-            result[:] = 0
-            price = survey_at(
-                addresses[0], candidates[board], tables, workspace.scratch, lists, numbering, roles
-            )
-            if price < 0.0:
-                continue
-            result[STATUS] = LEFT
-            if price > most:
-                continue
-            for role in range(3):
-                if roles.tensor[role] == role:
-                    depth, row = roles.depth[role], roles.shape[A, role] * roles.shape[B, role]
-                    list_at(addresses[1], role, tables, numbering, roles, orthogonal)
-                    contract_ab_at(
-                        addresses[2],
-                        role,
-                        0,
-                        depth,
-                        lists,
-                        numbering,
-                        roles,
-                        orthogonal,
-                        intermediate,
-                    )
-                    tensors.largest[role] = contract_c_at(
-                        addresses[3], role, 0, row, roles, orthogonal, intermediate, tensors
-                    )
-            pairs = arrange_at(
-                addresses[4], True, tables, lists, numbering, roles, operands, orbits
-            )
-            if not narrow_at(addresses[5], lists, roles, tensors):
-                continue
-            slabs.sums[:] = 0
-            sum_at(addresses[6], 0, pairs, roles, operands, tensors, orbits.pairs, slabs)
-            result[LOW], result[HIGH] = slabs.sums[LOW], slabs.sums[HIGH]
-            result[FACTOR], result[STATUS] = 1, COUNTED
-            for line in range(6):
-                result[FACTOR] *= lists.divisor[line]
+            one, result = candidates[board], results[board]
+            count_board(one, most, tables, workspace, slabs, addresses, result)
 
     return count_boards
 
@@ -119,20 +117,21 @@ def build_count_boards(callers: Sequence[Callable[..., Any]]) -> Callable[..., N
 class NineStages:
     """All stages, each with the types of its arguments: what it reads, then what it writes.
 
-    ``fixed`` is Numba's type of the ``Tables``.
+    ``tables`` is Numba's type of the ``Tables``.
 
     A stage is compiled, or loaded from disk, at its first call, or before by ``Kernel.load``.
     """
 
-    def __init__(self, fixed: Any) -> None:
+    def __init__(self, tables: Any) -> None:
         workspace = typeof(make_workspace())
         scratch, lists, numbering, roles, *others = workspace.types
         orthogonal, intermediate, tensors, operands, orbits = others
         narrow, wide = typeof(make_slabs(wide=False)), typeof(make_slabs(wide=True))
-        board, boards, pairs, results = uint64[::1], uint64[:, ::1], int32[:, ::1], int64[:, ::1]
-        surveyed = board, fixed, scratch, lists, numbering, roles
-        self.survey = kernel(*surveyed, seconds=2.6)(survey)
-        self.list_orthogonal = kernel(int64, fixed, numbering, roles, orthogonal, seconds=0.3)(
+        board, boards, results = uint64[::1], uint64[:, ::1], int64[:, ::1]
+        self.allow_permutations = kernel(board, tables, lists, seconds=0.2)(allow_permutations)
+        self.survey = kernel(tables, scratch, lists, numbering, seconds=1.6)(survey)
+        self.choose_roles = kernel(lists, numbering, roles, seconds=0.6)(choose_roles)
+        self.list_orthogonal = kernel(int64, tables, numbering, roles, orthogonal, seconds=0.3)(
             list_orthogonal
         )
         self.contract_ab = kernel(
@@ -141,40 +140,48 @@ class NineStages:
         self.contract_c = kernel(
             int64, int64, int64, roles, orthogonal, intermediate, tensors, seconds=0.4
         )(contract_c)
-        arranged = boolean, fixed, lists, numbering, roles, operands, orbits
-        self.arrange = kernel(*arranged, seconds=1.3)(arrange)
-        self.narrow_enough = kernel(lists, roles, tensors, seconds=0.2)(narrow_enough)
-        summed = int64, int64, roles, operands, tensors, pairs
+        arranged = boolean, tables, lists, numbering, roles, operands, orbits
+        self.arrange = kernel(*arranged, seconds=1.2)(arrange)
+        summed = int64, int64, roles, operands, tensors, orbits
         # Both are named alike by the template that makes them.
         place = f"{__name__}.sum_narrow", f"{__name__}.sum_wide"
-        self.sum_narrow = kernel(*summed, narrow, seconds=1.6, place=place[0])(sum_narrow)
-        self.sum_wide = kernel(*summed, wide, seconds=1.3, place=place[1])(sum_wide)
+        self.sum_narrow = kernel(*summed, narrow, seconds=1.2, place=place[0])(sum_narrow)
+        self.sum_wide = kernel(*summed, wide, seconds=1.1, place=place[1])(sum_wide)
         self.callees = [
-            Callee(self.survey, float64),
+            Callee(self.allow_permutations),
+            Callee(self.survey, boolean),
+            Callee(self.choose_roles, float64),
             Callee(self.list_orthogonal),
             Callee(self.contract_ab),
             Callee(self.contract_c, int64),
             Callee(self.arrange, int64),
-            Callee(self.narrow_enough, boolean),
             Callee(self.sum_narrow),
         ]
         """What ``count_boards`` calls."""
-        batch = boards, float64, fixed, workspace, narrow, int64[::1], results
+        batch = boards, float64, tables, workspace, narrow, int64[::1], results
         self.count_boards = Kernel(
             f"{__name__.removeprefix(KERNELS)}.count_boards",
-            lambda: (build_count_boards([callee.caller() for callee in self.callees]), batch),
-            (_count_boards, (fixed,)),
-            seconds=0.6,
+            lambda: (build_count_boards(self.callees), batch),
+            (_count_boards, (tables,)),
+            seconds=0.4,
             subject=self.survey.subject,
         )
+        self.allowing = Warming(allow_permutations, self.allow_permutations.function)
+        """``allow_permutations`` for one board at a time."""
+        self.choosing = Warming(choose_roles, self.choose_roles.function)
+        """``choose_roles`` for one board at a time."""
 
     def of_one_board(self) -> list[Kernel]:
         """What counting one board takes, except the wide sum, which few boards need."""
-        return [callee.kernel for callee in self.callees]
+        warming = self.allow_permutations, self.choose_roles
+        return [kernel for kernel in self._called() if kernel not in warming]
 
     def of_many_boards(self) -> list[Kernel]:
         """What counting many boards on a thread each takes."""
-        return [*self.of_one_board(), self.count_boards]
+        return [*self._called(), self.count_boards]
+
+    def _called(self) -> list[Kernel]:
+        return [callee.kernel for callee in self.callees]
 
     @cached_property
     def addresses(self) -> NDArray[np.int64]:
@@ -182,5 +189,5 @@ class NineStages:
         return np.array([callee.address() for callee in self.callees], np.int64)
 
 
-def _count_boards(fixed: Any) -> Kernel:
-    return NineStages(fixed).count_boards
+def _count_boards(tables: Any) -> Kernel:
+    return NineStages(tables).count_boards

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda, int16, int32, int64, types, uint64
 
+from gpusudoku.kernels import cuda_jit
 from gpusudoku.kernels.contraction.nine.arrays import (
     MULTIPLICITY,
     PARTITIONS,
     A,
     B,
     C,
-    Operands,
     P,
     Q,
     R,
@@ -34,6 +34,13 @@ ROW = COLUMNS + 1
 """Entries of a row in shared memory: one more than used, so that rows start in different banks."""
 SLAB = PARTITIONS * ROW
 """Entries of a slab in shared memory."""
+
+
+class DeviceOperands(NamedTuple):
+    """The arrays of ``Operands``, in memory of the GPU."""
+
+    entries: Any
+    start: Any
 
 
 class RoleTensors(NamedTuple):
@@ -51,7 +58,7 @@ SIGNATURE = (
     int64,
     int32[:, ::1],
     int64[:, ::1],
-    types.NamedTuple((int16[:, :, ::1], int64[:, ::1]), Operands),
+    types.NamedTuple((int16[:, :, ::1], int64[:, ::1]), DeviceOperands),
     types.NamedUniTuple(int16[::1], 3, RoleTensors),
     int64,
     uint64[::1],
@@ -65,7 +72,7 @@ def build_kernel() -> Callable[..., None]:
     first     the pair of the first block; block i takes ``pairs[first + i]``
     pairs     int32 (pairs, 3): b, a, and a size that is not looked at
     shape     int64 (3, 3): as in ``Roles``
-    operands  ``Operands``
+    operands  ``DeviceOperands``
     tensors   ``RoleTensors``
     terms     int64: the number of entries of C
     sums      uint64 (blocks): the sum of every block's pair; zero before
@@ -123,4 +130,4 @@ def build_kernel() -> Callable[..., None]:
 @cache
 def kernel() -> Any:
     """The kernel, ready to be launched as ``kernel()[blocks, threads_per_block](...)``."""
-    return cuda.jit(build_kernel())
+    return cuda_jit.kernel("contraction.nine.cuda.kernel", build_kernel())

@@ -29,7 +29,7 @@ import numpy as np
 from numba import int16, int32, int64
 
 from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, A, B, C, P, Q, R
-from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LOW, PACK, TILE
+from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LEFT, LOW, PACK, RIGHT, TILE
 from gpusudoku.kernels.kernel import jitable
 
 
@@ -38,18 +38,8 @@ def narrow_enough(lists, roles, tensors):
     """Say whether 16-bit entries and 32-bit sums hold."""
     left = tensors.largest[roles.tensor[Q]]
     right = tensors.largest[roles.tensor[R]]
-    right *= _largest_multiplicity(roles.summed[A], lists)
-    right *= _largest_multiplicity(roles.summed[B], lists)
+    right *= lists.largest[roles.summed[A]] * lists.largest[roles.summed[B]]
     return right < 1 << 15 and left * right * TILE < 1 << 31
-
-
-@jitable
-def _largest_multiplicity(line, lists):
-    """Return the largest multiplicity of a line."""
-    largest = np.int32(0)
-    for e in range(lists.size[line]):
-        largest = max(largest, lists.multiplicity[line, e])
-    return np.int64(largest)
 
 
 @jitable
@@ -62,9 +52,14 @@ def _end_of_group(first, last, pairs):
 
 
 @jitable
-def _number_rows(crossing, first, last, operands, pairs, row):
-    """Write ``row`` of the factor of Q or R: the numbers of A that these pairs need get a row."""
-    start, entries = operands.start[A], operands.entries[A]
+def _number_rows(side, first, last, operands, pairs, slabs):
+    """Write ``row`` of a side: the numbers of A that these pairs need get a row."""
+    start, entries, row, crossing = (
+        operands.start[A],
+        operands.entries[A],
+        slabs.row[side],
+        Q + side,
+    )
     row[:] = -1
     needed = 0
     for pair in range(first, last):
@@ -79,7 +74,7 @@ def _number_rows(crossing, first, last, operands, pairs, row):
 @jitable
 def _select(a, b, roles, operands, tensors, slabs):
     """Write the terms of a pair, entries of C where P's tensor is not zero; return how many."""
-    tensor, column = tensors.entries[roles.tensor[P]], slabs.column
+    tensor, column = tensors.entries[roles.tensor[P]], slabs.pivots
     width = roles.shape[B, P]
     row = roles.shape[A, P] * width
     some = False
@@ -98,13 +93,13 @@ def _select(a, b, roles, operands, tensors, slabs):
 
 
 @jitable
-def _fill(crossing, first, runs, words, roles, operands, factor):
-    """Write rows of the slab of Q or R, run after run; ``words`` is a run's length in words."""
-    slab, gathered = factor.slab_words, factor.gathered_words
+def _fill(side, first, runs, words, roles, operands, slabs):
+    """Write rows of the slab of a side, run after run; ``words`` is a run's length in words."""
+    slab, gathered, row = slabs.slab_words[side], slabs.gathered_words[side], slabs.row[side]
     for k in range(runs):
-        source = factor.row[operands.entries[A, first + k, crossing]]
+        source = row[operands.entries[A, first + k, Q + side]]
         to = k * words
-        for c in range(roles.shape[C, crossing]):
+        for c in range(roles.shape[C, Q + side]):
             for l in range(words):  # noqa: E741 - as in the formula
                 slab[c, to + l] = gathered[source, c, l]
 
@@ -122,18 +117,19 @@ def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
     per_word = 64 // entry.bitwidth
 
     @jitable
-    def gather(crossing, b, length, roles, operands, tensors, factor):
-        """Write the runs of Q or R for one b: for every c, and every a that has a row."""
-        tensor, column, times = tensors.entries[roles.tensor[crossing]], factor.column, factor.times
+    def gather(side, b, length, roles, operands, tensors, slabs):
+        """Write the runs of a side for one b: for every c, and every a that has a row."""
+        crossing, column, times, row = Q + side, slabs.column, slabs.times, slabs.row[side]
+        tensor, gathered = tensors.entries[roles.tensor[crossing]], slabs.gathered[side]
         height, width = roles.shape[A, crossing], roles.shape[B, crossing]
         first, count = operands.start[B, b], operands.start[B, b + 1] - operands.start[B, b]
-        gathered, entries = factor.gathered, operands.entries[B]
+        entries = operands.entries[B]
         for l in range(count):  # noqa: E741
             column[l] = entries[first + l, crossing]
-            times[l] = entries[first + l, MULTIPLICITY] if crossing == R else 1
+            times[l] = entries[first + l, MULTIPLICITY] if side == RIGHT else 1
         for i in range(roles.shape[C, crossing]):
             for x in range(height):
-                to = factor.row[x]
+                to = row[x]
                 if to < 0:
                     continue
                 base = (i * height + x) * width
@@ -144,8 +140,9 @@ def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
                     gathered[to, i, l] = 0
 
     @jitable
-    def scale(first, runs, length, roles, operands, slab):
-        """Multiply the runs in the slab of R by the multiplicities of their entries of A."""
+    def scale(first, runs, length, roles, operands, slabs):
+        """Multiply the runs on the RIGHT by the multiplicities of their entries of A."""
+        slab = slabs.slab[RIGHT]
         for k in range(runs):
             times = operands.entries[A, first + k, MULTIPLICITY]
             if times != 1:
@@ -154,18 +151,19 @@ def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
                         slab[c, l] = entry(slab[c, l] * times)
 
     @jitable
-    def dot_all(terms, length, slabs):
+    def dot_all(count, length, slabs):
         """Return the sum of all terms, each a dot product times its factor.
 
         Neighbours share a row of ``left``, so four are summed at once.
         """
-        left, right = slabs.left.slab, slabs.right.slab
+        left, right = slabs.slab[LEFT], slabs.slab[RIGHT]
+        terms, factors = slabs.terms, slabs.factors
         result, e = 0, 0
-        while e < terms:
-            u = slabs.terms[e, 0]
-            if e + 4 <= terms and slabs.terms[e + 3, 0] == u:
-                v0, v1 = slabs.terms[e, 1], slabs.terms[e + 1, 1]
-                v2, v3 = slabs.terms[e + 2, 1], slabs.terms[e + 3, 1]
+        while e < count:
+            u = terms[e, 0]
+            if e + 4 <= count and terms[e + 3, 0] == u:
+                v0, v1 = terms[e, 1], terms[e + 1, 1]
+                v2, v3 = terms[e + 2, 1], terms[e + 3, 1]
                 s0, s1, s2, s3 = total(0), total(0), total(0), total(0)
                 for i in range(length):
                     x = total(left[u, i])
@@ -173,29 +171,29 @@ def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
                     s1 = total(s1 + total(x * total(right[v1, i])))
                     s2 = total(s2 + total(x * total(right[v2, i])))
                     s3 = total(s3 + total(x * total(right[v3, i])))
-                result += slabs.factors[e] * s0 + slabs.factors[e + 1] * s1
-                result += slabs.factors[e + 2] * s2 + slabs.factors[e + 3] * s3
+                result += factors[e] * s0 + factors[e + 1] * s1
+                result += factors[e + 2] * s2 + factors[e + 3] * s3
                 e += 4
             else:
-                v0, s0 = slabs.terms[e, 1], total(0)
+                v0, s0 = terms[e, 1], total(0)
                 for i in range(length):
                     s0 = total(s0 + total(total(left[u, i]) * total(right[v0, i])))
-                result += slabs.factors[e] * s0
+                result += factors[e] * s0
                 e += 1
         return result
 
-    def sum_pairs(first, last, roles, operands, tensors, pairs, slabs):
-        """Add the sum of pairs[first:last], each times the size of its orbit, to ``slabs.sums``."""
-        start, sums, left, right = operands.start, slabs.sums, slabs.left, slabs.right
+    def sum_pairs(first, last, roles, operands, tensors, orbits, slabs):
+        """Add the sum of orbits.pairs[first:last], each times its size, to ``slabs.sums``."""
+        start, pairs, sums = operands.start, orbits.pairs, slabs.sums
         while first < last:
             b, end = pairs[first, 0], _end_of_group(first, last, pairs)
             count = start[B, b + 1] - start[B, b]
             length = (count + PACK - 1) // PACK * PACK
             words, at_once = length // per_word, TILE // length
-            _number_rows(Q, first, end, operands, pairs, left.row)
-            _number_rows(R, first, end, operands, pairs, right.row)
-            gather(Q, b, length, roles, operands, tensors, left)
-            gather(R, b, length, roles, operands, tensors, right)
+            _number_rows(LEFT, first, end, operands, pairs, slabs)
+            _number_rows(RIGHT, first, end, operands, pairs, slabs)
+            gather(LEFT, b, length, roles, operands, tensors, slabs)
+            gather(RIGHT, b, length, roles, operands, tensors, slabs)
             for pair in range(first, end):
                 a = pairs[pair, 1]
                 terms = _select(a, b, roles, operands, tensors, slabs)
@@ -205,9 +203,9 @@ def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
                 sums[DOTTED] += terms * (stop - k) * count
                 while k < stop:
                     runs = min(at_once, stop - k)
-                    _fill(Q, k, runs, words, roles, operands, left)
-                    _fill(R, k, runs, words, roles, operands, right)
-                    scale(k, runs, length, roles, operands, right.slab)
+                    _fill(LEFT, k, runs, words, roles, operands, slabs)
+                    _fill(RIGHT, k, runs, words, roles, operands, slabs)
+                    scale(k, runs, length, roles, operands, slabs)
                     result += dot_all(terms, runs * length, slabs)
                     k += runs
                 times = np.int64(pairs[pair, 2])

@@ -1,6 +1,7 @@
 """From candidates to the lists of a 9x9 board's stacks and bands. Special to 3x3 boxes.
 
-Part of the stage ``survey``: writes ``ListScratch`` and ``Lists``.
+The stage ``allow_permutations``, and part of the stage ``survey``, which writes ``ListScratch`` and
+the rest of ``Lists``.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ GUARD = sum(4 << 3 * field for field in range(9))
 
 
 @jitable
-def allow_permutations(candidates, permutations, masks):
-    """Turn candidates into the ``masks`` of ``Lists``.
+def allow_permutations(candidates, tables, lists):
+    """Turn candidates into ``lists.masks``.
 
     candidates is uint64 (81): the digits still possible in every cell, digit 1 in the lowest bit.
     A permutation is allowed to a digit if in each of the three boxes of the line some cell of the
     column (of a stack; the row, of a band) has the digit as a candidate.
     """
+    masks, permutations = lists.masks, tables.permutations
     masks[:] = 0
     for digit in range(9):
         bit = np.uint64(1) << np.uint64(digit)

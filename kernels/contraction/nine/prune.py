@@ -62,15 +62,39 @@ def _drop(line, place, marks, orthogonal_bits, keys, multiplicity, size):
 
 
 @jitable
-def divide(size, multiplicity, divisors):
+def divide(lists):
     """Divide the multiplicities of every line by their greatest common divisor."""
     for line in range(6):
-        divisor = np.int64(0)
-        for e in range(size[line]):
-            a, b = divisor, np.int64(multiplicity[line, e])
+        divisor, largest, multiplicity = np.int64(0), np.int64(0), lists.multiplicity[line]
+        for e in range(lists.size[line]):
+            a, b = divisor, np.int64(multiplicity[e])
+            largest = max(largest, b)
             while b:
                 a, b = b, a % b
             divisor = a
-        divisors[line] = divisor
-        for e in range(size[line]):
-            multiplicity[line, e] //= divisor
+        for e in range(lists.size[line]):
+            multiplicity[e] //= divisor
+        lists.divisor[line], lists.largest[line] = divisor, largest // divisor
+
+
+@jitable
+def find_alike(lists):
+    """Write ``lists.like``: which lines have the same list."""
+    for line in range(6):
+        lists.like[line] = line
+        for other in range(line):
+            if lists.like[line] == line and _same_list(line, other, lists):
+                lists.like[line] = other
+
+
+@jitable
+def _same_list(one, other, lists):
+    """Say whether two lines have the same keys and multiplicities."""
+    if lists.size[one] != lists.size[other]:
+        return False
+    for e in range(lists.size[one]):
+        if lists.keys[one, e] != lists.keys[other, e]:
+            return False
+        if lists.multiplicity[one, e] != lists.multiplicity[other, e]:
+            return False
+    return True

@@ -1,6 +1,7 @@
 """Which line of a 9x9 board takes which role, by the price of each way. Special to 3x3 boxes.
 
-Part of the stage ``survey``: writes ``Numbering`` and ``Roles``.
+The stage ``choose_roles``, which writes ``Roles``; and part of the stage ``survey``, which writes
+``Numbering``.
 """
 
 from __future__ import annotations
@@ -51,7 +52,10 @@ def number_partitions(size, keys, numbering):
 
 @jitable
 def choose_roles(lists, numbering, roles):
-    """Write the cheapest roles; return their price in nanoseconds."""
+    """Write the cheapest roles; return their price in nanoseconds.
+
+    There must be a solution, as far as ``survey`` knows.
+    """
     order = _symmetry(lists.masks)
     least, best = inf, 0
     for plan in range(PLANS):
@@ -138,13 +142,8 @@ def are_alike(one, other, masks):
 def _same_tensor(one, other, lists, numbering, roles):
     """Say whether two crossing roles have equal tensors: equal lists, and equal numbers."""
     x, y = roles.crossing[one], roles.crossing[other]
-    if lists.size[x] != lists.size[y]:
+    if lists.like[x] != lists.like[y]:
         return False
-    for e in range(lists.size[x]):
-        if lists.keys[x, e] != lists.keys[y, e]:
-            return False
-        if lists.multiplicity[x, e] != lists.multiplicity[y, e]:
-            return False
     for line in roles.summed:
         if numbering.occurring[line, x % 3] != numbering.occurring[line, y % 3]:
             return False

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.kernels.contraction.nine.arrays import MOST_ENTRIES, PARTITIONS
+from gpusudoku.kernels.groups import Group
 
 PER_PARTITION = 55
 """Entries of a line that have a given partition at a given place, at most."""
@@ -22,66 +21,55 @@ rows do not start at multiples of a page's size, which would have them contend f
 
 LOW, HIGH, DOTTED = range(3)
 """Fields of ``Slabs.sums``."""
+LEFT, RIGHT = range(2)
+"""The sides of the dot products."""
 
 
-class Factor(NamedTuple):
-    """One factor of the dot products: entries of the tensor of Q, or of R."""
+class Slabs(Group):
+    """What a thread sums in. Entries of slabs have 16 bits or, where these are too few, 32.
 
-    slab: NDArray[np.int16] | NDArray[np.int32]
-    """(280, TILE): a row for every number of C, over pairs of entries of A and B."""
-    slab_words: NDArray[np.int64]
-    """int64: the memory of ``slab``, seen as words of 64 bits, several entries each."""
-    gathered: NDArray[np.int16] | NDArray[np.int32]
-    """(280, 280, STRIDE): the runs that slabs are copied from, for one b: at [row][c], the tensor
-    over the entries of b."""
-    gathered_words: NDArray[np.int64]
-    """int64: the memory of ``gathered``, seen as words of 64 bits."""
+    Arrays that are there twice begin with an axis of the *sides*: LEFT has the tensor of Q, RIGHT
+    that of R, times the multiplicities of the entries of A and B.
+    """
+
+    sums: NDArray[np.int64]
+    """int64 (3): the sum is HIGH * 2^32 + LOW; DOTTED products were added up."""
     row: NDArray[np.int64]
-    """int64 (280): the row of ``gathered`` that belongs to each number of A, or -1 if none does."""
+    """int64 (2, 280): the row of ``gathered`` that belongs to each number of A; -1 if none does."""
     column: NDArray[np.int16]
-    """int16 (STRIDE): where the entries of b are in a row of the tensor."""
+    """int16 (STRIDE): where the entries of a b are in a row of the tensor."""
     times: NDArray[np.int64]
-    """int64 (STRIDE): what the tensor is multiplied by at the entries of b."""
-
-
-class Slabs(NamedTuple):
-    """What a thread sums in. Entries of slabs have 16 bits or, where these are too few, 32."""
-
-    left: Factor
-    """The factor that has the tensor of Q."""
-    right: Factor
-    """The factor that has the tensor of R, times the multiplicities of the entries of A and B."""
-    column: NDArray[np.int16]
+    """int64 (STRIDE): what the tensor is multiplied by at the entries of a b."""
+    pivots: NDArray[np.int16]
     """int16 (280): the tensor of P at one (a, b)."""
     terms: NDArray[np.int16]
     """int16 (MOST_ENTRIES, 2): the numbers at Q and R of the entries of C that count for a pair."""
     factors: NDArray[np.int64]
     """int64 (MOST_ENTRIES): for each of them, the tensor of P times the multiplicity."""
-    sums: NDArray[np.int64]
-    """int64 (3): the sum is HIGH * 2^32 + LOW; DOTTED products were added up."""
+    slab: NDArray[np.int16] | NDArray[np.int32]
+    """(2, 280, TILE): a row for every number of C, over pairs of entries of A and B."""
+    slab_words: NDArray[np.int64]
+    """int64: the memory of ``slab``, seen as words of 64 bits, several entries each."""
+    gathered: NDArray[np.int16] | NDArray[np.int32]
+    """(2, 280, 280, STRIDE): the runs that slabs are copied from, for one b: at [row][c], the
+    tensor over the entries of b."""
+    gathered_words: NDArray[np.int64]
+    """int64: the memory of ``gathered``, seen as words of 64 bits."""
 
 
 def make_slabs(wide: bool) -> Slabs:
     """Room for one thread's sums: 22 MB, twice as much if wide."""
-    return Slabs(
-        left=_make_factor(wide),
-        right=_make_factor(wide),
-        column=np.empty(PARTITIONS, np.int16),
-        terms=np.empty((MOST_ENTRIES, 2), np.int16),
-        factors=np.empty(MOST_ENTRIES, np.int64),
-        sums=np.zeros(3, np.int64),
-    )
-
-
-def _make_factor(wide: bool) -> Factor:
     n, entry = PARTITIONS, np.int32 if wide else np.int16
-    slab, gathered = np.empty((n, TILE), entry), np.empty((n, n, STRIDE), entry)
-    return Factor(
-        slab=slab,
-        slab_words=slab.view(np.int64),
-        gathered=gathered,
-        gathered_words=gathered.view(np.int64),
-        row=np.empty(n, np.int64),
-        column=np.empty(STRIDE, np.int16),
-        times=np.empty(STRIDE, np.int64),
+    return Slabs(
+        sums=(np.int64, (3,)),
+        row=(np.int64, (2, n)),
+        column=(np.int16, (STRIDE,)),
+        times=(np.int64, (STRIDE,)),
+        pivots=(np.int16, (n,)),
+        terms=(np.int16, (MOST_ENTRIES, 2)),
+        factors=(np.int64, (MOST_ENTRIES,)),
+        slab=(entry, (2, n, TILE)),
+        slab_words="slab",
+        gathered=(entry, (2, n, n, STRIDE)),
+        gathered_words="gathered",
     )

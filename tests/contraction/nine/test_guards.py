@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gpusudoku.contraction.nine.sum import Nine, stages
+from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.counting import count
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.kernels.contraction.nine.arrays import A, B, Q, R
+from gpusudoku.kernels.contraction.nine.dot import narrow_enough
 from tests.boards import puzzle
 from tests.contraction.nine.counted import NINE, candidates_of, contracted, summed
 
@@ -35,20 +36,20 @@ class TestGuards:
         work = nine.workspace
         lists, roles, tensors = work.lists, work.roles, work.tensors
 
-        def narrow_enough() -> bool:
-            return bool(stages().narrow_enough(lists, roles, tensors))
+        def narrow() -> bool:
+            return bool(narrow_enough(lists, roles, tensors))
 
         assert not nine.wide
-        assert narrow_enough()
+        assert narrow()
         for role, value in ((R, 1 << 15), (Q, 1 << 30)):
             made = roles.tensor[role]
             before = int(tensors.largest[made])
             tensors.largest[made] = value
-            assert not narrow_enough()
+            assert not narrow()
             tensors.largest[made] = before
-        assert narrow_enough()
-        lists.multiplicity[roles.summed[A], 0] = 1 << 15
-        assert not narrow_enough()
+        assert narrow()
+        lists.largest[roles.summed[A]] = 1 << 15
+        assert not narrow()
 
     def test_a_wide_board_is_summed_wide(self) -> None:
         """Multiplicities so large that 16 bits do not hold their products."""
@@ -58,6 +59,7 @@ class TestGuards:
             nine = Nine(candidates_of(board))
             for line in nine.workspace.roles.summed[[A, B]]:
                 nine.workspace.lists.multiplicity[line] *= times
+                nine.workspace.lists.largest[line] *= times
             counts.append(summed(nine, CpuEngine(2))[0])
             assert nine.wide == (times > 1)
         assert counts[1] == 200**2 * counts[0] > 0

@@ -1,0 +1,108 @@
+"""CUDA kernels are kept: compiled here, as without a GPU they can be, and loaded, but not launched.
+
+Under the simulator there is no compiler, so all this happens in processes without it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCRIPT = """
+import json
+import sys
+from types import SimpleNamespace
+
+from numba import cuda, int64
+from numba.cuda import dispatcher
+from numba.cuda.cudadrv import devices
+
+try:
+    from numba.cuda.cudadrv.nvvm import NVVM
+    NVVM()
+except Exception as error:
+    print(json.dumps({"missing": f"{type(error).__name__}: {error}".splitlines()[0]}))
+    sys.exit()
+
+device = SimpleNamespace(compute_capability=tuple(map(int, sys.argv[1].split("."))))
+dispatcher.get_current_device = cuda.get_current_device = lambda: device
+devices.get_context = lambda: SimpleNamespace(device=device)
+# Without a driver code cannot be brought to a GPU, which is what comes next.
+dispatcher._Kernel.bind = lambda self: None
+compiled, compile = [], dispatcher._Kernel.__init__
+
+
+def noting(self, function, *arguments, **options):
+    compiled.append(function.__name__)
+    compile(self, function, *arguments, **options)
+
+
+dispatcher._Kernel.__init__ = noting
+
+from gpusudoku.kernels import cuda_jit, jit
+
+
+def double(numbers):
+    numbers[cuda.grid(1)] *= 2
+
+
+made = cuda_jit.kernel("double", double, max_registers=int(sys.argv[2]))
+made.compile((int64[::1],))
+[overload] = made.overloads.values()
+ptx = overload._codelibrary.get_asm_str()
+print(json.dumps({"compiled": compiled, "ptx": ptx, "folder": str(jit.store().folder)}))
+"""
+
+
+def run(cache: Path, capability: str = "9.0", registers: int = 32) -> dict[str, Any]:
+    """Compile or load a kernel in a process of its own."""
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
+    root = str(Path(__file__).resolve().parents[2])
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+    environment["GPUSUDOKU_CACHE_DIR"] = str(cache)
+    command = [sys.executable, "-c", SCRIPT, capability, str(registers)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    if "missing" in found:
+        pytest.skip(f"NVIDIA's compiler is not installed: {found['missing']}")
+    return found
+
+
+@pytest.mark.skipif(find_spec("numba_cuda") is None, reason="numba-cuda is not installed")
+def test_a_kernel_is_compiled_once(tmp_path: Path) -> None:
+    first = run(tmp_path)
+    assert first["compiled"] == ["double"]
+    assert ".target sm_90" in first["ptx"]
+    [kept] = Path(first["folder"]).iterdir()
+    assert run(tmp_path) == {**first, "compiled": []}
+
+    content = kept.read_bytes()
+    kept.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    assert run(tmp_path) == first
+    assert run(tmp_path)["compiled"] == []
+
+    kept.parent.chmod(0o777)  # anybody could have put it there
+    assert run(tmp_path) == first
+    kept.parent.chmod(0o700)
+
+
+@pytest.mark.skipif(find_spec("numba_cuda") is None, reason="numba-cuda is not installed")
+def test_another_gpu_or_option_takes_another(tmp_path: Path) -> None:
+    found = [run(tmp_path), run(tmp_path, "8.0"), run(tmp_path, registers=64)]
+    assert [one["compiled"] for one in found] == [["double"]] * 3
+    assert ".target sm_80" in found[1]["ptx"]
+    assert len(list(Path(found[0]["folder"]).iterdir())) == 3
+
+
+@pytest.mark.skipif(find_spec("numba_cuda") is None, reason="numba-cuda is not installed")
+def test_where_nothing_can_be_kept_it_is_compiled(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    assert run(tmp_path / "file")["compiled"] == ["double"]
