@@ -9,7 +9,8 @@ from gpusudoku import InputError
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.counting import count, count_many, cross_check
+from gpusudoku.checking import cross_check
+from gpusudoku.counting import count, count_many
 from gpusudoku.listing import solutions
 from gpusudoku.simplifying import simplify
 from gpusudoku.solving import solve
@@ -79,6 +80,7 @@ def test_a_contraction_is_refused_in_one_line() -> None:
         list(count_many([board], device="cpu", method="contraction"))
 
 
+@pytest.mark.usefixtures("without_cuda")
 def test_a_cross_check_finds_another_way() -> None:
     result = count(with_candidates("2x3", 3), device="cpu")
     assert cross_check(result, device="cpu") not in (None, "method contraction")

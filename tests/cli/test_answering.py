@@ -146,12 +146,13 @@ class TestMessagesNameTheBoard:
             assert lines(err)[-1].startswith(f"gpusudoku: {path}:2: ")
             assert "too expensive to contract" in err
 
-    def test_a_cross_check_that_fails(self, run, file, monkeypatch, uncompiled):
-        from gpusudoku import counting
+    @pytest.mark.usefixtures("without_cuda", "uncompiled")
+    def test_a_cross_check_that_fails(self, run, file, monkeypatch):
+        from gpusudoku import checking
 
-        real = counting.run_plan
+        real = checking.run_plan
         monkeypatch.setattr(
-            counting, "run_plan", lambda *arguments: replace(real(*arguments), count=0)
+            checking, "run_plan", lambda *arguments: replace(real(*arguments), count=0)
         )
         path = file(f"{LINE_4X4}\n{LINE_4X4}\n")
         status, _, err = run("count", path, "--cross-check")
