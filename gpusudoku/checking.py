@@ -28,7 +28,8 @@ def cross_check(result: Count, **options: Unpack[OptionFields]) -> str | None:
 
     The other method on the other device; else the same method there; else the other method on the
     same device; else, of a search, the other strategy: the first that by its estimate does not take
-    much longer than the count. Options are those of the count; a limit need not be given again.
+    much longer than the count. Options are those of the count; a limit need not be given again, and
+    device ``cpu`` keeps the GPU out of it.
 
     Raises
     ------
@@ -76,6 +77,8 @@ class Checker:
             (device, other_method),
         ):
             used = _working(result, device_asked, method)
+            if used == "cuda" and self._options.device == "cpu":
+                continue
             changed = [f"device {used}"] * (used != device)
             changed += [f"method {method}"] * (method != result.method)
             way = ", ".join(changed)

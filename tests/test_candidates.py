@@ -80,7 +80,6 @@ def test_a_contraction_is_refused_in_one_line() -> None:
         list(count_many([board], device="cpu", method="contraction"))
 
 
-@pytest.mark.usefixtures("without_cuda")
 def test_a_cross_check_finds_another_way() -> None:
     result = count(with_candidates("2x3", 3), device="cpu")
     assert cross_check(result, device="cpu") not in (None, "method contraction")

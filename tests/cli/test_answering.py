@@ -146,8 +146,7 @@ class TestMessagesNameTheBoard:
             assert lines(err)[-1].startswith(f"gpusudoku: {path}:2: ")
             assert "too expensive to contract" in err
 
-    @pytest.mark.usefixtures("without_cuda", "uncompiled")
-    def test_a_cross_check_that_fails(self, run, file, monkeypatch):
+    def test_a_cross_check_that_fails(self, run, file, monkeypatch, uncompiled):
         from gpusudoku import checking
 
         real = checking.run_plan

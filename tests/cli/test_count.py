@@ -138,14 +138,12 @@ def test_too_expensive(run, file):
     assert re.search(r"^gpusudoku: .*too expensive to contract: .*\d", err.splitlines()[-1])
 
 
-@pytest.mark.skipif(not availability.simulated(), reason="test_gpu.py does it on hardware")
 def test_cross_check_says_how(run, file):
-    status, _, err = run("count", file(LINE_4X4), "--cross-check", "--method", "contraction")
+    status, _, err = run("count", file(LINE_4X4), "--cross-check")
     assert status == 0
-    assert "cross-check by device cuda, method search: the same count" in err  # on the simulator
+    assert "cross-check by " in err
 
 
-@pytest.mark.usefixtures("without_cuda")
 def test_cross_check_fails_loudly(run, file, monkeypatch):
     from gpusudoku import checking
 
