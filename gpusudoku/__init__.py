@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from gpusudoku import collection
     from gpusudoku.board.board import Board, Conflict
     from gpusudoku.board.geometry import Geometry
-    from gpusudoku.counting import count, count_many, cross_check
+    from gpusudoku.checking import cross_check
+    from gpusudoku.counting import count, count_many
     from gpusudoku.engines.make import make_engine
     from gpusudoku.formats import parse
     from gpusudoku.listing import Listing, solutions
@@ -74,7 +75,7 @@ _LAZY = {
     "Solved": "solving",
     "count": "counting",
     "count_many": "counting",
-    "cross_check": "counting",
+    "cross_check": "checking",
     "make_engine": "engines.make",
     "parse": "formats",
     "simplify": "simplifying",

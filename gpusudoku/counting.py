@@ -1,31 +1,22 @@
-"""Counting: one board, many boards, and one board twice."""
+"""Counting: one board, or many."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import replace
 from typing import Any, Unpack
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import in_blocks
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.engine import Engine
-from gpusudoku.engines.make import engine_for, make_engine
-from gpusudoku.errors import InputError, MismatchError, TooExpensive, described
+from gpusudoku.engines.make import engine_for
 from gpusudoku.given import BoardLike, batches_of, board_of
 from gpusudoku.jobs.job import Progress
-from gpusudoku.options import STRATEGIES, OptionFields, Options, takes_options
+from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.batch import CountsOne, count_block, most_boards, side_by_side
-from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Plan
-from gpusudoku.planning.run import count_board, run_plan
+from gpusudoku.planning.run import count_board
 from gpusudoku.results import Count, Counts, Results
-
-CHECK_SECONDS = 20.0
-"""A cross-check by the other method may take this long."""
-CHECK_RATIO = 10.0
-"""It may also take this many times as long as the first count."""
 
 
 @takes_options
@@ -140,64 +131,3 @@ def count_batches(
         then,
         side_by_side(options, device),
     )
-
-
-@takes_options
-def cross_check(result: Count, **options: Unpack[OptionFields]) -> str | None:
-    """Count again another way; say which, or None if none is affordable.
-
-    The other method, if by its estimate it does not take much longer; else the same method on the
-    other device; else, of a search, the other strategy. Options are those of the count; a limit
-    need not be given again.
-
-    Raises
-    ------
-    MismatchError
-        If the two counts differ.
-    """
-    if not isinstance(result, Count):
-        raise InputError(f"result {described(result)}: expected a Count, which count gives")
-    return check_again(result, Options(**options))
-
-
-def check_again(result: Count, options: Options) -> str | None:
-    """Do what ``cross_check`` does."""
-    limit = options.limit or (None if result.exact else result.count)
-    chosen = replace(options, method=result.method, limit=limit)
-    other = replace(chosen, method="search" if result.method == "contraction" else "contraction")
-    plan = _affordable(result, other)
-    if plan is not None:
-        again = run_plan(plan, result.board, other, make_engine(other))
-        way = f"method {plan.method}"
-    else:
-        changed = _other_way(result, chosen)
-        if changed is None:
-            return None
-        way, chosen = changed
-        again = count_board(result.board, chosen, make_engine(chosen))
-    if (again.count, again.exact) != (result.count, result.exact):
-        raise MismatchError(f"cross-check failed: {result} solutions, but {again} by {way}")
-    return way
-
-
-def _affordable(result: Count, options: Options) -> Plan | None:
-    """The plan of the other method, if that can be waited for."""
-    if options.method == "contraction" and result.board.given_candidates is not None:
-        return None
-    patience = max(CHECK_SECONDS, CHECK_RATIO * result.stats.seconds)
-    try:
-        plan = choose(result.board, options, worth=patience)
-    except TooExpensive:
-        return None
-    return plan if plan.seconds / result.jobs <= patience else None
-
-
-def _other_way(result: Count, options: Options) -> tuple[str, Options] | None:
-    """The same method on another device or with another strategy, in words and as options."""
-    device = "cpu" if result.device == "cuda" else "cuda"
-    if device == "cpu" or availability.unusable_because() is None:
-        return f"device {device}", replace(options, device=device)
-    if result.method == "search":
-        strategy = next(name for name in STRATEGIES if name != options.strategy)
-        return f"strategy {strategy}", replace(options, strategy=strategy)
-    return None

@@ -9,7 +9,8 @@ from gpusudoku import InputError
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.counting import count, count_many, cross_check
+from gpusudoku.checking import cross_check
+from gpusudoku.counting import count, count_many
 from gpusudoku.listing import solutions
 from gpusudoku.simplifying import simplify
 from gpusudoku.solving import solve

@@ -7,12 +7,17 @@ from typing import Any
 
 import pytest
 
-from gpusudoku import collection
-from gpusudoku.counting import count, cross_check
+from gpusudoku import checking, collection
+from gpusudoku.board.board import Board
+from gpusudoku.checking import cross_check
+from gpusudoku.counting import count
 from gpusudoku.engines.cuda import availability
-from gpusudoku.errors import MismatchError, TooExpensive
+from gpusudoku.engines.cuda.engine import CudaEngine
+from gpusudoku.errors import DeviceError, MismatchError, TooExpensive
 from gpusudoku.formats import parse
+from gpusudoku.options import Options
 from gpusudoku.planning import choose
+from gpusudoku.results import Count
 from tests import naive
 from tests.boards import puzzle
 
@@ -49,14 +54,74 @@ def test_by_the_other_strategy(strategy: str, other: str) -> None:
     assert cross_check(result, **options) == f"strategy {other}"
 
 
-@pytest.mark.usefixtures("without_contraction")
 @pytest.mark.skipif(not availability.simulated(), reason="test_gpu.py does it on hardware")
-def test_by_the_other_device() -> None:
-    board = parse("1...  ..2. .3.. ...4".replace(" ", ""))
-    result = count(board, device="cpu", jobs=1)
-    assert cross_check(result, device="cpu", jobs=1) == "device cuda"
-    result = count(board, device="cuda")
-    assert cross_check(result, device="cuda", jobs=1) == "device cpu"
+class TestTheOtherDevice:
+    """Counts of the CPU are checked on a GPU, and those of a GPU by the CPU."""
+
+    BOARD = parse("1.....2..3.....4")
+
+    @pytest.mark.usefixtures("without_contraction")
+    def test_by_the_same_method_where_there_is_no_other(self) -> None:
+        result = count(self.BOARD, device="cpu", jobs=1)
+        assert cross_check(result, jobs=1) == "device cuda"
+        assert cross_check(result, device="cpu", jobs=1) == "strategy first"
+        result = count(self.BOARD, device="cuda")
+        assert cross_check(result, device="cuda", jobs=1) == "device cpu"
+        assert cross_check(result, gpus=(0,), jobs=1) == "device cpu"
+
+    def test_by_the_other_method_too(self) -> None:
+        result = count(self.BOARD, device="cuda", method="search")
+        assert cross_check(result, device="cuda") == "device cpu, method contraction"
+        result = count(self.BOARD, device="cpu", method="contraction")
+        assert cross_check(result) == "device cuda, method search"
+
+    def test_a_contraction_that_no_gpu_does_is_no_other_device(self) -> None:
+        """A board of 4x4 cells is contracted by the CPU, whatever the device."""
+        result = count(self.BOARD, device="cuda", method="contraction")
+        assert result.device == "cuda"
+        assert cross_check(result, device="cuda") == "device cuda, method search"
+        result = count(self.BOARD, device="cpu", method="search", jobs=1)
+        assert cross_check(result) == "method contraction"
+
+    def test_nine_by_nine(self, chosen: list[tuple[str, str]]) -> None:
+        """Each way is tried in turn until one is affordable; here none is."""
+        board = puzzle("3x3", 40, 1)
+        for result, expected in (
+            (fake(board, "cuda", "contraction"), "cpu search, cpu contraction, cuda search"),
+            (fake(board, "cpu", "contraction"), "cuda search, cuda contraction, cpu search"),
+            (fake(board, "cuda", "search"),
+             "cpu contraction, cpu search, cuda contraction, cuda search"),
+        ):  # fmt: skip
+            chosen.clear()
+            assert cross_check(result) is None
+            assert ", ".join(map(" ".join, chosen)) == expected
+
+    def test_a_device_that_fails_is_passed_by(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fail(*_: Any) -> None:
+            raise DeviceError("out of memory")
+
+        monkeypatch.setattr(CudaEngine, "explore", fail)
+        result = count(self.BOARD, device="cpu", method="contraction")
+        assert cross_check(result) == "method search"
+
+
+@pytest.fixture
+def chosen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """The device and method of every plan that was chosen, none of which is affordable."""
+    plans = []
+
+    def refuse(board: Board, options: Options, worth: float) -> None:
+        plans.append((options.device, options.method))
+        raise TooExpensive("too expensive")
+
+    monkeypatch.setattr(checking, "choose", refuse)
+    return plans
+
+
+def fake(board: Board, device: str, method: str) -> Count:
+    """A count that nobody made."""
+    result = count(board, device="cpu", method=method)
+    return replace(result, device=device)
 
 
 @pytest.mark.usefixtures("without_cuda", "without_contraction")

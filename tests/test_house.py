@@ -24,7 +24,7 @@ ROOMS = [
     {"contraction"},
     {"engines"},
     {"planning"},
-    {"counting", "listing", "solving", "simplifying", "warming"},
+    {"checking", "counting", "listing", "solving", "simplifying", "warming"},
     {"bench"},
     {"cli"},
 ]

@@ -192,15 +192,15 @@ class CrossCheck:
     """Counts boards again another way, and remembers in which."""
 
     def __init__(self, options: Options) -> None:
-        self._options = options
+        from gpusudoku.checking import Checker
+
+        self._checker = Checker(options)
         self._ways = Counter[str | None]()
 
     def __call__(self, results: Counts) -> None:
         """Count again; raises a MismatchError if two counts differ."""
-        from gpusudoku.counting import check_again
-
         for result in results:
-            self._ways[check_again(result, self._options)] += 1
+            self._ways[self._checker.check(result)] += 1
 
     def tell(self) -> None:
         """Say how boards were counted again."""

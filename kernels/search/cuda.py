@@ -25,8 +25,6 @@ from gpusudoku.kernels.search.settings import SearchSettings
 if not config.ENABLE_CUDASIM:
     bits.register_cuda()
     lanes.register_cuda()
-    # Small GPUs, and GPUs short of memory, are launched with few blocks on purpose.
-    config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 
 
 def _claim(counter):

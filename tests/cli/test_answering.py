@@ -147,11 +147,11 @@ class TestMessagesNameTheBoard:
             assert "too expensive to contract" in err
 
     def test_a_cross_check_that_fails(self, run, file, monkeypatch, uncompiled):
-        from gpusudoku import counting
+        from gpusudoku import checking
 
-        real = counting.run_plan
+        real = checking.run_plan
         monkeypatch.setattr(
-            counting, "run_plan", lambda *arguments: replace(real(*arguments), count=0)
+            checking, "run_plan", lambda *arguments: replace(real(*arguments), count=0)
         )
         path = file(f"{LINE_4X4}\n{LINE_4X4}\n")
         status, _, err = run("count", path, "--cross-check")

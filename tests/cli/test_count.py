@@ -145,14 +145,14 @@ def test_cross_check_says_how(run, file):
 
 
 def test_cross_check_fails_loudly(run, file, monkeypatch):
-    from gpusudoku import counting
+    from gpusudoku import checking
 
-    real = counting.run_plan
+    real = checking.run_plan
 
     def wrong(*arguments):
         return replace(real(*arguments), count=0)
 
-    monkeypatch.setattr(counting, "run_plan", wrong)  # which is how the second count is made
+    monkeypatch.setattr(checking, "run_plan", wrong)  # which is how the second count is made
     status, _, err = run("count", file(LINE_4X4), "--cross-check")
     assert status == 1
     assert "cross-check failed" in err

@@ -21,7 +21,8 @@ def contract_on_gpus(
     """Run the job on GPUs; see ``Engine.contract``."""
     contraction.prepare(usable_cores())
     workers = [GpuSumWorker(contraction, gpu) for gpu in gpus]
-    at_once = gpus[0].tuning.sum_tasks_per_multiprocessor * gpus[0].multiprocessors
+    # What the smallest takes at once: more would keep it from ending together with the others.
+    at_once = min(gpu.tuning.sum_tasks_per_multiprocessor * gpu.multiprocessors for gpu in gpus)
     tasks = range(contraction.tasks) if tasks is None else tasks
     job.run(grouped(tasks, -(-len(tasks) // at_once)), workers, progress)
     return sum(worker.products for worker in workers)

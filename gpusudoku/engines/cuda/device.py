@@ -5,8 +5,9 @@ CuPy holds the memory; in the simulator, NumPy does. ``launch`` allocates what a
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from gpusudoku.errors import DeviceError, GpusudokuError
 
 SIMULATED = Tuning(threads_per_block=4, blocks_per_multiprocessor=2, sum_threads_per_block=4)
 """The simulator runs every thread of a kernel as one of Python's."""
+
+_CONFIGURING = threading.Lock()
+"""Held while Numba's settings, which are those of the whole process, are changed."""
 
 
 @contextmanager
@@ -60,23 +64,49 @@ class Gpu:
             )
         self.tuning = tuning or tuning_of(self.name, SIMULATED if self.xp is np else None)
 
-    def current(self) -> AbstractContextManager[Any]:
-        """Make this the device of the calling thread, for CuPy and for Numba."""
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """Make this the device of the calling thread, for CuPy and for Numba, for a while."""
         if availability.simulated():
-            return nullcontext()
+            yield
+            return
         from numba import cuda
 
-        self.xp.cuda.Device(self.number).use()
-        return cuda.gpus[self.number]  # type: ignore[no-any-return]
+        with self.xp.cuda.Device(self.number), cuda.gpus[self.number]:
+            yield
+
+    def block_of(self, kernel: Any) -> int:
+        """The threads of a block: those of the tuning, or as many as there are registers for."""
+        wanted = self.tuning.threads_per_block
+        return min(wanted, self.multiprocessor.most_threads(self._registers(kernel)))
 
     def threads_for(self, kernel: Any) -> int:
         """The threads of a launch that fills the GPU, all of which run at once."""
-        tuning = self.tuning
-        blocks = tuning.blocks_per_multiprocessor
+        threads = self.block_of(kernel)
+        blocks = self.tuning.blocks_per_multiprocessor
         if blocks is None:
-            registers = 0 if self.xp is np else max(kernel.get_regs_per_thread().values())
-            blocks = self.multiprocessor.blocks_of(tuning.threads_per_block, registers)
-        return max(1, blocks) * self.multiprocessors * tuning.threads_per_block
+            blocks = self.multiprocessor.blocks_of(threads, self._registers(kernel))
+        return blocks * self.multiprocessors * threads
+
+    def _registers(self, kernel: Any) -> int:
+        """The registers of a thread of a kernel that is compiled; the simulator has none."""
+        return 0 if self.xp is np else max(kernel.get_regs_per_thread().values())
+
+    def configured(self, kernel: Any, blocks: int, threads: int) -> Any:
+        """The kernel, ready to be launched in so many blocks of so many threads.
+
+        Numba warns of grids of few blocks; small GPUs, and GPUs short of memory, get them on
+        purpose.
+        """
+        from numba import config
+
+        with _CONFIGURING:
+            warns = config.CUDA_LOW_OCCUPANCY_WARNINGS
+            config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
+            try:
+                return kernel[blocks, threads]
+            finally:
+                config.CUDA_LOW_OCCUPANCY_WARNINGS = warns
 
     def for_kernel(self, array: Any) -> Any:
         """An array in Numba's form, so that not every launch has to convert it."""

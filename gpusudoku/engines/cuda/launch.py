@@ -67,16 +67,19 @@ class Launch:
         self.gpu, self.boards, self.limit = gpu, len(frontier), limit_of(job.limit)
         self.search = search = search_for(layout, settings)
         self._contiguous = tuning.stacks == CONTIGUOUS
-        self._kernel = kernel(layout, settings, self._contiguous, tuning.max_registers)
+        compiled = kernel(layout, settings, self._contiguous, tuning.max_registers)
         self._pace = Pace(budget, tuning.launch_seconds)
         # Board k of a stack has at least k cells fixed, so no more than n^2 wait while one is
         # looked at; and none is split without a row for it and a free one. Stacks that are too
         # short only make their threads stop early: the host expands and relaunches.
         level_bytes = search.words * np.dtype(search.word).itemsize + 8  # a board, and its root
         levels = max(2, int(gpu.free_bytes() * MEMORY_SHARE) // level_bytes)
-        most = self.most_threads
+        self.most_threads = most = gpu.threads_for(compiled)
+        """The threads that the GPU can run at once."""
         self.depth = min(layout.n**2 + 2, max(LEAST_DEPTH, levels // most), levels)
         self.threads = min(most, levels // self.depth)
+        per_block = gpu.block_of(compiled)
+        self._kernel = gpu.configured(compiled, -(-self.threads // per_block), per_block)
         xp = gpu.xp
         self.work = Work(
             xp.asarray(frontier.boards), xp.asarray(frontier.roots), xp.zeros(1, np.int64)
@@ -99,11 +102,6 @@ class Launch:
         self._groups = [type(group)(*map(gpu.for_kernel, group)) for group in groups]
         self._nonpeers = gpu.for_kernel(xp.asarray(layout.nonpeers))
 
-    @property
-    def most_threads(self) -> int:
-        """The threads that the GPU can run at once."""
-        return self.gpu.threads_for(self._kernel)
-
     def _shape(self, *words: int) -> tuple[int, ...]:
         """The shape of an array of the stacks, which lie in memory in one of two ways."""
         if self._contiguous:
@@ -119,10 +117,9 @@ class Launch:
 
     def again(self) -> None:
         """Launch the kernel and wait for it; sets the next budget by the time it took."""
-        budget, per_block = self._pace.size, self.gpu.tuning.threads_per_block
-        blocks = -(-self.threads // per_block)
+        budget = self._pace.size
         start = time.perf_counter()
-        self._kernel[blocks, per_block](*self._groups, budget, self.limit, self._nonpeers)
+        self._kernel(*self._groups, budget, self.limit, self._nonpeers)
         self.gpu.finish()
         seconds = time.perf_counter() - start
         spent = int(self.stacks.tally[NODES].max())

@@ -11,6 +11,9 @@ REGISTERS_AT_ONCE = 256
 PARTS = 4
 """A multiprocessor has this many parts, each with its share of the registers and its own warps."""
 
+MOST_THREADS = 1024
+"""The most threads of a block, on any GPU so far."""
+
 
 @dataclass(frozen=True)
 class Multiprocessor:
@@ -30,9 +33,17 @@ class Multiprocessor:
     def blocks_of(self, threads_per_block: int, registers: int, shared: int = 0) -> int:
         """The blocks that run at once, given registers per thread and shared bytes per block."""
         warps = -(-threads_per_block // WARP)
-        portions = -(-max(1, registers) * WARP // REGISTERS_AT_ONCE)
-        with_registers = self.registers // PARTS // (portions * REGISTERS_AT_ONCE) * PARTS
+        with_registers = self._warps_with(registers)
         most = [self.blocks, self.threads // (warps * WARP), with_registers // warps]
         if shared:
             most.append(self.shared // (shared + self.reserved))
         return min(most)
+
+    def most_threads(self, registers: int) -> int:
+        """The most threads of a block, given registers per thread."""
+        return min(self.threads, MOST_THREADS, self._warps_with(registers) * WARP)
+
+    def _warps_with(self, registers: int) -> int:
+        """The warps for which there are registers, given those of a thread."""
+        portions = -(-max(1, registers) * WARP // REGISTERS_AT_ONCE)
+        return self.registers // PARTS // (portions * REGISTERS_AT_ONCE) * PARTS

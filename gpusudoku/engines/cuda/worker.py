@@ -16,11 +16,16 @@ from gpusudoku.engines.cuda.launch import Launch
 from gpusudoku.engines.engine import Tally
 from gpusudoku.jobs.job import Job, Task, Worker
 from gpusudoku.kernels.search.arguments import DEEPEST, GUESSES, NODES, TOP
+from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
 FIRST_BUDGET = 256
-"""Nodes of every thread in the first launch."""
+"""Nodes of every thread in the first launch, at most."""
+FIRST_SECONDS = 0.1
+"""The first launch should take no longer: what a GPU draws on a screen waits for it."""
+CORE_OVER_THREAD = 1000
+"""How many threads of a GPU a CPU core is taken to be worth: rather more than it is."""
 
 GATHERED_BOARDS = 1 << 20
 """Boards brought back from a GPU at a time."""
@@ -47,7 +52,7 @@ class GpuWorker(Worker):
 
     def _explore(self, task: Task, job: Job) -> Task | None:
         """Launch until most threads have run dry; returns what is left, expanded."""
-        launch = self.launch(task.payload, FIRST_BUDGET)
+        launch = self.launch(task.payload, self.first_budget)
         while True:
             self.collect(launch)
             tops = launch.stacks.state[TOP]
@@ -65,6 +70,12 @@ class GpuWorker(Worker):
             if dry or job.has_idle_workers:
                 return self._gather(launch, taken, task, job)
             launch.again()
+
+    @property
+    def first_budget(self) -> int:
+        """Nodes of every thread in the first launch: fewer where a node takes longer."""
+        seconds = search_for(self.layout, self.settings).node_seconds * CORE_OVER_THREAD
+        return max(1, min(FIRST_BUDGET, int(FIRST_SECONDS / seconds)))
 
     def launch(self, frontier: Frontier, budget: int) -> Launch:
         """Bring boards to the GPU and launch the kernel on them once."""

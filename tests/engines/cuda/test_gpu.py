@@ -10,13 +10,15 @@ import pytest
 from gpusudoku import collection
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.counting import count, count_many, cross_check
+from gpusudoku.checking import cross_check
+from gpusudoku.counting import count, count_many
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import Interrupted
 from gpusudoku.formats import parse
 from gpusudoku.jobs.job import Progress
 from gpusudoku.listing import solutions
 from gpusudoku.options import Options
+from gpusudoku.results import Count
 from gpusudoku.solving import solve
 from tests import naive
 from tests.boards import CLUES, full_grid, puzzle, searched, spoilt
@@ -25,6 +27,14 @@ pytestmark = pytest.mark.gpu
 
 LINE_2C = "..9.....1.6...8...4.....2.....4....9..3.5.7..1....6.....6.....8....1..3.2.....4.."
 LINE_2D = "..9.....1.6...8...4.....2..........9..3...7..1....6.....6.....8....1..3.2.....4.."
+
+
+def search(board: Board, **options: Any) -> Count:
+    """A search on the GPU; the method auto would contract many of these boards."""
+    options = {"device": "cuda"} | options
+    result = count(board, method="search", **options)
+    assert (result.device, result.method) == ("cuda", "search")
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +47,8 @@ def engine() -> Any:
 @pytest.mark.parametrize(("line", "total"), [(LINE_2C, 32128), (LINE_2D, 1014785)])
 def test_known_counts(line: str, total: int, engine: Any) -> None:
     board = parse(line)
-    result = count(board, engine=engine)
-    assert (result.count, result.device, result.exact) == (total, "cuda", True)
+    result = search(board, engine=engine)
+    assert (result.count, result.exact) == (total, True)
     assert count(board, device="cpu").count == total
     assert all(0 <= share <= 1.05 for share in result.stats.utilisation)
 
@@ -47,42 +57,42 @@ def test_known_counts(line: str, total: int, engine: Any) -> None:
 def test_counts_equal_the_oracle(shape: str, engine: Any) -> None:
     for seed in range(3):
         board = puzzle(shape, CLUES[shape], seed)
-        assert count(board, engine=engine).count == naive.count(board)
+        assert search(board, engine=engine).count == naive.count(board)
 
 
 @pytest.mark.parametrize("strategy", ["first", "min"])
 @pytest.mark.parametrize("propagate", ["none", "singles", "locked", "all"])
 def test_strategies_and_techniques(propagate: str, strategy: str, engine: Any) -> None:
     board = puzzle("2x3", 8, 1)
-    result = count(board, engine=engine, propagate=propagate, strategy=strategy)
+    result = search(board, engine=engine, propagate=propagate, strategy=strategy)
     assert result.count == naive.count(board)
 
 
-def test_published_totals(engine: Any) -> None:
-    assert count(Board.empty(Geometry(2, 2)), engine=engine).count == 288
-    assert count(Board.empty(Geometry(2, 3)), engine=engine).count == 28200960
-    assert count(Board.empty(Geometry(1, 5)), engine=engine).count == 161280
+@pytest.mark.parametrize(("box", "total"), [("2x2", 288), ("2x3", 28200960), ("1x5", 161280)])
+def test_published_totals(box: str, total: int, engine: Any) -> None:
+    rows, columns = map(int, box.split("x"))
+    assert search(Board.empty(Geometry(rows, columns)), engine=engine).count == total
 
 
 @pytest.mark.parametrize("cutoff", [1, 1000, 1e30, 1e300])
 def test_cutoffs(cutoff: float, engine: Any) -> None:
-    assert count(parse(LINE_2C), engine=engine, cutoff=cutoff).count == 32128
+    assert search(parse(LINE_2C), engine=engine, cutoff=cutoff).count == 32128
 
 
 def test_sixty_four_digits(engine: Any) -> None:
     grid = full_grid(Geometry(8, 8), 3)
     grid[grid == 64] = 0
-    assert count(Board(grid, Geometry(8, 8)), engine=engine).count == 1
+    assert search(Board(grid, Geometry(8, 8)), engine=engine).count == 1
 
 
 def test_no_solution(engine: Any) -> None:
     board = spoilt(Board(full_grid(Geometry(3, 3), 0), Geometry(3, 3)), 0)
-    assert count(board, engine=engine).count == 0
+    assert search(board, engine=engine).count == 0
 
 
 @pytest.mark.parametrize("limit", [1, 1000, 32127, 32128, 32129])
 def test_limits(limit: int, engine: Any) -> None:
-    result = count(parse(LINE_2C), engine=engine, limit=limit)
+    result = search(parse(LINE_2C), engine=engine, limit=limit)
     assert result.count == min(limit, 32128)
     assert result.exact == (limit > 32128)
 
@@ -113,7 +123,7 @@ def test_hardly_any_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     from gpusudoku.engines.cuda.device import Gpu
 
     monkeypatch.setattr(Gpu, "free_bytes", lambda self: 1 << 20)
-    assert count(parse(LINE_2C), device="cuda", cutoff=1e300).count == 32128
+    assert search(parse(LINE_2C), cutoff=1e300).count == 32128
 
 
 def test_solve() -> None:
@@ -127,18 +137,20 @@ def test_each_gpu_and_all() -> None:
     board, total = parse(LINE_2D), 1014785
     number = len(availability.gpu_names())
     for gpu in range(number):
-        result = count(board, device="cuda", gpus=(gpu,))
+        result = search(board, gpus=(gpu,))
         assert (result.count, result.jobs) == (total, 1)
-    result = count(board, device="cuda")
+    result = search(board)
     assert (result.count, result.jobs) == (total, number)
     assert len(result.stats.utilisation) == number
 
 
 def test_cross_check(engine: Any) -> None:
-    result = count(parse(LINE_2C), engine=engine)
+    result = search(parse(LINE_2C), engine=engine)
+    assert cross_check(result) == "device cpu, method contraction"
+    result = count(parse(LINE_2C), device="cpu", method="contraction")
+    assert cross_check(result) == "device cuda, method search"
+    result = count(Board.empty(Geometry(3, 3)), engine=engine)
     assert cross_check(result) == "device cpu"
-    result = count(parse(LINE_2C), device="cpu")
-    assert cross_check(result) == "device cuda"
 
 
 def test_several_boards_in_one_frontier(engine: Any) -> None:
@@ -154,7 +166,7 @@ def test_an_interrupt(engine: Any) -> None:
 
     before = threading.active_count()
     with pytest.raises(Interrupted) as caught:
-        count(Board.empty(Geometry(3, 3)), engine=engine, progress=progress)
+        search(Board.empty(Geometry(3, 3)), engine=engine, progress=progress)
     assert caught.value.count > 0
     assert threading.active_count() == before
 

@@ -1,0 +1,133 @@
+"""Counting a board again in another way, to check the first count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Unpack
+
+from gpusudoku.contraction.prepare import NINE
+from gpusudoku.engines.engine import Engine
+from gpusudoku.engines.make import make_engine
+from gpusudoku.errors import DeviceError, InputError, MismatchError, TooExpensive, described
+from gpusudoku.options import STRATEGIES, OptionFields, Options, takes_options
+from gpusudoku.planning.choose import choose
+from gpusudoku.planning.plan import Plan
+from gpusudoku.planning.run import run_plan
+from gpusudoku.results import Count
+
+CHECK_SECONDS = 20.0
+"""A check may take this long."""
+CHECK_RATIO = 10.0
+"""It may also take this many times as long as the first count."""
+
+
+@takes_options
+def cross_check(result: Count, **options: Unpack[OptionFields]) -> str | None:
+    """Count again another way; say which, or None if none is affordable.
+
+    The other method on the other device; else the same method there; else the other method on the
+    same device; else, of a search, the other strategy: the first that by its estimate does not take
+    much longer than the count. Options are those of the count; a limit need not be given again, and
+    device ``cpu`` keeps the GPU out of it.
+
+    Raises
+    ------
+    MismatchError
+        If the two counts differ.
+    """
+    if not isinstance(result, Count):
+        raise InputError(f"result {described(result)}: expected a Count, which count gives")
+    return Checker(Options(**options)).check(result)
+
+
+class Checker:
+    """Does what ``cross_check`` does, for any number of counts; engines are made once.
+
+    Parameters
+    ----------
+    options
+        Those of the counts.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._engines: dict[str, Engine | None] = {}
+
+    def check(self, result: Count) -> str | None:
+        """Count again; see ``cross_check``."""
+        for way, options in self._ways(result):
+            again = self._counted(result, options)
+            if again is None:
+                continue
+            if (again.count, again.exact) != (result.count, result.exact):
+                raise MismatchError(f"cross-check failed: {result} solutions, but {again} by {way}")
+            return way
+        return None
+
+    def _ways(self, result: Count) -> Iterator[tuple[str, Options]]:
+        """Other ways to count, in words and as options; first what has least in common."""
+        device = _working(result, result.device, result.method)
+        other_device = "cuda" if device == "cpu" else "cpu"
+        other_method = "search" if result.method == "contraction" else "contraction"
+        tried = set()
+        for device_asked, method in (
+            (other_device, other_method),
+            (other_device, result.method),
+            (device, other_method),
+        ):
+            used = _working(result, device_asked, method)
+            if used == "cuda" and self._options.device == "cpu":
+                continue
+            changed = [f"device {used}"] * (used != device)
+            changed += [f"method {method}"] * (method != result.method)
+            way = ", ".join(changed)
+            if way and way not in tried:
+                tried.add(way)
+                yield way, self._with(result, used, method)
+        if result.method == "search":
+            strategy = next(name for name in STRATEGIES if name != self._options.strategy)
+            options = self._with(result, device, "search")
+            yield f"strategy {strategy}", replace(options, strategy=strategy)
+
+    def _with(self, result: Count, device: str, method: str) -> Options:
+        """The options with another device and method, up to what the result counted."""
+        limit = self._options.limit or (None if result.exact else result.count)
+        gpus = self._options.gpus if device == "cuda" else None
+        return replace(self._options, device=device, gpus=gpus, method=method, limit=limit)
+
+    def _counted(self, result: Count, options: Options) -> Count | None:
+        """Count again; None if that is too expensive, or there is no such device."""
+        try:
+            engine = self._engine(options)
+            plan = None if engine is None else _affordable(result, options, engine.threads)
+            if engine is None or plan is None:
+                return None
+            return run_plan(plan, result.board, options, engine)
+        except DeviceError:
+            return None
+
+    def _engine(self, options: Options) -> Engine | None:
+        """The engine of a device; None if it cannot be used."""
+        if options.device not in self._engines:
+            self._engines[options.device] = None
+            self._engines[options.device] = make_engine(options)
+        return self._engines[options.device]
+
+
+def _working(result: Count, device: str, method: str) -> str:
+    """The device that does the work: only contractions of 9x9 boards have a kernel for a GPU."""
+    on_cpu = method == "contraction" and result.board.geometry != NINE
+    return "cpu" if on_cpu else device
+
+
+def _affordable(result: Count, options: Options, threads: int) -> Plan | None:
+    """A plan that can be waited for; what a GPU takes is not estimated, but not more than a CPU."""
+    if options.method == "contraction" and result.board.given_candidates is not None:
+        return None
+    patience = max(CHECK_SECONDS, CHECK_RATIO * result.stats.seconds)
+    try:
+        plan = choose(result.board, options, worth=patience)
+    except TooExpensive:
+        return None
+    return plan if plan.seconds / threads <= patience else None

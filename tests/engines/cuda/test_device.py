@@ -1,0 +1,119 @@
+"""What a GPU is asked for before a launch, on one that is made up: it has no driver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from numba import config, cuda
+
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.engines.cuda import availability, contraction
+from gpusudoku.engines.cuda.device import SIMULATED, Gpu
+from gpusudoku.engines.cuda.occupancy import Multiprocessor
+from gpusudoku.engines.cuda.tuning import Tuning
+from gpusudoku.engines.cuda.worker import GpuWorker
+from gpusudoku.jobs.job import Job
+from gpusudoku.kernels.search.settings import SearchSettings
+from tests.boards import layout_of
+
+
+class Current:
+    """The current device of something that has one."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    @contextmanager
+    def device(self, number: int) -> Iterator[None]:
+        before, self.number = self.number, number
+        yield
+        self.number = before
+
+    __getitem__ = Device = device
+
+
+class Kernel:
+    """A compiled kernel that takes so many registers."""
+
+    def __init__(self, registers: int) -> None:
+        self._registers = registers
+
+    def get_regs_per_thread(self) -> dict[str, int]:
+        return {"signature": self._registers}
+
+    def __getitem__(self, launch: tuple[int, int]) -> tuple[tuple[int, int], int]:
+        return launch, config.CUDA_LOW_OCCUPANCY_WARNINGS
+
+
+def made_up(tuning: Tuning | None = None, multiprocessors: int = 132) -> Gpu:
+    """A GPU as large as an H100, by default."""
+    gpu = Gpu.__new__(Gpu)
+    gpu.number, gpu.name, gpu.tuning = 2, "made up", tuning or Tuning()
+    gpu.xp = SimpleNamespace()
+    gpu.multiprocessors, gpu.multiprocessor = multiprocessors, Multiprocessor(2048, 32)
+    return gpu
+
+
+def test_the_current_device_is_current_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(availability, "simulated", lambda: False)
+    gpu, cupys, numbas = made_up(), Current(0), Current(1)
+    gpu.xp.cuda = cupys
+    monkeypatch.setattr(cuda, "gpus", numbas, raising=False)
+    with gpu.current():
+        assert (cupys.number, numbas.number) == (2, 2)
+    assert (cupys.number, numbas.number) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "registers", "threads", "blocks"),
+    [
+        (128, 114, 128, 4),
+        (1024, 114, 512, 1),  # as many as there are registers for
+        (1024, 255, 256, 1),
+        (512, 128, 512, 1),
+        (1024, 32, 1024, 2),
+    ],
+)
+def test_blocks_can_be_launched(wanted: int, registers: int, threads: int, blocks: int) -> None:
+    gpu, kernel = made_up(Tuning(threads_per_block=wanted)), Kernel(registers)
+    assert gpu.block_of(kernel) == threads
+    assert gpu.threads_for(kernel) == threads * blocks * 132
+
+
+def test_numba_warns_others_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config, "CUDA_LOW_OCCUPANCY_WARNINGS", 1, raising=False)
+    assert made_up().configured(Kernel(32), 3, 64) == ((3, 64), 0)
+    assert config.CUDA_LOW_OCCUPANCY_WARNINGS == 1
+
+
+@pytest.mark.parametrize(("box", "budget"), [((2, 2), 256), ((3, 3), 256), ((8, 8), 9)])
+def test_the_first_launch_is_short(box: tuple[int, int], budget: int) -> None:
+    """A node of 64x64 takes a thread of a GPU some milliseconds."""
+    frontier: Any = SimpleNamespace(layout=layout_of(Geometry(*box)))
+    worker = GpuWorker(made_up(), frontier, SearchSettings(), Job(1))
+    assert worker.first_budget == budget
+
+
+def test_a_sum_is_cut_for_the_smallest_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    tuning = Tuning(sum_tasks_per_multiprocessor=10)
+    gpus = [made_up(tuning, multiprocessors=30), made_up(tuning, multiprocessors=3)]
+    summed: Any = SimpleNamespace(prepare=lambda workers: None, device_sum=None, factor=1)
+    given = []
+
+    class Watched(Job):
+        def run(self, tasks: Any, *_: Any) -> None:
+            given.extend(task.payload for task in tasks)
+
+    monkeypatch.setattr(contraction, "GpuSumWorker", lambda *_: SimpleNamespace(products=0))
+    contraction.contract_on_gpus(summed, range(100), gpus, Watched(1))
+    assert max(map(len, given)) <= 30
+    assert sum(map(len, given)) == 100
+
+
+def test_the_simulator_has_no_registers() -> None:
+    if availability.simulated():
+        assert Gpu(0, SIMULATED).block_of(None) == SIMULATED.threads_per_block
