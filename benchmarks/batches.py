@@ -3,8 +3,8 @@
 A batch is a file of puzzles, repeated until it has the number of lines that is asked for. Every
 command runs on that file and on a tenth of it. The difference is the time of the other nine
 tenths: start-up and compiling cancel out. A run on sixteen threads, on however many cores, must
-write the same, and tells how much memory that takes; the share of all work that only one thread can
-do, reading and writing, tells how far more cores help.
+write the same, and tells how much memory that takes. Which share of the work is not compiled tells
+how far more cores help (lock_share.py).
 
     python benchmarks/batches.py                    puzzles made from the project's own boards
     python benchmarks/batches.py list.txt other.txt puzzles of yours, too, one a line
@@ -20,7 +20,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -29,18 +28,12 @@ from typing import NamedTuple
 import click
 import numpy as np
 from generated import shuffled
+from lock_share import bound, lock_share
 from machine import gigahertz, heading, machine, recorded, write
 from script import Run, grouped, script, table, turns
 
 from gpusudoku import formats
-from gpusudoku.board.batch import Batch
-from gpusudoku.board.blocks import in_blocks
-from gpusudoku.cli.lines import Lines
-from gpusudoku.cli.options import Reading
-from gpusudoku.cli.source import Source
-from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import GpusudokuError, MismatchError
-from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.cores import usable_cores
 
 COMMANDS = ["count --limit 2", "count --only unique", "solve", "enumerate --limit 2"]
@@ -98,13 +91,13 @@ def measure(batches: dict[str, list[str]], lines: int, repeats: int) -> tuple[li
                 runs.append({"batch": name, "command": command, "jobs": jobs, "lines": lines,
                              "seconds": long.seconds, "rate": rate, "cpu": cpu,
                              "gigahertz": clock})  # fmt: skip
-        many = [many_threads(name, command, runs, files[name][0], Path(folder))
+        many = [many_threads(name, command, files[name], Path(folder))
                 for name, command in product(batches, COMMANDS)]  # fmt: skip
     return runs, many
 
 
-def many_threads(name: str, command: str, runs: list[Run], file: Path, folder: Path) -> Run:
-    """A run of more threads than there may be cores, and how little one thread has to do alone.
+def many_threads(name: str, command: str, files: list[Path], folder: Path) -> Run:
+    """A run of more threads than there may be cores, and the share of the work that is compiled.
 
     Raises
     ------
@@ -112,34 +105,13 @@ def many_threads(name: str, command: str, runs: list[Run], file: Path, folder: P
         If it does not write what one thread writes.
     """
     alone, threads = folder / "alone", folder / "threads"
-    one, many = (timed(command, jobs, file, path) for jobs, path in ((1, alone), (MANY, threads)))
+    one, many = (timed(command, jobs, files[0], path)
+                 for jobs, path in ((1, alone), (MANY, threads)))  # fmt: skip
     if digest(alone) != digest(threads):
         raise MismatchError(f"{command}: {MANY} threads write something else than one")
-    [lines] = {run["lines"] for run in runs}
-    cpu = median(run["cpu"] for run in runs
-                 if (run["batch"], run["command"], run["jobs"]) == (name, command, 1))  # fmt: skip
-    share = outside(file, alone.read_bytes()) / lines / cpu
-    return {"batch": name, "command": command, "jobs": MANY, "outside": share,
-            "cpu": many.cpu / one.cpu, "peak": many.peak, "peak_alone": one.peak}  # fmt: skip
-
-
-def outside(file: Path, text: bytes) -> float:
-    """The seconds on a core that reading a file takes, and writing what came of it.
-
-    That is all that one thread does while others work on the boards.
-    """
-
-    def work(block: Batch, cancel: CancelToken | None) -> Generator[None, None, None]:
-        yield None
-
-    start = time.thread_time()
-    for _ in in_blocks(
-        Source([str(file)], Reading(None, False)).batches(), CpuEngine.most_boards, work
-    ):
-        pass
-    with Path(os.devnull).open("wb") as nowhere:
-        Lines(nowhere.fileno(), os.devnull).write(text)
-    return time.thread_time() - start
+    return {"batch": name, "command": command, "jobs": MANY,
+            "uncompiled": lock_share(command, *files), "cpu": many.cpu / one.cpu,
+            "peak": many.peak, "peak_alone": one.peak}  # fmt: skip
 
 
 def digest(path: Path) -> bytes:
@@ -224,12 +196,14 @@ def show(path: Path) -> None:
 def show_many(runs: list[Run]) -> None:
     """Print what many threads do."""
     rows = [
-        [run["batch"], f"`{run['command']}`", f"{run['outside']:.1%}", f"{run['cpu']:.2f}",
+        [run["batch"], f"`{run['command']}`", f"{run['uncompiled']:.0%}",
+         f"{bound(run['uncompiled'], MANY):.1f}", f"{run['cpu']:.2f}",
          f"{run['peak'] / 1e6:,.0f}", f"{run['peak_alone'] / 1e6:,.0f}"]
         for run in runs
     ]  # fmt: skip
     heads = [
-        "outside the parallel part",
+        "not compiled",
+        f"speed-up of {MANY} cores, if none of that were parallel",
         f"CPU time, -j {MANY} over -j 1",
         f"MB, -j {MANY}",
         "MB, -j 1",

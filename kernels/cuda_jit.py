@@ -20,8 +20,12 @@ from numba.core.serialize import dumps
 from gpusudoku.kernels import jit
 
 
-def kernel(name: str, function: Callable[..., Any], **options: Any) -> Any:
-    """Numba's dispatcher of a kernel, which is compiled at its first call, or loaded from disk.
+def kernel(
+    name: str, function: Callable[..., Any], signature: tuple[Any, ...], **options: Any
+) -> Any:
+    """Numba's dispatcher of a kernel, compiled for the current GPU, or loaded from disk.
+
+    It is compiled at once, so that its registers are known before it is launched.
 
     Parameters
     ----------
@@ -29,6 +33,8 @@ def kernel(name: str, function: Callable[..., Any], **options: Any) -> Any:
         Unlike that of any other kernel, for the CPU or for CUDA; its files' names begin with it.
     function
         As it is written.
+    signature
+        The types of its arguments. Not given to ``cuda.jit``, which would compile them at import.
     options
         Those of ``cuda.jit``.
     """
@@ -36,6 +42,7 @@ def kernel(name: str, function: Callable[..., Any], **options: Any) -> Any:
         return cuda.jit(function)
     dispatcher = cuda.jit(function, **options)
     dispatcher._cache = _Kept(name, options)
+    dispatcher.compile(signature)
     return dispatcher
 
 

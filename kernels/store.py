@@ -68,20 +68,14 @@ class Store:
 
     def write(self, name: str, content: bytes) -> bool:
         """Keep a file, in place of any that is there; returns whether that was possible."""
-        partial = self.folder / f"{name}.{uuid4().hex}{PARTIAL}"
         try:
             self._make_folder()
-            try:
-                with os.fdopen(_new(partial), "wb") as file:
-                    file.write(MAGIC + self._digest(name, content) + content)
-                partial.replace(self.folder / name)
-            except BaseException:
-                with suppress(OSError):
-                    partial.unlink()
-                raise
+            with self._opened_folder() as folder:
+                self._write(folder, name, MAGIC + self._digest(name, content) + content)
         except OSError as error:
             self.trouble = f"{self.folder}: {error.strerror or error}"
             return False
+        self.trouble = None
         self._sweep()
         return True
 
@@ -89,6 +83,7 @@ class Store:
         """Whether files can be kept: there is a folder for them, or can be."""
         try:
             self._make_folder()
+            self.trouble = None
         except OSError as error:
             self.trouble = f"{self.folder}: {error.strerror or error}"
         return not self.trouble and os.access(self.folder, os.W_OK | os.X_OK)
@@ -104,7 +99,7 @@ class Store:
         """
         with self._opened_folder() as folder:
             try:
-                path = self.folder / name if folder is None else name
+                path = self._at(folder, name)
                 file = os.open(path, os.O_RDONLY | _FILE_FLAGS, dir_fd=folder)
             except OSError:
                 return None
@@ -112,6 +107,22 @@ class Store:
             status = os.fstat(file)
             sound = stat.S_ISREG(status.st_mode) and status.st_size <= FILE_BYTES
             return opened.read() if sound and _only_ours(status) else None
+
+    def _write(self, folder: int | None, name: str, data: bytes) -> None:
+        """Write a file in the folder that was opened, whatever becomes of its path."""
+        path, partial = self._at(folder, name), self._at(folder, f"{name}.{uuid4().hex}{PARTIAL}")
+        try:
+            with os.fdopen(_new(partial, folder), "wb") as file:
+                file.write(data)
+            os.replace(partial, path, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(partial, dir_fd=folder)
+            raise
+
+    def _at(self, folder: int | None, name: str) -> str:
+        """Where a file is: in the folder if that is open, else by its path."""
+        return str(self.folder / name) if folder is None else name
 
     @contextmanager
     def _opened_folder(self) -> Iterator[int | None]:
@@ -132,7 +143,8 @@ class Store:
         for path in reversed([path for path in above if not path.exists()]):
             with suppress(FileExistsError):  # another process was quicker
                 path.mkdir(mode=0o700)
-                path.chmod(0o700)
+                if path.lstat().st_mode & 0o777 != 0o700:  # some umasks take from the user, too
+                    path.chmod(0o700)
         self._check(self.folder.lstat())
 
     def _check(self, status: os.stat_result) -> None:
@@ -149,10 +161,10 @@ class Store:
                     path.unlink()
 
 
-def _new(path: Path) -> int:
+def _new(path: str, folder: int | None) -> int:
     """Open a new file that belongs to this user alone, whatever the umask."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    file = os.open(path, flags, 0o600)
+    file = os.open(path, flags, 0o600, dir_fd=folder)
     if hasattr(os, "fchmod"):
         os.fchmod(file, 0o600)
     return file

@@ -13,6 +13,7 @@ import click
 import numpy as np
 
 from gpusudoku.cli.completing import complete_files
+from gpusudoku.cli.lines import line_ends
 from gpusudoku.cli.objects import JsonLines
 from gpusudoku.cli.options import compose, own_option, statistics
 from gpusudoku.cli.output import Log, Output, open_log
@@ -213,7 +214,7 @@ class Delivery:
                 out.write(lead + prepared.text)
         finally:
             lines = out.lines - before
-            if prepared.text and lines < prepared.text.count(b"\n"):
+            if prepared.text and lines < line_ends(prepared.text):
                 given = self._whole(prepared, lines)
                 answers = answers.part(0, given)
             if log is not None:
@@ -228,7 +229,7 @@ class Delivery:
         shown = answers if keep is None else answers.chosen(keep)
 
         def needed(boards: int) -> int:
-            return self.writer.text(shown.part(0, boards)).count(b"\n")
+            return line_ends(self.writer.text(shown.part(0, boards)))
 
         whole = bisect_right(range(1, len(shown)), lines, key=needed)
         if keep is None:

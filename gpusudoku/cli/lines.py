@@ -8,6 +8,8 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from gpusudoku.errors import GpusudokuError
 from gpusudoku.jobs.interrupts import held_interrupts
 
@@ -107,11 +109,11 @@ class Lines:
                             return False
         except OSError:
             whole = max(start, data.rfind(b"\n", start, sent) + 1)
-            self.written += data.count(b"\n", start, whole)
+            self.written += line_ends(data, start, whole)
             if self._is_file and sent > whole:
                 self._cut(sent - whole)
             raise
-        self.written += data.count(b"\n", start, end)
+        self.written += line_ends(data, start, end)
         return True
 
     def _ready(self) -> bool:
@@ -131,3 +133,8 @@ class Lines:
             raise WriteError(f"{self._name}: cannot be written any further, after half a line")
         os.ftruncate(self._descriptor, end - extra)
         os.lseek(self._descriptor, end - extra, os.SEEK_SET)
+
+
+def line_ends(data: bytes, start: int = 0, end: int | None = None) -> int:
+    """How many lines end there; in vectors, and other threads work meanwhile."""
+    return int(np.count_nonzero(np.frombuffer(data, np.uint8)[start:end] == ord("\n")))

@@ -38,7 +38,7 @@ from gpusudoku.search.frontier import Frontier
 WIDTH_PER_WORKER = 128
 """Frontier boards for each thread: enough for a meaningful progress bar, cheap to make."""
 
-FIRST_BUDGET = 1000
+FIRST_BUDGET = 10_000
 """Nodes of the first call of a worker."""
 
 CALL_SECONDS = 0.02

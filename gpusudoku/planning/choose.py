@@ -22,6 +22,7 @@ from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.options import Options
 from gpusudoku.planning.contraction import ContractionPlan
+from gpusudoku.planning.patience import Patience
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.search import SearchPlan, search_kernels
 from gpusudoku.results import Estimates
@@ -34,6 +35,8 @@ SHORT_SECONDS = 0.005
 SEARCHED_CLUES = 15
 """A 9x9 board with fewer clues is likely to be contracted, so its search is not compiled before it
 is chosen. Others are likely to be searched."""
+PATIENCE = {True: Patience("contraction-nine"), False: Patience("contraction-general")}
+"""With searches, until compiling the contraction of 9x9 boards, or of others, has paid off."""
 NOT_COMPILED = "not looked at: to compile it would take longer than the search"
 
 
@@ -84,7 +87,7 @@ def choose(
         return search
     threads = usable_cores() if engine is None else engine.threads
     waiting = seconds / threads + compiling_seconds(searched)
-    if waiting <= compiling_seconds(contracted):
+    if _worth_waiting(waiting, compiling_seconds(contracted), PATIENCE[shape == NINE]):
         search.estimates = replace(search.estimates, no_contraction=NOT_COMPILED)
         return search
     ready(contracted)
@@ -97,6 +100,14 @@ def choose(
     if contraction is None or contraction.seconds / threads < waiting:
         return ContractionPlan(contraction, options.memory, search.estimates)
     return search
+
+
+def _worth_waiting(seconds: float, price: float, patience: Patience) -> bool:
+    """Whether to wait for the search, and not to compile the contraction; that is remembered."""
+    if seconds > price or seconds + patience.seconds > price:
+        return False
+    patience.add(seconds)
+    return True
 
 
 def compiling_seconds(kernels: Iterable[Kernel]) -> float:

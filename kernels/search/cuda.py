@@ -89,7 +89,5 @@ def kernel(
     search = f"t{settings.techniques}-s{settings.strategy}-c{contiguous:d}"
     function = build_kernel(layout, settings, contiguous)
     name = f"search.cuda-{shape}-{search}"
-    dispatcher = cuda_jit.kernel(name, function, max_registers=max_registers)
-    if not config.ENABLE_CUDASIM:
-        dispatcher.compile(signature(layout, settings))  # now, so that its registers are known
-    return dispatcher
+    arguments = signature(layout, settings)
+    return cuda_jit.kernel(name, function, arguments, max_registers=max_registers)

@@ -165,8 +165,8 @@ class TestStatistics:
     def test_a_batch_has_one_block(self, run, file, command):
         _, _, err = run(command, file(f"{UNIQUE}\n{SEVERAL}\n{NONE}\n"), "--stats", "-j", 2)
         labels = [line.partition(":")[0].strip() for line in lines(err)]
-        for label in ("device", "boards", "searched", "nodes", "boards explored", "seconds",
-                      "frontier boards"):  # fmt: skip
+        for label in ("device", "boards", "searched", "nodes", "boards explored",
+                      "seconds of blocks", "frontier boards"):  # fmt: skip
             assert labels.count(label) == 1, label
         assert re.search(r" device: cpu, 2 threads\n", err)
         assert re.search(r" boards: 3\n", err)

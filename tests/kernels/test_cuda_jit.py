@@ -53,8 +53,7 @@ def double(numbers):
     numbers[cuda.grid(1)] *= 2
 
 
-made = cuda_jit.kernel("double", double, max_registers=int(sys.argv[2]))
-made.compile((int64[::1],))
+made = cuda_jit.kernel("double", double, (int64[::1],), max_registers=int(sys.argv[2]))
 [overload] = made.overloads.values()
 ptx = overload._codelibrary.get_asm_str()
 print(json.dumps({"compiled": compiled, "ptx": ptx, "folder": str(jit.store().folder)}))

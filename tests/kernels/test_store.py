@@ -174,7 +174,7 @@ def full(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
         if request.param == "open":
             patch.setattr(store, "_new", fail)
         else:
-            patch.setattr(Path, "replace", fail)
+            patch.setattr(os, "replace", fail)
         yield
 
 
@@ -211,11 +211,11 @@ def test_a_kill_before_the_renaming_leaves_what_was_there(
     class Killed(BaseException):
         pass
 
-    def kill(*_: Any) -> None:
+    def kill(*_: Any, **__: Any) -> None:
         raise Killed
 
-    monkeypatch.setattr(Path, "replace", kill)
-    monkeypatch.setattr(Path, "unlink", kill)  # who is killed does not clean up
+    monkeypatch.setattr(os, "replace", kill)
+    monkeypatch.setattr(os, "unlink", kill)  # who is killed does not clean up
     with pytest.raises(Killed):
         kept.write("name", b"other")
     monkeypatch.undo()
@@ -223,6 +223,37 @@ def test_a_kill_before_the_renaming_leaves_what_was_there(
     assert len(list(kept.folder.iterdir())) == 2
     assert kept.write("name", b"other")
     assert kept.read("name") == b"other"
+
+
+@pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="folders cannot be opened here")
+def test_what_is_written_stays_in_the_folder_that_was_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever can rename folders above it cannot have files written elsewhere."""
+    made, moved, elsewhere = (tmp_path / name for name in ("made", "moved", "elsewhere"))
+    elsewhere.mkdir()
+    check = Store._check
+
+    def swap(self: Store, status: os.stat_result) -> None:
+        check(self, status)
+        if not moved.exists():
+            made.rename(moved)
+            made.symlink_to(elsewhere)
+
+    assert Store(made, b"state").write("first", CONTENT)
+    monkeypatch.setattr(Store, "_check", swap)
+    Store(made, b"state").write("second", CONTENT)
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_trouble_ends_once_files_can_be_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    folder.mkdir(mode=0o777)
+    folder.chmod(0o777)
+    store = Store(folder, b"state")
+    assert (store.writable(), bool(store.trouble)) == (False, True)
+    folder.chmod(0o700)
+    assert (store.writable(), store.trouble) == (True, None)
 
 
 def test_what_the_killed_left_goes_after_a_while(kept: Store) -> None:

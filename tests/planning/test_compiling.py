@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.kernels import jit
 from gpusudoku.kernels.kernel import Kernel
+from gpusudoku.kernels.store import Store
 from gpusudoku.options import Options
 from gpusudoku.planning import choose as choosing
 from gpusudoku.planning.choose import NOT_COMPILED, choose
+from gpusudoku.planning.patience import Patience
 from gpusudoku.planning.run import count_board
 from gpusudoku.planning.search import SearchPlan
 from tests.boards import puzzle
@@ -22,7 +26,21 @@ BOARD = puzzle("3x3", 21, 1)
 
 
 @pytest.fixture
-def price(monkeypatch: pytest.MonkeyPatch) -> Price:
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """Where it is kept how long searches took: nowhere else, and they took no time yet."""
+    store = Store(tmp_path / "kept", b"state")
+    monkeypatch.setattr(jit, "store", lambda: store)
+    monkeypatch.setattr(choosing, "PATIENCE", patience())
+    return store
+
+
+def patience() -> dict[bool, Patience]:
+    """As it is in a new process."""
+    return {True: Patience("nine"), False: Patience("general")}
+
+
+@pytest.fixture
+def price(store: Store, monkeypatch: pytest.MonkeyPatch) -> Price:
     """Let compiling the search, or the contraction, take so many seconds, and the search half."""
     monkeypatch.setattr(SearchPlan, "seconds", SEARCH_SECONDS)
 
@@ -63,6 +81,35 @@ def test_what_was_not_looked_at_is_said_to_be_not(price: Price) -> None:
     estimates = choose(BOARD, Options()).estimates
     assert (estimates.search_seconds, estimates.contraction_seconds) == (SEARCH_SECONDS, None)
     assert estimates.no_contraction == NOT_COMPILED
+
+
+def test_searches_do_not_go_on_for_ever(price: Price, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once they took as long as compiling would, that is done: in whatever process."""
+    price(0.0, 1.6)
+    methods = []
+    for _ in range(5):
+        methods.append(choose(BOARD, Options(), engine=CpuEngine(1)).method)
+        monkeypatch.setattr(choosing, "PATIENCE", patience())
+    assert methods == ["search"] * 3 + ["contraction"] * 2
+
+
+@pytest.mark.parametrize("kept", [b"nonsense", b"", b"nan"])
+def test_what_cannot_be_read_is_no_time(store: Store, kept: bytes) -> None:
+    store.write("waited-nine", kept)
+    waited = choosing.PATIENCE[True]
+    assert waited.seconds == 0.0
+    waited.add(1.5)
+    assert patience()[True].seconds == 1.5
+
+
+def test_without_a_folder_this_process_counts(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jit, "store", lambda: None)
+    waited = choosing.PATIENCE[True]
+    waited.add(1.0)
+    waited.add(1.0)
+    assert waited.seconds == 2.0
 
 
 def test_more_threads_make_the_search_worth_more(price: Price) -> None:

@@ -54,7 +54,7 @@ class DeviceSum:
         from gpusudoku.kernels.contraction.nine.cuda import kernel
 
         sums = self._gpu.xp.zeros(last - first, np.uint64)
-        threads = self._gpu.tuning.sum_threads_per_block
+        threads = self._gpu.block_of(kernel(), self._gpu.tuning.sum_threads_per_block)
         launch = self._gpu.configured(kernel(), last - first, threads)
         launch(first, *self._arguments, self._gpu.for_kernel(sums))
         found = self._gpu.host(sums).tolist()  # waits for the kernel

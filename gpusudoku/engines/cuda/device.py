@@ -75,14 +75,13 @@ class Gpu:
         with self.xp.cuda.Device(self.number), cuda.gpus[self.number]:
             yield
 
-    def block_of(self, kernel: Any) -> int:
-        """The threads of a block: those of the tuning, or as many as there are registers for."""
-        wanted = self.tuning.threads_per_block
-        return min(wanted, self.multiprocessor.most_threads(self._registers(kernel)))
+    def block_of(self, kernel: Any, threads: int) -> int:
+        """The threads of a block: so many, or as many as there are registers for."""
+        return min(threads, self.multiprocessor.most_threads(self._registers(kernel)))
 
     def threads_for(self, kernel: Any) -> int:
-        """The threads of a launch that fills the GPU, all of which run at once."""
-        threads = self.block_of(kernel)
+        """The threads of a search's launch that fills the GPU, all of which run at once."""
+        threads = self.block_of(kernel, self.tuning.threads_per_block)
         blocks = self.tuning.blocks_per_multiprocessor
         if blocks is None:
             blocks = self.multiprocessor.blocks_of(threads, self._registers(kernel))

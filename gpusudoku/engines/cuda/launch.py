@@ -78,7 +78,7 @@ class Launch:
         """The threads that the GPU can run at once."""
         self.depth = min(layout.n**2 + 2, max(LEAST_DEPTH, levels // most), levels)
         self.threads = min(most, levels // self.depth)
-        per_block = gpu.block_of(compiled)
+        per_block = gpu.block_of(compiled, tuning.threads_per_block)
         self._kernel = gpu.configured(compiled, -(-self.threads // per_block), per_block)
         xp = gpu.xp
         self.work = Work(

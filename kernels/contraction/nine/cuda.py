@@ -130,4 +130,4 @@ def build_kernel() -> Callable[..., None]:
 @cache
 def kernel() -> Any:
     """The kernel, ready to be launched as ``kernel()[blocks, threads_per_block](...)``."""
-    return cuda_jit.kernel("contraction.nine.cuda.kernel", build_kernel())
+    return cuda_jit.kernel("contraction.nine.cuda.kernel", build_kernel(), SIGNATURE)

@@ -80,7 +80,7 @@ def test_the_current_device_is_current_again(monkeypatch: pytest.MonkeyPatch) ->
 )
 def test_blocks_can_be_launched(wanted: int, registers: int, threads: int, blocks: int) -> None:
     gpu, kernel = made_up(Tuning(threads_per_block=wanted)), Kernel(registers)
-    assert gpu.block_of(kernel) == threads
+    assert gpu.block_of(kernel, wanted) == threads
     assert gpu.threads_for(kernel) == threads * blocks * 132
 
 
@@ -116,4 +116,4 @@ def test_a_sum_is_cut_for_the_smallest_gpu(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_simulator_has_no_registers() -> None:
     if availability.simulated():
-        assert Gpu(0, SIMULATED).block_of(None) == SIMULATED.threads_per_block
+        assert Gpu(0, SIMULATED).block_of(None, 1024) == 1024
