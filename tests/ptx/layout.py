@@ -1,0 +1,95 @@
+"""Where the variables of a module lie, and what a launch tells the native code.
+
+The windows of local and shared memory have addresses of their own, as on a card, which begin at
+``GAP``; there is a gap after every variable, so that running out of one is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tests.ptx.model import Module, PtxError, Variable
+
+GAP = 64
+"""Bytes before the first variable of a space and between any two."""
+
+CONTEXT = (
+    *("params", "globals", "regions", "region_count", "sites"),
+    *("shared", "shared_size", "frames", "stride", "threads", "backwards", "poison"),
+    *("fault_site", "fault_address", "fault_thread"),
+    *(f"{register}.{axis}" for register in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"),
+)
+"""The 64-bit words of the context that native code gets."""
+WORD = {name: index for index, name in enumerate(CONTEXT)}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A variable and its offset in its space; its size is None if the launch says it."""
+
+    variable: Variable
+    offset: int
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in the PTX where something can go wrong."""
+
+    function: str
+    line: int
+    text: str
+    what: str
+    """memory, division, trap or barrier."""
+    space: str = ""
+    width: int = 1
+
+
+class Space:
+    """The variables of one space, one after the other."""
+
+    def __init__(self, variables: Iterable[Variable]) -> None:
+        self.places: dict[str, Place] = {}
+        self.size = GAP
+        for variable in sorted(variables, key=lambda variable: variable.size is None):
+            self.size += -self.size % max(16, variable.align)
+            self.places[variable.name] = Place(variable, self.size)
+            if variable.size is not None:  # what the launch sizes is last
+                self.size += variable.size + GAP
+
+    @property
+    def dynamic(self) -> int | None:
+        """The offset of what the launch sizes."""
+        offsets = {place.offset for place in self.places.values() if place.variable.size is None}
+        return max(offsets, default=None)
+
+
+class Layout:
+    """The spaces of a module. No function runs twice in a thread at a time: no recursion."""
+
+    def __init__(self, module: Module) -> None:
+        inside = [each for function in module.functions.values() for each in function.variables]
+        every = [*module.variables, *inside]
+        if sum(variable.space == "shared" and variable.size is None for variable in every) > 1:
+            raise PtxError("more than one variable of shared memory is sized by the launch")
+        self.spaces = {
+            space: Space(variable for variable in every if variable.space == space)
+            for space in ("local", "shared")
+        }
+        self.spaces["global"] = Space(v for v in every if v.space in ("global", "const"))
+        self.spaces["const"] = self.spaces["global"]
+        self.functions = module.functions
+        self.kept = 0
+        """Bytes for the registers that a thread keeps at a barrier."""
+        self.sites: list[Site] = []
+
+    def find(self, name: str) -> tuple[str, Place] | None:
+        """The space and place of a variable; None if there is no such variable."""
+        for space in ("local", "shared", "global"):
+            if name in self.spaces[space].places:
+                return space, self.spaces[space].places[name]
+        return None
+
+    def add(self, site: Site) -> int:
+        self.sites.append(site)
+        return len(self.sites) - 1
