@@ -7,9 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tests.ptx.function import offsets
 from tests.ptx.model import Variable
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """An array of which a kernel gets nothing but the address, as C would have it."""
+
+    array: NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,9 @@ def flattened(value: Any, name: str) -> tuple[list[int], list[Region]]:
     An array is meminfo, parent, items, bytes of an item, data, shape and strides; a tuple is its
     elements, one after the other.
     """
+    if isinstance(value, Pointer):
+        numbers, regions = flattened(value.array, name)
+        return numbers[4:5], regions
     if isinstance(value, np.ndarray):
         low, high = np.lib.array_utils.byte_bounds(value)
         start = value.__array_interface__["data"][0]
@@ -34,9 +45,7 @@ def flattened(value: Any, name: str) -> tuple[list[int], list[Region]]:
         return numbers, [Region(low, high - low, name)] if value.size else []
     if isinstance(value, tuple):
         names = getattr(value, "_fields", range(len(value)))
-        parts = [
-            flattened(one, f"{name}.{part}") for one, part in zip(value, names, strict=True)
-        ]
+        parts = [flattened(one, f"{name}.{part}") for one, part in zip(value, names, strict=True)]
         return (
             [number for numbers, _ in parts for number in numbers],
             [region for _, regions in parts for region in regions],

@@ -116,7 +116,7 @@ class Body:
     def _address_of(self, name: str) -> str:
         if name == "WARP_SZ":
             return "32"
-        found = self.layout.find(name)
+        found = self.layout.find(self.function.name, name)
         if found is None:
             raise self.error(f"unknown name {name}")
         space, place = found
@@ -163,4 +163,3 @@ def contexts() -> list[str]:
         lines.append(f"  %context.{word}.at = getelementptr i64, ptr %context, i64 {index}")
         lines.append(f"  %context.{word} = load i64, ptr %context.{word}.at")
     return lines
-

@@ -10,7 +10,7 @@ from tests.ptx.layout import Site
 Triple = tuple[int, int, int]
 
 
-class Fault(Exception):
+class Fault(Exception):  # noqa: N818
     """A kernel touched what it may not, divided by zero, or went apart at a barrier."""
 
     def __init__(

@@ -7,8 +7,8 @@ thread has ended, or -1 after a fault.
 
 from __future__ import annotations
 
-from tests.ptx import control, integers, values  # noqa: F401  (they fill the table of opcodes)
 from tests.ptx import bits as _bits  # noqa: F401
+from tests.ptx import control, integers, values  # noqa: F401  (they fill the table of opcodes)
 from tests.ptx import memory as _memory  # noqa: F401
 from tests.ptx.body import Body, Step, contexts
 from tests.ptx.layout import Layout
@@ -74,8 +74,8 @@ def write_barriers(body: Body, labels: dict[str, int]) -> list[int]:
     first = body.layout.spaces["local"].size
     place = {name: first + 8 * i for i, name in enumerate(kept)}
     body.layout.kept = max(body.layout.kept, 8 * len(kept))
-    for body.step, live in zip(body.steps, after, strict=True):
-        site = body.step.site
+    for step, live in zip(body.steps, after, strict=True):
+        body.step, site = step, step.site
         if site is None:
             continue
         names = [name for name in kept if live >> number[name] & 1]
@@ -139,7 +139,8 @@ def variables(body: Body, barriers: list[int]) -> list[str]:
         lines.append(f'  store {llvm} %poison{llvm[1:]}, ptr %"{name}"')
     for each in function.variables:
         if each.space == "local":
-            place, at = body.layout.spaces["local"].places[each.name], body.name("local")
+            place = body.layout.spaces["local"].places[function.name, each.name]
+            at = body.name("local")
             lines.append(f"  %{at} = getelementptr i8, ptr %frame, i64 {place.offset}")
             fill = f"ptr %{at}, i8 %poison8, i64 {each.size}, i1 false"
             lines.append(f"  call void @llvm.memset.p0.i64({fill})")

@@ -46,48 +46,47 @@ class Site:
 
 
 class Space:
-    """The variables of one space, one after the other."""
+    """The variables of one space, one after the other; with the names of their functions."""
 
-    def __init__(self, variables: Iterable[Variable]) -> None:
-        self.places: dict[str, Place] = {}
+    def __init__(self, variables: Iterable[tuple[str, Variable]]) -> None:
+        self.places: dict[tuple[str, str], Place] = {}
         self.size = GAP
-        for variable in sorted(variables, key=lambda variable: variable.size is None):
+        for function, variable in sorted(variables, key=lambda named: named[1].size is None):
             self.size += -self.size % max(16, variable.align)
-            self.places[variable.name] = Place(variable, self.size)
+            self.places[function, variable.name] = Place(variable, self.size)
             if variable.size is not None:  # what the launch sizes is last
                 self.size += variable.size + GAP
-
-    @property
-    def dynamic(self) -> int | None:
-        """The offset of what the launch sizes."""
-        offsets = {place.offset for place in self.places.values() if place.variable.size is None}
-        return max(offsets, default=None)
 
 
 class Layout:
     """The spaces of a module. No function runs twice in a thread at a time: no recursion."""
 
     def __init__(self, module: Module) -> None:
-        inside = [each for function in module.functions.values() for each in function.variables]
-        every = [*module.variables, *inside]
-        if sum(variable.space == "shared" and variable.size is None for variable in every) > 1:
-            raise PtxError("more than one variable of shared memory is sized by the launch")
+        every = [("", variable) for variable in module.variables]
+        for function in module.functions.values():
+            every += [(function.name, variable) for variable in function.variables]
         self.spaces = {
-            space: Space(variable for variable in every if variable.space == space)
-            for space in ("local", "shared")
+            name: Space(named for named in every if named[1].space in spaces)
+            for name, spaces in {
+                "local": ("local",),
+                "shared": ("shared",),
+                "global": ("global", "const"),
+            }.items()
         }
-        self.spaces["global"] = Space(v for v in every if v.space in ("global", "const"))
-        self.spaces["const"] = self.spaces["global"]
+        sized_by_launch = [v for _, v in every if v.space == "shared" and v.size is None]
+        if len(sized_by_launch) > 1:
+            raise PtxError("more than one variable of shared memory is sized by the launch")
         self.functions = module.functions
         self.kept = 0
         """Bytes for the registers that a thread keeps at a barrier."""
         self.sites: list[Site] = []
 
-    def find(self, name: str) -> tuple[str, Place] | None:
-        """The space and place of a variable; None if there is no such variable."""
-        for space in ("local", "shared", "global"):
-            if name in self.spaces[space].places:
-                return space, self.spaces[space].places[name]
+    def find(self, function: str, name: str) -> tuple[str, Place] | None:
+        """The space and place of a variable, of the function or the module; None if unknown."""
+        for owner in (function, ""):
+            for space, variables in self.spaces.items():
+                if (owner, name) in variables.places:
+                    return space, variables.places[owner, name]
         return None
 
     def add(self, site: Site) -> int:

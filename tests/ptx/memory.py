@@ -89,7 +89,9 @@ def store(body: Body, it: Instruction) -> None:
     values = [body.read(each, kind.bits, loose=True) for each in sources]
     for pointer, value in zip(locate(body, it, access, place), values, strict=True):
         if access.ordered:
-            body.line(f"store atomic {kind.llvm} {value}, ptr {pointer} seq_cst, align {kind.bytes}")
+            body.line(
+                f"store atomic {kind.llvm} {value}, ptr {pointer} seq_cst, align {kind.bytes}"
+            )
         else:
             body.line(f"store {kind.llvm} {value}, ptr {pointer}, align 1")
 
@@ -205,5 +207,3 @@ def check(body: Body, access: Access, address: str) -> None:
 def in_window(body: Body, space: str, address: str, width: int) -> str:
     """Whether an access is inside a variable of local or shared memory."""
     return body.op(f"call i1 @in_{space}(ptr %context, i64 {address}, i64 {width})")
-
-

@@ -272,9 +272,7 @@ class Parser:
         if self._accept("["):
             base, offset = self._operand(), 0
             assert isinstance(base, Register | Symbol | Immediate)
-            if self._accept("+"):
-                offset = self._number()
-            elif self._next == "-":
+            if self._accept("+") or self._next == "-":
                 offset = self._number()
             self._take("]")
             return Address(base, offset)

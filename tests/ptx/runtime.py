@@ -158,13 +158,15 @@ def runtime(layout: Layout) -> str:
 
 def window(layout: Layout, space: str) -> str:
     """Make ``in_local`` or ``in_shared``: whether an access is inside one of the variables."""
+    places = layout.spaces[space].places.values()
+    how = "alwaysinline" if len(places) < 5 else ""
     lines = [
-        f"define internal i1 @in_{space}(ptr %context, i64 %address, i64 %width) alwaysinline {{",
+        f"define internal i1 @in_{space}(ptr %context, i64 %address, i64 %width) {how} {{",
         f"  %size.at = getelementptr i64, ptr %context, i64 {WORD['shared_size']}",
         "  %size = load i64, ptr %size.at",
     ]
     found = "false"
-    for i, place in enumerate(layout.spaces[space].places.values()):
+    for i, place in enumerate(places):
         lines += inside(i, place)
         lines.append(f"  %found{i} = or i1 {found}, %inside{i}")
         found = f"%found{i}"

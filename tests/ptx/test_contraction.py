@@ -1,0 +1,51 @@
+"""The contraction's sum as NVIDIA's compiler makes it, run by the executor under the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from gpusudoku import collection
+from gpusudoku.board.board import Board
+from gpusudoku.counting import count
+from gpusudoku.engines.cuda.device import SIMULATED
+from gpusudoku.engines.cuda.engine import CudaEngine
+from tests.boards import puzzle, spoilt
+from tests.ptx.card import Card
+from tests.ptx.compiled import CAPABILITIES
+
+Insert = Callable[..., Card]
+
+
+def counted(board: Board, **tuning: int) -> int:
+    engine = CudaEngine(tuning=replace(SIMULATED, **tuning))  # type: ignore[arg-type]
+    return count(board, engine=engine, method="contraction").count
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES, ids=str)
+def test_counts(capability: tuple[int, int], insert: Insert) -> None:
+    card = insert(*capability)
+    for clues in (17, 24, 30):
+        board = puzzle("3x3", clues, clues)
+        assert counted(board) == count(board, device="cpu", method="contraction").count > 0
+    assert counted(spoilt(board, 1)) == count(spoilt(board, 1), device="cpu").count
+    assert card.launches
+
+
+@pytest.mark.parametrize("threads", [1, 33, 128, 1024])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_blocks_of_any_size(threads: int, seed: int, insert: Insert) -> None:
+    """Threads wait for each other, whichever comes first; warps may be incomplete."""
+    insert(10, 0, seed=seed, workers=2)
+    board = puzzle("3x3", 22, 3)
+    wanted = count(board, device="cpu", method="contraction").count
+    assert counted(board, sum_threads_per_block=threads, sum_tasks_per_multiprocessor=3) == wanted
+
+
+@pytest.mark.parametrize("name", ["1c", "2d"])
+def test_boards_of_the_collection(name: str, insert: Insert) -> None:
+    insert(9, 0)
+    entry = collection.entry(name)
+    assert counted(collection.load(name), sum_threads_per_block=64) == entry.count
