@@ -37,8 +37,8 @@ NAME = re.compile(r"_(?:Z[\w$]*?|cudapy_smem_\d+)(?=_param_\d|[^\w$])")
 
 
 @cache
-def texts(slow: bool = False) -> dict[Case, str]:
-    """The PTX of the quick cases, or of the slow ones."""
+def texts(slow: bool) -> dict[Case, str]:
+    """The PTX of the quick cases, or of the slow ones, which come from a process of their own."""
     cases = SLOW if slow else QUICK
     if find_spec("numba_cuda") is None:
         pytest.skip("numba-cuda is not installed (pip install 'numba-cuda[cu13]')")

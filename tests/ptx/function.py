@@ -7,9 +7,7 @@ thread has ended, or -1 after a fault.
 
 from __future__ import annotations
 
-from tests.ptx import bits as _bits  # noqa: F401
-from tests.ptx import control, integers, values  # noqa: F401  (they fill the table of opcodes)
-from tests.ptx import memory as _memory  # noqa: F401
+from tests.ptx import bits, control, integers, memory, values  # noqa: F401 - they fill OPCODES
 from tests.ptx.body import Body, Step, contexts
 from tests.ptx.layout import Layout
 from tests.ptx.liveness import live_after, numbered
@@ -132,8 +130,8 @@ def variables(body: Body, barriers: list[int]) -> list[str]:
     if function.entry:
         cases = " ".join(f"i64 {site + 1}, label %resume{site}" for site in barriers)
         lines += [f"  switch i64 %state, label %begin [ {cases} ]", "begin:"]
-    for bits in (1, 8, 16, 32):
-        lines.append(f"  %poison{bits} = trunc i64 %context.poison to i{bits}")
+    for width in (1, 8, 16, 32):
+        lines.append(f"  %poison{width} = trunc i64 %context.poison to i{width}")
     lines.append("  %poison64 = add i64 %context.poison, 0")
     for name, llvm in used.items():
         lines.append(f'  store {llvm} %poison{llvm[1:]}, ptr %"{name}"')

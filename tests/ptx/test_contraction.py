@@ -16,6 +16,7 @@ from tests.boards import puzzle, spoilt
 from tests.ptx.card import Card
 from tests.ptx.compiled import CAPABILITIES
 
+pytestmark = pytest.mark.timeout(300)  # the first to need a kernel waits for the compiler
 Insert = Callable[..., Card]
 
 

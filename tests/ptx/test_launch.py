@@ -17,6 +17,8 @@ from tests.ptx.model import TYPES, Variable
 from tests.ptx.parse import parse
 from tests.ptx.written import HEAD, kernel, run
 
+pytestmark = pytest.mark.timeout(300)  # the first to need a kernel waits for the compiler
+
 NOTHING = np.zeros(1)
 
 
@@ -242,7 +244,7 @@ def test_arguments_are_flattened_as_numba_does() -> None:
 
 def test_numba_flattens_them_like_this() -> None:
     """The number of words is that of the parameters which the compiler made."""
-    [function] = parse(compiled.texts()[9, 0]).functions.values()
+    [function] = parse(compiled.texts(False)[9, 0]).functions.values()
     words = [1, 9, 9, 11 + 9, 3 * 7, 1, 7]
     assert len(words) == len(signature(nine.build_kernel()).parameters)
     assert len(function.parameters) == sum(words)

@@ -28,6 +28,7 @@ from tests.engines.cuda.simulator import limit_budgets, limit_memory
 from tests.ptx.card import Card
 from tests.ptx.compiled import CAPABILITIES
 
+pytestmark = pytest.mark.timeout(300)  # the first to need a kernel waits for the compiler
 Insert = Callable[..., Card]
 BOARD = collection.load("1b")
 COUNT = collection.entry("1b").count
@@ -83,7 +84,7 @@ def test_short_stacks(
     """Hardly any memory: threads stop at a full stack of two rows."""
     insert(*capability)
     limit_memory(levels, Geometry(3, 3), monkeypatch)
-    board = puzzle("3x3", 25, 7)
+    board = puzzle("3x3", 28, 7)
     wanted = count(board, device="cpu").count
     assert counted(board, tuned(stacks=stacks), cutoff=ALONE) == wanted
 
@@ -152,15 +153,15 @@ def test_all_techniques(capability: tuple[int, int], insert: Insert) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("capability", CAPABILITIES, ids=str)
-@pytest.mark.parametrize("name", [e.name for e in collection.entries() if e.searchable])
+@pytest.mark.parametrize("capability", [(9, 0), (10, 0)], ids=str)
+@pytest.mark.parametrize(
+    "name",
+    [each.name for each in collection.entries() if str(each.box) == "3x3" and each.count < 10**7],
+)
 def test_boards_of_the_collection(name: str, capability: tuple[int, int], insert: Insert) -> None:
-    entry = collection.entry(name)
-    if str(entry.box) != "3x3" or entry.count > 10**7:
-        pytest.skip("of another shape, or with too many solutions")
     insert(*capability)
     engine = tuned(blocks_per_multiprocessor=4, threads_per_block=64)
-    assert counted(collection.load(name), engine) == entry.count
+    assert counted(collection.load(name), engine) == collection.entry(name).count
 
 
 def test_blocks_side_by_side(insert: Insert) -> None:
