@@ -31,6 +31,7 @@ FAULTS = {
         "out",
     ),
     "nothing": ("mov.u64 %d0, 0; st.global.u32 [%d0], 1;", "global", "out of bounds"),
+    "nothing, by the byte": ("mov.u64 %d0, 0; ld.global.u8 %h1, [%d0];", "global", "out of bounds"),
     "garbage": ("st.global.u32 [%d0+3], 1;", "global", "out of bounds"),
     "a store": ("st.global.u8 [%a+32], 1;", "global", "out of bounds"),
     "an atomic change": ("atom.global.add.u64 %d1, [%a+32], 1;", "global", "out of bounds"),
