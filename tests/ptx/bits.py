@@ -28,8 +28,8 @@ def invert(body: Body, it: Instruction) -> None:
 def any_logic(body: Body, it: Instruction) -> None:
     """Any function of three bits: bit 4a + 2b + c of the table is its value."""
     kind, (to, *sources, table) = only_type(it, "b", "32"), it.operands
-    if not isinstance(table, Immediate):
-        raise it.error("expected a table")
+    if not isinstance(table, Immediate) or len(sources) != 3:
+        raise it.error("expected three operands and a table")
     values = [body.read(source, kind.bits) for source in sources]
     inverted = [body.op(f"xor i32 {value}, -1") for value in values]
     result = "0"

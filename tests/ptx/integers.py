@@ -50,6 +50,8 @@ def mul(body: Body, it: Instruction) -> None:
     how, kind = typed(it, "su", "16 32 64", ("lo", "hi", "wide"))
     if len(how) != 1 or (how == ["wide"] and kind.bits == 64):
         raise it.error("expected one of .lo, .hi and .wide")
+    if len(it.operands) != (4 if it.opcode == "mad" else 3):
+        raise it.error("unexpected operands")
     value, bits = product(body, it, how[0], kind)
     if it.opcode == "mad":
         value = body.op(f"add i{bits} {value}, {body.read(it.operands[3], bits)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,8 @@ from tests.ptx.native import Code
 
 POISON = 0xA5A5A5A5A5A5A5A5
 """What memory and registers hold before they are written; a seed changes it."""
-MOST_THREADS = 1024
-"""Threads of a block, at most."""
+MOST_BLOCKS, MOST_THREADS = 2**31 - 1, 1024
+"""Blocks of a grid and threads of a block, at most."""
 
 
 def memory(size: int) -> NDArray[np.uint8]:
@@ -71,12 +72,15 @@ class Kernel:
         ------
         Fault
             If a thread does what it may not.
+        ValueError
+            If no card could run a grid or a block of that size.
         TypeError
             If the arguments do not fit the kernel.
         """
         sizes, threads = triple(grid), triple(block)
-        if not 1 <= int(np.prod(threads)) <= MOST_THREADS:
-            raise ValueError(f"a block cannot have {int(np.prod(threads))} threads")
+        for name, size, most in (("grid", sizes, MOST_BLOCKS), ("block", threads, MOST_THREADS)):
+            if min(size) < 1 or prod(size) > most:
+                raise ValueError(f"no {name} can be {size}")
         parameters, regions = marshalled(self._function.parameters, arguments)
         start = self._globals.ctypes.data
         for place in self._layout.spaces["global"].places.values():
@@ -110,7 +114,7 @@ class Worker:
     ) -> None:
         layout, (grid, block) = kernel._layout, sizes
         self._kernel, self._regions, self._layout, self._block = kernel, regions, layout, block
-        self._threads = int(np.prod(block))
+        self._threads = prod(block)
         self._poison = (POISON + seed * 0x0B0B0B0B0B0B0B0B) % 2**64
         # Without barriers, threads run one after the other and take turns with one frame.
         stride = layout.spaces["local"].size + layout.kept

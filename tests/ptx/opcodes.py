@@ -33,7 +33,10 @@ def write_instruction(body: Body, instruction: Instruction) -> None:
     """
     if instruction.opcode not in OPCODES:
         raise instruction.error(f"unknown opcode {instruction.opcode}")
-    OPCODES[instruction.opcode](body, instruction)
+    try:
+        OPCODES[instruction.opcode](body, instruction)
+    except (ValueError, IndexError) as error:  # writers take operands and modifiers apart
+        raise instruction.error("unexpected operands or modifiers") from error
 
 
 def only_type(instruction: Instruction, kinds: str = "sub", bits: str = "16 32 64") -> Type:

@@ -172,6 +172,8 @@ class Parser:
                 self._take()
             if self._accept(".align"):
                 self._number()
+        if extern and space != "shared":
+            raise self._error("a variable of another module")
         found = [self._variable(space, kind, align, extern)]
         while space != "param" and self._accept(","):
             found.append(self._variable(space, kind, align, extern))

@@ -163,6 +163,12 @@ ERRORS = {
     "frobnicate.b32 %r1, %r2;": "unknown opcode frobnicate",
     "add.f32 %r1, %r2, %r3;": "unknown type .f32",
     "add.sat.s32 %r1, %r2, %r3;": "unknown modifier .sat",
+    "add.s32 %r1, %r2;": "unexpected operands",
+    "mul.lo.s32 %r1, %r2, %r3, %r4;": "unexpected operands",
+    "mul.s32 %r1, %r2, %r3;": "expected one of .lo, .hi and .wide",
+    "lop3.b32 %r1, %r2, %r3, 150;": "expected three operands and a table",
+    "setp.u32 %p1, %r1, %r2;": "unexpected operands",
+    "cvta %d1, %d2;": "unexpected operands",
     "add.s64 %r1, %r2, %r3;": "%r2 has 32 bits, not 64",
     "add.s32 %d1, %r2, %r3;": "%d1 has 64 bits, not 32",
     "add.s32 %r1, %r2, %r99;": "unknown register %r99",
@@ -198,7 +204,9 @@ def test_error(code: str) -> None:
     assert str(caught.value).startswith("line ")
 
 
-def test_a_function_that_is_elsewhere() -> None:
+def test_what_is_elsewhere() -> None:
+    with pytest.raises(PtxError, match="a variable of another module"):
+        load(f"{HEAD}.extern .global .u32 away;")
     with pytest.raises(PtxError, match="the function away is not in the module"):
         load(f"{HEAD}.extern .func away();")
 

@@ -37,9 +37,11 @@ def test_every_thread_of_every_block() -> None:
     assert (rows[:, 12] == (x + 5 * (y + 2 * z)) % 32).all()
 
 
-def test_too_many_threads() -> None:
-    with pytest.raises(ValueError, match="1025 threads"):
+def test_sizes_that_no_card_can_run() -> None:
+    with pytest.raises(ValueError, match=r"no block can be \(1025, 1, 1\)"):
         run(kernel("ret;"), NOTHING, NOTHING, block=1025)
+    with pytest.raises(ValueError, match=r"no grid can be \(0, 1, 1\)"):
+        kernel("ret;").launch(0, 1, [Pointer(NOTHING), Pointer(NOTHING)])
 
 
 @pytest.mark.parametrize("seed", [0, 1])
