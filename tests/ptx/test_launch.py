@@ -110,6 +110,27 @@ def test_threads_that_end_do_not_keep_others_waiting() -> None:
     assert total[0] == 5
 
 
+def test_other_ways_to_wait_and_to_end() -> None:
+    built = kernel(
+        "membar.gl; membar.cta; fence.acq_rel.gpu; fence.sc.sys;",
+        "barrier.sync 0;",
+        "barrier.sync.aligned 0;",
+        "barrier.cta.sync 0;",
+        "bar.cta.sync 0;",
+        "st.shared::cta.u32 [block], 5;",
+        "ld.shared::cta.u32 %r1, [block];",
+        "atom.shared::cta.add.u32 %r2, [block], 1;",
+        "red.relaxed.gpu.global.add.u32 [%a], %r1;",
+        "setp.eq.u32 %p1, %tid, 1;",
+        "@!%p1 exit;",
+        "st.global.u32 [%a+4], %r2;",
+        before=".shared .align 4 .b8 block[4];",
+    )
+    found = np.zeros(2, np.uint32)
+    run(built, found, NOTHING, block=2)
+    assert found.tolist() == [10, 5]
+
+
 def test_atomic_additions_of_many_workers() -> None:
     """Blocks run side by side, long enough to meet; every number is claimed once."""
     each, slots = 1 << 20, 1 << 20

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from tests.ptx.executor import load
 from tests.ptx.launch import Kernel
 from tests.ptx.reference import FORMS, PRED, Form
-from tests.ptx.written import HEAD, entry, run
+from tests.ptx.written import HEAD, entry, kernel, run
 
-ROWS = 384
+ROWS = 256
 """Operands for each form; a thread each."""
 EDGES = [
     *(0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 257, 264, 287),
@@ -105,3 +105,22 @@ def test_opcode(text: str, kernels: dict[str, Kernel]) -> None:
                 given[-1] = last % 2 ** form.sources[-1]
             wanted = form.results_of(*given)
             assert tuple(result[: len(wanted)]) == wanted, (text, [hex(one) for one in given])
+
+
+def test_vectors_of_registers() -> None:
+    """The first register has the lowest bits."""
+    built = kernel(
+        "ld.global.b64 %d1, [%a];",
+        "mov.b64 {%r1, %r2}, %d1;",
+        "mov.b64 {%h1, %h2, %h3, %h4}, %d1;",
+        "mov.b32 {%h5, %h6}, %r1;",
+        "mov.b64 %d2, {%r2, %r1};",
+        "mov.b64 %d3, {%h4, %h3, %h2, %h1};",
+        "mov.b32 %r3, {%h6, %h5};",
+        "st.global.b64 [%b], %d2;",
+        "st.global.b64 [%b+8], %d3;",
+        "st.global.b32 [%b+16], %r3;",
+    )
+    found = np.zeros(3, np.uint64)
+    run(built, np.array([0x0123456789ABCDEF], np.uint64), found)
+    assert found.tolist() == [0x89ABCDEF01234567, 0xCDEF89AB45670123, 0xCDEF89AB]
