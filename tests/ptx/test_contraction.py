@@ -9,10 +9,13 @@ import pytest
 
 from gpusudoku import collection
 from gpusudoku.board.board import Board
+from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.counting import count
 from gpusudoku.engines.cuda.device import SIMULATED
 from gpusudoku.engines.cuda.engine import CudaEngine
+from gpusudoku.kernels.contraction.nine.arrays import A, B
 from tests.boards import puzzle, spoilt
+from tests.contraction.nine.counted import candidates_of, summed
 from tests.ptx.card import Card
 from tests.ptx.compiled import CAPABILITIES
 
@@ -45,8 +48,24 @@ def test_blocks_of_any_size(threads: int, seed: int, insert: Insert) -> None:
     assert counted(board, sum_threads_per_block=threads, sum_tasks_per_multiprocessor=3) == wanted
 
 
-@pytest.mark.parametrize("name", ["1c", "2d"])
-def test_boards_of_the_collection(name: str, insert: Insert) -> None:
-    insert(9, 0)
-    entry = collection.entry(name)
-    assert counted(collection.load(name), sum_threads_per_block=64) == entry.count
+@pytest.mark.parametrize("capability", [(9, 0), (10, 0)], ids=str)
+@pytest.mark.parametrize("name", ["1a", "1f", "2d", "2f", "top-band-cyclic", "full-error", "empty"])
+def test_boards_of_the_collection(name: str, capability: tuple[int, int], insert: Insert) -> None:
+    """Blocks of the size that a card runs; the empty board's count has 22 digits."""
+    insert(*capability)
+    board, wanted = collection.load(name), collection.entry(name).count
+    assert counted(board, sum_threads_per_block=128) == wanted
+
+
+@pytest.mark.parametrize("capability", [(9, 0), (10, 0)], ids=str)
+def test_entries_of_any_width(capability: tuple[int, int], insert: Insert) -> None:
+    """Multiplicities too large for 16 bits, and sums too large for 32."""
+    insert(*capability)
+    board = puzzle("3x3", 22, 1)
+    sums = []
+    for times in (1, 1000):
+        nine = Nine(candidates_of(board))
+        for line in nine.workspace.roles.summed[[A, B]]:
+            nine.workspace.lists.multiplicity[line] *= times
+        sums.append(summed(nine, CudaEngine())[0])
+    assert sums[1] == 1000**2 * sums[0] > 2**32
