@@ -32,7 +32,7 @@ def write_function(layout: Layout, function: Function, checked: bool) -> tuple[s
             if target not in labels:
                 raise each.error(f"unknown label {target}")
     barriers = write_barriers(body, labels)
-    head = [*header(function), *contexts(), *windows(), *variables(body, barriers)]
+    head = [*header(function), *contexts(), *derived(), *variables(body, barriers)]
     lines = [line for step in body.steps for line in step.lines]
     text = "\n".join([*head, *lines, "  ret i64 0", "}", ""])
     return text, body.calls
@@ -102,7 +102,7 @@ def header(function: Function) -> list[str]:
     return [f'define internal i64 @"{function.name}"({arguments}) {{']
 
 
-def windows() -> list[str]:
+def derived() -> list[str]:
     """What the body takes for granted besides the words of the context."""
     return [
         "  %frame.address = ptrtoint ptr %frame to i64",

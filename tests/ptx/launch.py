@@ -39,9 +39,9 @@ class Kernel:
     def __init__(
         self, function: Function, layout: Layout, code: Code, globals_: NDArray[np.uint8]
     ) -> None:
-        self.name, self._function, self._layout = function.name, function, layout
-        self._code, self._globals = code, globals_
-        self._address = code.address(function.name)
+        self.name, self.function, self.layout = function.name, function, layout
+        self.code, self.globals = code, globals_
+        self.address = code.address(function.name)
 
     def launch(
         self,
@@ -81,9 +81,9 @@ class Kernel:
         for name, size, most in (("grid", sizes, MOST_BLOCKS), ("block", threads, MOST_THREADS)):
             if min(size) < 1 or prod(size) > most:
                 raise ValueError(f"no {name} can be {size}")
-        parameters, regions = marshalled(self._function.parameters, arguments)
-        start = self._globals.ctypes.data
-        for place in self._layout.spaces["global"].places.values():
+        parameters, regions = marshalled(self.function.parameters, arguments)
+        start = self.globals.ctypes.data
+        for place in self.layout.spaces["global"].places.values():
             assert place.variable.size is not None
             regions.append(Region(start + place.offset, place.variable.size, place.variable.name))
         blocks = [(x, y, z) for z, y, x in product(*map(range, reversed(sizes)))]
@@ -112,15 +112,15 @@ class Worker:
         shared_bytes: int,
         seed: int,
     ) -> None:
-        layout, (grid, block) = kernel._layout, sizes
+        layout, (grid, block) = kernel.layout, sizes
         self._kernel, self._regions, self._layout, self._block = kernel, regions, layout, block
         self._threads = prod(block)
         self._poison = (POISON + seed * 0x0B0B0B0B0B0B0B0B) % 2**64
+        frame = layout.spaces["local"].size + layout.kept
+        frame += -frame % 256
         # Without barriers, threads run one after the other and take turns with one frame.
-        stride = layout.spaces["local"].size + layout.kept
-        stride += -stride % 256
-        self._stride = stride if layout.kept else 0
-        self._frames = memory(self._threads * self._stride or stride)
+        waits = any(site.what == "barrier" for site in layout.sites)
+        self._frames = memory(frame * (self._threads if waits else 1))
         self._shared = memory(layout.spaces["shared"].size + shared_bytes)
         self._params = memory(len(parameters))
         self._params[:] = np.frombuffer(parameters, np.uint8)
@@ -130,14 +130,14 @@ class Worker:
         self._states = np.zeros(self._threads, np.int64)
         self._context = np.zeros(len(CONTEXT), np.uint64)
         self._set("params", self._params.ctypes.data)
-        self._set("globals", kernel._globals.ctypes.data)
+        self._set("globals", kernel.globals.ctypes.data)
         self._set("regions", self._table.ctypes.data)
         self._set("region_count", len(regions))
         self._set("sites", self._sites.ctypes.data)
         self._set("shared", self._shared.ctypes.data)
         self._set("shared_size", shared_bytes)
         self._set("frames", self._frames.ctypes.data)
-        self._set("stride", self._stride)
+        self._set("stride", frame if waits else 0)
         self._set("threads", self._threads)
         self._set("backwards", seed % 2)
         self._set("poison", self._poison)
@@ -157,8 +157,8 @@ class Worker:
             self._set_axes("ctaid", block)
             self._shared[:] = self._poison % 256
             self._states[:] = 0
-            status = kernel._code.run_block(
-                context.ctypes.data, self._states.ctypes.data, kernel._address
+            status = kernel.code.run_block(
+                context.ctypes.data, self._states.ctypes.data, kernel.address
             )
             if status:
                 raise self._fault(block)

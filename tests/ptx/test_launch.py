@@ -98,6 +98,23 @@ def test_what_a_condition_may_change_is_kept_at_a_barrier() -> None:
     assert found.tolist() == [0, 7, 2]
 
 
+def test_local_memory_outlives_a_barrier_at_which_no_register_is_live() -> None:
+    text = """
+    .visible .entry test(.param .u64 a) {
+      .local .align 4 .b8 mine[4];
+      .reg .b32 %r<3>; .reg .b64 %d<3>;
+      mov.u32 %r1, %tid.x; st.local.u32 [mine], %r1;
+      bar.sync 0;
+      ld.param.u64 %d1, [a]; mov.u32 %r1, %tid.x; mad.wide.u32 %d1, %r1, 4, %d1;
+      ld.local.u32 %r2, [mine]; st.global.u32 [%d1], %r2;
+      ret;
+    }
+    """
+    found = np.zeros(3, np.uint32)
+    run(load(HEAD + text)["test"], found, block=3)
+    assert found.tolist() == [0, 1, 2]
+
+
 def test_threads_that_end_do_not_keep_others_waiting() -> None:
     built = kernel(
         "setp.ge.u32 %p1, %tid, 5;",
