@@ -38,19 +38,24 @@ class Step:
     targets: list[str] = field(default_factory=list)
     """Labels to which it may jump."""
     falls_through: bool = True
-    site: int | None = None
-    """If it is a barrier, its number."""
+    stop: int | None = None
+    """If the thread waits after it, for others: the state in which it is then."""
 
 
 class Body:
     def __init__(self, layout: Layout, function: Function, checked: bool) -> None:
         self.layout, self.function, self.checked = layout, function, checked
-        self.step = Step()
         self.steps: list[Step] = []
+        self.begin()
         self.calls: set[str] = set()
         """The functions that it calls."""
         self.instruction: Instruction | None = None
         self._names = 0
+
+    def begin(self) -> None:
+        """Begin a step."""
+        self.step = Step()
+        self.steps.append(self.step)
 
     def error(self, reason: str) -> PtxError:
         assert self.instruction is not None

@@ -43,7 +43,40 @@ def barrier(body: Body, it: Instruction) -> None:
         raise it.error("only barrier 0, for all threads of the block, is known")
     if not body.function.entry:
         raise it.error("a barrier in a device function")
-    body.step.site = body.site("barrier")
+    body.step.stop = body.site("barrier") + 1
+
+
+VOTES = {"any": 1, "all": 2, "uni": 3, "ballot": 4}
+"""The ways in which a warp votes; a thread's state has the number in its upper half."""
+
+
+@opcode("vote")
+def vote(body: Body, it: Instruction) -> None:
+    """Wait for the threads of the warp that have not ended, and learn what they say."""
+    sync, way, kind = it.modifiers
+    bits = {"pred": 1, "b32": 32}.get(kind)
+    if sync != "sync" or way not in VOTES or bits != (32 if way == "ballot" else 1):
+        raise it.error("unknown modifiers")
+    to, says, members = it.operands
+    if not body.function.entry:
+        raise it.error("a vote in a device function")
+    whole = body.op(f"icmp eq i32 {body.read(members, 32)}, -1")
+    body.fault_unless(whole, body.site("part"))
+    place = body.op("getelementptr i64, ptr %votes, i64 %thread")
+    body.line(f"store i64 {body.resize(body.read(says, 1), 1, 64)}, ptr {place}")
+    body.step.stop = body.site("vote") + 1 + (VOTES[way] << 32)
+    body.begin()
+    ballot, voters = body.context("ballot"), body.context("voters")
+    if way == "ballot":
+        body.write(to, body.resize(ballot, 64, 32), 32)
+        return
+    none = body.op(f"icmp eq i64 {ballot}, 0")
+    every = body.op(f"icmp eq i64 {ballot}, {voters}")
+    if way == "any":
+        every = body.op(f"xor i1 {none}, true")
+    elif way == "uni":
+        every = body.op(f"or i1 {none}, {every}")
+    body.write(to, every, 1)
 
 
 @opcode("call")

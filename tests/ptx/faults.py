@@ -29,8 +29,10 @@ def reason(site: Site, address: int, regions: Sequence[Region]) -> str:
         return "division by zero"
     if site.what == "trap":
         return "trap"
-    if site.what == "barrier":
-        return "threads of a warp wait at different barriers"
+    if site.what in ("barrier", "vote"):
+        return "threads of a warp wait at different places"
+    if site.what == "part":
+        return "a vote of a part of a warp"
     what = f"{site.width} bytes at {address:#x} of {site.space} memory"
     if address % site.width:
         return f"{what}: misaligned"

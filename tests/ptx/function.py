@@ -1,38 +1,42 @@
 """One function of a module -> LLVM IR.
 
 A kernel is called for one thread, with the state in which that thread is: 0 at the beginning, else
-one more than the site of the barrier at which it waits. It returns the next state, 0 when the
-thread has ended, or -1 after a fault.
+it says at which barrier or vote it waits (one more than the site, and how it votes in the upper
+half). It returns the next state, 0 when the thread has ended, or -1 after a fault.
 """
 
 from __future__ import annotations
 
 from tests.ptx import bits, control, integers, memory, values  # noqa: F401 - they fill OPCODES
-from tests.ptx.body import Body, Step, contexts
+from tests.ptx.body import Body, contexts
 from tests.ptx.layout import Layout
 from tests.ptx.liveness import live_after, numbered
 from tests.ptx.model import Function, Instruction, Label, PtxError, Variable
 from tests.ptx.opcodes import write_instruction
 
+WAITING = {"bar", "barrier", "vote"}
+"""Opcodes at which a thread waits for others."""
+
 
 def write_function(layout: Layout, function: Function, checked: bool) -> tuple[str, set[str]]:
     """The LLVM IR of a function, and the names of those that it calls."""
     body = Body(layout, function, checked)
-    labels = {each.name: i for i, each in enumerate(function.body) if isinstance(each, Label)}
+    labels: dict[str, int] = {}
+    known = {each.name for each in function.body if isinstance(each, Label)}
     for each in function.body:
-        body.step = Step()
-        body.steps.append(body.step)
+        body.begin()
         if isinstance(each, Label):
+            labels[each.name] = len(body.steps) - 1
             body.line(f'br label %"{each.name}"')
             body.label(f'"{each.name}"')
             continue
         body.instruction = each
         write_guarded(body, each)
         for target in body.step.targets:
-            if target not in labels:
+            if target not in known:
                 raise each.error(f"unknown label {target}")
-    barriers = write_barriers(body, labels)
-    head = [*header(function), *contexts(), *derived(), *variables(body, barriers)]
+    stops = write_stops(body, labels)
+    head = [*header(function), *contexts(), *derived(), *variables(body, stops)]
     lines = [line for step in body.steps for line in step.lines]
     text = "\n".join([*head, *lines, "  ret i64 0", "}", ""])
     return text, body.calls
@@ -50,8 +54,8 @@ def write_guarded(body: Body, it: Instruction) -> None:
     body.line(f"br i1 {holds}, label %{do}, label %{skip}")
     body.label(do)
     write_instruction(body, it)
-    if body.step.site is not None:
-        raise it.error("a barrier under a condition")
+    if it.opcode in WAITING:
+        raise it.error("a barrier or a vote under a condition")
     if body.step.falls_through:
         body.line(f"br label %{skip}")
     body.label(skip)
@@ -59,31 +63,31 @@ def write_guarded(body: Body, it: Instruction) -> None:
     body.step.reads |= body.step.writes  # what was there before may stay
 
 
-def write_barriers(body: Body, labels: dict[str, int]) -> list[int]:
-    """Let each barrier keep the live registers in the frame; returns the barriers' sites."""
-    barriers = [step for step in body.steps if step.site is not None]
-    if not barriers:
+def write_stops(body: Body, labels: dict[str, int]) -> list[int]:
+    """Let each stop keep the live registers in the frame; returns the states at the stops."""
+    stops = [step.stop for step in body.steps if step.stop is not None]
+    if not stops:
         return []
     number, after = numbered(body.steps), live_after(body.steps, labels)
     every = 0
     for step, live in zip(body.steps, after, strict=True):
-        every |= live if step.site is not None else 0
+        every |= live if step.stop is not None else 0
     kept = [name for name, i in number.items() if every >> i & 1]
     first = body.layout.spaces["local"].size
     place = {name: first + 8 * i for i, name in enumerate(kept)}
     body.layout.kept = max(body.layout.kept, 8 * len(kept))
     for step, live in zip(body.steps, after, strict=True):
-        body.step, site = step, step.site
-        if site is None:
+        body.step = step
+        if step.stop is None:
             continue
         names = [name for name in kept if live >> number[name] & 1]
         for name in names:
             copy(body, name, f'%"{name}"', f"%frame, i64 {place[name]}", keep=True)
-        body.line(f"ret i64 {site + 1}")
-        body.label(f"resume{site}")
+        body.line(f"ret i64 {step.stop}")
+        body.label(f"resume{step.stop}")
         for name in names:
             copy(body, name, f'%"{name}"', f"%frame, i64 {place[name]}", keep=False)
-    return [step.site for step in barriers if step.site is not None]
+    return stops
 
 
 def copy(body: Body, name: str, register: str, place: str, keep: bool) -> None:
@@ -108,6 +112,7 @@ def derived() -> list[str]:
         "  %frame.address = ptrtoint ptr %frame to i64",
         "  %sites = inttoptr i64 %context.sites to ptr",
         "  %params = inttoptr i64 %context.params to ptr",
+        "  %votes = inttoptr i64 %context.votes to ptr",
         "  %row = mul i64 %context.tid.z, %context.ntid.y",
         "  %rows = add i64 %row, %context.tid.y",
         "  %before = mul i64 %rows, %context.ntid.x",
@@ -116,7 +121,7 @@ def derived() -> list[str]:
     ]
 
 
-def variables(body: Body, barriers: list[int]) -> list[str]:
+def variables(body: Body, stops: list[int]) -> list[str]:
     """Make registers and parameters, and let a thread begin with garbage in all its memory."""
     function, lines = body.function, []
     if function.entry:
@@ -128,7 +133,7 @@ def variables(body: Body, barriers: list[int]) -> list[str]:
     used = {name: function.registers[name].llvm for name in numbered(body.steps)}
     lines += [f'  %"{name}" = alloca {llvm}' for name, llvm in used.items()]
     if function.entry:
-        cases = " ".join(f"i64 {site + 1}, label %resume{site}" for site in barriers)
+        cases = " ".join(f"i64 {stop}, label %resume{stop}" for stop in stops)
         lines += [f"  switch i64 %state, label %begin [ {cases} ]", "begin:"]
     for width in (1, 8, 16, 32):
         lines.append(f"  %poison{width} = trunc i64 %context.poison to i{width}")

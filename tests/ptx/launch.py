@@ -118,8 +118,8 @@ class Worker:
         self._poison = (POISON + seed * 0x0B0B0B0B0B0B0B0B) % 2**64
         frame = layout.spaces["local"].size + layout.kept
         frame += -frame % 256
-        # Without barriers, threads run one after the other and take turns with one frame.
-        waits = any(site.what == "barrier" for site in layout.sites)
+        # If none waits, threads run one after the other and take turns with one frame.
+        waits = any(site.what in ("barrier", "vote") for site in layout.sites)
         self._frames = memory(frame * (self._threads if waits else 1))
         self._shared = memory(layout.spaces["shared"].size + shared_bytes)
         self._params = memory(len(parameters))
@@ -128,12 +128,14 @@ class Worker:
         self._sites = np.zeros((len(layout.sites), 2), np.uint64)
         self._sites[:, 0] = 2**63 + 1  # no array is there
         self._states = np.zeros(self._threads, np.int64)
+        self._votes = np.zeros(self._threads, np.int64)
         self._context = np.zeros(len(CONTEXT), np.uint64)
         self._set("params", self._params.ctypes.data)
         self._set("globals", kernel.globals.ctypes.data)
         self._set("regions", self._table.ctypes.data)
         self._set("region_count", len(regions))
         self._set("sites", self._sites.ctypes.data)
+        self._set("votes", self._votes.ctypes.data)
         self._set("shared", self._shared.ctypes.data)
         self._set("shared_size", shared_bytes)
         self._set("frames", self._frames.ctypes.data)

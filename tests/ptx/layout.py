@@ -17,6 +17,7 @@ GAP = 64
 CONTEXT = (
     *("params", "globals", "regions", "region_count", "sites"),
     *("shared", "shared_size", "frames", "stride", "threads", "backwards", "poison"),
+    *("votes", "ballot", "voters"),
     *("fault_site", "fault_address", "fault_thread"),
     *(f"{register}.{axis}" for register in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"),
 )
@@ -40,7 +41,7 @@ class Site:
     line: int
     text: str
     what: str
-    """memory, division, trap or barrier."""
+    """memory, division, trap, barrier, vote or part (of a warp)."""
     space: str = ""
     width: int = 1
 

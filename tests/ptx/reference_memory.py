@@ -7,7 +7,9 @@ from collections.abc import Callable
 from tests.ptx.reference import signed
 
 SCALARS = [f"{kind}{bits}" for kind in "bus" for bits in (8, 16, 32, 64)]
-VECTORS = ["v2.s16", "v2.u32", "v2.b64", "v2.u64", "v4.u8", "v4.u32", "v4.b64"]
+VECTORS = ["v2.s16", "v4.u8", "v4.b64"]
+VECTORS += [f"{count}.{kind}" for count in ("v2", "v4") for kind in ("b32", "u32")]
+VECTORS += ["v2.b64", "v2.u64"]
 """The last one or two modifiers of a load or a store."""
 
 

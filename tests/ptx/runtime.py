@@ -56,8 +56,78 @@ none:
   ret i1 false
 }
 
-; Run a block: one thread after the other as far as the next barrier, until all have ended. Returns
-; 0, or -1 after a fault. Threads of a warp have to wait at the same barrier.
+; Count the votes of those threads of a warp that have not ended.
+define internal void @count_votes(ptr %context, ptr %states, i64 %first, i64 %count) {
+  %votes.at = getelementptr i64, ptr %context, i64 {votes}
+  %votes = load ptr, ptr %votes.at
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %0 ], [ %next, %loop ]
+  %ballot = phi i64 [ 0, %0 ], [ %ballot.next, %loop ]
+  %voters = phi i64 [ 0, %0 ], [ %voters.next, %loop ]
+  %thread = add i64 %first, %i
+  %state.at = getelementptr i64, ptr %states, i64 %thread
+  %state = load i64, ptr %state.at
+  %here = icmp sge i64 %state, 0
+  %one = zext i1 %here to i64
+  %vote.at = getelementptr i64, ptr %votes, i64 %thread
+  %vote = load i64, ptr %vote.at
+  %counts = and i64 %vote, %one
+  %vote.bit = shl i64 %counts, %i
+  %voter.bit = shl i64 %one, %i
+  %ballot.next = or i64 %ballot, %vote.bit
+  %voters.next = or i64 %voters, %voter.bit
+  %next = add i64 %i, 1
+  %all = icmp eq i64 %next, %count
+  br i1 %all, label %end, label %loop
+end:
+  %ballot.at = getelementptr i64, ptr %context, i64 {ballot}
+  store i64 %ballot.next, ptr %ballot.at
+  %voters.at = getelementptr i64, ptr %context, i64 {voters}
+  store i64 %voters.next, ptr %voters.at
+  ret void
+}
+
+; The state of those threads of a warp that have not ended: of all of them, for they have to wait at
+; the same barrier, or in votes of one kind. -1 if all have ended, -2 after a fault.
+define internal i64 @agreed(ptr %context, ptr %states, i64 %first, i64 %count) {
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %0 ], [ %next, %more ]
+  %common = phi i64 [ -1, %0 ], [ %common.next, %more ]
+  %thread = add i64 %first, %i
+  %state.at = getelementptr i64, ptr %states, i64 %thread
+  %state = load i64, ptr %state.at
+  %ended = icmp slt i64 %state, 0
+  %alone = icmp slt i64 %common, 0
+  %same = icmp eq i64 %state, %common
+  %kind = lshr i64 %state, 32
+  %common.kind = lshr i64 %common, 32
+  %kinds = icmp eq i64 %kind, %common.kind
+  %votes = icmp ne i64 %kind, 0
+  %both = and i1 %kinds, %votes
+  %fits.alone = or i1 %ended, %alone
+  %fits.common = or i1 %same, %both
+  %fits = or i1 %fits.alone, %fits.common
+  br i1 %fits, label %more, label %apart
+more:
+  %common.next = select i1 %ended, i64 %common, i64 %state
+  %next = add i64 %i, 1
+  %all = icmp eq i64 %next, %count
+  br i1 %all, label %end, label %loop
+end:
+  ret i64 %common.next
+apart:
+  %low = and i64 %state, 4294967295
+  %site = sub i64 %low, 1
+  call void @fault(ptr %context, i64 %site, i64 0)
+  %current = getelementptr i64, ptr %context, i64 {fault_thread}
+  store i64 %thread, ptr %current
+  ret i64 -2
+}
+
+; Run a block: warp after warp as far as the next barrier, and the threads of a warp one after the
+; other as far as the next vote, until all have ended. Returns 0, or -1 after a fault.
 define i64 @run_block(ptr %context, ptr %states, ptr %kernel) {
   %threads.at = getelementptr i64, ptr %context, i64 {threads}
   %threads = load i64, ptr %threads.at
@@ -76,17 +146,30 @@ define i64 @run_block(ptr %context, ptr %states, ptr %kernel) {
   %y.at = getelementptr i64, ptr %context, i64 {tid.y}
   %z.at = getelementptr i64, ptr %context, i64 {tid.z}
   %current = getelementptr i64, ptr %context, i64 {fault_thread}
+  %up = add i64 %threads, 31
+  %warps = lshr i64 %up, 5
+  %last.warp = sub i64 %warps, 1
   br label %round
 round:
+  br label %warp
+warp:
+  %w = phi i64 [ 0, %round ], [ %w.next, %next.warp ]
+  %waiting = phi i64 [ 0, %round ], [ %waiting.next, %next.warp ]
+  %w.mirror = sub i64 %last.warp, %w
+  %own = select i1 %turned, i64 %w.mirror, i64 %w
+  %first = shl i64 %own, 5
+  %rest = sub i64 %threads, %first
+  %count = call i64 @llvm.umin.i64(i64 %rest, i64 32)
+  %last = sub i64 %count, 1
+  br label %pass
+pass:
+  call void @count_votes(ptr %context, ptr %states, i64 %first, i64 %count)
   br label %each
 each:
-  %i = phi i64 [ 0, %round ], [ %i.next, %next ]
-  %waiting = phi i64 [ 0, %round ], [ %waiting.next, %next ]
-  %warp = phi i64 [ -1, %round ], [ %warp.next, %next ]
-  %barrier = phi i64 [ 0, %round ], [ %barrier.next, %next ]
-  %last = sub i64 %threads, 1
+  %i = phi i64 [ 0, %pass ], [ %i.next, %next ]
   %mirror = sub i64 %last, %i
-  %thread = select i1 %turned, i64 %mirror, i64 %i
+  %lane = select i1 %turned, i64 %mirror, i64 %i
+  %thread = add i64 %first, %lane
   %state.at = getelementptr i64, ptr %states, i64 %thread
   %state = load i64, ptr %state.at
   %over = icmp slt i64 %state, 0
@@ -109,25 +192,25 @@ went:
   %ended = icmp eq i64 %result, 0
   %new = select i1 %ended, i64 -1, i64 %result
   store i64 %new, ptr %state.at
-  br i1 %ended, label %next, label %waits
-waits:
-  %waiting.more = add i64 %waiting, 1
-  %own.warp = lshr i64 %thread, 5
-  %same = icmp eq i64 %own.warp, %warp
-  %other = icmp ne i64 %barrier, %result
-  %diverged = and i1 %same, %other
-  br i1 %diverged, label %divergence, label %next
-divergence:
-  %site = sub i64 %result, 1
-  call void @fault(ptr %context, i64 %site, i64 0)
-  br label %fault
+  br label %next
 next:
-  %waiting.next = phi i64 [ %waiting, %each ], [ %waiting, %went ], [ %waiting.more, %waits ]
-  %warp.next = phi i64 [ %warp, %each ], [ %warp, %went ], [ %own.warp, %waits ]
-  %barrier.next = phi i64 [ %barrier, %each ], [ %barrier, %went ], [ %result, %waits ]
   %i.next = add i64 %i, 1
-  %all = icmp eq i64 %i.next, %threads
-  br i1 %all, label %after, label %each
+  %all = icmp eq i64 %i.next, %count
+  br i1 %all, label %stopped, label %each
+stopped:
+  %common = call i64 @agreed(ptr %context, ptr %states, i64 %first, i64 %count)
+  %apart = icmp eq i64 %common, -2
+  br i1 %apart, label %fault, label %together
+together:
+  %voted = icmp sgt i64 %common, 4294967295
+  br i1 %voted, label %pass, label %next.warp
+next.warp:
+  %waits = icmp sge i64 %common, 0
+  %more.waiting = zext i1 %waits to i64
+  %waiting.next = add i64 %waiting, %more.waiting
+  %w.next = add i64 %w, 1
+  %all.warps = icmp eq i64 %w.next, %warps
+  br i1 %all.warps, label %after, label %warp
 after:
   %more = icmp ne i64 %waiting.next, 0
   br i1 %more, label %round, label %done

@@ -144,7 +144,7 @@ def test_threads_of_a_warp_at_different_barriers() -> None:
     )
     apart = kernel(code[0].format(32), *code[1:])
     run(apart, np.zeros(1), np.zeros(1), block=64)  # each warp at its own
-    with pytest.raises(Fault, match="threads of a warp wait at different barriers"):
+    with pytest.raises(Fault, match="threads of a warp wait at different places"):
         run(kernel(code[0].format(31), *code[1:]), np.zeros(1), np.zeros(1), block=64)
 
 
@@ -184,10 +184,12 @@ ERRORS = {
     "atom.global.frob.b32 %r1, [%a], 1;": "unknown modifier .frob",
     "bar.sync 1;": "only barrier 0",
     "bar.sync 0, 32;": "only barrier 0",
-    "@%p1 bar.sync 0;": "a barrier under a condition",
+    "@%p1 bar.sync 0;": "a barrier or a vote under a condition",
     "bra NOWHERE;": "unknown label NOWHERE",
     "call nothing;": "no device function nothing",
-    "vote.sync.ballot.b32 %r1, %p1, -1;": "unknown opcode vote",
+    "vote.sync.ballot.pred %p1, %p1, -1;": "unknown modifiers",
+    "vote.ballot.b32 %r1, %p1;": "unexpected operands or modifiers",
+    "activemask.b32 %r1;": "unknown opcode activemask",
     "shfl.sync.idx.b32 %r1, %r2, 0, 31, -1;": "unknown opcode shfl",
     "div.u32 %r1, %r2, 0;": "a division by zero",
     "mov.u32 %r1, ?;": "not PTX",
