@@ -21,22 +21,20 @@ ELSEWHERE = {
 }
 
 
-@pytest.mark.parametrize("slow", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_opcodes(slow: bool) -> None:
+def test_opcodes() -> None:
     used = {}
-    for case, ptx in compiled.texts(slow).items():
+    for case, ptx in compiled.texts().items():
         for function in parse(ptx).functions.values():
             for each in function.body:
                 if isinstance(each, Instruction):
                     used[".".join((each.opcode, *each.modifiers))] = case
     tested = FORMS.keys() | test_memory.TESTED | ELSEWHERE
     assert {opcode: case for opcode, case in used.items() if opcode not in tested} == {}
-    assert len(used) > 80
+    assert len(used) > 100
 
 
-@pytest.mark.parametrize("slow", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_each_is_for_its_card(slow: bool) -> None:
-    for (*_, major, minor), ptx in compiled.texts(slow).items():
+def test_each_is_for_its_card() -> None:
+    for (*_, major, minor), ptx in compiled.texts().items():
         [target] = re.findall(r"^\.target sm_(\d+)", ptx, re.MULTILINE)
         assert target == f"{major}{minor}"
 
@@ -44,6 +42,6 @@ def test_each_is_for_its_card(slow: bool) -> None:
 def test_two_dialects() -> None:
     """Cards differ in the dialect only, so that each dialect is built once for all its cards."""
     for kind in ((3, 3, 3, 1), ()):
-        texts = [compiled.plain(compiled.texts(False)[*kind, *c]) for c in compiled.CAPABILITIES]
+        texts = [compiled.plain(compiled.texts()[*kind, *c]) for c in compiled.CAPABILITIES]
         assert len({*texts[:3]}) == len({*texts[3:]}) == 1
         assert texts[0] != texts[3]
