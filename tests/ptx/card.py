@@ -1,0 +1,86 @@
+"""A card that is not there: the engine launches compiled PTX where Numba's kernels would run.
+
+The simulator's settings hold, so NumPy has the memory, but no kernel of the simulator runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+from numba import typeof
+
+from gpusudoku.kernels.contraction.nine import cuda as nine
+from gpusudoku.kernels.search import cuda as search
+from gpusudoku.kernels.search.layout import Layout
+from gpusudoku.kernels.search.settings import SearchSettings
+from tests.ptx import compiled
+from tests.ptx.launch import Kernel
+
+
+class Dispatcher:
+    """Takes the place of numba-cuda's: ``dispatcher[blocks, threads](*arguments)``.
+
+    Numba would compile the kernel anew for arguments of other types; here they are refused.
+    """
+
+    def __init__(self, kernel: Kernel, signature: tuple[Any, ...], card: Card) -> None:
+        self._kernel, self._signature, self._card = kernel, signature, card
+
+    def __getitem__(self, configuration: tuple[int, int]) -> Configured:
+        return Configured(self, *configuration)
+
+    def launch(self, blocks: int, threads: int, arguments: tuple[Any, ...]) -> None:
+        types = tuple(typeof(argument) for argument in arguments)
+        assert types == self._signature, "the kernel was compiled for other types"
+        self._card.launches.append(Launched(blocks, threads))
+        options = {"seed": self._card.seed, "workers": self._card.workers}
+        self._kernel.launch(blocks, threads, arguments, **options)
+
+
+class Launched(NamedTuple):
+    blocks: int
+    threads: int
+
+
+class Configured(NamedTuple):
+    """A dispatcher and the size of a launch."""
+
+    dispatcher: Dispatcher
+    blocks: int
+    threads: int
+
+    def __call__(self, *arguments: Any) -> None:
+        self.dispatcher.launch(self.blocks, self.threads, arguments)
+
+
+class Card:
+    """Lets the engine launch the PTX of a compute capability.
+
+    ``seed`` and ``workers`` are those of ``Kernel.launch``.
+    """
+
+    def __init__(
+        self, capability: tuple[int, int], seed: int = 0, workers: int = 1, checked: bool = True
+    ) -> None:
+        self.capability, self.seed, self.workers, self.checked = capability, seed, workers, checked
+        self.launches: list[Launched] = []
+
+    def insert(self, patch: pytest.MonkeyPatch) -> None:
+        """Let kernels be those of this card."""
+        patch.setattr(search, "kernel", self._search)
+        patch.setattr(nine, "kernel", self._sum)
+
+    def _search(
+        self,
+        layout: Layout,
+        settings: SearchSettings,
+        contiguous: bool = False,
+        max_registers: int | None = None,
+    ) -> Dispatcher:
+        case = (layout.box_rows, layout.box_columns, settings.techniques, settings.strategy)
+        kernel = compiled.kernel((*case, *[1] * contiguous, *self.capability), self.checked)
+        return Dispatcher(kernel, search.signature(layout, settings), self)
+
+    def _sum(self) -> Dispatcher:
+        return Dispatcher(compiled.kernel(self.capability, self.checked), nine.SIGNATURE, self)

@@ -1,0 +1,27 @@
+"""Fixtures of the tests that run the project's kernels in the executor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gpusudoku.engines.cuda import availability
+from tests.ptx.card import Card
+
+Insert = Callable[..., Card]
+
+
+@pytest.fixture
+def insert(monkeypatch: pytest.MonkeyPatch) -> Insert:
+    """Put a card of some compute capability in the machine: see ``Card``."""
+    if not availability.simulated():
+        pytest.skip("a GPU is there: see test_gpu.py")
+
+    def inserted(*capability: int, **options: Any) -> Card:
+        card = Card(capability, **options)
+        card.insert(monkeypatch)
+        return card
+
+    return inserted

@@ -1,0 +1,198 @@
+"""The search kernels as NVIDIA's compiler makes them, run by the executor under the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpusudoku import collection
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.counting import count
+from gpusudoku.engines.cuda import launch as launch_module
+from gpusudoku.engines.cuda.device import SIMULATED, Gpu
+from gpusudoku.engines.cuda.engine import CudaEngine
+from gpusudoku.engines.cuda.launch import Launch
+from gpusudoku.jobs.job import Job
+from gpusudoku.kernels.search.arguments import TOP
+from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.listing import solutions
+from gpusudoku.options import Options
+from gpusudoku.search.frontier import Frontier
+from tests import naive
+from tests.boards import puzzle, searched, spoilt
+from tests.engines.cuda.simulator import limit_budgets, limit_memory
+from tests.ptx.card import Card
+from tests.ptx.compiled import CAPABILITIES
+
+pytestmark = pytest.mark.timeout(300)  # the first to need a kernel waits for the compiler
+Insert = Callable[..., Card]
+BOARD = collection.load("1b")
+COUNT = collection.entry("1b").count
+ALONE = 1e300
+"""A cutoff that leaves all of a 9x9 board to one thread."""
+TUNINGS = [((9, 0), "contiguous"), ((10, 0), "interleaved")]
+"""One of each dialect of the compiler, and of each way in which stacks lie."""
+
+
+def tuned(**changes: object) -> CudaEngine:
+    return CudaEngine(tuning=replace(SIMULATED, **changes))  # type: ignore[arg-type]
+
+
+def counted(board: Board, engine: CudaEngine | None = None, **options: object) -> int:
+    options |= {"engine": engine} if engine else {"device": "cuda"}
+    return count(board, method="search", **options).count  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES, ids=str)
+def test_counts(capability: tuple[int, int], insert: Insert) -> None:
+    card = insert(*capability)
+    assert counted(BOARD) == COUNT
+    assert counted(spoilt(BOARD, 3), cutoff=ALONE) == count(spoilt(BOARD, 3), device="cpu").count
+    assert card.launches
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("capability", "stacks"), TUNINGS, ids=str)
+def test_budgets_of_three_nodes(
+    capability: tuple[int, int],
+    stacks: str,
+    seed: int,
+    insert: Insert,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Threads stop and go on hundreds of times, in either order."""
+    card = insert(*capability, seed=seed)
+    limit_budgets(3, monkeypatch)
+    engine = tuned(stacks=stacks, launch_seconds=1e-9)
+    assert counted(BOARD, engine, cutoff=ALONE) == COUNT
+    assert len(card.launches) > 100
+
+
+@pytest.mark.parametrize("levels", [0, 16])
+@pytest.mark.parametrize(("capability", "stacks"), TUNINGS, ids=str)
+def test_short_stacks(
+    capability: tuple[int, int],
+    stacks: str,
+    levels: int,
+    insert: Insert,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Hardly any memory: threads stop at a full stack of two rows."""
+    insert(*capability)
+    limit_memory(levels, Geometry(3, 3), monkeypatch)
+    board = puzzle("3x3", 28, 7)
+    wanted = count(board, device="cpu").count
+    assert counted(board, tuned(stacks=stacks), cutoff=ALONE) == wanted
+
+
+@pytest.mark.parametrize(("capability", "stacks"), TUNINGS, ids=str)
+def test_no_room_for_solutions(
+    capability: tuple[int, int], stacks: str, insert: Insert, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads that find no room wait; every solution is written once."""
+    insert(*capability)
+    monkeypatch.setattr(launch_module, "ROOM_BYTES", 3 * 81)
+    board = puzzle("3x3", 25, 1)
+    tuning = replace(SIMULATED, stacks=stacks)
+    monkeypatch.setattr("gpusudoku.engines.cuda.device.SIMULATED", tuning)
+    found, wanted = (
+        sorted(each.cells.tobytes() for each in solutions(board, device=device))
+        for device in ("cuda", "cpu")
+    )
+    assert found == wanted
+    assert len(wanted) > 100
+
+
+@pytest.mark.parametrize("limit", [1, 7, COUNT, COUNT + 1])
+def test_limits(limit: int, insert: Insert) -> None:
+    insert(10, 0)
+    assert counted(BOARD, limit=limit) == min(limit, COUNT)
+
+
+def test_many_owners(insert: Insert) -> None:
+    insert(12, 0)
+    boards = [puzzle("3x3", 27 + seed % 9, seed) for seed in range(40)]
+    boards[3], boards[20] = spoilt(boards[3], 1), spoilt(boards[20], 2)
+    wanted = [count(board, device="cpu").count for board in boards]
+    for cutoff in (None, ALONE):
+        assert searched(boards, CudaEngine(), Options(cutoff=cutoff)).counts == wanted
+    assert 0 in wanted
+
+
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.parametrize("capability", [(9, 0), (10, 0)], ids=str)
+def test_boards_of_2x3(
+    capability: tuple[int, int], insert: Insert, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search of any shape, which is another loop."""
+    insert(*capability)
+    limit_budgets(3, monkeypatch)
+    for seed in range(4):
+        board = puzzle("2x3", 8, seed)
+        assert counted(board, tuned(stacks="contiguous"), cutoff=1e30) == naive.count(board)
+
+
+@pytest.mark.usefixtures("uncompiled")
+def test_boards_of_4x4(insert: Insert, monkeypatch: pytest.MonkeyPatch) -> None:
+    insert(9, 0)
+    limit_budgets(3, monkeypatch)
+    many, few = collection.load("16x16-many"), puzzle("4x4", 158, 1)
+    assert counted(many, cutoff=ALONE, limit=200) == 200
+    assert counted(few, cutoff=ALONE) == naive.count(few)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("capability", [(9, 0), (10, 0)], ids=str)
+def test_all_techniques(capability: tuple[int, int], insert: Insert) -> None:
+    insert(*capability)
+    assert counted(BOARD, propagate="all") == COUNT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("capability", [(9, 0), (10, 0)], ids=str)
+@pytest.mark.parametrize(
+    "name",
+    [each.name for each in collection.entries() if str(each.box) == "3x3" and each.count < 10**7],
+)
+def test_boards_of_the_collection(name: str, capability: tuple[int, int], insert: Insert) -> None:
+    insert(*capability)
+    engine = tuned(blocks_per_multiprocessor=4, threads_per_block=64)
+    assert counted(collection.load(name), engine) == collection.entry(name).count
+
+
+def test_blocks_side_by_side(insert: Insert) -> None:
+    """Threads of the CPU share the boards by atomic additions, as blocks of a card do."""
+    card = insert(9, 0, workers=4)
+    engine = tuned(blocks_per_multiprocessor=8, threads_per_block=32)
+    assert counted(collection.load("1c"), engine) == collection.entry("1c").count
+    assert max(card.launches).blocks == 8
+
+
+def test_two_devices(insert: Insert) -> None:
+    insert(10, 0)
+    engine = CudaEngine()
+    engine.gpus, engine.workers = [Gpu(0), Gpu(1)], 2
+    assert counted(BOARD, engine, cutoff=ALONE) == COUNT
+
+
+def test_garbage_does_not_matter(insert: Insert) -> None:
+    """Memory and registers that were never written are not read: all is the same with others."""
+    seen = set()
+    for seed in (0, 2, 4):
+        insert(9, 0, seed=seed)
+        frontier = Frontier.of([BOARD]).expanded(SearchSettings(), 20)
+        launch = Launch(Gpu(0), frontier, SearchSettings(), Job(1), 50)
+        for _ in range(3):
+            launch.again()
+        tops = launch.stacks.state[TOP] + 1
+        thread = np.repeat(np.arange(launch.threads), tops)
+        level = np.concatenate([np.arange(top) for top in tops])
+        rows, roots = launch.stacked(level, thread)
+        state = launch.stacks.state, launch.stacks.tally, launch.found.counts, rows, roots
+        seen.add(b"".join(np.ascontiguousarray(each).tobytes() for each in state))
+        assert len(thread)
+    assert len(seen) == 1

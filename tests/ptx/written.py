@@ -1,0 +1,49 @@
+"""Kernels written by hand, for tests of the executor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from tests.ptx.arguments import Pointer
+from tests.ptx.executor import load
+from tests.ptx.launch import Kernel
+
+HEAD = """
+.version 8.0
+.target sm_75
+.address_size 64
+"""
+
+ENTRY = """
+.visible .entry {name}(.param .u64 a, .param .u64 b)
+{{
+  .reg .pred %p<9>;
+  .reg .b16 %h<9>;
+  .reg .b32 %r<9>;
+  .reg .b64 %d<9>;
+  .reg .b32 %tid, %flag;
+  .reg .b64 %a, %b;
+  mov.u32 %tid, %tid.x;
+  ld.param.u64 %a, [a];
+  ld.param.u64 %b, [b];
+{code}
+  ret;
+}}
+"""
+
+
+def entry(name: str, *code: str) -> str:
+    """A kernel of two arrays, ``%a`` and ``%b``, with nine registers of each width."""
+    return ENTRY.format(name=name, code="\n".join(f"  {line}" for line in code))
+
+
+def kernel(*code: str, before: str = "", checked: bool = True) -> Kernel:
+    """Build one kernel; ``before`` is what the module has besides."""
+    return load("\n".join([HEAD, before, entry("test", *code)]), checked)["test"]
+
+
+def run(built: Kernel, *arrays: NDArray[Any], block: int = 1, **options: Any) -> None:
+    """Launch one block."""
+    built.launch(1, block, [Pointer(array) for array in arrays], **options)
