@@ -78,7 +78,7 @@ class CpuEngine:
         """Run the job on all threads; see ``Engine``."""
         workers = [SearchWorker(frontier, settings, job) for _ in range(self.workers)]
         if self.workers == 1 and progress is None:
-            job.run_here([Task(frontier, 1.0)], workers[0])
+            job.run_here([Task(frontier, 1.0)] if len(frontier) else [], workers[0])
         else:
             job.run(_tasks(frontier, self.workers), workers, progress)
         tallies = np.stack([worker.stack.tally for worker in workers])

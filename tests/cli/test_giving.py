@@ -122,7 +122,7 @@ def test_closed_standard_input(run, monkeypatch):
 
 
 def test_the_share_of_what_was_read(file):
-    path = str(file(f"{LINE_4X4}\n" * 9000))
+    path = str(file(f"{LINE_4X4}\n" * 100_000))
     source = Source([path, LINE_4X4, "@2f"], Reading(None, False))
     shares = [source.share for _ in source.batches()]
     assert shares == sorted(shares)
