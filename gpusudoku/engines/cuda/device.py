@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.engines.cuda import availability
-from gpusudoku.engines.cuda.occupancy import Multiprocessor
+from gpusudoku.engines.cuda.occupancy import WARP, Multiprocessor
 from gpusudoku.engines.cuda.tuning import Tuning, tuning_of
 from gpusudoku.errors import DeviceError, GpusudokuError
 
@@ -36,6 +36,7 @@ class Gpu:
     """One GPU: its array module, its size, and how to make it the current device.
 
     ``tuning`` is how kernels are launched on it; None takes what the tuning file says of it.
+    ``warp`` is how many threads go in step; each is for itself in the simulator.
     """
 
     def __init__(self, number: int, tuning: Tuning | None = None) -> None:
@@ -43,12 +44,14 @@ class Gpu:
         if availability.simulated():
             self.name = "simulator"
             self.xp: Any = np
+            self.warp = 1
             self.multiprocessors, self.multiprocessor = 1, Multiprocessor(2048, 32)
         else:
             import cupy
 
             self.name = availability.gpu_names()[number]
             self.xp = cupy
+            self.warp = WARP
             with cupy.cuda.Device(number):
                 cupy.zeros(1)  # fails here and now where the GPU cannot be had
             has = cupy.cuda.runtime.getDeviceProperties(number)

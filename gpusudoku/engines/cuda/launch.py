@@ -24,7 +24,7 @@ from gpusudoku.kernels.search.arguments import (
     Work,
     limit_of,
 )
-from gpusudoku.kernels.search.select import search_for
+from gpusudoku.kernels.search.select import gpu_search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
@@ -65,21 +65,24 @@ class Launch:
 
         layout, tuning = frontier.layout, gpu.tuning
         self.gpu, self.boards, self.limit = gpu, len(frontier), limit_of(job.limit)
-        self.search = search = search_for(layout, settings)
-        self._contiguous = tuning.stacks == CONTIGUOUS
+        self.search = search = gpu_search_for(layout, settings)
+        self._contiguous = search.contiguous or tuning.stacks == CONTIGUOUS
         self._kernel = kernel(layout, settings, self._contiguous, tuning.max_registers)
         self._pace = Pace(budget, tuning.launch_seconds)
         # Board k of a stack has at least k cells fixed, so no more than n^2 wait while one is
         # looked at; and none is split without a row for it and a free one. Stacks that are too
         # short only make their threads stop early: the host expands and relaunches.
         level_bytes = search.words * np.dtype(search.word).itemsize + 8  # a board, and its root
-        levels = max(2, int(gpu.free_bytes() * MEMORY_SHARE) // level_bytes)
+        levels = max(2 * gpu.warp, int(gpu.free_bytes() * MEMORY_SHARE) // level_bytes)
         most = self.most_threads
-        self.depth = min(layout.n**2 + 2, max(LEAST_DEPTH, levels // most), levels)
-        self.threads = min(most, levels // self.depth)
+        deepest = min(layout.n**2 + 2, levels // gpu.warp)
+        self.depth = min(max(LEAST_DEPTH, levels // most), deepest)
+        self.threads = min(most, levels // self.depth // gpu.warp * gpu.warp)
         xp = gpu.xp
         self.work = Work(
-            xp.asarray(frontier.boards), xp.asarray(frontier.roots), xp.zeros(1, np.int64)
+            search.rows_of(xp.asarray(frontier.boards)),
+            xp.asarray(frontier.roots),
+            xp.zeros(1, np.int64),
         )
         self.stacks = Stack(
             xp.empty(self._shape(search.words), search.word),
@@ -101,8 +104,9 @@ class Launch:
 
     @property
     def most_threads(self) -> int:
-        """The threads that the GPU can run at once."""
-        return self.gpu.threads_for(self._kernel)
+        """The threads that the GPU can run at once, in whole warps."""
+        warp = self.gpu.warp
+        return max(1, self.gpu.threads_for(self._kernel) // warp) * warp
 
     def _shape(self, *words: int) -> tuple[int, ...]:
         """The shape of an array of the stacks, which lie in memory in one of two ways."""
@@ -119,7 +123,8 @@ class Launch:
 
     def again(self) -> None:
         """Launch the kernel and wait for it; sets the next budget by the time it took."""
-        budget, per_block = self._pace.size, self.gpu.tuning.threads_per_block
+        budget, warp = self._pace.size, self.gpu.warp
+        per_block = -(-self.gpu.tuning.threads_per_block // warp) * warp
         blocks = -(-self.threads // per_block)
         start = time.perf_counter()
         self._kernel[blocks, per_block](*self._groups, budget, self.limit, self._nonpeers)
