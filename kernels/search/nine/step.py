@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpusudoku.kernels.jit import Jit
-from gpusudoku.kernels.lanes import load, store
+from gpusudoku.kernels.lanes import less_shifted, load, store, thrice
 from gpusudoku.kernels.search.nine.planes import (
     BIVALUE,
     BOX_FIRSTS,
@@ -69,65 +69,68 @@ def build_step(techniques: int, jit: Jit) -> Callable[..., tuple[Any, Any, Any]]
         return (x & y) | (z & (x | y))
 
     @jit
-    def full_rows(guards):
-        """The cells of the rows whose guard bits are set."""
-        return guards - (guards >> 9)
+    def several_in_row(x):
+        """The rows that are not empty without the lowest place in each."""
+        rest = x & (x - FIRSTS)
+        return less_shifted((rest + ROWS) & GUARDS, 9)
 
     @jit
-    def single_in_row(x):
-        """The rows, without the lowest place in each, that are empty then."""
-        rest = x & (x - FIRSTS)
-        return ~full_rows((rest + ROWS) & GUARDS)
+    def all_of_box(firsts):
+        """All columns of the boxes whose first ones are set, in every row."""
+        return (firsts << 3) - firsts
 
     @jit
     def step(memory):
         some0, naked0 = survey(memory, 0)
         some1, naked1 = survey(memory, 1)
         some2, naked2 = survey(memory, 2)
-        dead = (some0 & some1 & some2) ^ ROWS
-        zero = dead & 0
+        zero = some0 & 0
+        # The first column of every box, the columns, and the guards of all rows, of which the bits
+        # stay that are set for all digits: those that have a place there, and that stand there.
+        boxes, columns, rows = ~zero, ~zero, ~zero
+        full_boxes, full_columns, full_guards = ~zero, ~zero, ~zero
         placed0, placed1, placed2 = zero, zero, zero
-        unsolved, changed = zero, zero
+        changed0, changed1, changed2 = zero, zero, zero
         for d in range(9):
             old0, old1, old2 = load(memory, 3 * d), load(memory, 3 * d + 1), load(memory, 3 * d + 2)
             x0, x1, x2 = old0 & ~placed0, old1 & ~placed1, old2 & ~placed2
             if locked:
                 x0, x1, x2 = keep_locked(x0, x1, x2)
-            columns = x0 | x1 | x2  # of every band
-            left, right = columns >> 1, columns >> 2
-            upper, lower = columns >> 10, columns >> 20
-            dead = dead | (((columns | left | right) & BOX_FIRSTS) ^ BOX_FIRSTS)
-            dead = dead | (((columns | upper | lower) & ROW) ^ ROW)
-            dead = dead | (((x0 + ROWS) & (x1 + ROWS) & (x2 + ROWS) & GUARDS) ^ GUARDS)
+            bands = x0 | x1 | x2  # the columns of every band
+            left, right = bands >> 1, bands >> 2
+            upper, lower = bands >> 10, bands >> 20
+            boxes = boxes & (bands | left | right)
+            columns = columns & (bands | upper | lower)
+            rows = rows & (x0 + ROWS) & (x1 + ROWS) & (x2 + ROWS)
             if hidden:
                 twice = at_least_two(x0, x1, x2)
-                box = at_least_two(columns, left, right) | twice | (twice >> 1) | (twice >> 2)
-                box = box & BOX_FIRSTS
-                column = at_least_two(columns, upper, lower) | twice | (twice >> 10) | (twice >> 20)
-                column = column & ROW
-                column = column | (column << 10) | (column << 20)
-                single = ~(((box << 3) - box) & column)
-                p0 = x0 & (naked0 | single | single_in_row(x0))
-                p1 = x1 & (naked1 | single | single_in_row(x1))
-                p2 = x2 & (naked2 | single | single_in_row(x2))
+                box = at_least_two(bands, left, right) | twice | (twice >> 1) | (twice >> 2)
+                column = at_least_two(bands, upper, lower) | twice | (twice >> 10) | (twice >> 20)
+                several = all_of_box(box & BOX_FIRSTS) & thrice(column & ROW, 10)
+                p0 = x0 & (naked0 | ~(several & several_in_row(x0)))
+                p1 = x1 & (naked1 | ~(several & several_in_row(x1)))
+                p2 = x2 & (naked2 | ~(several & several_in_row(x2)))
             else:
                 p0, p1, p2 = x0 & naked0, x1 & naked1, x2 & naked2
-            placed0, placed1, placed2 = placed0 | p0, placed1 | p1, placed2 | p2
+            # Sums of what has no bit in common: as good as |, and on GPUs other units add.
+            placed0, placed1, placed2 = placed0 + p0, placed1 + p1, placed2 + p2
             store(memory, PLACED + 3 * d, p0)
             store(memory, PLACED + 3 * d + 1, p1)
             store(memory, PLACED + 3 * d + 2, p2)
             # The digit leaves all other places of the boxes, columns and rows where it stands.
-            columns = p0 | p1 | p2
-            box = (columns | (columns >> 1) | (columns >> 2)) & BOX_FIRSTS
-            column = (columns | (columns >> 10) | (columns >> 20)) & ROW
+            bands = p0 | p1 | p2
+            box = (bands | (bands >> 1) | (bands >> 2)) & BOX_FIRSTS
+            column = (bands | (bands >> 10) | (bands >> 20)) & ROW
             row0, row1, row2 = (p0 + ROWS) & GUARDS, (p1 + ROWS) & GUARDS, (p2 + ROWS) & GUARDS
-            unsolved = unsolved | (column ^ ROW) | (box ^ BOX_FIRSTS)
-            unsolved = unsolved | ((row0 & row1 & row2) ^ GUARDS)
-            taken = ((box << 3) - box) | column | (column << 10) | (column << 20)
-            x0 = (x0 & ~(taken | full_rows(row0))) | p0
-            x1 = (x1 & ~(taken | full_rows(row1))) | p1
-            x2 = (x2 & ~(taken | full_rows(row2))) | p2
-            changed = changed | (x0 ^ old0) | (x1 ^ old1) | (x2 ^ old2)
+            full_boxes, full_columns = full_boxes & box, full_columns & column
+            full_guards = full_guards & row0 & row1 & row2
+            taken = all_of_box(box) | thrice(column, 10)
+            x0 = (x0 & ~taken & ~less_shifted(row0, 9)) + p0
+            x1 = (x1 & ~taken & ~less_shifted(row1, 9)) + p1
+            x2 = (x2 & ~taken & ~less_shifted(row2, 9)) + p2
+            changed0 = changed0 | (x0 ^ old0)
+            changed1 = changed1 | (x1 ^ old1)
+            changed2 = changed2 | (x2 ^ old2)
             store(memory, 3 * d, x0)
             store(memory, 3 * d + 1, x1)
             store(memory, 3 * d + 2, x2)
@@ -135,8 +138,13 @@ def build_step(techniques: int, jit: Jit) -> Callable[..., tuple[Any, Any, Any]]
         store(memory, CLEAR + 1, placed1)
         store(memory, CLEAR + 2, placed2)
         # Hidden singles whose cells had more candidates: those are struck in the next step.
-        changed = changed | (placed0 & ~naked0) | (placed1 & ~naked1) | (placed2 & ~naked2)
-        return dead, unsolved, changed
+        changed0 = changed0 | (placed0 & ~naked0)
+        changed1 = changed1 | (placed1 & ~naked1)
+        changed2 = changed2 | (placed2 & ~naked2)
+        dead = ((some0 & some1 & some2) ^ ROWS) | (~boxes & BOX_FIRSTS)
+        dead = dead | (~columns & ROW) | (~rows & GUARDS)
+        unsolved = (full_boxes ^ BOX_FIRSTS) | (full_columns ^ ROW) | (full_guards ^ GUARDS)
+        return dead, unsolved, changed0 | changed1 | changed2
 
     return step
 
