@@ -26,7 +26,9 @@ TOP = 0
 """The row of the top board, -1 if the stack is empty."""
 IN_LANES = 1
 """The lanes whose boards the last call put on top of the stack, as bits; -1 before the first."""
-STATES = 2
+LUCK = 2
+"""On a GPU: above 0 if few boards turned out dead of late; see ``nine.thread``."""
+STATES = 3
 
 
 class Work(NamedTuple):
@@ -53,7 +55,7 @@ class Stack(NamedTuple):
     roots: NDArray[np.int64]
     """int64 (depth): the roots of those boards."""
     state: NDArray[np.int64]
-    """int64 (STATES): TOP and IN_LANES."""
+    """int64 (STATES): TOP, IN_LANES and LUCK."""
     tally: NDArray[np.uint64]
     """uint64 (TALLIES): the statistics of this thread."""
 

@@ -130,7 +130,9 @@ CLEAR = BIVALUE + 3
 """The first of 3 words: cells where a digit stands whose other candidates are yet to be struck."""
 OPEN = CLEAR + 3
 """The first of 3 words: the cells with two candidates or more."""
-MEMORY_ROWS = OPEN + 3
+CHANGED = OPEN + 3
+"""The first of 3 words: the cells that the last step changed, or where it found a digit."""
+MEMORY_ROWS = CHANGED + 3
 
 
 class Lanes(NamedTuple):

@@ -19,6 +19,7 @@ from gpusudoku.kernels.lanes import less_shifted, load, store, thrice
 from gpusudoku.kernels.search.nine.planes import (
     BIVALUE,
     BOX_FIRSTS,
+    CHANGED,
     CLEAR,
     FIRSTS,
     GUARDS,
@@ -46,38 +47,46 @@ def build_step(techniques: int, jit: Jit) -> Callable[..., tuple[Any, Any, Any]]
     singles and locked candidates count; naked singles are always looked for.
     """
     hidden, locked = techniques & HIDDEN_SINGLE, techniques & LOCKED_CANDIDATES
-    keep_locked = build_keep_locked(jit)
-
-    @jit
-    def survey(memory, k):
-        """Strike what is to be cleared; cells with at least one and two candidates in words k."""
-        clear = load(memory, CLEAR + k)
-        one = clear & 0
-        two, three = one, one
-        for d in range(9):
-            x = load(memory, 3 * d + k) & (load(memory, PLACED + 3 * d + k) | ~clear)
-            store(memory, 3 * d + k, x)
-            three = three | (two & x)
-            two = two | (one & x)
-            one = one | x
-        store(memory, BIVALUE + k, two & ~three)
-        store(memory, OPEN + k, two)
-        return one, ~two
+    keep_locked, (all_of_box, rows_with) = build_keep_locked(jit), build_units(jit)
 
     @jit
     def at_least_two(x, y, z):
         return (x & y) | (z & (x | y))
 
     @jit
-    def several_in_row(x):
-        """The rows that are not empty without the lowest place in each."""
-        rest = x & (x - FIRSTS)
-        return less_shifted((rest + ROWS) & GUARDS, 9)
+    def struck(memory, d, k):
+        """Word k of a digit, once what is to be cleared is struck."""
+        x = load(memory, 3 * d + k) & (load(memory, PLACED + 3 * d + k) | ~load(memory, CLEAR + k))
+        store(memory, 3 * d + k, x)
+        return x
 
     @jit
-    def all_of_box(firsts):
-        """All columns of the boxes whose first ones are set, in every row."""
-        return (firsts << 3) - firsts
+    def summed(memory, d, k):
+        """Of three digits, whether an odd number, and whether several, are candidates of a cell."""
+        x, y, z = struck(memory, d, k), struck(memory, d + 1, k), struck(memory, d + 2, k)
+        return x ^ y ^ z, at_least_two(x, y, z)
+
+    @jit
+    def survey(memory, k):
+        """Strike what is to be cleared; cells with at least one candidate and at most one.
+
+        Counts them as a full adder does: a cell has ``odd``, 1 or 0, and two for each ``pair``.
+        """
+        odd0, pair0 = summed(memory, 0, k)
+        odd1, pair1 = summed(memory, 3, k)
+        odd2, pair2 = summed(memory, 6, k)
+        odd, pair = odd0 ^ odd1 ^ odd2, at_least_two(odd0, odd1, odd2)
+        pairs = pair0 | pair1 | pair2
+        several_pairs = at_least_two(pair0, pair1, pair2) | (pair & pairs)
+        pairs = pairs | pair
+        store(memory, BIVALUE + k, pairs & ~odd & ~several_pairs)
+        store(memory, OPEN + k, pairs)
+        return odd | pairs, ~pairs
+
+    @jit
+    def several_in_row(x):
+        """The rows that are not empty without the lowest place in each."""
+        return rows_with(x & (x - FIRSTS))
 
     @jit
     def step(memory):
@@ -85,10 +94,12 @@ def build_step(techniques: int, jit: Jit) -> Callable[..., tuple[Any, Any, Any]]
         some1, naked1 = survey(memory, 1)
         some2, naked2 = survey(memory, 2)
         zero = some0 & 0
-        # The first column of every box, the columns, and the guards of all rows, of which the bits
-        # stay that are set for all digits: those that have a place there, and that stand there.
+        # The first columns of boxes, columns and guards of rows that have a place for every digit.
         boxes, columns, rows = ~zero, ~zero, ~zero
-        full_boxes, full_columns, full_guards = ~zero, ~zero, ~zero
+        # Sums of the units where each digit stands, the highest possible ones only if all digits
+        # stand everywhere. That of full rows overflows, but each that lacks takes away 511 or that
+        # many thousands or millions (of 1024), together never a multiple of 2^32.
+        sum_boxes, sum_columns, sum_rows = zero, zero, zero
         placed0, placed1, placed2 = zero, zero, zero
         changed0, changed1, changed2 = zero, zero, zero
         for d in range(9):
@@ -121,13 +132,13 @@ def build_step(techniques: int, jit: Jit) -> Callable[..., tuple[Any, Any, Any]]
             bands = p0 | p1 | p2
             box = (bands | (bands >> 1) | (bands >> 2)) & BOX_FIRSTS
             column = (bands | (bands >> 10) | (bands >> 20)) & ROW
-            row0, row1, row2 = (p0 + ROWS) & GUARDS, (p1 + ROWS) & GUARDS, (p2 + ROWS) & GUARDS
-            full_boxes, full_columns = full_boxes & box, full_columns & column
-            full_guards = full_guards & row0 & row1 & row2
+            row0, row1, row2 = rows_with(p0), rows_with(p1), rows_with(p2)
+            sum_boxes, sum_columns = sum_boxes + box, sum_columns + column
+            sum_rows = sum_rows + row0 + row1 + row2
             taken = all_of_box(box) | thrice(column, 10)
-            x0 = (x0 & ~taken & ~less_shifted(row0, 9)) + p0
-            x1 = (x1 & ~taken & ~less_shifted(row1, 9)) + p1
-            x2 = (x2 & ~taken & ~less_shifted(row2, 9)) + p2
+            x0 = (x0 & ~taken & ~row0) + p0
+            x1 = (x1 & ~taken & ~row1) + p1
+            x2 = (x2 & ~taken & ~row2) + p2
             changed0 = changed0 | (x0 ^ old0)
             changed1 = changed1 | (x1 ^ old1)
             changed2 = changed2 | (x2 ^ old2)
@@ -141,12 +152,58 @@ def build_step(techniques: int, jit: Jit) -> Callable[..., tuple[Any, Any, Any]]
         changed0 = changed0 | (placed0 & ~naked0)
         changed1 = changed1 | (placed1 & ~naked1)
         changed2 = changed2 | (placed2 & ~naked2)
+        store(memory, CHANGED, changed0)
+        store(memory, CHANGED + 1, changed1)
+        store(memory, CHANGED + 2, changed2)
         dead = ((some0 & some1 & some2) ^ ROWS) | (~boxes & BOX_FIRSTS)
         dead = dead | (~columns & ROW) | (~rows & GUARDS)
-        unsolved = (full_boxes ^ BOX_FIRSTS) | (full_columns ^ ROW) | (full_guards ^ GUARDS)
+        unsolved = (sum_boxes ^ 9 * BOX_FIRSTS) | (sum_columns ^ 9 * ROW)
+        unsolved = unsolved | (sum_rows ^ (27 * ROWS & 0xFFFFFFFF))
         return dead, unsolved, changed0 | changed1 | changed2
 
     return step
+
+
+def build_units(jit: Jit) -> tuple[Callable[..., Any], ...]:
+    """Make ``all_of_box(firsts)`` and ``rows_with(x)``."""
+
+    @jit
+    def all_of_box(firsts):
+        """All columns of the boxes whose first ones are set, in every row."""
+        return (firsts << 3) - firsts
+
+    @jit
+    def rows_with(x):
+        """All cells of the rows that have any of x."""
+        return less_shifted((x + ROWS) & GUARDS, 9)
+
+    return all_of_box, rows_with
+
+
+def build_lasting(jit: Jit) -> Callable[..., Any]:
+    """Make ``lasting(memory)``: whether a board that still changes may be split already.
+
+    A cell with two candidates that did not change, and sees no cell that did, most likely keeps
+    both. It may as well be split at once as when nothing changes any more, and steps are saved.
+    Only such cells count as cells with two candidates from then on; not 0 if there are any.
+    """
+    all_of_box, rows_with = build_units(jit)
+
+    @jit
+    def lasting(memory):
+        x0, x1, x2 = load(memory, CHANGED), load(memory, CHANGED + 1), load(memory, CHANGED + 2)
+        bands = x0 | x1 | x2
+        boxes = all_of_box((bands | (bands >> 1) | (bands >> 2)) & BOX_FIRSTS)
+        seen = boxes | thrice((bands | (bands >> 10) | (bands >> 20)) & ROW, 10)
+        bivalue0 = load(memory, BIVALUE) & ~(seen | rows_with(x0))
+        bivalue1 = load(memory, BIVALUE + 1) & ~(seen | rows_with(x1))
+        bivalue2 = load(memory, BIVALUE + 2) & ~(seen | rows_with(x2))
+        store(memory, BIVALUE, bivalue0)
+        store(memory, BIVALUE + 1, bivalue1)
+        store(memory, BIVALUE + 2, bivalue2)
+        return bivalue0 | bivalue1 | bivalue2
+
+    return lasting
 
 
 def build_keep_locked(jit: Jit) -> Callable[..., tuple[int, int, int]]:

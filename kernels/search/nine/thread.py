@@ -4,8 +4,8 @@ The 32 threads of a warp share one stream of instructions: where some of them go
 the rest, one party waits for the other. So what a thread does in a round has two parts:
 
 * a step (``step``), which has no branch: nearly all instructions, which all threads take together;
-* what its own board needs now: a dead or solved one gives way to another, and one that does not
-  change any more leaves half of itself on the stack. Some threads wait while others do this.
+* what its own board needs now: a dead or solved one gives way to another, and one that hardly
+  changes any more leaves half of itself on the stack. Some threads wait while others do this.
 
 Threads that have parted meet again where the assembler sees fit. Left alone, it lets those that
 took another board step by themselves, and then the rest: every round takes twice as long. So all
@@ -26,7 +26,7 @@ import numpy as np
 from gpusudoku.kernels.bits import ONE, ZERO
 from gpusudoku.kernels.jit import Jit
 from gpusudoku.kernels.lanes import nonzero
-from gpusudoku.kernels.search.arguments import DEEPEST, GUESSES, NODES, TOP
+from gpusudoku.kernels.search.arguments import DEEPEST, GUESSES, LUCK, NODES, TOP
 from gpusudoku.kernels.search.nine.loop import build_choose
 from gpusudoku.kernels.search.nine.planes import (
     BIVALUE,
@@ -36,11 +36,15 @@ from gpusudoku.kernels.search.nine.planes import (
     WORDS,
     build_write_solution,
 )
-from gpusudoku.kernels.search.nine.step import build_step
+from gpusudoku.kernels.search.nine.step import build_lasting, build_step
 from gpusudoku.kernels.search.settings import FIRST, SearchSettings
 
 UNREPORTED = 4096
 """Solutions after which a thread adds them to the count of their root, and looks at the limit."""
+MOST_LUCK, DEAD_LUCK = 64, 4
+"""Every solution but the first of a root adds 1 to the luck of a thread, up to a maximum, and a dead
+board takes away 4. While there is luck, boards are split early: that makes more dead ones, which
+pays where most boards have solutions, and nowhere else."""
 HALF = np.uint64(32)
 """Bits of a half of a row's word."""
 
@@ -64,9 +68,10 @@ def build_thread_run(
     waits for that.
     """
     step = build_step(settings.techniques, jit)
+    lasting = build_lasting(jit)
     choose = build_choose(settings.strategy, jit)
     write_solution = build_write_solution(jit)
-    first = settings.strategy == FIRST
+    early = settings.strategy != FIRST
 
     @jit
     def take(rows, row, memory):
@@ -97,7 +102,7 @@ def build_thread_run(
     @jit
     def cell_to_split(memory):
         """What ``choose`` says, without a branch if there is a cell with two candidates."""
-        if first:
+        if not early:
             return choose(memory, 0)
         k, bivalue = 0, memory[BIVALUE, 0]
         for other in range(1, 3):
@@ -126,7 +131,8 @@ def build_thread_run(
         counts, depth = found.counts, stack.boards.shape[0]
         room = found.solutions.shape[0]
         most_unreported = min(limit, np.uint64(UNREPORTED))
-        nodes, guesses, deepest, unreported = 0, 0, 0, ZERO
+        nodes, guesses, deepest, luck = 0, 0, 0, stack.state[LUCK]
+        unreported = ZERO  # solutions of the root of all boards here
         height = stack.state[TOP] + 1
         root = stack.roots[0] if height > 0 else 0
         if height > 0 and counts[root] >= limit:
@@ -155,9 +161,11 @@ def build_thread_run(
             if any_of_warp(nodes >= budget) or not any_of_warp(able or (more and not has_board)):
                 break
             dead, unsolved, changed = step(memory)
+            ready = lasting(memory) if early else changed
             if able:
                 if nonzero(dead) != ZERO:
                     nodes += 1
+                    luck = max(luck - DEAD_LUCK, -MOST_LUCK)
                     has_board = False
                 elif nonzero(unsolved) == ZERO:
                     row = claim(found.used) if room > 0 else 0
@@ -167,13 +175,15 @@ def build_thread_run(
                             found.roots[row] = root
                         nodes += 1
                         has_board = False
+                        if unreported != ZERO:
+                            luck = min(luck + 1, MOST_LUCK)
                         unreported += ONE
                         if unreported == most_unreported:
                             add(counts, root, unreported)
                             unreported = ZERO
                             if counts[root] >= limit:
                                 height = 0
-                elif nonzero(changed) == ZERO:
+                elif nonzero(changed) == ZERO or (early and luck > 0 and nonzero(ready) != ZERO):
                     nodes += 1
                     guesses += 1
                     split(memory, stack.boards, height)
@@ -187,7 +197,7 @@ def build_thread_run(
             height += 1
         for row in range(height):
             stack.roots[row] = root
-        stack.state[TOP] = height - 1
+        stack.state[TOP], stack.state[LUCK] = height - 1, luck
         stack.tally[NODES] += np.uint64(nodes)
         stack.tally[GUESSES] += np.uint64(guesses)
         stack.tally[DEEPEST] = max(stack.tally[DEEPEST], np.uint64(deepest))
