@@ -48,12 +48,12 @@ def nonzero(value: Any) -> np.uint64:
 
 
 def less_shifted(x: Any, n: int) -> Any:
-    """x - (x >> n), for x that have none of the n lowest bits: for each bit the n bits below it."""
+    """For each bit the n bits below it: x - (x >> n). The n lowest bits of x are 0."""
     return x - (x >> n)
 
 
 def thrice(x: Any, n: int) -> Any:
-    """x, and x again n and 2 n bits higher up. x is lower than 2^n."""
+    """The same bits three times: x is lower than 2^n, and again n and 2 n bits higher up."""
     return x | (x << n) | (x << 2 * n)
 
 

@@ -20,12 +20,14 @@ from numba import config, cuda, typeof, types
 from gpusudoku.kernels import bits, lanes
 from gpusudoku.kernels.search.arguments import STATES, TALLIES, Found, Stack, Work
 from gpusudoku.kernels.search.layout import Layout
+from gpusudoku.kernels.search.nine import rows
 from gpusudoku.kernels.search.select import gpu_search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 
 if not config.ENABLE_CUDASIM:
     bits.register_cuda()
     lanes.register_cuda()
+    rows.register_cuda()
     # Small GPUs, and GPUs short of memory, are launched with few blocks on purpose.
     config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 
@@ -55,7 +57,7 @@ else:
 def signature(layout: Layout, settings: SearchSettings) -> tuple[Any, ...]:
     """Argument types of the kernel. Not given to ``cuda.jit``, which would compile at import."""
     search = gpu_search_for(layout, settings)
-    work = Work.empty(search.words)
+    work = Work.empty(search.words, search.word)
     stacks = Stack(
         np.empty((1, search.words, 1), search.word),
         np.empty((1, 1), np.int64),

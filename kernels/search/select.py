@@ -18,7 +18,7 @@ from gpusudoku.kernels.lanes import LANES
 from gpusudoku.kernels.search import loop
 from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.nine import loop as nine_loop
-from gpusudoku.kernels.search.nine import planes
+from gpusudoku.kernels.search.nine import planes, rows
 from gpusudoku.kernels.search.nine import thread as nine_thread
 from gpusudoku.kernels.search.settings import SearchSettings
 
@@ -172,8 +172,8 @@ class NineSearch:
 class NineGpuSearch:
     """The search for 9x9 boards on a GPU; the threads of a warp in step."""
 
-    word = np.uint64
-    words = planes.ROW_WORDS
+    word = np.uint32
+    words = rows.ROW_WORDS
     contiguous = True
 
     def __init__(self, settings: SearchSettings) -> None:
@@ -194,11 +194,11 @@ class NineGpuSearch:
 
     def rows_of(self, boards: NDArray[np.uint64]) -> NDArray[Any]:
         """See ``GpuSearch``."""
-        return planes.rows_of(boards)
+        return rows.rows_of(boards)
 
     def boards_of(self, rows: NDArray[Any]) -> NDArray[np.uint64]:
         """See ``GpuSearch``."""
-        return planes.boards_of_rows(rows)
+        return planes.boards_of(rows[:, : planes.WORDS])
 
 
 def search_for(layout: Layout, settings: SearchSettings, lanes: int = LANES) -> Search:

@@ -12,8 +12,8 @@ from all three rows at once carries nothing over.
 The bits of a box's column lie at the same place in the three words, so ``w0 | w1 | w2`` is the
 nine columns of every band, for all three bands, without a shift.
 
-Boards on the way between threads keep to the ``Layout`` of all geometries; on a GPU they lie in
-*rows* of 14 words of 64 bits, each of which has two of the 27, the first one low.
+Boards on the way between threads keep to the ``Layout`` of all geometries; ``rows`` has those in a
+GPU's memory.
 """
 
 from __future__ import annotations
@@ -30,8 +30,6 @@ from gpusudoku.kernels.search.layout import Layout
 
 WORDS = 27
 """Words of a board."""
-ROW_WORDS = 14
-"""Words of 64 bits that take them all, two each."""
 ROW_BITS = 10
 """Bits from a row to the one below it that shares its word."""
 
@@ -81,28 +79,6 @@ def boards_of(planes: NDArray[np.uint32]) -> NDArray[np.uint64]:
             boards[:, 2 * d + row // 6] |= cells << np.uint64(row % 6 * 9)
     boards[:, NINE.pending] = ROW
     return boards
-
-
-def rows_of(boards: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Rows, uint64 (B, ROW_WORDS), from boards of the ``Layout``; NumPy's or CuPy's."""
-
-    def word(w: int) -> NDArray[np.uint64]:
-        low, high = boards[:, w // 3 * 2], boards[:, w // 3 * 2 + 1]
-        shift, row = np.uint64(w % 3 * 9), np.uint64(ROW)
-        first, second = low >> shift & row, low >> shift + np.uint64(27) & row
-        return first | second << np.uint64(ROW_BITS) | (high >> shift & row) << np.uint64(20)
-
-    rows = boards[:, :ROW_WORDS].copy()
-    for pair in range(WORDS // 2):
-        rows[:, pair] = word(2 * pair) | word(2 * pair + 1) << np.uint64(32)
-    rows[:, ROW_WORDS - 1] = word(WORDS - 1)
-    return rows
-
-
-def boards_of_rows(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Boards of the ``Layout``, as ``boards_of`` makes them, from rows."""
-    halves = np.stack([rows & np.uint64(0xFFFFFFFF), rows >> np.uint64(32)], axis=2)
-    return boards_of(halves.reshape(len(rows), 2 * ROW_WORDS)[:, :WORDS].astype(np.uint32))
 
 
 def build_write_solution(jit: Jit) -> Callable[..., None]:

@@ -23,30 +23,27 @@ from typing import Any
 
 import numpy as np
 
-from gpusudoku.kernels.bits import ONE, ZERO
+from gpusudoku.kernels.bits import ONE, ZERO, popcount
 from gpusudoku.kernels.jit import Jit
 from gpusudoku.kernels.lanes import nonzero
-from gpusudoku.kernels.search.arguments import DEEPEST, GUESSES, LUCK, NODES, TOP
+from gpusudoku.kernels.search.arguments import DEEPEST, ENDS, GUESSES, NODES, TOP
 from gpusudoku.kernels.search.nine.loop import build_choose
 from gpusudoku.kernels.search.nine.planes import (
     BIVALUE,
     CLEAR,
     PLACED,
-    ROW_WORDS,
     WORDS,
     build_write_solution,
 )
+from gpusudoku.kernels.search.nine.rows import FOURS, load_four, store_four
 from gpusudoku.kernels.search.nine.step import build_lasting, build_step
 from gpusudoku.kernels.search.settings import FIRST, SearchSettings
 
 UNREPORTED = 4096
 """Solutions after which a thread adds them to the count of their root, and looks at the limit."""
-MOST_LUCK, DEAD_LUCK = 64, 4
-"""Every solution but the first of a root adds 1 to the luck of a thread, up to a maximum, and a dead
-board takes away 4. While there is luck, boards are split early: that makes more dead ones, which
-pays where most boards have solutions, and nowhere else."""
-HALF = np.uint64(32)
-"""Bits of a half of a row's word."""
+FEW_DEAD = 8
+"""Boards are split early while fewer of the last 32 ended dead. It makes more dead ones, which pays
+where most have solutions. The first solution of a root does not count: puzzles have one."""
 
 
 def build_thread_run(
@@ -59,7 +56,7 @@ def build_thread_run(
     """Make the loop of one thread, ``run(work, stack, found, budget, limit, memory)``.
 
     See ``search.loop.build_run`` for the arguments. Boards of the frontier and on the stack are
-    rows as ``planes.rows_of`` makes them; ``memory`` is uint32 (MEMORY_ROWS, 1).
+    rows as ``rows_of`` makes them; ``memory`` is uint32 (MEMORY_ROWS, 1).
     ``any_of_warp(condition)`` says whether a condition holds for any thread of the warp, once all
     have asked. A warp may have any number of threads; one alone is told what it says.
 
@@ -76,21 +73,24 @@ def build_thread_run(
     @jit
     def take(rows, row, memory):
         """Make a board of some rows the current one."""
-        for pair in range(WORDS // 2):
-            words = rows[row, pair]
-            memory[2 * pair, 0] = np.uint32(words)
-            memory[2 * pair + 1, 0] = np.uint32(words >> HALF)
-        memory[WORDS - 1, 0] = np.uint32(rows[row, ROW_WORDS - 1])
+        for four in range(FOURS):
+            words = load_four(rows, row, four)
+            for i in range(4):
+                if 4 * four + i < WORDS:
+                    memory[4 * four + i, 0] = words[i]
         for k in range(3):
             memory[CLEAR + k, 0] = 0
 
     @jit
     def put(memory, rows, row):
         """Write the current board to one of some rows, but without striking what is to be."""
-        for pair in range(WORDS // 2):
-            high = np.uint64(memory[2 * pair + 1, 0]) << HALF
-            rows[row, pair] = np.uint64(memory[2 * pair, 0]) | high
-        rows[row, ROW_WORDS - 1] = np.uint64(memory[WORDS - 1, 0])
+        for four in range(FOURS - 1):
+            w = 4 * four
+            words = memory[w, 0], memory[w + 1, 0], memory[w + 2, 0], memory[w + 3, 0]
+            store_four(rows, row, four, words)
+        last = memory[WORDS - 1, 0]
+        words = memory[WORDS - 3, 0], memory[WORDS - 2, 0], last, last
+        store_four(rows, row, FOURS - 1, words)
 
     @jit
     def strike(memory):
@@ -100,16 +100,21 @@ def build_thread_run(
             memory[CLEAR + k, 0] = 0
 
     @jit
+    def chosen(memory):
+        k, bit = choose(memory, 0)
+        return np.uint64(k), bit  # nobody need look whether an index without a sign is negative
+
+    @jit
     def cell_to_split(memory):
         """What ``choose`` says, without a branch if there is a cell with two candidates."""
         if not early:
-            return choose(memory, 0)
-        k, bivalue = 0, memory[BIVALUE, 0]
+            return chosen(memory)
+        k, bivalue = np.uint64(0), memory[BIVALUE, 0]
         for other in range(1, 3):
             if bivalue == 0:
-                k, bivalue = other, memory[BIVALUE + other, 0]
+                k, bivalue = np.uint64(other), memory[BIVALUE + other, 0]
         if bivalue == 0:
-            return choose(memory, 0)
+            return chosen(memory)
         return k, np.uint32(bivalue & (~bivalue + np.uint32(1)))
 
     @jit
@@ -118,20 +123,21 @@ def build_thread_run(
         k, bit = cell_to_split(memory)
         word = k
         while memory[word, 0] & bit == 0:
-            word += 3
+            word += np.uint64(3)
         memory[word, 0] ^= bit
         put(memory, rows, row)
         memory[word, 0] ^= bit
         # As if the lowest had been placed: the next step strikes the others.
-        memory[PLACED + word, 0] |= bit
-        memory[CLEAR + k, 0] |= bit
+        memory[np.uint64(PLACED) + word, 0] |= bit
+        memory[np.uint64(CLEAR) + k, 0] |= bit
 
     @jit
     def run(work, stack, found, budget, limit, memory):
         counts, depth = found.counts, stack.boards.shape[0]
         room = found.solutions.shape[0]
         most_unreported = min(limit, np.uint64(UNREPORTED))
-        nodes, guesses, deepest, luck = 0, 0, 0, stack.state[LUCK]
+        nodes, guesses, deepest = 0, 0, 0
+        ends = np.uint32(stack.state[ENDS] & 0xFFFFFFFF)  # of the last boards, 1 for a dead one
         unreported = ZERO  # solutions of the root of all boards here
         height = stack.state[TOP] + 1
         root = stack.roots[0] if height > 0 else 0
@@ -162,10 +168,11 @@ def build_thread_run(
                 break
             dead, unsolved, changed = step(memory)
             ready = lasting(memory) if early else changed
+            few_dead = early and popcount(np.uint64(ends)) < FEW_DEAD
             if able:
                 if nonzero(dead) != ZERO:
                     nodes += 1
-                    luck = max(luck - DEAD_LUCK, -MOST_LUCK)
+                    ends = np.uint32(ends << 1 | 1)
                     has_board = False
                 elif nonzero(unsolved) == ZERO:
                     row = claim(found.used) if room > 0 else 0
@@ -176,14 +183,14 @@ def build_thread_run(
                         nodes += 1
                         has_board = False
                         if unreported != ZERO:
-                            luck = min(luck + 1, MOST_LUCK)
+                            ends = np.uint32(ends << 1)
                         unreported += ONE
                         if unreported == most_unreported:
                             add(counts, root, unreported)
                             unreported = ZERO
                             if counts[root] >= limit:
                                 height = 0
-                elif nonzero(changed) == ZERO or (early and luck > 0 and nonzero(ready) != ZERO):
+                elif nonzero(changed) == ZERO or (few_dead and nonzero(ready) != ZERO):
                     nodes += 1
                     guesses += 1
                     split(memory, stack.boards, height)
@@ -197,7 +204,7 @@ def build_thread_run(
             height += 1
         for row in range(height):
             stack.roots[row] = root
-        stack.state[TOP], stack.state[LUCK] = height - 1, luck
+        stack.state[TOP], stack.state[ENDS] = height - 1, np.int64(ends)
         stack.tally[NODES] += np.uint64(nodes)
         stack.tally[GUESSES] += np.uint64(guesses)
         stack.tally[DEEPEST] = max(stack.tally[DEEPEST], np.uint64(deepest))

@@ -22,14 +22,12 @@ from gpusudoku.kernels.search.nine.loop import can_search
 from gpusudoku.kernels.search.nine.planes import (
     GUARDS,
     NINE,
-    ROW_WORDS,
     ROWS,
     WORDS,
     Lanes,
     boards_of,
-    boards_of_rows,
-    rows_of,
 )
+from gpusudoku.kernels.search.nine.rows import ROW_WORDS, rows_of
 from gpusudoku.kernels.search.nine.step import build_step
 from gpusudoku.kernels.search.settings import FIRST, MIN, SearchSettings
 from gpusudoku.listing import Listing
@@ -68,7 +66,7 @@ def test_packing_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (again[:, : NINE.fixed] == frontier.boards[:, : NINE.fixed]).all()
     rows = rows_of(frontier.boards)
     assert rows.shape == (20, ROW_WORDS)
-    assert (boards_of_rows(rows) == again).all()
+    assert (boards_of(rows[:, :WORDS]) == again).all()
     assert not (memory & GUARDS).any()
     assert int(np.bitwise_count(memory[0, 0])) <= int(ROWS).bit_count() == 27
 

@@ -13,13 +13,8 @@ from numpy.typing import NDArray
 from gpusudoku.board.board import Board
 from gpusudoku.kernels.search.arguments import NODES, TOP, Found, Stack, Work, limit_of
 from gpusudoku.kernels.search.nine import thread as nine_thread
-from gpusudoku.kernels.search.nine.planes import (
-    MEMORY_ROWS,
-    NINE,
-    ROW_WORDS,
-    boards_of_rows,
-    rows_of,
-)
+from gpusudoku.kernels.search.nine.planes import MEMORY_ROWS, NINE, WORDS, boards_of
+from gpusudoku.kernels.search.nine.rows import ROW_WORDS, rows_of
 from gpusudoku.kernels.search.settings import FIRST, MIN, SearchSettings
 from gpusudoku.search.frontier import Frontier
 from gpusudoku.search.techniques import parse_techniques
@@ -43,9 +38,9 @@ class Warp:
     def __init__(self, frontier: Frontier, threads: int, depth: int = 83, room: int = 0) -> None:
         self.work = Work(rows_of(frontier.boards), frontier.roots, np.zeros(1, np.int64))
         self.found = Found.empty(len(BOARDS), room, 81)
-        self.stacks = [Stack.empty(depth, ROW_WORDS, np.uint64) for _ in range(threads)]
+        self.stacks = [Stack.empty(depth, ROW_WORDS, np.uint32) for _ in range(threads)]
         for stack in self.stacks:
-            stack.boards[...] = 0xA5A5A5A5A5A5A5A5  # whatever was there
+            stack.boards[...] = 0xA5A5A5A5  # whatever was there
         self._threads, self._lock, self._said = threads, threading.Lock(), [False] * threads
         self._barrier = threading.Barrier(threads, timeout=20)
         self.votes = [0] * threads
@@ -135,12 +130,12 @@ def test_limits(limit: int, frontier: Frontier) -> None:
 def test_a_thread_with_a_full_stack_holds_up_nobody(frontier: Frontier) -> None:
     """It waits with its board; the others find the rest."""
     warp = Warp(frontier, 2, depth=2)
-    warp.stacks[1] = Stack.empty(83, ROW_WORDS, np.uint64)
+    warp.stacks[1] = Stack.empty(83, ROW_WORDS, np.uint32)
     warp.launch(SearchSettings(), 1 << 40)
     assert warp.work.cursor[0] > len(BOARDS)
     assert [int(stack.state[TOP]) for stack in warp.stacks] == [1, -1]
     stack = warp.stacks[0]
-    left = Frontier(NINE, boards_of_rows(stack.boards), np.zeros(2, np.int64))
+    left = Frontier(NINE, boards_of(stack.boards[:, :WORDS]), np.zeros(2, np.int64))
     again = Warp(left, 3)
     again.launch(SearchSettings(), 1 << 40)
     [root] = set(stack.roots.tolist())
