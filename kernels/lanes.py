@@ -261,5 +261,16 @@ def register_cuda() -> None:
     from numba.cuda.models import register_model
 
     register_model(_Lanes)(_LanesModel)
-    overload = partial(extending.overload, target="cuda", inline="always")
-    _teach(_Lanes(1), overload, intrinsic, GENERATE | _on_the_multiplier())
+    _teach(_Lanes(1), cuda_overload(), intrinsic, GENERATE | _on_the_multiplier())
+
+
+def cuda_overload() -> Any:
+    """Numba's ``overload`` for what CUDA compiles in a way of its own, and inlines.
+
+    numba-cuda's, if it is so new that it has one: what Numba's inlines for CUDA, it would inline
+    for the CPU, too, and a process that has compiled for one could not compile for the other.
+    """
+    from numba.cuda import extending as of_cuda
+
+    overload = getattr(of_cuda, "overload", extending.overload)
+    return partial(overload, target="cuda", inline="always")

@@ -61,6 +61,12 @@ for *what, major, minor in json.load(sys.stdin):
     arguments, _ = sigutils.normalize_signature(types)
     ptx, result = cuda.compile_ptx(kernel, arguments, cc=(major, minor))
     print(json.dumps({"ptx": ptx, "result": str(result)}))
+
+# A process that has compiled for a GPU compiles for the CPU, too, with functions of the same names.
+from gpusudoku.kernels.search import cpu
+
+cpu.run(Layout(3, 3), SearchSettings()).compile()
+print(json.dumps({"cpu": "compiled"}))
 """
 
 DEFAULT, LOCKED, ALL = (3, 1), (19, 1), (31, 1)
@@ -71,6 +77,7 @@ CASES = [(3, 3, *DEFAULT, *capability) for capability in CAPABILITIES]
 CASES += [(3, 3, *ALL, *capability) for capability in CAPABILITIES]
 CASES += [(3, 3, 0, 0, 9, 0), (5, 5, *LOCKED, 9, 0)]
 CASES += [(3, 3, *DEFAULT, 1, 9, 0), (2, 3, *DEFAULT, 1, 9, 0)]  # contiguous stacks
+CPU = ()
 CASES += [(*shape, *DEFAULT, 9, 0) for shape in [(2, 2), (4, 4), (5, 5), (8, 8)]]
 
 
@@ -95,7 +102,11 @@ def compiled() -> dict[tuple[int, ...], dict[str, Any]]:
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     if "missing" in lines[0]:
         pytest.skip(f"NVIDIA's compiler is not installed: {lines[0]['missing']}")
-    return dict(zip([*CASES, *CAPABILITIES], lines, strict=True))
+    return dict(zip([*CASES, *CAPABILITIES, CPU], lines, strict=True))
+
+
+def test_both_in_one_process(compiled: dict[tuple[int, ...], dict[str, Any]]) -> None:
+    assert compiled[CPU] == {"cpu": "compiled"}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))

@@ -14,6 +14,7 @@ from llvmlite import ir
 from numba import types
 from numpy.typing import NDArray
 
+from gpusudoku.kernels.lanes import cuda_overload
 from gpusudoku.kernels.search.nine.planes import ROW, ROW_BITS, WORDS
 
 ROW_WORDS = 28
@@ -51,7 +52,9 @@ def store_four(rows: Any, row: int, four: int, words: tuple[Any, Any, Any, Any])
 
 def register_cuda() -> None:
     """Teach the CUDA compiler to move four words at once. Not for the simulator."""
-    from numba.cuda.extending import intrinsic, overload
+    from numba.cuda.extending import intrinsic
+
+    overload = cuda_overload()
 
     def address(context: Any, builder: Any, rows_type: Any, arguments: Any) -> Any:
         rows, row, four = arguments
@@ -83,10 +86,10 @@ def register_cuda() -> None:
 
         return types.void(rows, types.int64, types.int64, words), generate
 
-    @overload(load_four, target="cuda", inline="always")
+    @overload(load_four)
     def _load_four(rows, row, four):
         return lambda rows, row, four: load(rows, row, four)
 
-    @overload(store_four, target="cuda", inline="always")
+    @overload(store_four)
     def _store_four(rows, row, four, words):
         return lambda rows, row, four, words: store(rows, row, four, words)
