@@ -27,6 +27,7 @@ from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.kernels.contraction.nine import cuda as nine_cuda
 from gpusudoku.kernels.search import cuda
 from gpusudoku.kernels.search.layout import Layout
+from gpusudoku.kernels.search.nine.rows import ROW_WORDS
 from gpusudoku.kernels.search.settings import (
     FIRST,
     HIDDEN_SINGLE,
@@ -54,17 +55,17 @@ LARGER = [4, 5, 8]
 """Sides of the boxes of larger boards."""
 PACKAGES = ["numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink", "nvidia-cuda-nvdisasm"]
 
-# Figures for the prediction. The search of board 1f was measured on the CPU:
-STEPS = 4.7
+# Figures for the prediction. The search of board 1f by one GPU thread, which splits boards early:
+STEPS = 4.0
 """Steps for every solution."""
-GUESSES = 1.04
+GUESSES = 1.1
 """Guesses for every solution, each of which pushes a board and pops it again."""
 # The maker's figures of an H200:
 MULTIPROCESSORS, LANES, SCHEDULERS, HERTZ = 132, 64, 4, 1.75e9
 MEMORY, SECOND_LEVEL = 4.8e12, 50e6
 """Bytes a second from memory, and bytes of the cache that all multiprocessors share."""
-WORDS, SECTOR = 27, 32
-"""The 32-bit words of a board on a stack, and the fewest bytes that memory moves at once."""
+SECTOR = 32
+"""The fewest bytes that memory moves at once."""
 
 
 class CudaKernel(NamedTuple):
@@ -76,11 +77,9 @@ class CudaKernel(NamedTuple):
     """The types of its arguments, as Numba takes them."""
 
 
-def search_kernel(
-    name: str, layout: Layout, settings: SearchSettings, **options: bool
-) -> CudaKernel:
+def search_kernel(name: str, layout: Layout, settings: SearchSettings) -> CudaKernel:
     """The kernel of a search."""
-    function = cuda.build_kernel(layout, settings, **options)
+    function = cuda.build_kernel(layout, settings)
     return CudaKernel(name, function, cuda.signature(layout, settings))
 
 
@@ -98,8 +97,6 @@ def kernels() -> list[CudaKernel]:
             if strategy == MIN or words in BOTH:
                 settings = SearchSettings(techniques, strategy)
                 found.append(search_kernel(f"9x9, {words}, {name}", nine, settings))
-    settings = SearchSettings(SINGLES, MIN)
-    found.insert(1, search_kernel("9x9, singles, min, contiguous", nine, settings, contiguous=True))
     for side in LARGER:
         name = f"{side**2}x{side**2}, singles, min"
         found.append(search_kernel(name, Layout(side, side), SearchSettings()))
@@ -182,28 +179,20 @@ def prediction(runs: list[Run]) -> str:
     if run is None:
         return "No prediction without the search of 9x9 boards on architecture 9.0."
     threads = round(occupancy(run, 128) * 2048) * MULTIPROCESSORS
-    step, whole = run["step"], run["all"]
+    step = run["step"]
 
     def solutions(cycles_of_a_warp: float) -> float:
         return MULTIPROCESSORS * HERTZ * 32 / cycles_of_a_warp / STEPS
 
     bounds = [
         ("32-bit units, steps alone", solutions(step["32-bit"] * 32 / LANES)),
-        (
-            "32-bit units, if some thread of every warp takes every branch at every step",
-            solutions((whole["32-bit"] + 2 * whole["64-bit"]) * 32 / LANES),
-        ),
+        ("units that multiply, steps alone", solutions(step["multiplier"] * 32 / LANES)),
         ("issuing instructions, steps alone", solutions(sum(step.values()) / SCHEDULERS)),
         ("local memory in the first-level cache, steps alone", solutions(step["local"])),
     ]
-    row = 4 * WORDS + 8  # a board and its root
-    contiguous = (-(-4 * WORDS // SECTOR) + 1) * SECTOR
-    for layout, size in [
-        ("every byte moved once", row),
-        ("contiguous, whole sectors", contiguous),
-        ("interleaved, no neighbour at the same depth", (WORDS + 1) * SECTOR),
-    ]:
-        bounds.append((f"stacks in memory, {layout}", MEMORY / (2 * GUESSES * size)))
+    row = 4 * ROW_WORDS
+    for moved, size in [("bytes", row), ("sectors", -(-row // SECTOR) * SECTOR)]:
+        bounds.append((f"stacks in memory, {moved} moved once", MEMORY / (2 * GUESSES * size)))
     lines = [
         f"PREDICTION, NOT MEASURED: solutions a second of the 9x9 search on an H200, from these"
         f" figures ({run['instructions']}), {STEPS} steps and {GUESSES} guesses a solution,"

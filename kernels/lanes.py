@@ -6,7 +6,8 @@ on *lanes* instead of on words. Rows of uint32 (rows, lanes) arrays are loaded, 
 
 * compiled for the CPU, LLVM's vector of LANES 32-bit integers: instructions of 512 bits where the
   processor has them, else as many narrower ones as it takes;
-* compiled for CUDA, where every thread has a board of its own, the word of that board;
+* compiled for CUDA, where every thread has a board of its own, the word of that board (and what is
+  not ``& | ^ ~`` becomes multiplications where it can: see ``_on_the_multiplier``);
 * not compiled, or in the CUDA simulator, a NumPy array, however many lanes it has.
 """
 
@@ -46,6 +47,16 @@ def nonzero(value: Any) -> np.uint64:
     return np.uint64(sum(1 << lane for lane in np.flatnonzero(value).tolist()))
 
 
+def less_shifted(x: Any, n: int) -> Any:
+    """For each bit the n bits below it: x - (x >> n). The n lowest bits of x are 0."""
+    return x - (x >> n)
+
+
+def thrice(x: Any, n: int) -> Any:
+    """The same bits three times: x is lower than 2^n, and again n and 2 n bits higher up."""
+    return x | (x << n) | (x << 2 * n)
+
+
 class _Lanes(types.Type):  # type: ignore[misc]
     """What the compilers take a value of lanes for; one for the CPU and one for CUDA."""
 
@@ -75,7 +86,34 @@ OPERATORS = {
 """LLVM's instruction for every operator."""
 
 
-def _teach(lanes: _Lanes, overload: Any, intrinsic: Any) -> None:
+Generate = Callable[[Any, Any, Any], Any]
+"""Makes what computes a value from two others, with an LLVM builder."""
+
+
+def _less_shifted(builder: Any, x: Any, n: Any) -> Any:
+    return builder.sub(x, builder.lshr(x, n))
+
+
+def _thrice(builder: Any, x: Any, n: Any) -> Any:
+    higher = builder.or_(builder.shl(x, n), builder.shl(x, builder.add(n, n)))
+    return builder.or_(x, higher)
+
+
+def _by_one_instruction(name: str) -> Generate:
+    return lambda builder, x, y: getattr(builder, name)(x, y)
+
+
+GENERATE: dict[Callable[..., Any], Generate] = {
+    **{operation: _by_one_instruction(name) for operation, name in OPERATORS.items()},
+    less_shifted: _less_shifted,
+    thrice: _thrice,
+}
+"""What can be done with a value of lanes and another one, or a whole number."""
+
+
+def _teach(
+    lanes: _Lanes, overload: Any, intrinsic: Any, generators: dict[Callable[..., Any], Generate]
+) -> None:
     """Teach a compiler what can be done with values of lanes."""
     kind = _machine_type(lanes.width)
 
@@ -90,12 +128,11 @@ def _teach(lanes: _Lanes, overload: Any, intrinsic: Any) -> None:
         first = builder.insert_element(nothing, word, ir.Constant(_I32, 0))
         return builder.shuffle_vector(first, nothing, ir.Constant(kind, [0] * lanes.width))
 
-    def define(operation: Callable[..., Any], instruction: str) -> None:
+    def define(operation: Callable[..., Any], generator: Generate) -> None:
         @intrinsic
         def both(typing_context, x, y):
             def generate(context, builder, signature, args):
-                a, b = (in_all_lanes(builder, value) for value in args)
-                return getattr(builder, instruction)(a, b)
+                return generator(builder, *(in_all_lanes(builder, value) for value in args))
 
             return lanes(x, y), generate
 
@@ -103,8 +140,8 @@ def _teach(lanes: _Lanes, overload: Any, intrinsic: Any) -> None:
         def operate(x, y):
             return (lambda x, y: both(x, y)) if isinstance(x, _Lanes) else None
 
-    for operation, instruction in OPERATORS.items():
-        define(operation, instruction)
+    for operation, generator in generators.items():
+        define(operation, generator)
 
     @intrinsic
     def invert_all(typing_context, x):
@@ -163,7 +200,59 @@ _teach(
     _Lanes(LANES),
     partial(extending.overload, target="cpu", jit_options=INLINED),
     extending.intrinsic,
+    GENERATE,
 )
+
+
+def _on_the_multiplier() -> dict[Callable[..., Any], Generate]:
+    """Additions and shifts to the right as multiplications by powers of two, for CUDA.
+
+    A multiprocessor has as many units that multiply and add as it has for everything else on whole
+    numbers, and a step needs the latter only. x + y is x * 1 + y, and x >> n is the high half of
+    x * 2^(32 - n), but compilers know that as well as we do and would turn them back. So the 1
+    is one that they cannot know: the third side of a block, whose threads lie in a row.
+    """
+
+    def one(builder: Any) -> Any:
+        kind = ir.FunctionType(_I32, [])
+        return builder.call(_declared(builder, "llvm.nvvm.read.ptx.sreg.ntid.z", kind), [])
+
+    def power(builder: Any, exponent: Any) -> Any:
+        return builder.shl(one(builder), exponent)
+
+    def high_half(builder: Any, x: Any, y: Any) -> Any:
+        kind = ir.FunctionType(_I32, [_I32, _I32])
+        return builder.call(_declared(builder, "llvm.nvvm.mulhi.ui", kind), [x, y])
+
+    def add(builder: Any, x: Any, y: Any) -> Any:
+        return builder.add(builder.mul(x, one(builder)), y)
+
+    def subtract(builder: Any, x: Any, y: Any) -> Any:
+        return add(builder, x, builder.neg(y)) if isinstance(y, ir.Constant) else builder.sub(x, y)
+
+    def shift_right(builder: Any, x: Any, n: Any) -> Any:
+        return high_half(builder, x, power(builder, builder.sub(_I32(32), n)))
+
+    def less_shifted_by(builder: Any, x: Any, n: Any) -> Any:
+        return high_half(builder, x, builder.neg(power(builder, builder.sub(_I32(32), n))))
+
+    def thrice_by(builder: Any, x: Any, n: Any) -> Any:
+        factor = builder.add(_I32(1), builder.shl(_I32(1), n))
+        return builder.mul(x, builder.add(factor, builder.shl(_I32(1), builder.add(n, n))))
+
+    return {
+        operator.add: add,
+        operator.sub: subtract,
+        operator.rshift: shift_right,
+        less_shifted: less_shifted_by,
+        thrice: thrice_by,
+    }
+
+
+def _declared(builder: Any, name: str, kind: Any) -> Any:
+    """A function of LLVM's, declared in the module that is built if it is not yet."""
+    module = builder.module
+    return module.globals.get(name) or ir.Function(module, kind, name)
 
 
 def register_cuda() -> None:
@@ -172,4 +261,16 @@ def register_cuda() -> None:
     from numba.cuda.models import register_model
 
     register_model(_Lanes)(_LanesModel)
-    _teach(_Lanes(1), partial(extending.overload, target="cuda", inline="always"), intrinsic)
+    _teach(_Lanes(1), cuda_overload(), intrinsic, GENERATE | _on_the_multiplier())
+
+
+def cuda_overload() -> Any:
+    """Numba's ``overload`` for what CUDA compiles in a way of its own, and inlines.
+
+    numba-cuda's, if it is so new that it has one: what Numba's inlines for CUDA, it would inline
+    for the CPU, too, and a process that has compiled for one could not compile for the other.
+    """
+    from numba.cuda import extending as of_cuda
+
+    overload = getattr(of_cuda, "overload", extending.overload)
+    return partial(overload, target="cuda", inline="always")

@@ -26,23 +26,25 @@ TOP = 0
 """The row of the top board, -1 if the stack is empty."""
 IN_LANES = 1
 """The lanes whose boards the last call put on top of the stack, as bits; -1 before the first."""
-STATES = 2
+ENDS = 2
+"""On a GPU: how the last 32 boards ended, as bits; see ``nine.thread``."""
+STATES = 3
 
 
 class Work(NamedTuple):
     """The boards to search: the frontier, or a part of it. Threads share it."""
 
-    boards: NDArray[np.uint64]
-    """uint64 (B, words): boards as ``Layout`` packs them."""
+    boards: NDArray[Any]
+    """uint64 (B, words): boards as ``Layout`` packs them; on a GPU, as the search does."""
     roots: NDArray[np.int64]
     """int64 (B): the root that each board descends from, an index into ``Found.counts``."""
     cursor: NDArray[np.int64]
     """int64 (1): the next board to take."""
 
     @classmethod
-    def empty(cls, words: int) -> Work:
+    def empty(cls, words: int, word: type[np.unsignedinteger[Any]] = np.uint64) -> Work:
         """No boards; each would have ``words`` words."""
-        return cls(np.empty((0, words), np.uint64), np.empty(0, np.int64), np.zeros(1, np.int64))
+        return cls(np.empty((0, words), word), np.empty(0, np.int64), np.zeros(1, np.int64))
 
 
 class Stack(NamedTuple):
@@ -53,7 +55,7 @@ class Stack(NamedTuple):
     roots: NDArray[np.int64]
     """int64 (depth): the roots of those boards."""
     state: NDArray[np.int64]
-    """int64 (STATES): TOP and IN_LANES."""
+    """int64 (STATES): TOP, IN_LANES and ENDS."""
     tally: NDArray[np.uint64]
     """uint64 (TALLIES): the statistics of this thread."""
 

@@ -3,8 +3,9 @@
 Threads are persistent: each takes frontier boards by an atomic add until none is left or its
 budget of nodes is spent. Stacks live in global memory; what is on them when the kernel ends is what
 has not been explored, and a later launch goes on from there. They lie there in one of two ways:
-with the thread as the last axis, so that neighbouring threads at the same depth touch neighbouring
-words, or as the first, so that a board is in one place however deep the neighbours are.
+with the thread as the first axis, so that a board is in one place however deep the neighbours are,
+or as the last, so that neighbouring threads at the same depth touch neighbouring words. The search
+of 9x9 boards moves whole boards and has the first; the other takes either.
 """
 
 from __future__ import annotations
@@ -19,12 +20,17 @@ from numba import config, cuda, typeof, types
 from gpusudoku.kernels import bits, cuda_jit, lanes
 from gpusudoku.kernels.search.arguments import STATES, TALLIES, Found, Stack, Work
 from gpusudoku.kernels.search.layout import Layout
-from gpusudoku.kernels.search.select import search_for
+from gpusudoku.kernels.search.nine import rows
+from gpusudoku.kernels.search.select import gpu_search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 
 if not config.ENABLE_CUDASIM:
     bits.register_cuda()
     lanes.register_cuda()
+    rows.register_cuda()
+
+WHOLE_WARP = 0xFFFFFFFF
+"""All 32 threads of a warp, as bits."""
 
 
 def _claim(counter):
@@ -35,10 +41,21 @@ def _add(array, i, value):
     cuda.atomic.add(array, i, value)
 
 
+if config.ENABLE_CUDASIM:
+
+    def _any_of_warp(condition):
+        return condition  # the simulator has no warps: every thread is one of its own
+
+else:
+
+    def _any_of_warp(condition):
+        return cuda.any_sync(WHOLE_WARP, condition)
+
+
 def signature(layout: Layout, settings: SearchSettings) -> tuple[Any, ...]:
     """Argument types of the kernel. Not given to ``cuda.jit``, which would compile at import."""
-    search = search_for(layout, settings, lanes=1)
-    work = Work.empty(layout.words)
+    search = gpu_search_for(layout, settings)
+    work = Work.empty(search.words, search.word)
     stacks = Stack(
         np.empty((1, search.words, 1), search.word),
         np.empty((1, 1), np.int64),
@@ -57,11 +74,16 @@ def build_kernel(
 
     ``arguments`` describes the groups and ``loop.build_run`` the rest. ``stacks`` is a ``Stack``
     with an axis for the threads: its boards are (depth, words, threads) and its roots
-    (depth, threads), or (threads, ...) both if ``contiguous``; state and tally are (..., threads).
-    More threads may be launched than there are stacks.
+    (depth, threads), or (threads, ...) both if ``contiguous`` or the search wants that; state and
+    tally are (..., threads). Boards are rows of the ``GpuSearch``.
+
+    More threads may be launched than there are stacks, but both in whole warps: the threads of a
+    warp wait for each other, and one that has gone would be waited for.
     """
     jit = cuda.jit(device=True)
-    run = search_for(layout, settings, lanes=1).build_gpu_run(jit, jit(_claim), jit(_add))
+    search = gpu_search_for(layout, settings)
+    run = search.build_run(jit, jit(_claim), jit(_add), jit(_any_of_warp))
+    contiguous = contiguous or search.contiguous
 
     def kernel(work, stacks, found, budget, limit, nonpeers):
         thread = cuda.grid(1)

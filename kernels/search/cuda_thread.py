@@ -10,7 +10,7 @@ from numba import cuda
 from gpusudoku.kernels.jit import Jit
 from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.loop import Scratch
-from gpusudoku.kernels.search.nine.planes import MEMORY_ROWS, Lanes
+from gpusudoku.kernels.search.nine.planes import MEMORY_ROWS
 
 
 def build_general_run(layout: Layout, jit: Jit, run: Callable[..., None]) -> Callable[..., None]:
@@ -26,12 +26,11 @@ def build_general_run(layout: Layout, jit: Jit, run: Callable[..., None]) -> Cal
 
 
 def build_nine_run(jit: Jit, run: Callable[..., None]) -> Callable[..., None]:
-    """Make the same of the loop of 9x9 boards, with one lane; it needs no ``nonpeers``."""
+    """Make the same of the loop for 9x9 boards; it needs no ``nonpeers``."""
 
     @jit
     def nine_run(work, stack, found, budget, limit, nonpeers):
         memory = cuda.local.array((MEMORY_ROWS, 1), np.uint32)
-        lane = Lanes(memory, cuda.local.array(1, np.int64))
-        run(work, stack, found, budget, limit, lane)
+        run(work, stack, found, budget, limit, memory)
 
     return nine_run

@@ -18,7 +18,8 @@ from gpusudoku.kernels.lanes import LANES
 from gpusudoku.kernels.search import loop
 from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.nine import loop as nine_loop
-from gpusudoku.kernels.search.nine import planes
+from gpusudoku.kernels.search.nine import planes, rows
+from gpusudoku.kernels.search.nine import thread as nine_thread
 from gpusudoku.kernels.search.settings import SearchSettings
 
 
@@ -42,16 +43,37 @@ class Search(Protocol):
     ) -> Callable[..., None]:
         """Make the loop of a CPU thread; see ``loop.build_run``."""
 
-    def build_gpu_run(
-        self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
-    ) -> Callable[..., None]:
-        """Make the loop of a CUDA thread: ``nonpeers`` in place of the scratch, which it makes."""
-
     def scratch(self) -> Any:
         """Make the last argument of the loop of a CPU thread."""
 
     def boards_of(self, stack: NDArray[Any]) -> NDArray[np.uint64]:
         """Rows of a stack as boards of the layout."""
+
+
+class GpuSearch(Protocol):
+    """What those who run a search on a GPU need to know of it."""
+
+    words: int
+    """The number of words of a row: a board of the frontier, or on a stack."""
+    word: type[np.unsignedinteger[Any]]
+    """The type of such a word."""
+    contiguous: bool
+    """Whether a stack must lie in one place: it is then moved board by board, else word by word."""
+
+    def build_run(
+        self,
+        jit: Jit,
+        claim: Callable[..., Any],
+        add: Callable[..., Any],
+        any_of_warp: Callable[..., Any],
+    ) -> Callable[..., None]:
+        """Make the loop of a CUDA thread: ``nonpeers`` in place of the scratch, which it makes."""
+
+    def rows_of(self, boards: NDArray[np.uint64]) -> NDArray[Any]:
+        """Boards of the layout as rows; arrays of NumPy or CuPy."""
+
+    def boards_of(self, rows: NDArray[Any]) -> NDArray[np.uint64]:
+        """Rows as boards of the layout."""
 
 
 DIGIT_SECONDS, WORD_SECONDS, FOLD_SECONDS = 8.8e-9, 2.4e-9, 1.5e-10
@@ -81,14 +103,6 @@ class GeneralSearch:
         """See ``Search``."""
         return loop.build_run(self._layout, self._settings, jit, claim, add)
 
-    def build_gpu_run(
-        self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
-    ) -> Callable[..., None]:
-        """See ``Search``."""
-        from gpusudoku.kernels.search.cuda_thread import build_general_run
-
-        return build_general_run(self._layout, jit, self.build_run(jit, claim, add))
-
     def scratch(self) -> loop.Scratch:
         """See ``Search``."""
         return loop.Scratch(self._layout.nonpeers, np.empty(self._layout.scratch_words, np.uint64))
@@ -96,6 +110,38 @@ class GeneralSearch:
     def boards_of(self, stack: NDArray[Any]) -> NDArray[np.uint64]:
         """See ``Search``."""
         return stack
+
+
+class GeneralGpuSearch:
+    """The same on a GPU. It works on the board on top of the stack, in memory, word by word."""
+
+    word = np.uint64
+    contiguous = False
+
+    def __init__(self, layout: Layout, settings: SearchSettings) -> None:
+        self._layout, self._settings = layout, settings
+        self.words = layout.words
+
+    def build_run(
+        self,
+        jit: Jit,
+        claim: Callable[..., Any],
+        add: Callable[..., Any],
+        any_of_warp: Callable[..., Any],
+    ) -> Callable[..., None]:
+        """See ``GpuSearch``. Its threads go their own ways."""
+        from gpusudoku.kernels.search.cuda_thread import build_general_run
+
+        run = loop.build_run(self._layout, self._settings, jit, claim, add)
+        return build_general_run(self._layout, jit, run)
+
+    def rows_of(self, boards: NDArray[np.uint64]) -> NDArray[Any]:
+        """See ``GpuSearch``."""
+        return boards
+
+    def boards_of(self, rows: NDArray[Any]) -> NDArray[np.uint64]:
+        """See ``GpuSearch``."""
+        return rows
 
 
 class NineSearch:
@@ -114,14 +160,6 @@ class NineSearch:
         """See ``Search``."""
         return nine_loop.build_run(self._settings, self.lanes, jit, claim, add)
 
-    def build_gpu_run(
-        self, jit: Jit, claim: Callable[..., Any], add: Callable[..., Any]
-    ) -> Callable[..., None]:
-        """See ``Search``."""
-        from gpusudoku.kernels.search.cuda_thread import build_nine_run
-
-        return build_nine_run(jit, self.build_run(jit, claim, add))
-
     def scratch(self) -> planes.Lanes:
         """See ``Search``."""
         return planes.Lanes.empty(self.lanes)
@@ -131,8 +169,49 @@ class NineSearch:
         return planes.boards_of(stack)
 
 
+class NineGpuSearch:
+    """The search for 9x9 boards on a GPU; the threads of a warp in step."""
+
+    word = np.uint32
+    words = rows.ROW_WORDS
+    contiguous = True
+
+    def __init__(self, settings: SearchSettings) -> None:
+        self._settings = settings
+
+    def build_run(
+        self,
+        jit: Jit,
+        claim: Callable[..., Any],
+        add: Callable[..., Any],
+        any_of_warp: Callable[..., Any],
+    ) -> Callable[..., None]:
+        """See ``GpuSearch``."""
+        from gpusudoku.kernels.search.cuda_thread import build_nine_run
+
+        run = nine_thread.build_thread_run(self._settings, jit, claim, add, any_of_warp)
+        return build_nine_run(jit, run)
+
+    def rows_of(self, boards: NDArray[np.uint64]) -> NDArray[Any]:
+        """See ``GpuSearch``."""
+        return rows.rows_of(boards)
+
+    def boards_of(self, rows: NDArray[Any]) -> NDArray[np.uint64]:
+        """See ``GpuSearch``."""
+        return planes.boards_of(rows[:, : planes.WORDS])
+
+
 def search_for(layout: Layout, settings: SearchSettings, lanes: int = LANES) -> Search:
     """The search for boards of a layout, in as many lanes if it can do that."""
-    if layout == planes.NINE and nine_loop.can_search(settings):
-        return NineSearch(settings, lanes)
-    return GeneralSearch(layout, settings)
+    nine = _searched_by_nine(layout, settings)
+    return NineSearch(settings, lanes) if nine else GeneralSearch(layout, settings)
+
+
+def gpu_search_for(layout: Layout, settings: SearchSettings) -> GpuSearch:
+    """The same on a GPU."""
+    nine = _searched_by_nine(layout, settings)
+    return NineGpuSearch(settings) if nine else GeneralGpuSearch(layout, settings)
+
+
+def _searched_by_nine(layout: Layout, settings: SearchSettings) -> bool:
+    return layout == planes.NINE and nine_loop.can_search(settings)

@@ -119,16 +119,17 @@ def test_occupancy(script: ModuleType) -> None:
 
 
 def test_the_prediction(script: ModuleType) -> None:
-    kinds = {"local": 100, "32-bit": 1000, "64-bit": 0, "memory": 0, "branch": 0}
+    kinds = {"local": 100, "32-bit": 1000, "64-bit": 0, "multiplier": 500}
     run = {"kernel": "9x9, singles, min", "registers": 96, "shared": 0, "capability": [9, 0]}
-    run |= {"instructions": "SASS", "step": kinds, "all": {**kinds, "32-bit": 3000}}
+    run |= {"instructions": "SASS", "step": kinds, "all": kinds}
     text = script.prediction([run])
     assert text.startswith("PREDICTION, NOT MEASURED")
-    # 132 multiprocessors * 64 lanes * 1.75e9 / (1000 instructions * 4.7 steps) = 3.15e9
-    assert "32-bit units, steps alone: 3.1e+09" in text
-    assert "at every step: 1e+09" in text
-    # 4.8e12 bytes / (2 * 1.04 guesses * (108 + 8) bytes) = 2.0e10
-    assert "every byte moved once: 2e+10" in text
+    # 132 multiprocessors * 64 lanes * 1.75e9 / (1000 instructions * 4 steps) = 3.7e9
+    assert "32-bit units, steps alone: 3.7e+09" in text
+    assert "units that multiply, steps alone: 7.4e+09" in text
+    # 4.8e12 bytes / (2 * 1.1 guesses * 112 bytes), or 128 bytes in whole sectors
+    assert "bytes moved once: 1.9e+10" in text
+    assert "sectors moved once: 1.7e+10" in text
     assert "84,480 stacks" in text
     assert script.prediction([]).startswith("No prediction")
 

@@ -13,6 +13,7 @@ from numba import typeof
 from gpusudoku.kernels.contraction.nine import cuda as nine
 from gpusudoku.kernels.search import cuda as search
 from gpusudoku.kernels.search.layout import Layout
+from gpusudoku.kernels.search.select import gpu_search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 from tests.ptx import compiled
 from tests.ptx.launch import Kernel
@@ -79,7 +80,8 @@ class Card:
         max_registers: int | None = None,
     ) -> Dispatcher:
         case = (layout.box_rows, layout.box_columns, settings.techniques, settings.strategy)
-        kernel = compiled.kernel((*case, *[1] * contiguous, *self.capability), self.checked)
+        flag = [1] * (contiguous and not gpu_search_for(layout, settings).contiguous)
+        kernel = compiled.kernel((*case, *flag, *self.capability), self.checked)
         return Dispatcher(kernel, search.signature(layout, settings), self)
 
     def _sum(self) -> Dispatcher:

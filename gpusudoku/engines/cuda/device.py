@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.engines.cuda import availability
-from gpusudoku.engines.cuda.occupancy import Multiprocessor
+from gpusudoku.engines.cuda.occupancy import WARP, Multiprocessor
 from gpusudoku.engines.cuda.tuning import Tuning, tuning_of
 from gpusudoku.errors import DeviceError, GpusudokuError
 
@@ -40,6 +40,7 @@ class Gpu:
     """One GPU: its array module, its size, and how to make it the current device.
 
     ``tuning`` is how kernels are launched on it; None takes what the tuning file says of it.
+    ``warp`` is how many threads go in step; each is for itself in the simulator.
     """
 
     def __init__(self, number: int, tuning: Tuning | None = None) -> None:
@@ -47,12 +48,14 @@ class Gpu:
         if availability.simulated():
             self.name = "simulator"
             self.xp: Any = np
+            self.warp = 1
             self.multiprocessors, self.multiprocessor = 1, Multiprocessor(2048, 32)
         else:
             import cupy
 
             self.name = availability.gpu_names()[number]
             self.xp = cupy
+            self.warp = WARP
             with cupy.cuda.Device(number):
                 cupy.zeros(1)  # fails here and now where the GPU cannot be had
             has = cupy.cuda.runtime.getDeviceProperties(number)
@@ -76,8 +79,9 @@ class Gpu:
             yield
 
     def block_of(self, kernel: Any, threads: int) -> int:
-        """The threads of a block: so many, or as many as there are registers for."""
-        return min(threads, self.multiprocessor.most_threads(self._registers(kernel)))
+        """The threads of a block: so many, or as many as there are registers for; whole warps."""
+        whole = -(-threads // self.warp) * self.warp
+        return min(whole, self.multiprocessor.most_threads(self._registers(kernel)))
 
     def threads_for(self, kernel: Any) -> int:
         """The threads of a search's launch that fills the GPU, all of which run at once."""

@@ -24,7 +24,7 @@ from gpusudoku.kernels.search.arguments import (
     Work,
     limit_of,
 )
-from gpusudoku.kernels.search.select import search_for
+from gpusudoku.kernels.search.select import gpu_search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
@@ -65,24 +65,27 @@ class Launch:
 
         layout, tuning = frontier.layout, gpu.tuning
         self.gpu, self.boards, self.limit = gpu, len(frontier), limit_of(job.limit)
-        self.search = search = search_for(layout, settings)
-        self._contiguous = tuning.stacks == CONTIGUOUS
+        self.search = search = gpu_search_for(layout, settings)
+        self._contiguous = search.contiguous or tuning.stacks == CONTIGUOUS
         compiled = kernel(layout, settings, self._contiguous, tuning.max_registers)
         self._pace = Pace(budget, tuning.launch_seconds)
         # Board k of a stack has at least k cells fixed, so no more than n^2 wait while one is
         # looked at; and none is split without a row for it and a free one. Stacks that are too
         # short only make their threads stop early: the host expands and relaunches.
         level_bytes = search.words * np.dtype(search.word).itemsize + 8  # a board, and its root
-        levels = max(2, int(gpu.free_bytes() * MEMORY_SHARE) // level_bytes)
+        levels = max(2 * gpu.warp, int(gpu.free_bytes() * MEMORY_SHARE) // level_bytes)
         self.most_threads = most = gpu.threads_for(compiled)
         """The threads that the GPU can run at once."""
-        self.depth = min(layout.n**2 + 2, max(LEAST_DEPTH, levels // most), levels)
-        self.threads = min(most, levels // self.depth)
+        deepest = min(layout.n**2 + 2, levels // gpu.warp)
+        self.depth = min(max(LEAST_DEPTH, levels // most), deepest)
+        self.threads = min(most, levels // self.depth // gpu.warp * gpu.warp)
         per_block = gpu.block_of(compiled, tuning.threads_per_block)
         self._kernel = gpu.configured(compiled, -(-self.threads // per_block), per_block)
         xp = gpu.xp
         self.work = Work(
-            xp.asarray(frontier.boards), xp.asarray(frontier.roots), xp.zeros(1, np.int64)
+            search.rows_of(xp.asarray(frontier.boards)),
+            xp.asarray(frontier.roots),
+            xp.zeros(1, np.int64),
         )
         self.stacks = Stack(
             xp.empty(self._shape(search.words), search.word),

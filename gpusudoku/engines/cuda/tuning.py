@@ -52,7 +52,8 @@ class Tuning:
     """Budgets are set so that a launch takes about this long: Ctrl-C waits for no more."""
     stacks: str = INTERLEAVED
     """With INTERLEAVED, neighbouring threads at the same depth touch neighbouring words. With
-    CONTIGUOUS, every stack is contiguous, and so is every board on it."""
+    CONTIGUOUS, every stack is contiguous, and so is every board on it. The search of 9x9 boards
+    with singles moves whole boards, and has that in any case."""
     max_registers: int | None = None
     """Registers per thread; None leaves the number to the compiler. With fewer, more threads run at
     once, but what does not fit is kept in memory."""

@@ -105,7 +105,8 @@ class GpuWorker(Worker):
         counts = host(launch.stacks.state[TOP]) + 1
         thread = np.repeat(np.arange(launch.threads), counts)
         level = np.arange(len(thread)) - np.repeat(np.cumsum(counts) - counts, counts)
-        parts = [(host(launch.work.boards[taken:]), host(launch.work.roots[taken:]))]
+        rows, roots = launch.work.boards[taken:], launch.work.roots[taken:]
+        parts = [(launch.search.boards_of(host(rows)), host(roots))]
         for start in range(0, len(thread), GATHERED_BOARDS):  # the GPU may have little memory left
             some = slice(start, start + GATHERED_BOARDS)
             rows, roots = launch.stacked(xp.asarray(level[some]), xp.asarray(thread[some]))

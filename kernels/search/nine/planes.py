@@ -12,7 +12,8 @@ from all three rows at once carries nothing over.
 The bits of a box's column lie at the same place in the three words, so ``w0 | w1 | w2`` is the
 nine columns of every band, for all three bands, without a shift.
 
-Boards on the way between threads keep to the ``Layout`` of all geometries.
+Boards on the way between threads keep to the ``Layout`` of all geometries; ``rows`` has those in a
+GPU's memory.
 """
 
 from __future__ import annotations
@@ -105,7 +106,9 @@ CLEAR = BIVALUE + 3
 """The first of 3 words: cells where a digit stands whose other candidates are yet to be struck."""
 OPEN = CLEAR + 3
 """The first of 3 words: the cells with two candidates or more."""
-MEMORY_ROWS = OPEN + 3
+CHANGED = OPEN + 3
+"""The first of 3 words: the cells that the last step changed, or where it found a digit."""
+MEMORY_ROWS = CHANGED + 3
 
 
 class Lanes(NamedTuple):

@@ -17,7 +17,7 @@ from gpusudoku.engines.cuda.device import SIMULATED, Gpu
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.engines.cuda.launch import Launch
 from gpusudoku.engines.cuda.worker import GpuWorker
-from gpusudoku.kernels.search.select import search_for
+from gpusudoku.kernels.search.select import gpu_search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 from tests.boards import layout_of, puzzle
@@ -68,7 +68,7 @@ def limit_budgets(nodes: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def limit_memory(levels: int, geometry: Geometry, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let stacks have so many rows in all: boards, and their roots."""
-    search = search_for(layout_of(geometry), SearchSettings())
+    search = gpu_search_for(layout_of(geometry), SearchSettings())
     row = search.words * np.dtype(search.word).itemsize + 8
     share = launch_module.MEMORY_SHARE
     monkeypatch.setattr(launch_module, "LEAST_DEPTH", 2)

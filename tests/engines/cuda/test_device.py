@@ -53,7 +53,7 @@ def made_up(tuning: Tuning | None = None, multiprocessors: int = 132) -> Gpu:
     """A GPU as large as an H100, by default."""
     gpu = Gpu.__new__(Gpu)
     gpu.number, gpu.name, gpu.tuning = 2, "made up", tuning or Tuning()
-    gpu.xp = SimpleNamespace()
+    gpu.xp, gpu.warp = SimpleNamespace(), 32
     gpu.multiprocessors, gpu.multiprocessor = multiprocessors, Multiprocessor(2048, 32)
     return gpu
 
@@ -75,6 +75,7 @@ def test_the_current_device_is_current_again(monkeypatch: pytest.MonkeyPatch) ->
         (1024, 114, 512, 1),  # as many as there are registers for
         (1024, 255, 256, 1),
         (512, 128, 512, 1),
+        (100, 32, 128, 16),  # whole warps
         (1024, 32, 1024, 2),
     ],
 )

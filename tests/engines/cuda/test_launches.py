@@ -109,6 +109,18 @@ def test_short_stacks_of_9x9_boards(
     assert len(launches) > 3, "threads stopped, and boards were dealt out anew"
 
 
+@pytest.mark.parametrize(("levels", "threads", "depth"), [(0, 3, 2), (16, 6, 2), (400, 6, 38)])
+def test_whole_warps(
+    levels: int, threads: int, depth: int, monkeypatch: pytest.MonkeyPatch, launches: Any
+) -> None:
+    """Threads that wait for each other are all there, and have stacks: here in warps of three."""
+    limit_memory(levels, MANY.geometry, monkeypatch)
+    engine = tuned()
+    engine.gpus[0].warp = 3
+    assert counted(puzzle("2x3", 12, 6), cutoff=1e30, engine=engine) > 0
+    assert {(launched.threads, launched.depth) for launched in launches} == {(threads, depth)}
+
+
 def test_quick_launches_do_not_raise_budgets_without_end(
     monkeypatch: pytest.MonkeyPatch, launches: Any
 ) -> None:

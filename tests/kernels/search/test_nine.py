@@ -19,7 +19,15 @@ from gpusudoku.kernels.search import select as searches
 from gpusudoku.kernels.search.arguments import Stack
 from gpusudoku.kernels.search.nine import planes as nine_planes
 from gpusudoku.kernels.search.nine.loop import can_search
-from gpusudoku.kernels.search.nine.planes import GUARDS, NINE, ROWS, WORDS, Lanes, boards_of
+from gpusudoku.kernels.search.nine.planes import (
+    GUARDS,
+    NINE,
+    ROWS,
+    WORDS,
+    Lanes,
+    boards_of,
+)
+from gpusudoku.kernels.search.nine.rows import ROW_WORDS, rows_of
 from gpusudoku.kernels.search.nine.step import build_step
 from gpusudoku.kernels.search.settings import FIRST, MIN, SearchSettings
 from gpusudoku.listing import Listing
@@ -56,6 +64,9 @@ def test_packing_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
     memory = memory_of(frontier)
     again = boards_of(memory[:WORDS].T)
     assert (again[:, : NINE.fixed] == frontier.boards[:, : NINE.fixed]).all()
+    rows = rows_of(frontier.boards)
+    assert rows.shape == (20, ROW_WORDS)
+    assert (boards_of(rows[:, :WORDS]) == again).all()
     assert not (memory & GUARDS).any()
     assert int(np.bitwise_count(memory[0, 0])) <= int(ROWS).bit_count() == 27
 
