@@ -90,7 +90,7 @@ NAME = re.compile(r"_(?:Z[\w$]*?|cudapy_smem_\d+)(?=_param_\d|[^\w$])")
 
 @cache
 def output() -> list[dict[str, str]]:
-    """What the subprocess says: a line for each case, for each capability's sum, and for the CPU."""
+    """What the subprocess says: a line for each case, each capability, and the CPU."""
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     root = str(Path(__file__).resolve().parents[2])
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))

@@ -109,7 +109,7 @@ def test_short_stacks_of_9x9_boards(
     assert len(launches) > 3, "threads stopped, and boards were dealt out anew"
 
 
-@pytest.mark.parametrize(("levels", "threads", "depth"), [(0, 3, 2), (16, 6, 2), (400, 6, 38)])
+@pytest.mark.parametrize(("levels", "threads", "depth"), [(0, 3, 2), (16, 6, 2), (400, 12, 33)])
 def test_whole_warps(
     levels: int, threads: int, depth: int, monkeypatch: pytest.MonkeyPatch, launches: Any
 ) -> None:
