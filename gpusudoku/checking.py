@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Unpack
@@ -9,7 +10,15 @@ from typing import Unpack
 from gpusudoku.contraction.prepare import NINE
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import make_engine
-from gpusudoku.errors import DeviceError, InputError, MismatchError, TooExpensive, described
+from gpusudoku.errors import (
+    Cancelled,
+    DeviceError,
+    InputError,
+    MismatchError,
+    TooExpensive,
+    described,
+)
+from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.options import STRATEGIES, OptionFields, Options, takes_options
 from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Plan
@@ -67,28 +76,26 @@ class Checker:
 
     def _ways(self, result: Count) -> Iterator[tuple[str, Options]]:
         """Other ways to count, in words and as options; first what has least in common."""
-        device = _working(result, result.device, result.method)
-        other_device = "cuda" if device == "cpu" else "cpu"
+        working = _working(result, result.device, result.method)
+        other_device = "cuda" if working == "cpu" else "cpu"
         other_method = "search" if result.method == "contraction" else "contraction"
-        tried = set()
-        for device_asked, method in (
-            (other_device, other_method),
-            (other_device, result.method),
-            (device, other_method),
-        ):
-            used = _working(result, device_asked, method)
-            if used == "cuda" and self._options.device == "cpu":
-                continue
-            changed = [f"device {used}"] * (used != device)
-            changed += [f"method {method}"] * (method != result.method)
-            way = ", ".join(changed)
-            if way and way not in tried:
-                tried.add(way)
-                yield way, self._with(result, used, method)
-        if result.method == "search":
+        asked = [(other_device, other_method), (other_device, result.method)]
+        asked.append((working, other_method))
+        ways = [(_working(result, *way), way[1]) for way in asked]
+        ways.sort(key=lambda way: way[0] == working)  # some contractions stay on the CPU
+        for device, method in dict.fromkeys(ways):
+            if (device, method) != (working, result.method) and self._may_use(device):
+                changed = [f"device {device}"] * (device != result.device)
+                changed += [f"method {method}"] * (method != result.method)
+                yield ", ".join(changed), self._with(result, device, method)
+        if result.method == "search" and self._may_use(working):
             strategy = next(name for name in STRATEGIES if name != self._options.strategy)
-            options = self._with(result, device, "search")
+            options = self._with(result, working, "search")
             yield f"strategy {strategy}", replace(options, strategy=strategy)
+
+    def _may_use(self, device: str) -> bool:
+        """Whether the options let a device take part."""
+        return device == "cpu" or self._options.device != "cpu"
 
     def _with(self, result: Count, device: str, method: str) -> Options:
         """The options with another device and method, up to what the result counted."""
@@ -98,14 +105,20 @@ class Checker:
 
     def _counted(self, result: Count, options: Options) -> Count | None:
         """Count again; None if that is too expensive, or there is no such device."""
+        seconds, token = max(CHECK_SECONDS, CHECK_RATIO * result.stats.seconds), CancelToken()
+        timer = threading.Timer(seconds, token.cancel)
+        timer.daemon = True
         try:
             engine = self._engine(options)
-            plan = None if engine is None else _affordable(result, options, engine.threads)
+            plan = None if engine is None else _affordable(result, options, seconds, engine.threads)
             if engine is None or plan is None:
                 return None
-            return run_plan(plan, result.board, options, engine)
-        except DeviceError:
+            timer.start()
+            return run_plan(plan, result.board, options, engine, cancel=token)
+        except (Cancelled, DeviceError):
             return None
+        finally:
+            timer.cancel()
 
     def _engine(self, options: Options) -> Engine | None:
         """The engine of a device; None if it cannot be used."""
@@ -121,13 +134,16 @@ def _working(result: Count, device: str, method: str) -> str:
     return "cpu" if on_cpu else device
 
 
-def _affordable(result: Count, options: Options, threads: int) -> Plan | None:
-    """A plan that can be waited for; what a GPU takes is not estimated, but not more than a CPU."""
+def _affordable(result: Count, options: Options, seconds: float, threads: int) -> Plan | None:
+    """A plan that should not take longer; a GPU is taken to be no slower than the CPU.
+
+    Nobody knows how long a search takes until it has found so many solutions: it is tried.
+    """
     if options.method == "contraction" and result.board.given_candidates is not None:
         return None
-    patience = max(CHECK_SECONDS, CHECK_RATIO * result.stats.seconds)
     try:
-        plan = choose(result.board, options, worth=patience)
+        plan = choose(result.board, options, worth=seconds)
     except TooExpensive:
         return None
-    return plan if plan.seconds / threads <= patience else None
+    tried = plan.method == "search" and options.limit is not None
+    return plan if tried or plan.seconds / threads <= seconds else None

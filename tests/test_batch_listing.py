@@ -39,7 +39,7 @@ def test_solved_as_one_by_one(check_unique: bool, jobs: int) -> None:
     options = Options(device="cpu", jobs=jobs)
     results = list(solve_batches([Batch.of(BOARDS)], options, check_unique=check_unique))
     assert [board for each in results for board in each.boards] == BOARDS
-    counts = np.concatenate([each.counts for each in results]).tolist()
+    counts = np.concatenate([each.numbers for each in results]).tolist()
     assert counts == [min(len(found), 1 + check_unique) for found in SOLUTIONS]
     rows = [tuple(row) for each in results for row in each.solutions.tolist()]
     for row, found in zip(rows, SOLUTIONS, strict=True):

@@ -9,6 +9,7 @@ import pytest
 
 from gpusudoku import checking, collection
 from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.checking import cross_check
 from gpusudoku.counting import count
 from gpusudoku.engines.cuda import availability
@@ -79,9 +80,10 @@ class TestTheOtherDevice:
         """A board of 4x4 cells is contracted by the CPU, whatever the device."""
         result = count(self.BOARD, device="cuda", method="contraction")
         assert result.device == "cuda"
-        assert cross_check(result, device="cuda") == "device cuda, method search"
+        assert cross_check(result, device="cuda") == "method search"
         result = count(self.BOARD, device="cpu", method="search", jobs=1)
-        assert cross_check(result) == "method contraction"
+        assert cross_check(result) == "device cuda"
+        assert cross_check(result, device="cpu") == "method contraction"
 
     def test_nine_by_nine(self, chosen: list[tuple[str, str]]) -> None:
         """Each way is tried in turn until one is affordable; here none is."""
@@ -95,6 +97,28 @@ class TestTheOtherDevice:
             chosen.clear()
             assert cross_check(result) is None
             assert ", ".join(map(" ".join, chosen)) == expected
+
+            chosen.clear()
+            assert cross_check(result, device="cpu") is None
+            on_cpu = [way for way in expected.split(", ") if way.startswith("cpu")]
+            own = f"cpu {result.method}" if result.device == "cuda" else ""
+            assert [" ".join(way) for way in chosen] == on_cpu
+            assert result.device == "cpu" or own in on_cpu
+
+    def test_a_limit_on_a_board_of_many_solutions(self) -> None:
+        """Nobody knows how long that takes: it is tried."""
+        board = Board.empty(Geometry(2, 5))
+        result = count(board, device="cpu", method="search", limit=2)
+        result = replace(result, device="cuda")
+        assert cross_check(result, limit=2) == "device cpu"
+
+    @pytest.mark.usefixtures("without_contraction")
+    def test_what_takes_too_long_is_stopped(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(checking, "CHECK_SECONDS", 0.05)
+        monkeypatch.setattr(checking, "CHECK_RATIO", 0.0)
+        board = collection.load("2f")
+        result = count(board, device="cpu", method="search", limit=10**7)
+        assert cross_check(result, device="cpu", limit=10**7) is None
 
     def test_a_device_that_fails_is_passed_by(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def fail(*_: Any) -> None:

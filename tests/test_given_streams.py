@@ -138,3 +138,5 @@ def test_a_masked_array_is_refused() -> None:
             list(count_many(masked, device="cpu"))
     with pytest.raises(InputError, match="masked array, expected a plain one"):
         count(integers[0], device="cpu")
+    with pytest.raises(InputError, match="masked array, expected a plain one"):
+        count(list(integers[0].reshape(4, 4)), device="cpu")

@@ -46,9 +46,10 @@ def refuse_mask(given: object) -> None:
     Raises
     ------
     InputError
-        If it is one.
+        If it is one, or a list with one.
     """
-    if isinstance(given, np.ma.MaskedArray):
+    rows = given if isinstance(given, list | tuple) else [given]
+    if any(isinstance(each, np.ma.MaskedArray) for each in rows):
         raise InputError("a masked array, expected a plain one: fill it, with 0 for empty cells")
 
 

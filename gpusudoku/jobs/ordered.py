@@ -110,7 +110,7 @@ class InOrder(Generic[Item, Result]):
         # No locks in Python's code: Ctrl-C would leave them held, and so would the collector of
         # garbage, which may call ``close`` at any place.
         self._to_do: SimpleQueue[_Task[Item, Result] | None] = SimpleQueue()
-        """Those of them that nobody has begun; None lets a thread end."""
+        """Those of them that nobody has begun; None lets all threads end."""
         self._all_read = self._closed = False
         self._threads = [
             threading.Thread(target=self._run, daemon=True) for _ in range(threads - 1)
@@ -144,11 +144,8 @@ class InOrder(Generic[Item, Result]):
         """Stop the work, and wait for the threads."""
         if sys.is_finalizing():  # Python has stopped them, whatever they hold
             return
+        self._to_do.put(None)
         self._closed = True
-        while self._next_task() is not None:
-            pass
-        for _ in self._threads:
-            self._to_do.put(None)
         for task in self._pending:
             if task.token is not None:
                 task.token.cancel()
@@ -190,9 +187,10 @@ class InOrder(Generic[Item, Result]):
     def _hand_over(self, task: _Task[Item, Result]) -> None:
         """Let any thread work on it."""
         self._to_do.put(task)
-        for thread in self._threads:
-            if thread.ident is None:
-                thread.start()
+        with suppress(RuntimeError):  # where no thread can be started, the one that reads works
+            for thread in self._threads:
+                if thread.ident is None:
+                    thread.start()
 
     def _next_task(self) -> _Task[Item, Result] | None:
         """An item that nobody has begun; None if there is none."""
@@ -209,11 +207,12 @@ class InOrder(Generic[Item, Result]):
 
     def _run(self) -> None:
         """Work on one item after the other, in a thread of its own."""
-        while (task := self._to_do.get()) is not None:
+        while (task := self._to_do.get()) is not None and not self._closed:
             try:
                 self._do(task)
             except BaseException as error:  # handed to the thread that iterates
                 task.end(error)
+        self._to_do.put(None)  # for the next thread
 
     def _do(self, task: _Task[Item, Result]) -> None:
         start, error = time.thread_time(), None

@@ -70,7 +70,7 @@ def choose(
     TooExpensive
         If a contraction is asked for and the board is too expensive for it.
     """
-    shape = board.geometry
+    shape, patience = board.geometry, PATIENCE[board.geometry == NINE]
     searched, contracted = search_kernels(shape, options, engine), contraction_kernels(shape)
     searches = only_searches(options) or board.given_candidates is not None
     if engine is not None:
@@ -87,27 +87,24 @@ def choose(
         return search
     threads = usable_cores() if engine is None else engine.threads
     waiting = seconds / threads + compiling_seconds(searched)
-    if _worth_waiting(waiting, compiling_seconds(contracted), PATIENCE[shape == NINE]):
-        search.estimates = replace(search.estimates, no_contraction=NOT_COMPILED)
-        return search
+    if waiting + patience.seconds <= compiling_seconds(contracted):
+        patience.add(seconds / threads)
+        return _instead(search, NOT_COMPILED)
     ready(contracted)
     try:
         contraction = _contraction(board, roots, options, min(worth, seconds), looking)
     except TooExpensive as error:
-        search.estimates = replace(search.estimates, no_contraction=str(error))
-        return search
+        return _instead(search, str(error))
     search.estimates = replace(_estimates(contraction), search_seconds=seconds)
     if contraction is None or contraction.seconds / threads < waiting:
         return ContractionPlan(contraction, options.memory, search.estimates)
     return search
 
 
-def _worth_waiting(seconds: float, price: float, patience: Patience) -> bool:
-    """Whether to wait for the search, and not to compile the contraction; that is remembered."""
-    if seconds > price or seconds + patience.seconds > price:
-        return False
-    patience.add(seconds)
-    return True
+def _instead(search: SearchPlan, why: str) -> SearchPlan:
+    """The search, which says why there is no contraction."""
+    search.estimates = replace(search.estimates, no_contraction=why)
+    return search
 
 
 def compiling_seconds(kernels: Iterable[Kernel]) -> float:

@@ -9,7 +9,8 @@ import numpy as np
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
-from gpusudoku.errors import Interrupted
+from gpusudoku.errors import Cancelled, Interrupted
+from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Progress
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import choose
@@ -50,16 +51,21 @@ def run_plan(
     options: Options,
     engine: Engine,
     progress: Callable[[Progress], None] | None = None,
+    cancel: CancelToken | None = None,
 ) -> Count:
     """Run the plan of a board.
 
     Raises
     ------
+    Cancelled
+        After a cancellation.
     Interrupted
         After Ctrl-C; its ``count`` is a lower bound.
     """
     try:
-        outcome = plan.run(engine, progress=progress)
+        outcome = plan.run(engine, cancel=cancel, progress=progress)
+    except Cancelled:
+        raise
     except Interrupted as error:
         raise _interrupted(error.count) from None
     limit, [count], stats = options.limit, outcome.counts, outcome.stats

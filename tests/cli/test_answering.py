@@ -151,7 +151,9 @@ class TestMessagesNameTheBoard:
 
         real = checking.run_plan
         monkeypatch.setattr(
-            checking, "run_plan", lambda *arguments: replace(real(*arguments), count=0)
+            checking,
+            "run_plan",
+            lambda *arguments, **options: replace(real(*arguments, **options), count=0),
         )
         path = file(f"{LINE_4X4}\n{LINE_4X4}\n")
         status, _, err = run("count", path, "--cross-check")

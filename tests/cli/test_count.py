@@ -149,8 +149,8 @@ def test_cross_check_fails_loudly(run, file, monkeypatch):
 
     real = checking.run_plan
 
-    def wrong(*arguments):
-        return replace(real(*arguments), count=0)
+    def wrong(*arguments, **options):
+        return replace(real(*arguments, **options), count=0)
 
     monkeypatch.setattr(checking, "run_plan", wrong)  # which is how the second count is made
     status, _, err = run("count", file(LINE_4X4), "--cross-check")

@@ -64,6 +64,7 @@ class Gpu:
                 threads=has["maxThreadsPerMultiProcessor"],
                 blocks=has["maxBlocksPerMultiProcessor"],
                 registers=has["regsPerMultiprocessor"],
+                block_registers=has["regsPerBlock"],
             )
         self.tuning = tuning or tuning_of(self.name, SIMULATED if self.xp is np else None)
 

@@ -25,6 +25,8 @@ class Multiprocessor:
     """The most blocks."""
     registers: int = 1 << 16
     """Registers of 32 bits."""
+    block_registers: int = 1 << 16
+    """Registers that a block may have."""
     shared: int = 0
     """Bytes of shared memory; 0 if no kernel in question uses it."""
     reserved: int = 0
@@ -41,9 +43,14 @@ class Multiprocessor:
 
     def most_threads(self, registers: int) -> int:
         """The most threads of a block, given registers per thread."""
-        return min(self.threads, MOST_THREADS, self._warps_with(registers) * WARP)
+        warps = min(self._warps_with(registers), self.block_registers // _of_warp(registers))
+        return min(self.threads, MOST_THREADS, warps * WARP)
 
     def _warps_with(self, registers: int) -> int:
         """The warps for which there are registers, given those of a thread."""
-        portions = -(-max(1, registers) * WARP // REGISTERS_AT_ONCE)
-        return self.registers // PARTS // (portions * REGISTERS_AT_ONCE) * PARTS
+        return self.registers // PARTS // _of_warp(registers) * PARTS
+
+
+def _of_warp(registers: int) -> int:
+    """The registers that a warp is given, by those of a thread."""
+    return -(-max(1, registers) * WARP // REGISTERS_AT_ONCE) * REGISTERS_AT_ONCE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,8 +30,10 @@ class Current:
     @contextmanager
     def device(self, number: int) -> Iterator[None]:
         before, self.number = self.number, number
-        yield
-        self.number = before
+        try:
+            yield
+        finally:
+            self.number = before
 
     __getitem__ = Device = device
 
@@ -63,8 +65,9 @@ def test_the_current_device_is_current_again(monkeypatch: pytest.MonkeyPatch) ->
     gpu, cupys, numbas = made_up(), Current(0), Current(1)
     gpu.xp.cuda = cupys
     monkeypatch.setattr(cuda, "gpus", numbas, raising=False)
-    with gpu.current():
+    with suppress(ZeroDivisionError), gpu.current():
         assert (cupys.number, numbas.number) == (2, 2)
+        raise ZeroDivisionError
     assert (cupys.number, numbas.number) == (0, 1)
 
 
@@ -83,6 +86,12 @@ def test_blocks_can_be_launched(wanted: int, registers: int, threads: int, block
     gpu, kernel = made_up(Tuning(threads_per_block=wanted)), Kernel(registers)
     assert gpu.block_of(kernel, wanted) == threads
     assert gpu.threads_for(kernel) == threads * blocks * 132
+
+
+def test_some_gpus_have_fewer_registers_for_a_block() -> None:
+    gpu = made_up()
+    gpu.multiprocessor = Multiprocessor(2048, 32, block_registers=1 << 15)
+    assert gpu.block_of(Kernel(114), 1024) == 256
 
 
 def test_numba_warns_others_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
