@@ -33,6 +33,8 @@ for one."""
 SMALL_SECONDS = 0.002
 """A block that takes less time is not worth handing to another thread: what surrounds the compiled
 loops takes longer than these, and only one thread at a time can do that."""
+PAUSE_SECONDS = 0.1
+"""Whoever makes the boards of a stream and waits for so long gets what comes of them."""
 PATIENCE_SECONDS = 0.5
 """After this time a thread puts a block down, and all threads work on it together."""
 
@@ -202,12 +204,17 @@ def _clocks() -> NDArray[np.float64]:
 
 
 def _blocks(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
-    """Cut and join batches to blocks of the size that is wanted when each is asked for."""
+    """Cut and join batches to blocks of the size that is wanted when each is asked for.
+
+    Those that came before a pause wait for no more than one batch after it.
+    """
     held: list[Batch] = []
     boards = 0
     error: Exception | None = None
     try:
+        asked = time.perf_counter()
         for batch in batches:
+            paused = time.perf_counter() - asked > PAUSE_SECONDS
             if held and batch.geometry != held[0].geometry:
                 yield Batch.joined(held)
                 held, boards = [], 0
@@ -219,6 +226,10 @@ def _blocks(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
             if start < len(batch):
                 held.append(batch.part(start, len(batch)))
                 boards += len(batch) - start
+            if held and paused:
+                yield Batch.joined(held)
+                held, boards = [], 0
+            asked = time.perf_counter()
     except Interrupted:  # Ctrl-C, which does not wait for its turn
         raise
     except Exception as caught:

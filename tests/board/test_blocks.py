@@ -11,7 +11,7 @@ import pytest
 
 from gpusudoku.board import blocks
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, in_blocks
+from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, PAUSE_SECONDS, in_blocks
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, Interrupted
 from tests.boards import puzzle
@@ -67,6 +67,17 @@ def test_they_stay_as_they_are_where_the_time_is_right(clock: Clock) -> None:
         assert list(map(len, found)) == [16] * 6 + [4]
 
 
+def test_after_a_pause_none_waits_for_more(clock: Clock) -> None:
+    """A stream stops for a while: what came before, and the next, is worked on then."""
+
+    def stream() -> Iterator[Batch]:
+        for seconds in (0.0, 0.0, 1.0, 0.0, 1.0):
+            clock.now += seconds
+            yield from batches_of(5)
+
+    assert list(map(len, in_blocks(stream(), MOST, alone))) == [15, 10]
+
+
 def test_they_shrink_where_they_are_slow(clock: Clock) -> None:
     found = in_blocks(batches_of(100), MOST, clock.work(BLOCK_SECONDS * 5))
     assert list(map(len, found)) == [16, 8, 4, 2, *[1] * 70]
@@ -75,10 +86,10 @@ def test_they_shrink_where_they_are_slow(clock: Clock) -> None:
 def test_what_the_reading_takes_counts(clock: Clock) -> None:
     def slow() -> Iterator[Batch]:
         for batch in batches_of(*[1] * 31):
-            clock.now += BLOCK_SECONDS
+            clock.now += PAUSE_SECONDS * 0.9
             yield batch
 
-    assert list(map(len, in_blocks(slow(), MOST, alone))) == [16, 8, 4, 2, 1]
+    assert list(map(len, in_blocks(slow(), MOST, alone))) == [16, 8, 7]
 
 
 @pytest.mark.parametrize("results", [1, 3])
