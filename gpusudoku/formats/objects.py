@@ -107,10 +107,17 @@ def _name_of(found: dict[str, Any], number: int, column: str | None) -> str:
 
 def _box_of(found: dict[str, Any], number: int) -> Geometry | None:
     """The shape of the boxes, if the object tells it."""
-    if not isinstance(found.get(BOX), str):
+    told = found.get(BOX)
+    if told is None:
         return None
+    if isinstance(told, list) and len(told) == 2:
+        told = "x".join(map(str, told))
+    if not isinstance(told, str):
+        raise FormatError(
+            f"box {shown(json.dumps(told))}: expected a text such as 2x3, or give --box", number
+        )
     try:
-        return Geometry.parse(found[BOX])
+        return Geometry.parse(told)
     except InputError as error:
         raise FormatError(str(error), number) from None
 

@@ -65,3 +65,9 @@ def test_the_box_that_is_told_counts() -> None:
     assert str(error).startswith("f:1: ")
     [batch] = read(told("3x2"), Geometry(2, 3))
     assert batch.geometry == Geometry(2, 3)
+    for box, shape in (([3, 2], Geometry(3, 2)), (None, Geometry(2, 3))):
+        [batch] = read(json.dumps({"board": "." * 36, "box": box}))
+        assert batch.geometry == shape
+    for wrong in (3, [3], {"rows": 3}, True, [3, "y"]):
+        [error] = read(json.dumps({"board": "." * 36, "box": wrong}))
+        assert str(error).startswith("f:1: box ")
