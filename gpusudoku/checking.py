@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Unpack
 
 from gpusudoku.contraction.prepare import NINE
@@ -79,8 +80,7 @@ class Checker:
         working = _working(result, result.device, result.method)
         other_device = "cuda" if working == "cpu" else "cpu"
         other_method = "search" if result.method == "contraction" else "contraction"
-        asked = [(other_device, other_method), (other_device, result.method)]
-        asked.append((working, other_method))
+        asked = product((other_device, working), (other_method, result.method))
         ways = [(_working(result, *way), way[1]) for way in asked]
         ways.sort(key=lambda way: way[0] == working)  # some contractions stay on the CPU
         for device, method in dict.fromkeys(ways):
@@ -110,7 +110,7 @@ class Checker:
         timer.daemon = True
         try:
             engine = self._engine(options)
-            plan = None if engine is None else _affordable(result, options, seconds, engine.threads)
+            plan = None if engine is None else _affordable(result, options, seconds, engine)
             if engine is None or plan is None:
                 return None
             timer.start()
@@ -134,16 +134,16 @@ def _working(result: Count, device: str, method: str) -> str:
     return "cpu" if on_cpu else device
 
 
-def _affordable(result: Count, options: Options, seconds: float, threads: int) -> Plan | None:
-    """A plan that should not take longer; a GPU is taken to be no slower than the CPU.
+def _affordable(result: Count, options: Options, seconds: float, engine: Engine) -> Plan | None:
+    """A plan, compiled, that should not take longer; a GPU is taken to be no slower than the CPU.
 
     Nobody knows how long a search takes until it has found so many solutions: it is tried.
     """
     if options.method == "contraction" and result.board.given_candidates is not None:
         return None
     try:
-        plan = choose(result.board, options, worth=seconds)
+        plan = choose(result.board, options, worth=seconds, engine=engine)
     except TooExpensive:
         return None
     tried = plan.method == "search" and options.limit is not None
-    return plan if tried or plan.seconds / threads <= seconds else None
+    return plan if tried or plan.seconds / engine.threads <= seconds else None

@@ -134,7 +134,7 @@ def chosen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """The device and method of every plan that was chosen, none of which is affordable."""
     plans = []
 
-    def refuse(board: Board, options: Options, worth: float) -> None:
+    def refuse(board: Board, options: Options, **_: Any) -> None:
         plans.append((options.device, options.method))
         raise TooExpensive("too expensive")
 
