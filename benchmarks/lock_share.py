@@ -13,7 +13,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
+
+RUNS = 3
 
 
 class Spent(NamedTuple):
@@ -26,9 +29,15 @@ class Spent(NamedTuple):
 
 
 def lock_share(command: str, long: Path, short: Path) -> float:
-    """The share of the work on the lines that one file has more than the other, on one thread."""
-    more, fewer = (spent(command, path) for path in (long, short))
-    return 1 - (more.compiled - fewer.compiled) / (more.all - fewer.all)
+    """The share of the work on the lines that one file has more than the other, on one thread.
+
+    Whatever else the machine does changes it by several hundredths: it is the median of RUNS.
+    """
+    shares = []
+    for _ in range(RUNS):
+        more, fewer = (spent(command, path) for path in (long, short))
+        shares.append(1 - (more.compiled - fewer.compiled) / (more.all - fewer.all))
+    return median(shares)
 
 
 def bound(share: float, threads: int) -> float:
