@@ -26,7 +26,7 @@ def array_of(given: ArrayLike) -> NDArray[Any]:
     InputError
         If there are rows of different lengths, or no cells at all, or a mask over some.
     """
-    refuse_mask(given)
+    refuse_mask(given, *(given if isinstance(given, list | tuple) else ()))
     try:
         values = np.asarray(given)
     except ValueError:
@@ -40,16 +40,15 @@ def array_of(given: ArrayLike) -> NDArray[Any]:
     return np.asarray(given, object)  # NumPy makes text or floats of all of what is mixed
 
 
-def refuse_mask(given: object) -> None:
+def refuse_mask(*given: object) -> None:
     """Complain about a masked array: NumPy would show what is under the mask.
 
     Raises
     ------
     InputError
-        If it is one, or a list with one.
+        If there is one.
     """
-    rows = given if isinstance(given, list | tuple) else [given]
-    if any(isinstance(each, np.ma.MaskedArray) for each in rows):
+    if any(isinstance(each, np.ma.MaskedArray) for each in given):
         raise InputError("a masked array, expected a plain one: fill it, with 0 for empty cells")
 
 

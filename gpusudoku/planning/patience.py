@@ -49,7 +49,6 @@ class Patience:
         """Remember that so many more were waited."""
         self._seconds = self.seconds + seconds
         store = jit.store()
-        worth_keeping = self._seconds > MORE * self._kept
-        if worth_keeping and store is not None and store.writable():
+        if store is not None and self._seconds > MORE * self._kept:
             store.write(self._file, repr(self._seconds).encode())
             self._kept = self._seconds
