@@ -5,31 +5,17 @@ Under the simulator there is no compiler, so all this happens in processes witho
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.compiler import need_compiler, need_numba_cuda, said
 
 SCRIPT = """
-import json
-import sys
 from types import SimpleNamespace
 
 from numba import cuda, int64
 from numba.cuda import dispatcher
 from numba.cuda.cudadrv import devices
-
-try:
-    from numba.cuda.cudadrv.nvvm import NVVM
-    NVVM()
-except Exception as error:
-    print(json.dumps({"missing": f"{type(error).__name__}: {error}".splitlines()[0]}))
-    sys.exit()
 
 device = SimpleNamespace(compute_capability=tuple(map(int, sys.argv[1].split("."))))
 dispatcher.get_current_device = cuda.get_current_device = lambda: device
@@ -62,20 +48,12 @@ print(json.dumps({"compiled": compiled, "ptx": ptx, "folder": str(jit.store().fo
 
 def run(cache: Path, capability: str = "9.0", registers: int = 32) -> dict[str, Any]:
     """Compile or load a kernel in a process of its own."""
-    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
-    root = str(Path(__file__).resolve().parents[2])
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
-    environment["GPUSUDOKU_CACHE_DIR"] = str(cache)
-    command = [sys.executable, "-c", SCRIPT, capability, str(registers)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    if "missing" in found:
-        pytest.skip(f"NVIDIA's compiler is not installed: {found['missing']}")
-    return found
+    need_numba_cuda()
+    lines = said(SCRIPT, capability, str(registers), GPUSUDOKU_CACHE_DIR=str(cache))
+    need_compiler(lines)
+    return lines[0]
 
 
-@pytest.mark.skipif(find_spec("numba_cuda") is None, reason="numba-cuda is not installed")
 def test_a_kernel_is_compiled_once(tmp_path: Path) -> None:
     first = run(tmp_path)
     assert first["compiled"] == ["double"]
@@ -93,7 +71,6 @@ def test_a_kernel_is_compiled_once(tmp_path: Path) -> None:
     kept.parent.chmod(0o700)
 
 
-@pytest.mark.skipif(find_spec("numba_cuda") is None, reason="numba-cuda is not installed")
 def test_another_gpu_or_option_takes_another(tmp_path: Path) -> None:
     found = [run(tmp_path), run(tmp_path, "8.0"), run(tmp_path, registers=64)]
     assert [one["compiled"] for one in found] == [["double"]] * 3
@@ -101,7 +78,6 @@ def test_another_gpu_or_option_takes_another(tmp_path: Path) -> None:
     assert len(list(Path(found[0]["folder"]).iterdir())) == 3
 
 
-@pytest.mark.skipif(find_spec("numba_cuda") is None, reason="numba-cuda is not installed")
 def test_where_nothing_can_be_kept_it_is_compiled(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     assert run(tmp_path / "file")["compiled"] == ["double"]

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 
-import pytest
-
+from tests.compiler import need_compiler, need_numba_cuda, said
 from tests.ptx.executor import load
 from tests.ptx.launch import Kernel
 
 COMPILE = """
 import gc
-import json
-import sys
 from functools import cache
 from numba import cuda
 from numba.core import sigutils
 from numba.cuda import dispatcher
-
-try:
-    from numba.cuda.cudadrv.nvvm import NVVM
-    NVVM()
-except Exception as error:
-    print(json.dumps({"missing": f"{type(error).__name__}: {error}".splitlines()[0]}))
-    sys.exit()
 
 
 class Device:
@@ -91,29 +76,14 @@ NAME = re.compile(r"_(?:Z[\w$]*?|cudapy_smem_\d+)(?=_param_\d|[^\w$])")
 @cache
 def output() -> list[dict[str, str]]:
     """What the subprocess says: a line for each case, each capability, and the CPU."""
-    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
-    root = str(Path(__file__).resolve().parents[2])
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
-    done = subprocess.run(
-        [sys.executable, "-c", COMPILE],
-        input=json.dumps([*CASES, *CAPABILITIES]),
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return said(COMPILE, given=json.dumps([*CASES, *CAPABILITIES]))
 
 
 def results() -> dict[Case, dict[str, str]]:
     """The PTX and the result's type of every case; skips the test where they cannot be had."""
-    if find_spec("numba_cuda") is None:
-        pytest.skip("numba-cuda is not installed (pip install 'numba-cuda[cu13]')")
+    need_numba_cuda()
     lines = output()
-    if "missing" in lines[0]:
-        pytest.skip(f"NVIDIA's compiler is not installed: {lines[0]['missing']}")
+    need_compiler(lines)
     return dict(zip([*CASES, *CAPABILITIES], lines[:-1], strict=True))
 
 
