@@ -1,0 +1,297 @@
+"""How fast the search of 9x9 boards can be on a GPU at most: bounds, computed without a GPU.
+
+Compiles and assembles the kernel for compute capability 9.0, takes the machine code apart, and runs
+it here a warp at a time, 32 threads in lock step (``warp_machine``). Whole boards must be counted
+right, whichever party goes first where threads part; then every instruction is counted that a warp
+takes for a solution, and what multiprocessors can take of them in a second bounds the search.
+
+The bounds see how many instructions there are, of which kind, and that threads wait for each other.
+They do not see how long memory, caches and results take, nor what clock a GPU keeps under load: a
+GPU is slower than they say, by how much only a GPU can show.
+
+    python benchmarks/warp.py                        two minutes
+    python benchmarks/warp.py --puzzles FILE         also puzzles a second
+    python benchmarks/warp.py --show                 what was recorded before
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import compiling
+import numpy as np
+import warp_code
+from kernel_resources import HERTZ, MULTIPROCESSORS, versions
+from machine import heading, record, recorded
+from numpy.typing import NDArray
+from script import Run, board_names, check, script, table
+from searching import LIMIT, packed
+from searching import puzzles as read_puzzles
+from warp_machine import Machine
+
+import gpusudoku
+from gpusudoku import collection
+from gpusudoku.errors import GpusudokuError
+from gpusudoku.kernels.search import cuda
+from gpusudoku.kernels.search.arguments import (
+    NODES,
+    STATES,
+    TALLIES,
+    TOP,
+    Found,
+    Stack,
+    Work,
+    limit_of,
+)
+from gpusudoku.kernels.search.layout import Layout
+from gpusudoku.kernels.search.select import gpu_search_for
+from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.search.frontier import Frontier
+
+CAPABILITY = (9, 0)
+CHECKED = ["2c", "1c"]
+"""Boards that are counted to the end, in both orders."""
+BOARDS = ["1f", "2f"]
+WARPS, THREADS = 2, 32
+DEPTH = 83
+"""Boards that a stack has room for, as many as are ever needed."""
+FEW, MANY, TAKEN = 128, 675_000, 4000
+"""The frontier of threads that are deep in a board, and that of a full card, of which so many
+boards in a row are taken: they have some 24 solutions each, those of few thousands."""
+WARM_UP, BUDGET = 200, 3000
+"""Nodes that a thread may look at before and while instructions are counted."""
+NO_BUDGET = 1 << 40
+
+
+class Unit(NamedTuple):
+    """A kind of units of a multiprocessor, each of which does something for one thread."""
+
+    names: str
+    """The beginnings of the names of instructions that it does."""
+    threads: int | None
+    """How many results a multiprocessor gives a cycle; None if it bounds nothing here."""
+
+
+UNITS = {
+    "branches": Unit(r"BRA|BSSY|BSYNC|BREAK|EXIT|YIELD|NOP|WARPSYNC|ENDCOLLECTIVE", None),
+    "once for a warp": Unit(r"U[A-Z]|VOTEU|R2UR|S2UR", None),
+    "memory": Unit(r"LD|ST|ATOM|RED|SHFL|S2R", 32),
+    "bits": Unit(r"POPC|FLO|BREV", 16),
+    "products": Unit(r"IMAD|HFMA2", 64),
+    "whole numbers": Unit(r"[A-Z]", 64),
+}
+"""By the first pattern that matches. The rates of whole numbers (sums, comparisons, shifts, logic),
+products, and counting or reversing bits are in NVIDIA's CUDA C++ programming guide, in the table of
+arithmetic throughput for compute capability 9.0. That a product's high half, 64-bit products and
+IMAD in place of a move or shift take as long as a product, that moves and selections run with
+whole numbers, and that every access to memory takes one cycle is assumed."""
+ISSUED = 4
+"""Instructions of a warp that a multiprocessor starts a cycle, one for each of its schedulers."""
+
+
+class MissingTool(GpusudokuError):  # noqa: N818 - nothing went wrong
+    """NVIDIA's compiler or disassembler is not installed."""
+
+    exit_status = 2
+
+
+class Kernel(NamedTuple):
+    """The search of 9x9 boards in machine code."""
+
+    code: warp_code.Code
+    resources: compiling.Resources
+
+
+class Search:
+    """A search on WARPS warps, launch by launch."""
+
+    def __init__(self, kernel: Kernel, frontier: Frontier, limit: int | None = None) -> None:
+        layout, settings, threads = Layout(3, 3), SearchSettings(), WARPS * THREADS
+        search = gpu_search_for(layout, settings)
+        self._kernel, self._limit, self._nonpeers = kernel, limit, layout.nonpeers
+        self._work = Work(search.rows_of(frontier.boards), frontier.roots, np.zeros(1, np.int64))
+        self._stacks = Stack(
+            np.zeros((threads, DEPTH, search.words), search.word),
+            np.zeros((threads, DEPTH), np.int64),
+            np.full((STATES, threads), -1, np.int64),
+            np.zeros((TALLIES, threads), np.uint64),
+        )
+        self.found = Found.empty(int(frontier.roots.max()) + 1, 0, layout.n**2)
+
+    def launch(self, budget: int, jumpers_first: bool = True) -> NDArray[np.int64]:
+        """Launch the kernel once; returns how often every instruction was taken."""
+        numbers = budget, int(limit_of(self._limit)), np.ascontiguousarray(self._nonpeers)
+        groups = self._work, self._stacks, self.found
+        frame = self._kernel.resources.stack
+        machine = Machine(self._kernel.code, frame, (*groups, *numbers))
+        machine.launch(WARPS, jumpers_first)
+        arrays = iter(machine.arrays)
+        self._work, self._stacks, self.found = (
+            type(group)(*(next(arrays) for _ in group)) for group in groups
+        )
+        return machine.counts
+
+    @property
+    def nodes(self) -> int:
+        """The boards that were looked at."""
+        return int(self._stacks.tally[NODES].sum())
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to do."""
+        taken = int(self._work.cursor[0]) >= len(self._work.boards)
+        return taken and bool((self._stacks.state[TOP] < 0).all())
+
+
+def compiled() -> Kernel:
+    """The kernel, compiled and assembled.
+
+    Raises
+    ------
+    MissingTool
+        If NVIDIA's compiler or disassembler is missing.
+    """
+    program = compiling.disassembler()
+    without = "NVIDIA's disassembler is missing: pip install nvidia-cuda-nvdisasm"
+    if reason := compiling.missing() or (None if program else without):
+        raise MissingTool(reason)
+    layout, settings = Layout(3, 3), SearchSettings()
+    function, types = cuda.build_kernel(layout, settings), cuda.signature(layout, settings)
+    assembled, log = compiling.assemble(
+        compiling.compile_ptx(function, types, CAPABILITY), CAPABILITY
+    )
+    listing = compiling.disassemble(assembled, str(program))
+    return Kernel(warp_code.parse(listing), compiling.parse_log(log))
+
+
+def unit_of(name: str) -> str:
+    """The kind of units that do an instruction."""
+    return next(kind for kind, unit in UNITS.items() if re.match(unit.names, name))
+
+
+def counted(code: warp_code.Code, counts: NDArray[np.int64]) -> Run:
+    """Instructions of warps by the units that do them, and threads that took part, in all."""
+    instructions: Counter[str] = Counter(dict.fromkeys(UNITS, 0))
+    for instruction, times in zip(code.instructions, counts[:, 0].tolist(), strict=True):
+        instructions[unit_of(instruction.name)] += times
+    return {"instructions": dict(instructions), "threads": int(counts[:, 1].sum())}
+
+
+def cycles(run: Run) -> dict[str, float]:
+    """Cycles of a multiprocessor that what bounds it takes for a solution or puzzle, at least."""
+    done = run["instructions"]
+    found = {"issuing": sum(done.values()) / ISSUED}
+    found |= {kind: done[kind] * THREADS / unit.threads for kind, unit in UNITS.items()
+              if unit.threads}  # fmt: skip
+    return {kind: taken / run["number"] for kind, taken in found.items()}
+
+
+def frontier_of(name: str, width: int) -> Frontier:
+    """The frontier of a board of the collection."""
+    return Frontier.of([collection.load(name)]).expanded(SearchSettings(), width)
+
+
+def check_counts(kernel: Kernel, names: Sequence[str]) -> None:
+    """Count whole boards, in both orders.
+
+    Raises
+    ------
+    MismatchError
+        If a count is wrong.
+    """
+    for name in names:
+        for jumpers_first in (True, False):
+            search = Search(kernel, frontier_of(name, FEW))
+            search.launch(NO_BUDGET, jumpers_first)
+            check(f"@{name}", int(search.found.counts.sum()), collection.entry(name).count)
+            if not search.done:
+                raise warp_code.CodeError(f"@{name}: the search ended before its end")
+
+
+def measure(kernel: Kernel, name: str, start: str) -> Run:
+    """The instructions of a search that is some way into a board."""
+    frontier = frontier_of(name, FEW if start == "deep" else MANY)
+    if start != "deep":
+        first = int(np.random.default_rng(0).integers(0, max(1, len(frontier) - TAKEN + 1)))
+        frontier = frontier.part(first, first + TAKEN)
+    search = Search(kernel, frontier)
+    search.launch(WARM_UP)
+    before, nodes = int(search.found.counts.sum()), search.nodes
+    counts = search.launch(BUDGET)
+    number = int(search.found.counts.sum()) - before
+    case = {"board": f"@{name}", "start": start, "boards": len(frontier), "of": "solutions"}
+    return {**case, "number": number, "nodes": search.nodes - nodes, **counted(kernel.code, counts)}
+
+
+def measure_puzzles(kernel: Kernel, path: Path, number: int) -> Run:
+    """The instructions for puzzles, each of which is counted up to two solutions."""
+    cells = read_puzzles(path)[:number]
+    search = Search(kernel, packed([cells], len(cells)), LIMIT)
+    counts = search.launch(NO_BUDGET)
+    boards = [gpusudoku.Board(each) for each in cells]
+    right = [one.count for one in gpusudoku.count_many(boards, limit=LIMIT)]
+    for index, (found, expected) in enumerate(zip(search.found.counts, right, strict=True)):
+        check(f"{path}, puzzle {index + 1}", min(LIMIT, int(found)), expected)
+    case = {"board": path.name, "start": "many puzzles", "boards": len(cells), "of": "puzzles"}
+    return {**case, "number": len(cells), "nodes": search.nodes, **counted(kernel.code, counts)}
+
+
+def show(path: Path) -> None:
+    """Print the table of a recorded file."""
+    results = recorded(path)
+    described = results["machine"]
+    clock, multiprocessors = described["hertz"], described["multiprocessors"]
+    print(
+        f"{heading(described)}\n\nUpper bounds, computed and not measured, for {multiprocessors}"
+        f" multiprocessors at {clock / 1e9:g} GHz; the kernel takes {described['registers']}"
+        " registers. Not seen: memory, caches, waiting for results, the clock under load.\n"
+    )
+    heads = ["board", "start", "at most a second", "bound by", "instructions of a warp for one"]
+    kinds = ["whole numbers", "products", "memory"]
+    rows = []
+    for run in results["runs"]:
+        taken, done = cycles(run), run["instructions"]
+        most = max(taken, key=lambda kind: taken[kind])
+        rate, all_of_them = multiprocessors * clock / taken[most], sum(done.values())
+        start = f"{run['start']}, {run['boards']:,} boards"
+        cells = [run["board"], start, f"{rate:.2e} {run['of']}", most]
+        cells += [f"{each / run['number']:.1f}" for each in (all_of_them, *map(done.get, kinds))]
+        rows.append([*cells, f"{run['threads'] / all_of_them:.1f} of {THREADS}"])
+    table([*heads, *kinds, "threads taking part"], rows, left=4)
+
+
+@script("warp", show)
+@click.option("--board", "boards", multiple=True, help="Of the collection; by default 1f and 2f.")
+@click.option("--puzzles", type=click.Path(exists=True, dir_okay=False), help="9x9 puzzles.")
+@click.option("--number", type=click.IntRange(min=1), default=1500, show_default=True,
+              help="How many of them to count.")  # fmt: skip
+@click.option("--clock", type=click.FloatRange(min=0, min_open=True), default=HERTZ / 1e9,
+              show_default=True, help="Of the GPU, in GHz.")  # fmt: skip
+@click.option("--multiprocessors", type=click.IntRange(min=1), default=MULTIPROCESSORS,
+              show_default=True, help="Of the GPU.")  # fmt: skip
+def main(
+    path: Path,
+    boards: tuple[str, ...],
+    puzzles: str | None,
+    number: int,
+    clock: float,
+    multiprocessors: int,
+) -> None:
+    """Compute how many solutions a second a GPU can find at most."""
+    names = board_names(boards or BOARDS)
+    kernel = compiled()
+    check_counts(kernel, CHECKED)
+    runs = [measure(kernel, name, start) for start in ("deep", "frontier") for name in names]
+    if puzzles:
+        runs.append(measure_puzzles(kernel, Path(puzzles), number))
+    gpu = {"hertz": clock * 1e9, "multiprocessors": multiprocessors}
+    record(path, runs, **gpu, registers=kernel.resources.registers, **versions())
+
+
+if __name__ == "__main__":
+    main()
