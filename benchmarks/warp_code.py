@@ -5,8 +5,8 @@ assembler makes of PTX, which is documented, and is proven by whole boards whose
 right. Whatever is not in FORMS, down to the last modifier, is refused.
 
 All that an instruction can read has a row in one table, of 32 values: registers, uniform registers
-(the same value 32 times), special registers, immediates and the constant bank. So a row says which
-operation, and where its operands are. ``warp_lanes`` does what rows say.
+(the same value 32 times), special registers, immediates and the constant bank. ``warp_lanes`` does
+what instructions say.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ FIELDS = {
     **{"p": FALSE, "q": FALSE, "r": FALSE},  # predicates that are read
     **{"P": TRUE, "Q": TRUE},  # predicates that are written; PT is not
     "number": 0,  # a table of truth, a shift, an offset in memory
-    "other": 0,  # a second table of truth
+    "other": 0,  # another table of truth
     "plus": 0,  # added to a sum
     "wide": 0,  # 1 if c and d are two words
     "signed": 0,
@@ -202,7 +202,7 @@ def parse(text: str) -> Code:
 
 def predicate(text: str) -> int:
     """The number of a predicate; NOT is added if it begins with ``!``."""
-    negated, uniform, number = PREDICATE.fullmatch(text).groups()  # type: ignore[union-attr]
+    negated, uniform, number = PREDICATE.findall(text)[0]
     return NOT * bool(negated) + 8 * bool(uniform) + (7 if number == "T" else int(number))
 
 
