@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -79,8 +78,8 @@ class Form(NamedTuple):
     """What instructions of some names do.
 
     The operands, in order: d is the destination; a, b and c are sources, m is one in memory; P and
-    Q are predicates to write, p, q and r to read; # and $ are whole numbers. What is not there is
-    left out, as predicates tell themselves from the rest.
+    Q are predicates to write, p, q and r to read; # and $ are whole numbers, * is WHOLE_WARP.
+    Predicates tell themselves from the rest, so any that is not there is passed over.
     """
 
     names: str
@@ -114,12 +113,12 @@ FORMS = [
     Form(r"POPC", "COUNT", "da"),
     Form(r"MOV|LDC|S2R", "MOVE", "dc"),
     Form(r"LDC\.64|CS2R", "MOVE", "dc", WIDE),
-    Form(r"HFMA2\.MMA", "MOVE", "dabc"),  # makes a constant; see ``halves``
+    Form(r"HFMA2\.MMA", "MOVE", "dc"),  # makes a constant; see ``_halves``
     Form(r"ISETP\.(?P<comparison>LT|LE|GT|GE|EQ|NE)(?P<unsigned>\.U32)?"
          r"\.(?P<combination>AND|OR|XOR)(?P<extended>\.EX)?", "COMPARE", "PQabqp"),
     Form(r"PLOP3\.LUT", "PREDICATES", "PQpqr#$"),
     Form(r"VOTEU?\.ANY", "VOTE", "dPp"),
-    Form(r"SHFL\.IDX", "SHUFFLE", "PdabC"),
+    Form(r"SHFL\.IDX", "SHUFFLE", "Pdab*"),
     Form(r"LDG?(\.E)?(?P<size>\.U8|\.64|\.128)?", "LOAD", "dm"),
     Form(r"STG?(\.E)?(?P<size>\.U8|\.64|\.128)?", "STORE", "mc"),
     Form(r"LDL(?P<size>\.U8|\.64|\.128)?", "LOAD", "dm", {"local": 1}),
@@ -127,6 +126,7 @@ FORMS = [
     Form(r"ATOMG\.E\.ADD(?P<size>\.64)\.STRONG\.GPU", "ATOMIC", "Pdmc"),
     Form(r"BRA(\.DIV)?|BSSY|BSYNC|BREAK|EXIT|WARPSYNC\.COLLECTIVE|ENDCOLLECTIVE", "CONTROL", ""),
 ]  # fmt: skip
+WHOLE_WARP = "0x1f"
 SIZES = {None: 4, ".U8": 1, ".64": 8, ".128": 16}
 
 
@@ -176,7 +176,8 @@ LINE = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z][\w.]*)\s*
 LABEL = re.compile(r"^\s*(\.L_x_\d+):")
 PREDICATE = re.compile(r"(!?)(U?)P(\d|T)")
 WHOLE = re.compile(r"-?(0x[0-9a-f]+|\d+)")
-REGISTER = re.compile(r"(U?)R(\d+|Z)(?:\.64)?")
+REGISTER = re.compile(r"([US]?)R(\d+|Z)")
+ADDRESS = re.compile(r"(?:desc\[UR\d+\])?\[(R\w+)(\.64)?(?:\+(-?0x[0-9a-f]+))?\]")
 CONSTANT = re.compile(r"c\[0x0\]\[(0x[0-9a-f]+)\]")
 
 
@@ -208,16 +209,17 @@ def predicate(text: str) -> int:
 
 def _decoded(instruction: Instruction, code: Code) -> dict[str, int]:
     """The fields of an instruction."""
-    for prefix in ("", "U"):
-        name = instruction.name.removeprefix(prefix)
+    for name in (instruction.name, instruction.name.removeprefix("U")):
         for form in FORMS:
             if match := re.fullmatch(form.names, name):
-                uniform = int(name != instruction.name)
-                row = FIELDS | form.fields | {"op": NUMBER[form.operation], "uniform": uniform}
+                row = FIELDS | form.fields | {"op": NUMBER[form.operation]}
                 row["guard"] = predicate(instruction.guard)
+                row["uniform"] = int(name != instruction.name)
                 _modify(row, match.groupdict())
-                if form.operation != "CONTROL":
+                try:
                     _place(row, instruction, form, code)
+                except CodeError as error:
+                    raise CodeError(f"{error}: {instruction}") from None
                 return row
     raise CodeError(f"unknown instruction: {instruction}")
 
@@ -235,9 +237,9 @@ def _modify(row: dict[str, int], modifiers: dict[str, str | None]) -> None:
 
 def _place(row: dict[str, int], instruction: Instruction, form: Form, code: Code) -> None:
     """Set the fields of an instruction's operands."""
-    given = list(instruction.operands)
-    if form.names.startswith("HFMA2"):
-        given = [given[0], "RZ", "RZ", halves(given)]
+    given = [] if form.operation == "CONTROL" else list(instruction.operands)
+    if instruction.name.startswith("HFMA2"):
+        given = [given[0], _halves(given)]
     for role in form.operands:
         if not given or (role in "PQpqrd" and bool(PREDICATE.fullmatch(given[0])) == (role == "d")):
             continue
@@ -247,27 +249,23 @@ def _place(row: dict[str, int], instruction: Instruction, form: Form, code: Code
         elif role in "#$" and WHOLE.fullmatch(text):
             row["number" if role == "#" else "other"] = int(text, 0)
         elif role == "m":
-            _place_address(row, text, instruction, code)
+            row["a"], row["number"] = _address(text, bool(row["local"]), code)
         elif role == "d":
-            found = _row(text, instruction, code)
-            row["d"] = NOWHERE if found == ZERO else found
-        elif role == "C" and text == "0x1f":  # SHFL: the whole warp
-            continue
+            row["d"] = NOWHERE if text in ("RZ", "URZ") else _row(text, code)
         elif role in "abc":
-            row[role] = _row(text, instruction, code)
-            if form.operation == "ADD" and row[role] & NEGATIVE:
-                # As the adder does it: then the carry is right, too.
-                row[role] += COMPLEMENT - NEGATIVE
-                row["plus"] += 1
-        else:
-            raise CodeError(f"unknown operand {text}: {instruction}")
+            row[role] = _row(text, code)
+        elif role != "*" or text != WHOLE_WARP:
+            raise CodeError(f"unknown operand {text}")
+        if form.operation == "ADD" and role in "abc" and row[role] & NEGATIVE:
+            row[role] += COMPLEMENT - NEGATIVE  # as the adder does it: then the carry is right, too
+            row["plus"] += 1
     signs = any(row[source] >= COMPLEMENT for source in "abc")
     one_word = not row["wide"] and form.operation not in ("LOAD", "STORE", "ATOMIC", "SHUFFLE")
     if given or (signs and not one_word) or (row["plus"] and ".X" in instruction.name):
-        raise CodeError(f"unknown operands: {instruction}")
+        raise CodeError("unknown operands")
 
 
-def _row(text: str, instruction: Instruction, code: Code) -> int:
+def _row(text: str, code: Code) -> int:
     """The row of a source or destination."""
     if WHOLE.fullmatch(text):
         return code.literal("", int(text, 0))
@@ -277,26 +275,24 @@ def _row(text: str, instruction: Instruction, code: Code) -> int:
         return SPECIALS[plain]
     if found := CONSTANT.fullmatch(plain):
         return sign + code.literal("c", int(found[1], 16))
-    if found := REGISTER.fullmatch(plain.replace("SRZ", "RZ")):
-        if found[2] == "Z":
-            return sign + ZERO
-        return sign + (UNIFORM if found[1] else 0) + int(found[2])
-    raise CodeError(f"unknown operand {text}: {instruction}")
+    if found := REGISTER.fullmatch(plain):
+        first = UNIFORM if found[1] == "U" else 0
+        return sign + (ZERO if found[2] == "Z" else first + int(found[2]))
+    raise CodeError(f"unknown operand {text}")
 
 
-def _place_address(row: dict[str, int], text: str, instruction: Instruction, code: Code) -> None:
-    """Set where in memory: a register, and an offset. Global addresses are two words."""
-    found = re.fullmatch(r"(?:desc\[UR\d+\])?\[(R\w+)(\.64)?(?:\+(-?0x[0-9a-f]+))?\]", text)
-    if not found or (found[2] is None) != bool(row["local"]):
-        raise CodeError(f"unknown address {text}: {instruction}")
-    row["a"] = _row(found[1], instruction, code)
-    row["number"] = int(found[3] or "0", 16)
+def _address(text: str, local: bool, code: Code) -> tuple[int, int]:
+    """Where in memory: the row of a register, and an offset. Global addresses are two words."""
+    found = ADDRESS.fullmatch(text)
+    if not found or (found[2] is None) != local:
+        raise CodeError(f"unknown address {text}")
+    return _row(found[1], code), int(found[3] or "0", 16)
 
 
-def halves(operands: Iterable[str]) -> str:
+def _halves(operands: list[str]) -> str:
     """The constant that a product of zeros plus two numbers of 16 bits is, as a whole number."""
     _, zero, other_zero, *numbers = operands
     if (zero, other_zero) != ("-RZ", "RZ"):
-        raise CodeError(f"unknown product of half precision: {', '.join(operands)}")
+        raise CodeError("unknown product of half precision")
     high, low = (struct.unpack("<H", struct.pack("<e", float(each)))[0] for each in numbers)
     return hex(high << 16 | low)
