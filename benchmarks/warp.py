@@ -36,24 +36,16 @@ from warp_machine import Machine
 
 import gpusudoku
 from gpusudoku import collection
-from gpusudoku.errors import GpusudokuError
-from gpusudoku.kernels.search import cuda
-from gpusudoku.kernels.search.arguments import (
-    NODES,
-    STATES,
-    TALLIES,
-    TOP,
-    Found,
-    Stack,
-    Work,
-    limit_of,
-)
+from gpusudoku.errors import GpusudokuError, InputError
+from gpusudoku.kernels.search import arguments, cuda
+from gpusudoku.kernels.search.arguments import NODES, TOP, Found, Stack, Work
 from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.select import gpu_search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
 CAPABILITY = (9, 0)
+NINE, SETTINGS = Layout(3, 3), SearchSettings()
 CHECKED = ["2c", "1c"]
 """Boards that are counted to the end, in both orders."""
 BOARDS = ["1f", "2f"]
@@ -61,8 +53,8 @@ WARPS, THREADS = 2, 32
 DEPTH = 83
 """Boards that a stack has room for, as many as are ever needed."""
 FEW, MANY, TAKEN = 128, 675_000, 4000
-"""The frontier of threads that are deep in a board, and that of a full card, of which so many
-boards in a row are taken: they have some 24 solutions each, those of few thousands."""
+"""Boards of the frontier of threads that are deep in a board, and of that of a full card, ten for
+each of its threads; of the latter so many in a row are taken."""
 WARM_UP, BUDGET = 200, 3000
 """Nodes that a thread may look at before and while instructions are counted."""
 NO_BUDGET = 1 << 40
@@ -111,21 +103,20 @@ class Search:
     """A search on WARPS warps, launch by launch."""
 
     def __init__(self, kernel: Kernel, frontier: Frontier, limit: int | None = None) -> None:
-        layout, settings, threads = Layout(3, 3), SearchSettings(), WARPS * THREADS
-        search = gpu_search_for(layout, settings)
-        self._kernel, self._limit, self._nonpeers = kernel, limit, layout.nonpeers
+        search, threads = gpu_search_for(NINE, SETTINGS), WARPS * THREADS
+        self._kernel, self._limit = kernel, limit
         self._work = Work(search.rows_of(frontier.boards), frontier.roots, np.zeros(1, np.int64))
         self._stacks = Stack(
             np.zeros((threads, DEPTH, search.words), search.word),
             np.zeros((threads, DEPTH), np.int64),
-            np.full((STATES, threads), -1, np.int64),
-            np.zeros((TALLIES, threads), np.uint64),
+            np.full((arguments.STATES, threads), -1, np.int64),
+            np.zeros((arguments.TALLIES, threads), np.uint64),
         )
-        self.found = Found.empty(int(frontier.roots.max()) + 1, 0, layout.n**2)
+        self.found = Found.empty(int(frontier.roots.max(initial=0)) + 1, 0, NINE.n**2)
 
     def launch(self, budget: int, jumpers_first: bool = True) -> NDArray[np.int64]:
         """Launch the kernel once; returns how often every instruction was taken."""
-        numbers = budget, int(limit_of(self._limit)), np.ascontiguousarray(self._nonpeers)
+        numbers = budget, int(arguments.limit_of(self._limit)), np.ascontiguousarray(NINE.nonpeers)
         groups = self._work, self._stacks, self.found
         frame = self._kernel.resources.stack
         machine = Machine(self._kernel.code, frame, (*groups, *numbers))
@@ -160,11 +151,9 @@ def compiled() -> Kernel:
     without = "NVIDIA's disassembler is missing: pip install nvidia-cuda-nvdisasm"
     if reason := compiling.missing() or (None if program else without):
         raise MissingTool(reason)
-    layout, settings = Layout(3, 3), SearchSettings()
-    function, types = cuda.build_kernel(layout, settings), cuda.signature(layout, settings)
-    assembled, log = compiling.assemble(
-        compiling.compile_ptx(function, types, CAPABILITY), CAPABILITY
-    )
+    function, types = cuda.build_kernel(NINE, SETTINGS), cuda.signature(NINE, SETTINGS)
+    ptx = compiling.compile_ptx(function, types, CAPABILITY)
+    assembled, log = compiling.assemble(ptx, CAPABILITY)
     listing = compiling.disassemble(assembled, str(program))
     return Kernel(warp_code.parse(listing), compiling.parse_log(log))
 
@@ -193,7 +182,10 @@ def cycles(run: Run) -> dict[str, float]:
 
 def frontier_of(name: str, width: int) -> Frontier:
     """The frontier of a board of the collection."""
-    return Frontier.of([collection.load(name)]).expanded(SearchSettings(), width)
+    root = Frontier.of([collection.load(name)])
+    if root.layout != NINE:
+        raise InputError(f"@{name}: expected a board of 9x9 cells")
+    return root.expanded(SETTINGS, width)
 
 
 def check_counts(kernel: Kernel, names: Sequence[str]) -> None:
@@ -224,6 +216,8 @@ def measure(kernel: Kernel, name: str, start: str) -> Run:
     before, nodes = int(search.found.counts.sum()), search.nodes
     counts = search.launch(BUDGET)
     number = int(search.found.counts.sum()) - before
+    if number == 0:
+        raise InputError(f"@{name}: too few solutions")
     case = {"board": f"@{name}", "start": start, "boards": len(frontier), "of": "solutions"}
     return {**case, "number": number, "nodes": search.nodes - nodes, **counted(kernel.code, counts)}
 
@@ -284,6 +278,8 @@ def main(
 ) -> None:
     """Compute how many solutions a second a GPU can find at most."""
     names = board_names(boards or BOARDS)
+    for name in names:
+        frontier_of(name, 1)
     kernel = compiled()
     check_counts(kernel, CHECKED)
     runs = [measure(kernel, name, start) for start in ("deep", "frontier") for name in names]

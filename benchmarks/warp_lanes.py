@@ -1,7 +1,7 @@
 """What the instructions that ``warp_code`` reads do to the 32 threads of a warp, in lock step.
 
-Compiled by Numba, which makes a slow emulator a bearable one: three million instructions of a warp
-a second. Where to go next is left to ``warp_machine``.
+Compiled by Numba, which makes a slow emulator a bearable one: two million instructions of a warp a
+second. Where to go next is left to ``warp_machine``.
 """
 
 from __future__ import annotations

@@ -172,9 +172,27 @@ def test_without_a_disassembler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--board", "nobody"], "nobody"),
+        (["--board", "box2x2-empty"], "@box2x2-empty: expected a board of 9x9 cells"),
+        (["--puzzles", "nowhere.txt"], "nowhere.txt"),
+        (["--clock", "0"], "--clock"),
+    ],
+)
+def test_bad_options(options: list[str], message: str, tmp_path: Path) -> None:
+    """Nothing is compiled, and nothing written."""
+    done = CliRunner().invoke(warp.main, [*options, "--output", str(tmp_path / "warp.json")])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert message in done.stderr.splitlines()[-1]
+    assert not list(tmp_path.iterdir())
+
+
 COUNT = """
 sys.path.insert(0, "benchmarks")
 import compiling, warp
+from gpusudoku.errors import InputError
 
 if compiling.disassembler() is None:
     print(json.dumps({"missing": "no disassembler"}))
@@ -182,6 +200,13 @@ if compiling.disassembler() is None:
 kernel = warp.compiled()
 warp.check_counts(kernel, ["1b", "b3"])
 run = warp.measure(kernel, "2c", "deep")
+for name in ["1a", "conflict-row"]:
+    try:
+        warp.measure(kernel, name, "deep")
+    except InputError as error:
+        assert str(error) == f"@{name}: too few solutions"
+    else:
+        sys.exit(f"@{name} is measured")
 print(json.dumps({"cycles": warp.cycles(run), **run}))
 """
 
