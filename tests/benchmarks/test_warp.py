@@ -114,6 +114,40 @@ def test_instructions_are_counted() -> None:
     code = warp_code.parse(listing(BEFORE + FIRST_WORD + PARTED.format("BSYNC B0") + AFTER))
     machine = Machine(code, 16, (operands(), np.zeros(1, np.uint32)))
     machine.launch(2)
+    names = [each.name for each in code.instructions]
+    counts = dict(zip(names, machine.counts.tolist(), strict=True))  # of the last of each name
+    assert counts["BSSY"] == [2, 64]
+    assert counts["BSYNC"] == [4, 64]
+    assert counts["STG.E"] == [2, 16]  # on the way that the jumpers take
+    assert counts["EXIT"] == [2, 64]
+    done = warp.counted(code, machine.counts)
+    assert done["threads"] == machine.counts[:, 1].sum()
+    assert done["instructions"]["branches"] == 2 * (1 + 1 + 1 + 2 + 1)  # both meet, for themselves
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (PARTED.format("BRA.DIV UR4, `(.L_x_0)"), "a part of a warp"),
+        ("BSYNC B3 ;", "did not agree"),
+        (
+            "ISETP.LT.U32.AND P2, PT, R0, 0x8, PT ;\nBSSY B0, `(.L_x_0) ;\n@P2 BSYNC B0 ;\n"
+            ".L_x_0:\n",
+            "did not agree",
+        ),
+        (
+            "ISETP.LT.U32.AND P2, PT, R0, 0x8, PT ;\nBSSY B0, `(.L_x_0) ;\nBSSY B1, `(.L_x_1) ;\n"
+            "@P2 BRA `(.L_x_0) ;\n.L_x_1:\nBSYNC B1 ;\n.L_x_0:\nBSYNC B0 ;\n",
+            "for ever",
+        ),
+    ],
+)
+def test_what_no_warp_may_do(text: str, message: str) -> None:
+    with pytest.raises(warp_code.CodeError, match=message):
+        run(BEFORE + FIRST_WORD + text + AFTER, operands(), np.zeros(1, np.uint32))
+
+
+def test_units() -> None:
     names = ["LOP3.LUT", "IMAD.WIDE.U32", "HFMA2.MMA", "BREV", "STL.64", "LDC", "ULDC"]
     names += ["VOTE.ANY", "VOTEU.ANY", "BRA", "MOV"]
     assert [warp.unit_of(name) for name in names] == [
@@ -190,7 +224,10 @@ def test_bad_options(options: list[str], message: str, tmp_path: Path) -> None:
 
 
 COUNT = """
-sys.path.insert(0, "benchmarks")
+from pathlib import Path
+
+folder = Path(sys.argv[1])
+sys.path.insert(0, str(folder))
 import compiling, warp
 from gpusudoku.errors import InputError
 
@@ -208,18 +245,21 @@ for name in ["1a", "conflict-row"]:  # one solution, none
         assert str(error) == f"@{name}: too few solutions"
     else:
         sys.exit(f"@{name} is measured")
-print(json.dumps({"cycles": warp.cycles(run), **run}))
+puzzles = warp.measure_puzzles(kernel, folder.parent / "boards" / "1b.txt", 9)
+for each in run, puzzles:
+    print(json.dumps({"cycles": warp.cycles(each), **each}))
 """
 
 
 def test_whole_boards_of_the_kernel() -> None:
     """The real machine code, in both orders; where NVIDIA's compiler and disassembler are."""
     need_numba_cuda()
-    lines = said(COUNT)
+    lines = said(COUNT, str(FOLDER))
     need_compiler(lines)
-    (found,) = lines
-    assert found["number"] > 100
-    assert 0 < max(found["cycles"].values()) < 200
+    board, puzzles = lines
+    assert board["number"] > 100
+    assert 0 < max(board["cycles"].values()) < 200
+    assert (puzzles["of"], puzzles["number"], puzzles["boards"]) == ("puzzles", 1, 1)
 
 
 def script(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
