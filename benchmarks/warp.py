@@ -26,7 +26,7 @@ import click
 import compiling
 import numpy as np
 import warp_code
-from kernel_resources import HERTZ, MULTIPROCESSORS, versions
+from kernel_resources import HERTZ, MULTIPROCESSORS, SCHEDULERS, versions
 from machine import heading, record, recorded
 from numpy.typing import NDArray
 from script import Run, board_names, check, script, table
@@ -81,9 +81,8 @@ UNITS = {
 products, and counting or reversing bits are in NVIDIA's CUDA C++ programming guide, in the table of
 arithmetic throughput for compute capability 9.0. That a product's high half, 64-bit products and
 IMAD in place of a move or shift take as long as a product, that moves and selections run with
-whole numbers, and that every access to memory takes one cycle is assumed."""
-ISSUED = 4
-"""Instructions of a warp that a multiprocessor starts a cycle, one for each of its schedulers."""
+whole numbers, and that every access to memory takes one cycle is assumed. Each of SCHEDULERS starts
+an instruction of a warp a cycle, whichever it is."""
 
 
 class MissingTool(GpusudokuError):  # noqa: N818 - nothing went wrong
@@ -174,7 +173,7 @@ def counted(code: warp_code.Code, counts: NDArray[np.int64]) -> Run:
 def cycles(run: Run) -> dict[str, float]:
     """Cycles of a multiprocessor that what bounds it takes for a solution or puzzle, at least."""
     done = run["instructions"]
-    found = {"issuing": sum(done.values()) / ISSUED}
+    found = {"issuing": sum(done.values()) / SCHEDULERS}
     found |= {kind: done[kind] * THREADS / unit.threads for kind, unit in UNITS.items()
               if unit.threads}  # fmt: skip
     return {kind: taken / run["number"] for kind, taken in found.items()}
@@ -198,6 +197,7 @@ def check_counts(kernel: Kernel, names: Sequence[str]) -> None:
     """
     for name in names:
         for jumpers_first in (True, False):
+            click.echo(f"counting @{name}", err=True)
             search = Search(kernel, frontier_of(name, FEW))
             search.launch(NO_BUDGET, jumpers_first)
             check(f"@{name}", int(search.found.counts.sum()), collection.entry(name).count)
@@ -207,6 +207,7 @@ def check_counts(kernel: Kernel, names: Sequence[str]) -> None:
 
 def measure(kernel: Kernel, name: str, start: str) -> Run:
     """The instructions of a search that is some way into a board."""
+    click.echo(f"measuring @{name}, {start}", err=True)
     frontier = frontier_of(name, FEW if start == "deep" else MANY)
     if start != "deep":
         first = int(np.random.default_rng(0).integers(0, max(1, len(frontier) - TAKEN + 1)))
@@ -224,6 +225,7 @@ def measure(kernel: Kernel, name: str, start: str) -> Run:
 
 def measure_puzzles(kernel: Kernel, path: Path, number: int) -> Run:
     """The instructions for puzzles, each of which is counted up to two solutions."""
+    click.echo(f"measuring {path.name}", err=True)
     cells = read_puzzles(path)[:number]
     search = Search(kernel, packed([cells], len(cells)), LIMIT)
     counts = search.launch(NO_BUDGET)

@@ -150,7 +150,8 @@ class Machine:
         self.code, self._frame = code, -(-frame // 16) * 16
         self.counts = np.zeros((len(code.rows), 2), np.int64)
         """How often an instruction was taken by a warp, and by how many threads in all."""
-        self._arrays: list[NDArray[Any]] = []
+        self.arrays: list[NDArray[Any]] = []
+        """The arrays among the arguments, in order, as they are in the GPU's memory."""
         self._arguments = tuple(arguments)
         arrays = [a for a in _leaves(self._arguments) if isinstance(a, np.ndarray)]
         places = np.cumsum([0, *(-(-a.nbytes // 256) * 256 for a in arrays)])
@@ -159,21 +160,18 @@ class Machine:
         self.memory, words = raw.view(np.uint8), raw.view(np.uint32)
         for array, place in zip(arrays, places.tolist(), strict=False):
             there = self.memory[place : place + array.nbytes].view(array.dtype)
-            self._arrays.append(there.reshape(array.shape))
-            self._arrays[-1][...] = array
+            self.arrays.append(there.reshape(array.shape))
+            self.arrays[-1][...] = array
         self._local = self.memory[local : local + THREADS * self._frame]
         self._values = np.zeros((LITERALS + 2 * len(code.literals), THREADS), np.int64)
         self.predicates = np.zeros(16, np.int64)
         spaces = np.array([[FIRST_ADDRESS, local, 0, 0], [0, self._frame, local, self._frame]])
         self.state = (self._values, self.predicates, self.memory, words, spaces, self.counts)
 
-    @property
-    def arrays(self) -> list[NDArray[Any]]:
-        """The arrays among the arguments, in order, as they are in the GPU's memory."""
-        return self._arrays
-
-    def launch(self, warps: int, jumpers_first: bool = False) -> None:
+    def launch(self, warps: int, jumpers_first: bool = True) -> None:
         """Run blocks of one warp, one after the other.
+
+        Where threads part, those that jump go first, or those that do not.
 
         Raises
         ------
@@ -191,9 +189,9 @@ class Machine:
             self._local[...] = POISON
             self._values[...] = POISON
             self._values[ZERO:UNIFORM] = 0
-            specials = {"SR_TID.X": lanes, "SR_LANEID": lanes, "SR_CTAID.X": block}
-            for name, given in {**specials, "SR_LTMASK": (1 << lanes) - 1}.items():
-                self._values[SPECIALS[name]] = given
+            self._values[SPECIALS["SR_CTAID.X"]] = block
+            self._values[SPECIALS["SR_TID.X"]] = self._values[SPECIALS["SR_LANEID"]] = lanes
+            self._values[SPECIALS["SR_LTMASK"]] = (1 << lanes) - 1
             for (kind, number), row in self.code.literals.items():
                 pair = (number, number >> 32)
                 if kind == "c":
@@ -208,7 +206,7 @@ class Machine:
 
         An array is two that nobody reads, its items, bytes of an item, address, shape and strides.
         """
-        found, arrays = [], iter(self._arrays)
+        found, arrays = [], iter(self.arrays)
         for given in _leaves(self._arguments):
             if isinstance(given, np.ndarray):
                 there = next(arrays)
