@@ -57,8 +57,9 @@ class Tuning:
     max_registers: int | None = None
     """Registers per thread; None leaves the number to the compiler. With fewer, more threads run at
     once, but what does not fit is kept in memory."""
-    sum_threads_per_block: int = 128
-    """Threads per block of the contraction, where a block sums a pair of partitions."""
+    sum_threads_per_block: int = 256
+    """Threads per block of the contraction: on most GPUs these fill a multiprocessor when all of
+    its shared memory is taken."""
     sum_tasks_per_multiprocessor: int = 32
     """Tasks of the contraction per launch: enough to even out short and long ones."""
 

@@ -14,9 +14,8 @@ from gpusudoku.counting import count, count_many
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import SIMULATED
 from gpusudoku.engines.cuda.engine import CudaEngine
-from gpusudoku.kernels.contraction.nine.arrays import A, B
 from tests.boards import puzzle, spoilt
-from tests.contraction.nine.counted import candidates_of, searched, summed
+from tests.contraction.nine.counted import candidates_of, multiplied, searched, summed
 
 pytestmark = pytest.mark.skipif(
     not availability.simulated(), reason="a GPU is there: see test_gpu.py"
@@ -51,15 +50,12 @@ def test_pairs_of_many_launches() -> None:
     assert total == searched(board)
 
 
-def test_entries_of_any_width() -> None:
-    """Multiplicities too large for 16-bit slabs: the kernel's sums are 64 bits wide anyway."""
+@pytest.mark.parametrize(("wide", "times"), [(False, 1), (True, 1), (False, 1000)])
+def test_entries_of_any_width(wide: bool, times: int) -> None:
+    """The wide kernel is asked for, or multiplicities are too large for 16 bits."""
     board = puzzle("3x3", 26, 1)
-    nine = Nine(candidates_of(board))
-    plain, _ = summed(nine, CudaEngine())
-    nine = Nine(candidates_of(board))
-    for line in nine.workspace.roles.summed[[A, B]]:
-        nine.workspace.lists.multiplicity[line] *= 1000
-    assert summed(nine, CudaEngine())[0] == 1000**2 * plain
+    nine = multiplied(Nine(candidates_of(board), wide=wide), times)
+    assert summed(nine, CudaEngine())[0] == times**2 * searched(board)
 
 
 def test_other_shapes_take_cpu_threads() -> None:
