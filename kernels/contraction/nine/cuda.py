@@ -53,12 +53,15 @@ LANES = 1 if config.ENABLE_CUDASIM else 32
 WHOLE_WARP = 0xFFFFFFFF
 """All threads of a warp, as bits."""
 MOST_THREADS = 512
-"""Threads of a block, at most: each has room for a term in shared memory."""
+"""Threads of a block, at most."""
 MOST_REGISTERS = 64
 """Registers of a thread, at most: more, and fewer blocks would run at once than have shared memory.
 What does not fit is needed outside the inner loops only."""
-SLAB = PARTITIONS * LANES
-"""Words of shared memory for the columns of a block; fewer than any GPU has."""
+ROOM = 64
+"""Room for terms that a warp has in shared memory: for PER_PARTITION of them."""
+SLAB, STAGED = PARTITIONS * LANES, MOST_THREADS // LANES * ROOM
+"""Words of shared memory for the columns of a block, of 32 bits, and for its terms, of 64: together
+43 KB, less than a block may have on any GPU."""
 FOUR, BITS, FIELD = 4, 16, 0xFFFF
 """Fields of a word of 64 bits, their length in bits, and the lowest of them."""
 ROW = 0xFFFFFFFF
@@ -143,7 +146,7 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
     per_word = 1 if wide else 2
     columns_at_once = per_word * LANES
     total = int64 if wide else uint32
-    # Numba gives a 64-bit sign to any index that is not unsigned, and looks whether it is negative.
+    # Indices are made unsigned where it matters: Numba looks whether any other one is negative.
     ballot, together = cuda.jit(device=True)(_ballot), cuda.jit(device=True)(_together)
 
     @cuda.jit(device=True)
@@ -181,29 +184,35 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
                 numbers, others = numbers >> BITS, others >> BITS
 
     @cuda.jit(device=True)
-    def stage(e, end, pivot, operands, pivots, staged):
-        """Write the terms of entries of C, one a thread, without zeros; return how many there are.
+    def stage(c, pivot, operands, pivots, staged):
+        """Write the terms that a number of C has at Q, without zeros; return how many there are.
 
         A term is the upper half of a word; where its row begins in shared memory is the lower one.
         """
-        lane = cuda.threadIdx.x % LANES
-        term, row = uint32(0), int64(0)
-        if e + lane < end:
-            word = operands.words[uint64(e + lane)]
-            term = uint32(pivots[uint64(pivot + (word & FIELD))] * (word >> BITS * MULTIPLICITY))
-            row = (word >> BITS * R & FIELD) * LANES
-        some = ballot(term != 0)
-        if term != 0:
-            place = cuda.popc(uint32(some & ((1 << lane) - 1)))
-            staged[uint64(place)] = int64(term) << 32 | row
+        lane, count = cuda.threadIdx.x % LANES, uint64(0)
+        first, end = operands.start[C, c], operands.start[C, c + 1]
+        together()  # all have read what was staged before
+        while first < end:
+            term, row = uint32(0), int64(0)
+            if first + lane < end:
+                word = operands.words[uint64(first + lane)]
+                pivot_entry = pivots[uint64(pivot + (word & FIELD))]
+                term = uint32(pivot_entry * (word >> BITS * MULTIPLICITY))
+                row = (word >> BITS * R & FIELD) * LANES
+            some = ballot(term != 0)
+            if term != 0:
+                before = cuda.popc(uint32(some & ((1 << lane) - 1)))
+                staged[count + uint64(before)] = int64(term) << 32 | row
+            count += uint64(cuda.popc(uint32(some)))
+            first += LANES
         together()
-        return cuda.popc(uint32(some))
+        return count
 
     def kernel(first, parts, pairs, shape, operands, tensors, sums):
         slab = cuda.shared.array(SLAB, uint32)
-        staged = cuda.shared.array(MOST_THREADS, int64)
+        staged = cuda.shared.array(STAGED, int64)
         lane, warp = cuda.threadIdx.x % LANES, cuda.threadIdx.x // LANES
-        warps, own, right = cuda.blockDim.x // LANES, warp * LANES, slab[lane:]
+        warps, right, terms = cuda.blockDim.x // LANES, slab[lane:], staged[warp * ROOM :]
         number, part = cuda.blockIdx.x // parts, cuda.blockIdx.x % parts
         b, a = pairs[first + number, 0], pairs[first + number, 1]
         start = operands.start
@@ -220,24 +229,18 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
             for four in range(warp, words_of(shape[C, Q]), warps):
                 numbers = tensors.q[uint64(left + four)]
                 others = tensors.q[uint64(second_left + four)]
-                e = start[C, FOUR * four]
                 for c in range(FOUR * four, min(FOUR * four + FOUR, shape[C, Q])):
-                    end = start[C, c + 1]
-                    low, high = total(0), total(0)
-                    while e < end:
-                        i = own
-                        last = own + stage(e, end, pivot, operands, tensors.p, staged[own:])
-                        while i < last:
-                            term = staged[uint64(i)]
-                            times, word = term >> 32, int64(right[uint64(term & ROW)])
-                            low = total(low + times * word)
-                            if per_word > 1:
-                                high = total(high + times * (word >> BITS))
-                            i += 1
-                        together()  # all have read what was staged
-                        e = min(e + LANES, end)
+                    i, low, high = uint64(0), total(0), total(0)
+                    count = stage(c, pivot, operands, tensors.p, terms)
+                    while i < count:
+                        term = terms[i]
+                        times, word = term >> 32, int64(right[uint64(term & ROW)])
+                        low = total(low + times * word)
+                        if per_word > 1:
+                            high = total(high + times * (word >> BITS))
+                        i += uint64(1)
                     if per_word > 1:
-                        low = total(low - (high << BITS))  # it was the sum of whole words
+                        low = total(int64(low) - (int64(high) << BITS))  # it was of whole words
                         result += int64(high) * (others & FIELD)
                     result += int64(low) * (numbers & FIELD)
                     numbers, others = numbers >> BITS, others >> BITS

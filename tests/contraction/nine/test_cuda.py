@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from gpusudoku.counting import count, count_many
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import SIMULATED
 from gpusudoku.engines.cuda.engine import CudaEngine
+from gpusudoku.kernels.contraction.nine.cuda import narrow_enough
 from tests.boards import puzzle, spoilt
 from tests.contraction.nine.counted import candidates_of, multiplied, searched, summed
 
@@ -56,6 +58,31 @@ def test_entries_of_any_width(wide: bool, times: int) -> None:
     board = puzzle("3x3", 26, 1)
     nine = multiplied(Nine(candidates_of(board), wide=wide), times)
     assert summed(nine, CudaEngine())[0] == times**2 * searched(board)
+
+
+@pytest.mark.parametrize(
+    ("largest", "multiplicities", "narrow"),
+    [
+        ((288, 288, 288), (2, 2, 2), True),  # no clues
+        ((1, 1, 65_535), (1, 1, 1), True),
+        ((1, 1, 32_768), (2, 1, 1), False),  # a column
+        ((1, 1, 32_768), (1, 2, 1), False),
+        ((1_191, 1, 65_535), (1, 1, 1), True),
+        ((1_192, 1, 65_535), (1, 1, 1), False),  # 55 times 1,192 times that
+        ((1_000, 1, 65_535), (1, 1, 2), False),
+    ],
+)
+def test_what_is_narrow(
+    largest: tuple[int, ...], multiplicities: tuple[int, ...], narrow: bool
+) -> None:
+    """The largest entries of the tensors of P, Q and R; the largest multiplicities of A, B and C.
+
+    All lines change places, and roles with them.
+    """
+    tensors: Any = SimpleNamespace(largest=np.array(largest[::-1]))
+    lists: Any = SimpleNamespace(largest=np.array([0, 0, 0, *multiplicities[::-1]]))
+    roles: Any = SimpleNamespace(tensor=np.array([2, 1, 0]), summed=np.array([5, 4, 3]))
+    assert narrow_enough(lists, roles, tensors) == narrow
 
 
 def test_other_shapes_take_cpu_threads() -> None:
