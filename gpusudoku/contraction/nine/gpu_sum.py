@@ -46,8 +46,11 @@ class DeviceSum:
         self._gpu, self._pairs, self._start = gpu, pairs, operands.start
         self._terms = int(operands.start[C, -1])
         self._kernel = cuda.kernel(wide)
-        self._threads = gpu.block_of(
-            self._kernel, min(gpu.tuning.sum_threads_per_block, cuda.MOST_THREADS)
+        wanted, most = gpu.tuning.sum_threads_per_block, cuda.MOST_THREADS
+        self._threads = (
+            gpu.fullest_block(self._kernel, most)
+            if wanted is None
+            else gpu.block_of(self._kernel, min(wanted, most))
         )
         words = operands.entries[C].view(np.int64).ravel()
         on_gpu = {role: self._numbered_last(tensors, roles, role) for role in {*roles.tensor}}

@@ -99,6 +99,14 @@ class Gpu:
         needed = threads, self._registers(kernel), self._shared(kernel)
         return self.multiprocessors * self.multiprocessor.blocks_of(*needed)
 
+    def fullest_block(self, kernel: Any, most: int) -> int:
+        """The threads of a block, of whole warps and ``most`` at most, that fill the GPU best.
+
+        Where several sizes let equally many threads run at once, blocks are the smallest of these.
+        """
+        sizes = range(self.warp, self.block_of(kernel, most) + 1, self.warp)
+        return max(sizes, key=lambda threads: threads * self.blocks_at_once(kernel, threads))
+
     def _shared(self, kernel: Any) -> int:
         """The bytes of shared memory of a block of a kernel; the simulator has any number."""
         return 0 if self.xp is np else max(kernel.get_shared_mem_per_block().values())

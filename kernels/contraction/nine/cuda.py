@@ -107,8 +107,8 @@ SIGNATURE = (
 
 def narrow_enough(lists: Lists, roles: Roles, tensors: Tensors) -> bool:
     """Say whether columns of 16 bits and inner sums of 32 hold."""
-    p, _, r = tensors.largest[roles.tensor].tolist()
-    a, b, c = lists.largest[roles.summed].tolist()
+    p, _, r = (int(largest) for largest in tensors.largest[roles.tensor])
+    a, b, c = (int(largest) for largest in lists.largest[roles.summed])
     return r * a * b < 1 << 16 and r * a * b * p * c * PER_PARTITION < 1 << 32
 
 

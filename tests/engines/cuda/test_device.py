@@ -92,21 +92,24 @@ def test_blocks_can_be_launched(wanted: int, registers: int, threads: int, block
 
 
 @pytest.mark.parametrize(
-    ("registers", "shared", "multiprocessor", "blocks"),
+    ("registers", "shared", "multiprocessor", "blocks", "fullest"),
     [
-        (32, 0, Multiprocessor(2048, 32), 8),
-        (32, 40_960, Multiprocessor(2048, 32, shared=228 << 10, reserved=1 << 10), 5),
-        (64, 40_960, Multiprocessor(2048, 32, shared=228 << 10, reserved=1 << 10), 4),
-        (64, 40_960, Multiprocessor(1024, 16, shared=64 << 10), 1),
+        (32, 0, Multiprocessor(2048, 32), 8, 64),
+        (32, 44_032, Multiprocessor(2048, 32, shared=228 << 10, reserved=1 << 10), 5, 512),
+        (64, 44_032, Multiprocessor(2048, 32, shared=228 << 10, reserved=1 << 10), 4, 256),
+        (64, 44_032, Multiprocessor(2048, 32, shared=164 << 10, reserved=1 << 10), 3, 512),
+        (255, 44_032, Multiprocessor(2048, 32, shared=228 << 10, reserved=1 << 10), 1, 64),
+        (64, 44_032, Multiprocessor(1024, 16, shared=64 << 10), 1, 512),
     ],
 )
 def test_blocks_that_run_at_once(
-    registers: int, shared: int, multiprocessor: Multiprocessor, blocks: int
+    registers: int, shared: int, multiprocessor: Multiprocessor, blocks: int, fullest: int
 ) -> None:
-    """Registers or shared memory, whichever is short."""
-    gpu = made_up(multiprocessors=10)
+    """Registers or shared memory, whichever is short; and the size of blocks that suits both."""
+    gpu, kernel = made_up(multiprocessors=10), Kernel(registers, shared)
     gpu.multiprocessor = multiprocessor
-    assert gpu.blocks_at_once(Kernel(registers, shared), 256) == 10 * blocks
+    assert gpu.blocks_at_once(kernel, 256) == 10 * blocks
+    assert gpu.fullest_block(kernel, 512) == fullest
 
 
 def test_some_gpus_have_fewer_registers_for_a_block() -> None:
