@@ -66,6 +66,8 @@ class Card:
     ) -> None:
         self.capability, self.seed, self.workers, self.checked = capability, seed, workers, checked
         self.launches: list[Launched] = []
+        self.sums: set[bool] = set()
+        """The widths of sums that were launched."""
 
     def insert(self, patch: pytest.MonkeyPatch) -> None:
         """Let kernels be those of this card."""
@@ -84,5 +86,7 @@ class Card:
         kernel = compiled.kernel((*case, *flag, *self.capability), self.checked)
         return Dispatcher(kernel, search.signature(layout, settings), self)
 
-    def _sum(self) -> Dispatcher:
-        return Dispatcher(compiled.kernel(self.capability, self.checked), nine.SIGNATURE, self)
+    def _sum(self, wide: bool) -> Dispatcher:
+        self.sums.add(wide)
+        kernel = compiled.kernel((int(wide), *self.capability), self.checked)
+        return Dispatcher(kernel, nine.SIGNATURE, self)

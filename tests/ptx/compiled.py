@@ -33,16 +33,16 @@ from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.settings import SearchSettings
 
 # Most of the time goes into device functions, which are the same for all GPUs.
-build_kernel, nine_kernel = cache(build_kernel), nine_cuda.build_kernel()
+build_kernel, nine_kernel = cache(build_kernel), cache(nine_cuda.build_kernel)
 
 for *what, major, minor in json.load(sys.stdin):
     Device.compute_capability = (major, minor)
-    if what:
+    if len(what) > 1:
         rows, columns, techniques, strategy, *contiguous = what
         search = Layout(rows, columns), SearchSettings(techniques, strategy)
         kernel, types = build_kernel(*search, bool(contiguous)), signature(*search)
     else:
-        kernel, types = nine_kernel, nine_cuda.SIGNATURE
+        kernel, types = nine_kernel(bool(what[0])), nine_cuda.SIGNATURE
     arguments, _ = sigutils.normalize_signature(types)
     ptx, result = cuda.compile_ptx(kernel, arguments, cc=(major, minor))
     print(json.dumps({"ptx": ptx, "result": str(result)}))
@@ -56,7 +56,7 @@ print(json.dumps({"cpu": "compiled"}))
 
 Case = tuple[int, ...]
 """Box rows, box columns, techniques, strategy, 1 if stacks are contiguous, and the compute
-capability, as in ``test_ptx``; the capability alone is the sum of the contraction."""
+capability, as in ``test_ptx``; 1 if wide, and the capability, is the sum of the contraction."""
 
 DEFAULT, LOCKED, ALL = (3, 1), (19, 1), (31, 1)
 """Techniques and strategy, as in ``SearchSettings``."""
@@ -67,6 +67,7 @@ CASES += [(3, 3, *ALL, *capability) for capability in CAPABILITIES]
 CASES += [(3, 3, 0, 0, 9, 0), (5, 5, *LOCKED, 9, 0)]
 CASES += [(2, 3, *DEFAULT, 1, 9, 0), (2, 3, *DEFAULT, 1, 10, 0)]  # contiguous stacks
 CASES += [(*shape, *DEFAULT, 9, 0) for shape in [(2, 2), (4, 4), (5, 5), (8, 8)]]
+CASES += [(wide, *capability) for wide in (0, 1) for capability in CAPABILITIES]
 
 
 NAME = re.compile(r"_(?:Z[\w$]*?|cudapy_smem_\d+)(?=_param_\d|[^\w$])")
@@ -75,8 +76,8 @@ NAME = re.compile(r"_(?:Z[\w$]*?|cudapy_smem_\d+)(?=_param_\d|[^\w$])")
 
 @cache
 def output() -> list[dict[str, str]]:
-    """What the subprocess says: a line for each case, each capability, and the CPU."""
-    return said(COMPILE, given=json.dumps([*CASES, *CAPABILITIES]))
+    """What the subprocess says: a line for each case, and one for the CPU."""
+    return said(COMPILE, given=json.dumps(CASES))
 
 
 def results() -> dict[Case, dict[str, str]]:
@@ -84,7 +85,7 @@ def results() -> dict[Case, dict[str, str]]:
     need_numba_cuda()
     lines = output()
     need_compiler(lines)
-    return dict(zip([*CASES, *CAPABILITIES], lines[:-1], strict=True))
+    return dict(zip(CASES, lines[:-1], strict=True))
 
 
 def texts() -> dict[Case, str]:

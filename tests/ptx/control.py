@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.ptx.body import Body
-from tests.ptx.model import Immediate, Instruction, Symbol, Vector
+from tests.ptx.model import Immediate, Instruction, Operand, Symbol, Vector
 from tests.ptx.opcodes import opcode
 from tests.ptx.values import items_of
 
@@ -36,7 +36,10 @@ def trap(body: Body, it: Instruction) -> None:
 
 @opcode("bar", "barrier")
 def barrier(body: Body, it: Instruction) -> None:
-    """Wait for all threads of the block: return, and go on from here at the next call."""
+    """Wait for all threads of the block, or warp: return, and go on from here at the next call."""
+    if it.modifiers == ("warp", "sync"):
+        warp_barrier(body, it)
+        return
     if it.modifiers not in (("sync",), ("cta", "sync"), ("sync", "aligned")):
         raise it.error("unknown modifiers")
     if it.operands != (Immediate(0),):
@@ -48,6 +51,8 @@ def barrier(body: Body, it: Instruction) -> None:
 
 VOTES = {"any": 1, "all": 2, "uni": 3, "ballot": 4}
 """The ways in which a warp votes; a thread's state has the number in its upper half."""
+BARRIER = 5
+"""That of a warp's barrier, in its stead."""
 
 
 @opcode("vote")
@@ -58,14 +63,7 @@ def vote(body: Body, it: Instruction) -> None:
     if sync != "sync" or way not in VOTES or bits != (32 if way == "ballot" else 1):
         raise it.error("unknown modifiers")
     to, says, members = it.operands
-    if not body.function.entry:
-        raise it.error("a vote in a device function")
-    whole = body.op(f"icmp eq i32 {body.read(members, 32)}, -1")
-    body.fault_unless(whole, body.site("part"))
-    place = body.op("getelementptr i64, ptr %votes, i64 %thread")
-    body.line(f"store i64 {body.resize(body.read(says, 1), 1, 64)}, ptr {place}")
-    body.step.stop = body.site("vote") + 1 + (VOTES[way] << 32)
-    body.begin()
+    cast(body, it, VOTES[way], body.read(says, 1), members)
     ballot, voters = body.context("ballot"), body.context("voters")
     if way == "ballot":
         body.write(to, body.resize(ballot, 64, 32), 32)
@@ -77,6 +75,24 @@ def vote(body: Body, it: Instruction) -> None:
     elif way == "uni":
         every = body.op(f"or i1 {none}, {every}")
     body.write(to, every, 1)
+
+
+def warp_barrier(body: Body, it: Instruction) -> None:
+    """Wait for the threads of the warp that have not ended: a vote whose outcome nobody reads."""
+    [members] = it.operands
+    cast(body, it, BARRIER, "0", members)
+
+
+def cast(body: Body, it: Instruction, way: int, says: str, members: Operand) -> None:
+    """Vote, return, and go on from here when all threads of the warp have voted."""
+    if not body.function.entry:
+        raise it.error("a vote in a device function")
+    whole = body.op(f"icmp eq i32 {body.read(members, 32)}, -1")
+    body.fault_unless(whole, body.site("part"))
+    place = body.op("getelementptr i64, ptr %votes, i64 %thread")
+    body.line(f"store i64 {body.resize(says, 1, 64)}, ptr {place}")
+    body.step.stop = body.site("vote") + 1 + (way << 32)
+    body.begin()
 
 
 @opcode("call")

@@ -13,9 +13,8 @@ from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.counting import count
 from gpusudoku.engines.cuda.device import SIMULATED
 from gpusudoku.engines.cuda.engine import CudaEngine
-from gpusudoku.kernels.contraction.nine.arrays import A, B
 from tests.boards import puzzle, spoilt
-from tests.contraction.nine.counted import candidates_of, summed
+from tests.contraction.nine.counted import candidates_of, multiplied, summed
 from tests.ptx.card import Card
 from tests.ptx.compiled import CAPABILITIES
 
@@ -23,9 +22,13 @@ pytestmark = pytest.mark.timeout(300)  # the first to need a kernel waits for th
 Insert = Callable[..., Card]
 
 
+def engine_of(**tuning: int) -> CudaEngine:
+    """An engine that launches blocks of two warps, unless told otherwise."""
+    return CudaEngine(tuning=replace(SIMULATED, **{"sum_threads_per_block": 64, **tuning}))  # type: ignore[arg-type]
+
+
 def counted(board: Board, **tuning: int) -> int:
-    engine = CudaEngine(tuning=replace(SIMULATED, **tuning))  # type: ignore[arg-type]
-    return count(board, engine=engine, method="contraction").count
+    return count(board, engine=engine_of(**tuning), method="contraction").count
 
 
 @pytest.mark.parametrize("capability", CAPABILITIES, ids=str)
@@ -38,14 +41,15 @@ def test_counts(capability: tuple[int, int], insert: Insert) -> None:
     assert card.launches
 
 
-@pytest.mark.parametrize("threads", [1, 33, 128, 1024])
+@pytest.mark.parametrize("threads", [32, 96, 128, 1024])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_blocks_of_any_size(threads: int, seed: int, insert: Insert) -> None:
-    """Threads wait for each other, whichever comes first; warps may be incomplete."""
-    insert(10, 0, seed=seed, workers=2)
+    """Threads wait for each other, whichever comes first; blocks are whole warps, 16 at most."""
+    card = insert(10, 0, seed=seed, workers=2)
     board = puzzle("3x3", 22, 3)
     wanted = count(board, device="cpu", method="contraction").count
     assert counted(board, sum_threads_per_block=threads, sum_tasks_per_multiprocessor=3) == wanted
+    assert {launched.threads for launched in card.launches} == {min(threads, 512)}
 
 
 @pytest.mark.parametrize("capability", [(9, 0), (10, 0)], ids=str)
@@ -54,18 +58,24 @@ def test_boards_of_the_collection(name: str, capability: tuple[int, int], insert
     """Blocks of the size that a card runs; the empty board's count has 22 digits."""
     insert(*capability)
     board, wanted = collection.load(name), collection.entry(name).count
-    assert counted(board, sum_threads_per_block=128) == wanted
+    assert counted(board, sum_threads_per_block=256) == wanted
 
 
-@pytest.mark.parametrize("capability", [(9, 0), (10, 0)], ids=str)
-def test_entries_of_any_width(capability: tuple[int, int], insert: Insert) -> None:
+def test_a_pair_in_parts(insert: Insert) -> None:
+    """Of few pairs, each is divided among many blocks, some of which have nothing to do."""
+    card = insert(9, 0)
+    nine = Nine(candidates_of(puzzle("3x3", 24, 24)))
+    [(blocks, _), *_] = [summed(nine, engine_of()), *card.launches][1:]
+    assert blocks >= 2 * nine.pairs
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES, ids=str)
+@pytest.mark.parametrize("kind", ["narrow", "wide", "too wide"])
+def test_entries_of_any_width(kind: str, capability: tuple[int, int], insert: Insert) -> None:
     """Multiplicities too large for 16 bits, and sums too large for 32."""
-    insert(*capability)
+    card, times = insert(*capability), 1000 if kind == "too wide" else 1
     board = puzzle("3x3", 22, 1)
-    sums = []
-    for times in (1, 1000):
-        nine = Nine(candidates_of(board))
-        for line in nine.workspace.roles.summed[[A, B]]:
-            nine.workspace.lists.multiplicity[line] *= times
-        sums.append(summed(nine, CudaEngine())[0])
-    assert sums[1] == 1000**2 * sums[0] > 2**32
+    nine = multiplied(Nine(candidates_of(board), wide=kind == "wide"), times)
+    wanted = count(board, device="cpu", method="contraction").count
+    assert summed(nine, engine_of())[0] == times**2 * wanted
+    assert card.sums == {kind != "narrow"}

@@ -114,13 +114,15 @@ def test_vectors_of_registers() -> None:
         "mov.b64 {%r1, %r2}, %d1;",
         "mov.b64 {%h1, %h2, %h3, %h4}, %d1;",
         "mov.b32 {%h5, %h6}, %r1;",
+        "mov.b64 {_, %r4}, %d1;",
         "mov.b64 %d2, {%r2, %r1};",
         "mov.b64 %d3, {%h4, %h3, %h2, %h1};",
         "mov.b32 %r3, {%h6, %h5};",
         "st.global.b64 [%b], %d2;",
         "st.global.b64 [%b+8], %d3;",
         "st.global.b32 [%b+16], %r3;",
+        "st.global.b32 [%b+20], %r4;",
     )
     found = np.zeros(3, np.uint64)
     run(built, np.array([0x0123456789ABCDEF], np.uint64), found)
-    assert found.tolist() == [0x89ABCDEF01234567, 0xCDEF89AB45670123, 0xCDEF89AB]
+    assert found.tolist() == [0x89ABCDEF01234567, 0xCDEF89AB45670123, 0x01234567CDEF89AB]

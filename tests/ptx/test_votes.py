@@ -88,8 +88,35 @@ def test_a_warp_goes_on_while_any_thread_has_work(checked: bool, seed: int) -> N
     assert found[:, 1].tolist() == [0] * 64 + [1] * 32
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("gone", [0, 5])
+def test_a_barrier_of_a_warp(gone: int, seed: int) -> None:
+    """Each reads what its neighbour of the warp wrote; other warps wait for nothing."""
+    built = kernel(
+        "mad.wide.u32 %a, %tid, 4, %a;",
+        "mad.wide.u32 %b, %tid, 4, %b;",
+        f"setp.lt.u32 %p1, %tid, {gone};",
+        "@%p1 ret;",
+        "st.global.u32 [%a], %tid;",
+        "bar.warp.sync -1;",
+        "ld.global.u32 %r1, [%a];",
+        "bar.warp.sync -1;",
+        "xor.b32 %r2, %tid, 31;",
+        "sub.u32 %r2, %r2, %tid;",
+        "mad.wide.s32 %a, %r2, 4, %a;",
+        "ld.global.u32 %r3, [%a];",
+        "st.global.u32 [%b], %r3;",
+    )
+    threads = 3 * 32
+    found, written = np.full(threads, 99, np.uint32), np.full(threads, 98, np.uint32)
+    run(built, written, found, block=threads, seed=seed)
+    wanted = np.arange(threads) ^ 31
+    wanted[wanted < gone], wanted[:gone] = 98, 99
+    assert found.tolist() == wanted.tolist()
+
+
 def test_some_vote_while_others_wait_elsewhere() -> None:
-    for other in ("bar.sync 0;", "vote.sync.all.pred %p2, %p1, -1;"):
+    for other in ("bar.sync 0;", "vote.sync.all.pred %p2, %p1, -1;", "bar.warp.sync -1;"):
         built = kernel(
             "setp.lt.u32 %p1, %tid, 7;",
             "@%p1 bra OTHER;",
@@ -104,6 +131,7 @@ def test_some_vote_while_others_wait_elsewhere() -> None:
 
 
 def test_votes_are_of_whole_warps() -> None:
-    built = kernel("mov.u32 %r1, 15;", "vote.sync.any.pred %p2, %p1, %r1;")
-    with pytest.raises(Fault, match="a vote of a part of a warp"):
-        run(built, NOTHING, NOTHING, block=4)
+    for vote in ("vote.sync.any.pred %p2, %p1, %r1;", "bar.warp.sync %r1;"):
+        built = kernel("mov.u32 %r1, 15;", vote)
+        with pytest.raises(Fault, match="a vote of a part of a warp"):
+            run(built, NOTHING, NOTHING, block=4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.ptx.body import Body
-from tests.ptx.model import TYPES, Instruction, Operand, Pair, Vector
+from tests.ptx.model import TYPES, Instruction, Operand, Pair, Symbol, Vector
 from tests.ptx.opcodes import only_type, opcode, typed
 
 ORDERS = {
@@ -61,6 +61,8 @@ def move(body: Body, it: Instruction) -> None:
     if isinstance(to, Vector):
         bits = kind.bits // len(to.items)
         for i, item in enumerate(to.items):
+            if item == Symbol("_"):
+                continue
             part = body.op(f"lshr {kind.llvm} {value}, {i * bits}")
             body.write(item, body.resize(part, kind.bits, bits), bits)
     else:

@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.kernels.contraction.nine.arrays import A, B, C, Operands, Roles, Tensors
+from gpusudoku.kernels.contraction.nine.arrays import A, B, C, Operands, P, Q, R, Roles, Tensors
+
+BLOCKS_EACH = 4
+"""Blocks for every one that the GPU runs at once, at least, so that all end together."""
 
 
 class DeviceSum:
@@ -21,6 +24,8 @@ class DeviceSum:
         Groups of the workspace, once they are written.
     pairs
         int32 (pairs, 3): the pairs to be summed, as in ``Orbits``.
+    wide
+        Whether the wide kernel is needed.
     """
 
     def __init__(
@@ -31,32 +36,56 @@ class DeviceSum:
         operands: Operands,
         tensors: Tensors,
         pairs: NDArray[np.int32],
+        wide: bool,
     ) -> None:
-        from gpusudoku.kernels.contraction.nine.cuda import DeviceOperands, RoleTensors
+        from gpusudoku.kernels.contraction.nine import cuda
 
         def brought(array: NDArray[Any]) -> Any:
             return gpu.for_kernel(gpu.xp.asarray(array))
 
         self._gpu, self._pairs, self._start = gpu, pairs, operands.start
         self._terms = int(operands.start[C, -1])
-        lengths = roles.shape.prod(axis=0).tolist()
-        made = zip(roles.tensor.tolist(), lengths, strict=True)
+        self._kernel = cuda.kernel(wide)
+        wanted, most = gpu.tuning.sum_threads_per_block, cuda.MOST_THREADS
+        self._threads = (
+            gpu.fullest_block(self._kernel, most)
+            if wanted is None
+            else gpu.block_of(self._kernel, min(wanted, most))
+        )
+        words = operands.entries[C].view(np.int64).ravel()
+        on_gpu = {role: self._numbered_last(tensors, roles, role) for role in {*roles.tensor}}
+        p, q, r = (on_gpu[role] for role in roles.tensor[[P, Q, R]])
         self._arguments = (
             brought(pairs),
             brought(roles.shape),
-            DeviceOperands(brought(operands.entries), brought(operands.start)),
-            RoleTensors(*(brought(tensors.entries[role, :length]) for role, length in made)),
-            self._terms,
+            cuda.DeviceOperands(brought(operands.entries), brought(words), brought(operands.start)),
+            cuda.RoleTensors(brought(p), brought(q.view(np.int64)), brought(r.view(np.int64))),
         )
+
+    def _numbered_last(self, tensors: Tensors, roles: Roles, role: int) -> Any:
+        """The tensor of a role as the kernel wants it, in memory of the GPU.
+
+        Returns
+        -------
+        int16, flat: [a][b][c], filled up with zeros
+        """
+        from gpusudoku.kernels.contraction.nine.cuda import FOUR
+
+        a, b, c = roles.shape[:, role].tolist()
+        xp = self._gpu.xp
+        entries = xp.asarray(tensors.entries[role, : a * b * c]).reshape(c, a, b)
+        filled = xp.zeros((a, b, -(-c // FOUR) * FOUR), np.int16)
+        filled[:, :, :c] = entries.transpose(1, 2, 0)
+        return filled.ravel()
 
     def __call__(self, first: int, last: int) -> tuple[int, int]:
         """The sum of pairs[first:last], and how many products were added up, at most."""
-        from gpusudoku.kernels.contraction.nine.cuda import kernel
-
-        sums = self._gpu.xp.zeros(last - first, np.uint64)
-        threads = self._gpu.block_of(kernel(), self._gpu.tuning.sum_threads_per_block)
-        launch = self._gpu.configured(kernel(), last - first, threads)
-        launch(first, *self._arguments, self._gpu.for_kernel(sums))
+        pairs = last - first
+        at_once = self._gpu.blocks_at_once(self._kernel, self._threads)
+        parts = -(-BLOCKS_EACH * at_once // pairs)
+        sums = self._gpu.xp.zeros(pairs, np.uint64)
+        launch = self._gpu.configured(self._kernel, pairs * parts, self._threads)
+        launch(first, parts, *self._arguments, self._gpu.for_kernel(sums))
         found = self._gpu.host(sums).tolist()  # waits for the kernel
         sizes = self._pairs[first:last, 2].tolist()
         total = sum(one * size for one, size in zip(found, sizes, strict=True))

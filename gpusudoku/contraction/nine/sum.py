@@ -149,6 +149,8 @@ class Nine:
 
     def device_sum(self, gpu: Any) -> Callable[[range], tuple[int, int]]:
         """See ``Contraction``."""
+        from gpusudoku.kernels.contraction.nine.cuda import narrow_enough as narrow_on_device
+
         work = self.workspace
         on_device = DeviceSum(
             gpu,
@@ -156,5 +158,6 @@ class Nine:
             operands=work.operands,
             tensors=work.tensors,
             pairs=work.orbits.pairs[: self.pairs],
+            wide=self.wide or not narrow_on_device(work.lists, work.roles, work.tensors),
         )
         return lambda tasks: on_device(*self.pairs_of(tasks))

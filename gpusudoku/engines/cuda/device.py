@@ -65,6 +65,8 @@ class Gpu:
                 blocks=has["maxBlocksPerMultiProcessor"],
                 registers=has["regsPerMultiprocessor"],
                 block_registers=has["regsPerBlock"],
+                shared=has["sharedMemPerMultiprocessor"],
+                reserved=has["reservedSharedMemPerBlock"],
             )
         self.tuning = tuning or tuning_of(self.name, SIMULATED if self.xp is np else None)
 
@@ -91,6 +93,23 @@ class Gpu:
         if blocks is None:
             blocks = self.multiprocessor.blocks_of(threads, self._registers(kernel))
         return blocks * self.multiprocessors * threads
+
+    def blocks_at_once(self, kernel: Any, threads: int) -> int:
+        """The blocks of so many threads of a kernel that run on the GPU at once."""
+        needed = threads, self._registers(kernel), self._shared(kernel)
+        return self.multiprocessors * self.multiprocessor.blocks_of(*needed)
+
+    def fullest_block(self, kernel: Any, most: int) -> int:
+        """The threads of a block, of whole warps and ``most`` at most, that fill the GPU best.
+
+        Where several sizes let equally many threads run at once, blocks are the smallest of these.
+        """
+        sizes = range(self.warp, self.block_of(kernel, most) + 1, self.warp)
+        return max(sizes, key=lambda threads: threads * self.blocks_at_once(kernel, threads))
+
+    def _shared(self, kernel: Any) -> int:
+        """The bytes of shared memory of a block of a kernel; the simulator has any number."""
+        return 0 if self.xp is np else max(kernel.get_shared_mem_per_block().values())
 
     def _registers(self, kernel: Any) -> int:
         """The registers of a thread of a kernel that is compiled; the simulator has none."""

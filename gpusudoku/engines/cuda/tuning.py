@@ -27,7 +27,7 @@ MOST = {
     "sum_tasks_per_multiprocessor": 1024,
 }
 """The largest values: limits of the hardware, or of what makes sense."""
-MAY_BE_NONE = ("blocks_per_multiprocessor", "max_registers")
+MAY_BE_NONE = ("blocks_per_multiprocessor", "max_registers", "sum_threads_per_block")
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,9 @@ class Tuning:
     max_registers: int | None = None
     """Registers per thread; None leaves the number to the compiler. With fewer, more threads run at
     once, but what does not fit is kept in memory."""
-    sum_threads_per_block: int = 128
-    """Threads per block of the contraction, where a block sums a pair of partitions."""
+    sum_threads_per_block: int | None = None
+    """Threads per block of the contraction; None for as many as let most threads run at once, given
+    the GPU's registers and shared memory."""
     sum_tasks_per_multiprocessor: int = 32
     """Tasks of the contraction per launch: enough to even out short and long ones."""
 

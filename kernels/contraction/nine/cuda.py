@@ -1,10 +1,26 @@
-"""The sum over pairs of partitions on a GPU: one block of threads a pair. Special to 3x3 boxes.
+"""The sum over pairs of partitions on a GPU. Special to 3x3 boxes.
 
-The sum is that of ``dot``, and so is the argument why nothing overflows. A block brings the two
-slabs of its pair into shared memory, COLUMNS pairs of entries at a time, and every thread adds up
-some of the entries of C: random rows of two small tables, which is what shared memory is good at.
-The pair's sum is added up in 64 bits; times the size of its orbit it may need more, which is left
-to the host.
+The sum is that of ``dot``, with the loop over the entries of C inside. Let a *column* be an entry k
+of A and an entry l of B that belong to the pair (a, b), and let Q and R stand for their numbers
+there. The sum of a pair is the sum over all columns, and all numbers x of C at Q, of
+
+    Q's tensor at [k][l][x] * inner sum
+    inner sum = sum over the entries of C that have x at Q, and any y at R, of
+                (P's tensor at [a][b] * multiplicity) * (R's tensor at [k][l][y] * multiplicities)
+
+The first factor of the inner sum, a *term*, is the same for all columns. So each thread of a warp
+has columns of its own, and all threads take the same term at a time: what is spent on a term counts
+for all of them, and they read a row of shared memory side by side. A block brings there what R's
+tensor has for as many columns as fill a warp, and its warps share the numbers x.
+
+In memory of the GPU the numbers of C are the last axis of a tensor, filled up to whole words.
+
+Exactness. No term is negative, so nothing passes what its type holds unless the result does. Two
+columns share a word of shared memory, and inner sums have 32 bits, where the actual maxima leave
+room for that (``narrow_enough``): at most PER_PARTITION entries have x at Q. If not, the wide
+kernel takes a word a column, and 64 bits: R's tensor times the multiplicities is at most 248,832,
+a term 12 * 1,728, and so the inner sum below 2^39. The sum of a pair stays below 2^57, as ``dot``
+says; times the size of its orbit it may pass 2^64, which is left to the host.
 """
 
 from __future__ import annotations
@@ -14,7 +30,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import cuda, int16, int32, int64, types, uint64
+from numba import config, cuda, int16, int32, int64, types, uint32, uint64
 
 from gpusudoku.kernels import cuda_jit
 from gpusudoku.kernels.contraction.nine.arrays import (
@@ -23,111 +39,218 @@ from gpusudoku.kernels.contraction.nine.arrays import (
     A,
     B,
     C,
+    Lists,
     P,
     Q,
     R,
+    Roles,
+    Tensors,
 )
+from gpusudoku.kernels.contraction.nine.slabs import PER_PARTITION
 
-COLUMNS = 16
-"""Pairs of entries of A and B for which a block has the slabs at a time."""
-ROW = COLUMNS + 1
-"""Entries of a row in shared memory: one more than used, so that rows start in different banks."""
-SLAB = PARTITIONS * ROW
-"""Entries of a slab in shared memory."""
+LANES = 1 if config.ENABLE_CUDASIM else 32
+"""Threads of a warp; the simulator has no warps, and every thread is one of its own."""
+WHOLE_WARP = 0xFFFFFFFF
+"""All threads of a warp, as bits."""
+MOST_THREADS = 512
+"""Threads of a block, at most."""
+MOST_REGISTERS = 64
+"""Registers of a thread, at most: more, and fewer blocks would run at once than have shared memory.
+What does not fit is needed outside the inner loops only."""
+ROOM = 64
+"""Room for terms that a warp has in shared memory: for PER_PARTITION of them."""
+SLAB, STAGED = PARTITIONS * LANES, MOST_THREADS // LANES * ROOM
+"""Words of shared memory for the columns of a block, of 32 bits, and for its terms, of 64: together
+43 KB, less than a block may have on any GPU."""
+FOUR, BITS, FIELD = 4, 16, 0xFFFF
+"""Fields of a word of 64 bits, their length in bits, and the lowest of them."""
+ROW = 0xFFFFFFFF
+"""The half of a term's word that says where its row of shared memory begins."""
 
 
 class DeviceOperands(NamedTuple):
     """The arrays of ``Operands``, in memory of the GPU."""
 
     entries: Any
+    """int16 (3, entries, 4)"""
+    words: Any
+    """int64 (entries of C): the four fields of each entry as one word, the first one lowest."""
     start: Any
+    """int64 (3, 281)"""
 
 
 class RoleTensors(NamedTuple):
-    """The tensors of the three crossing roles, each int16 and indexed [c][a][b] by numbers."""
+    """The tensors of the crossing roles, each indexed [a][b][c] by numbers.
+
+    The last axis is filled up to a multiple of FOUR.
+    """
 
     p: Any
-    """The tensor of P."""
+    """int16: the tensor of P."""
     q: Any
-    """The tensor of Q."""
+    """int64: the tensor of Q, FOUR numbers of C a word, the first one lowest."""
     r: Any
-    """The tensor of R."""
+    """int64: the tensor of R, in the same way."""
 
 
 SIGNATURE = (
     int64,
+    int64,
     int32[:, ::1],
     int64[:, ::1],
-    types.NamedTuple((int16[:, :, ::1], int64[:, ::1]), DeviceOperands),
-    types.NamedUniTuple(int16[::1], 3, RoleTensors),
-    int64,
+    types.NamedTuple((int16[:, :, ::1], int64[::1], int64[:, ::1]), DeviceOperands),
+    types.NamedTuple((int16[::1], int64[::1], int64[::1]), RoleTensors),
     uint64[::1],
 )
-"""Argument types of the kernel. Not given to ``cuda.jit``, which would compile at import."""
+"""Argument types of the kernels. Not given to ``cuda.jit``, which would compile at import."""
 
 
-def build_kernel() -> Callable[..., None]:
-    """Make ``kernel(first, pairs, shape, operands, tensors, terms, sums)``; it writes ``sums``.
+def narrow_enough(lists: Lists, roles: Roles, tensors: Tensors) -> bool:
+    """Say whether columns of 16 bits and inner sums of 32 hold."""
+    p, _, r = (int(largest) for largest in tensors.largest[roles.tensor])
+    a, b, c = (int(largest) for largest in lists.largest[roles.summed])
+    return r * a * b < 1 << 16 and r * a * b * p * c * PER_PARTITION < 1 << 32
 
-    first     the pair of the first block; block i takes ``pairs[first + i]``
+
+if config.ENABLE_CUDASIM:
+
+    def _ballot(condition):
+        return int(condition)
+
+    def _together():
+        pass
+
+else:
+
+    def _ballot(condition):
+        return cuda.ballot_sync(WHOLE_WARP, condition)
+
+    def _together():
+        cuda.syncwarp(WHOLE_WARP)
+
+
+def build_kernel(wide: bool = False) -> Callable[..., None]:
+    """Make ``kernel(first, parts, pairs, shape, operands, tensors, sums)``; it adds to ``sums``.
+
+    It is launched in blocks of whole warps, MOST_THREADS at most.
+
+    first     the pair of the first block
+    parts     the number of blocks of a pair, each of which has a part of its columns; they follow
+              each other, then come those of the next pair
     pairs     int32 (pairs, 3): b, a, and a size that is not looked at
     shape     int64 (3, 3): as in ``Roles``
     operands  ``DeviceOperands``
     tensors   ``RoleTensors``
-    terms     int64: the number of entries of C
-    sums      uint64 (blocks): the sum of every block's pair; zero before
+    sums      uint64 (blocks / parts): the sum of every pair; zero before
     """
+    per_word = 1 if wide else 2
+    columns_at_once = per_word * LANES
+    total = int64 if wide else uint32
+    # Indices are made unsigned where it matters: Numba looks whether any other one is negative.
+    ballot, together = cuda.jit(device=True)(_ballot), cuda.jit(device=True)(_together)
 
     @cuda.jit(device=True)
-    def bring(crossing, begin, a, b, shape, operands, tensor, slab):
-        """Write columns from ``begin`` on of the slab of Q or R, with zeros past the last."""
-        entries, start = operands.entries, operands.start
-        first_k, first_l = start[A, a], start[B, b]
-        length = start[B, b + 1] - first_l
-        columns = (start[A, a + 1] - first_k) * length
-        for i in range(cuda.threadIdx.x, shape[C, crossing] * COLUMNS, cuda.blockDim.x):
-            c, at = i // COLUMNS, begin + i % COLUMNS
-            value = int32(0)
-            if at < columns:
-                k, l = first_k + at // length, first_l + at % length  # noqa: E741
-                row = c * shape[A, crossing] + entries[A, k, crossing]
-                value = int32(tensor[row * shape[B, crossing] + entries[B, l, crossing]])
-                if crossing == R:
-                    times = entries[A, k, MULTIPLICITY]
-                    value = int32(value * times * entries[B, l, MULTIPLICITY])
-            slab[c * ROW + i % COLUMNS] = value
+    def words_of(numbers):
+        return (numbers + FOUR - 1) // FOUR
 
-    def kernel(first, pairs, shape, operands, tensors, terms, sums):
-        left = cuda.shared.array(SLAB, int32)
-        right = cuda.shared.array(SLAB, int32)
-        column = cuda.shared.array(PARTITIONS, int32)
-        thread, threads = cuda.threadIdx.x, cuda.blockDim.x
-        entries, start = operands.entries, operands.start
-        b, a = pairs[first + cuda.blockIdx.x, 0], pairs[first + cuda.blockIdx.x, 1]
-        for c in range(thread, shape[C, P], threads):
-            column[c] = tensors.p[(c * shape[A, P] + a) * shape[B, P] + b]
+    @cuda.jit(device=True)
+    def column(at, crossing, pair, shape, operands):
+        """The first word of Q's or R's tensor for a column, and its multiplicities multiplied.
+
+        Past the last column they are 0.
+        """
+        entries, start, (b, a) = operands.entries, operands.start, pair
+        length = start[B, b + 1] - start[B, b]
+        if at >= (start[A, a + 1] - start[A, a]) * length:
+            return 0, 0
+        k, l = start[A, a] + at // length, start[B, b] + at % length  # noqa: E741
+        row = entries[A, k, crossing] * shape[B, crossing] + entries[B, l, crossing]
+        times = int64(entries[A, k, MULTIPLICITY]) * entries[B, l, MULTIPLICITY]
+        return row * words_of(shape[C, crossing]), times
+
+    @cuda.jit(device=True)
+    def bring(at, pair, shape, operands, tensor, right):
+        """Write a thread's columns to its words of shared memory, with zeros past the last."""
+        warp, warps = cuda.threadIdx.x // LANES, cuda.blockDim.x // LANES
+        first, times = column(at, R, pair, shape, operands)
+        second, second_times = column(at + 1, R, pair, shape, operands)
+        for four in range(warp, words_of(shape[C, R]), warps):
+            numbers, others = tensor[uint64(first + four)], tensor[uint64(second + four)]
+            for i in range(FOUR):
+                word = (numbers & FIELD) * times
+                if per_word > 1:
+                    word |= (others & FIELD) * second_times << BITS
+                right[uint32((FOUR * four + i) * LANES)] = uint32(word)
+                numbers, others = numbers >> BITS, others >> BITS
+
+    @cuda.jit(device=True)
+    def stage(c, pivot, operands, pivots, staged):
+        """Write the terms that a number of C has at Q, without zeros; return how many there are.
+
+        A term is the upper half of a word; where its row begins in shared memory is the lower one.
+        """
+        lane, count = cuda.threadIdx.x % LANES, uint64(0)
+        first, end = operands.start[C, c], operands.start[C, c + 1]
+        together()  # all have read what was staged before
+        while first < end:
+            term, row = uint32(0), int64(0)
+            if first + lane < end:
+                word = operands.words[uint64(first + lane)]
+                pivot_entry = pivots[uint64(pivot + (word & FIELD))]
+                term = uint32(pivot_entry * (word >> BITS * MULTIPLICITY))
+                row = (word >> BITS * R & FIELD) * LANES
+            some = ballot(term != 0)
+            if term != 0:
+                before = cuda.popc(uint32(some & ((1 << lane) - 1)))
+                staged[count + uint64(before)] = int64(term) << 32 | row
+            count += uint64(cuda.popc(uint32(some)))
+            first += LANES
+        together()
+        return count
+
+    def kernel(first, parts, pairs, shape, operands, tensors, sums):
+        slab = cuda.shared.array(SLAB, uint32)
+        staged = cuda.shared.array(STAGED, int64)
+        lane, warp = cuda.threadIdx.x % LANES, cuda.threadIdx.x // LANES
+        warps, right, terms = cuda.blockDim.x // LANES, slab[lane:], staged[warp * ROOM :]
+        number, part = cuda.blockIdx.x // parts, cuda.blockIdx.x % parts
+        b, a = pairs[first + number, 0], pairs[first + number, 1]
+        start = operands.start
+        pivot = (a * shape[B, P] + b) * words_of(shape[C, P]) * FOUR
         columns = (start[A, a + 1] - start[A, a]) * (start[B, b + 1] - start[B, b])
-        total = int64(0)
-        for begin in range(0, columns, COLUMNS):
-            cuda.syncthreads()  # all are done with the slabs, and see the column
-            bring(Q, begin, a, b, shape, operands, tensors.q, left)
-            bring(R, begin, a, b, shape, operands, tensors.r, right)
+        result = int64(0)
+        for begin in range(part * columns_at_once, columns, parts * columns_at_once):
+            at = begin + lane * per_word
+            cuda.syncthreads()  # all are done with the last columns
+            bring(at, (b, a), shape, operands, tensors.r, right)
             cuda.syncthreads()
-            for e in range(thread, terms, threads):
-                factor = int64(column[entries[C, e, P]]) * entries[C, e, MULTIPLICITY]
-                if factor != 0:
-                    u, v = entries[C, e, Q] * ROW, entries[C, e, R] * ROW
-                    # 16 products below 2^29 each (1,728 * 248,832) need more than 32 bits.
-                    dot = int64(0)
-                    for i in range(COLUMNS):
-                        dot += int64(left[u + i]) * int64(right[v + i])
-                    total += factor * dot
-        cuda.atomic.add(sums, cuda.blockIdx.x, np.uint64(total))
+            left, _ = column(at, Q, (b, a), shape, operands)
+            second_left, _ = column(at + 1, Q, (b, a), shape, operands)
+            for four in range(warp, words_of(shape[C, Q]), warps):
+                numbers = tensors.q[uint64(left + four)]
+                others = tensors.q[uint64(second_left + four)]
+                for c in range(FOUR * four, min(FOUR * four + FOUR, shape[C, Q])):
+                    i, low, high = uint64(0), total(0), total(0)
+                    count = stage(c, pivot, operands, tensors.p, terms)
+                    while i < count:
+                        term = terms[i]
+                        times, word = term >> 32, int64(right[uint64(term & ROW)])
+                        low = total(low + times * word)
+                        if per_word > 1:
+                            high = total(high + times * (word >> BITS))
+                        i += uint64(1)
+                    if per_word > 1:
+                        low = total(int64(low) - (int64(high) << BITS))  # it was of whole words
+                        result += int64(high) * (others & FIELD)
+                    result += int64(low) * (numbers & FIELD)
+                    numbers, others = numbers >> BITS, others >> BITS
+        cuda.atomic.add(sums, number, np.uint64(result))
 
     return kernel
 
 
 @cache
-def kernel() -> Any:
-    """The kernel, ready to be launched as ``kernel()[blocks, threads_per_block](...)``."""
-    return cuda_jit.kernel("contraction.nine.cuda.kernel", build_kernel(), SIGNATURE)
+def kernel(wide: bool) -> Any:
+    """The kernel, ready to be launched as ``kernel(wide)[blocks, threads_per_block](...)``."""
+    name = f"contraction.nine.cuda-{'wide' if wide else 'narrow'}"
+    return cuda_jit.kernel(name, build_kernel(wide), SIGNATURE, max_registers=MOST_REGISTERS)

@@ -12,6 +12,7 @@ from gpusudoku.counting import count
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.jobs.job import Job
+from gpusudoku.kernels.contraction.nine.arrays import A, B
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
@@ -38,6 +39,14 @@ def summed(nine: Nine, engine: Engine) -> tuple[int, int]:
     job = Job(1)
     products = engine.contract(nine, None, job, 1 << 30)
     return job.counts[0], products
+
+
+def multiplied(nine: Nine, times: int) -> Nine:
+    """The same with all multiplicities of A and B so many times as large, before it is prepared."""
+    lists, lines = nine.workspace.lists, nine.workspace.roles.summed[[A, B]]
+    lists.multiplicity[lines] *= times
+    lists.largest[lines] *= times
+    return nine
 
 
 def searched(board: Board) -> int:

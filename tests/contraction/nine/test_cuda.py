@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ from gpusudoku.counting import count, count_many
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import SIMULATED
 from gpusudoku.engines.cuda.engine import CudaEngine
-from gpusudoku.kernels.contraction.nine.arrays import A, B
+from gpusudoku.kernels.contraction.nine.cuda import narrow_enough
 from tests.boards import puzzle, spoilt
-from tests.contraction.nine.counted import candidates_of, searched, summed
+from tests.contraction.nine.counted import candidates_of, multiplied, searched, summed
 
 pytestmark = pytest.mark.skipif(
     not availability.simulated(), reason="a GPU is there: see test_gpu.py"
@@ -51,15 +52,37 @@ def test_pairs_of_many_launches() -> None:
     assert total == searched(board)
 
 
-def test_entries_of_any_width() -> None:
-    """Multiplicities too large for 16-bit slabs: the kernel's sums are 64 bits wide anyway."""
+@pytest.mark.parametrize(("wide", "times"), [(False, 1), (True, 1), (False, 1000)])
+def test_entries_of_any_width(wide: bool, times: int) -> None:
+    """The wide kernel is asked for, or multiplicities are too large for 16 bits."""
     board = puzzle("3x3", 26, 1)
-    nine = Nine(candidates_of(board))
-    plain, _ = summed(nine, CudaEngine())
-    nine = Nine(candidates_of(board))
-    for line in nine.workspace.roles.summed[[A, B]]:
-        nine.workspace.lists.multiplicity[line] *= 1000
-    assert summed(nine, CudaEngine())[0] == 1000**2 * plain
+    nine = multiplied(Nine(candidates_of(board), wide=wide), times)
+    assert summed(nine, CudaEngine())[0] == times**2 * searched(board)
+
+
+@pytest.mark.parametrize(
+    ("largest", "multiplicities", "narrow"),
+    [
+        ((288, 288, 288), (2, 2, 2), True),  # no clues
+        ((1, 1, 65_535), (1, 1, 1), True),
+        ((1, 1, 32_768), (2, 1, 1), False),  # a column
+        ((1, 1, 32_768), (1, 2, 1), False),
+        ((1_191, 1, 65_535), (1, 1, 1), True),
+        ((1_192, 1, 65_535), (1, 1, 1), False),  # 55 times 1,192 times that
+        ((1_000, 1, 65_535), (1, 1, 2), False),
+    ],
+)
+def test_what_is_narrow(
+    largest: tuple[int, ...], multiplicities: tuple[int, ...], narrow: bool
+) -> None:
+    """The largest entries of the tensors of P, Q and R; the largest multiplicities of A, B and C.
+
+    All lines change places, and roles with them.
+    """
+    tensors: Any = SimpleNamespace(largest=np.array(largest[::-1]))
+    lists: Any = SimpleNamespace(largest=np.array([0, 0, 0, *multiplicities[::-1]]))
+    roles: Any = SimpleNamespace(tensor=np.array([2, 1, 0]), summed=np.array([5, 4, 3]))
+    assert narrow_enough(lists, roles, tensors) == narrow
 
 
 def test_other_shapes_take_cpu_threads() -> None:

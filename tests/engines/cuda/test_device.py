@@ -39,13 +39,16 @@ class Current:
 
 
 class Kernel:
-    """A compiled kernel that takes so many registers."""
+    """A compiled kernel that takes so many registers, and bytes of shared memory."""
 
-    def __init__(self, registers: int) -> None:
-        self._registers = registers
+    def __init__(self, registers: int, shared: int = 0) -> None:
+        self._registers, self._shared = registers, shared
 
     def get_regs_per_thread(self) -> dict[str, int]:
         return {"signature": self._registers}
+
+    def get_shared_mem_per_block(self) -> dict[str, int]:
+        return {"signature": self._shared}
 
     def __getitem__(self, launch: tuple[int, int]) -> tuple[tuple[int, int], int]:
         return launch, config.CUDA_LOW_OCCUPANCY_WARNINGS
@@ -86,6 +89,27 @@ def test_blocks_can_be_launched(wanted: int, registers: int, threads: int, block
     gpu, kernel = made_up(Tuning(threads_per_block=wanted)), Kernel(registers)
     assert gpu.block_of(kernel, wanted) == threads
     assert gpu.threads_for(kernel) == threads * blocks * 132
+
+
+@pytest.mark.parametrize(
+    ("registers", "shared", "multiprocessor", "blocks", "fullest"),
+    [
+        (32, 0, Multiprocessor(2048, 32), 8, 64),
+        (32, 44_032, Multiprocessor(2048, 32, shared=228 << 10, reserved=1 << 10), 5, 512),
+        (64, 44_032, Multiprocessor(2048, 32, shared=228 << 10, reserved=1 << 10), 4, 256),
+        (64, 44_032, Multiprocessor(2048, 32, shared=164 << 10, reserved=1 << 10), 3, 512),
+        (255, 44_032, Multiprocessor(2048, 32, shared=228 << 10, reserved=1 << 10), 1, 64),
+        (64, 44_032, Multiprocessor(1024, 16, shared=64 << 10), 1, 512),
+    ],
+)
+def test_blocks_that_run_at_once(
+    registers: int, shared: int, multiprocessor: Multiprocessor, blocks: int, fullest: int
+) -> None:
+    """Registers or shared memory, whichever is short; and the size of blocks that suits both."""
+    gpu, kernel = made_up(multiprocessors=10), Kernel(registers, shared)
+    gpu.multiprocessor = multiprocessor
+    assert gpu.blocks_at_once(kernel, 256) == 10 * blocks
+    assert gpu.fullest_block(kernel, 512) == fullest
 
 
 def test_some_gpus_have_fewer_registers_for_a_block() -> None:
