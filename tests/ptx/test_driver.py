@@ -1,0 +1,164 @@
+"""The program as it is, with Numba-cuda as it is, over a stand-in for NVIDIA's driver.
+
+Real are the command line, the engine with its threads, its allocations and its copies, and all of
+Numba-cuda: types, NVIDIA's compiler and linker, loading, launching, what becomes of arguments, and
+the store of kernels. A stand-in is the driver: it has the host's memory for that of its cards, and
+runs the PTX in the executor, with every access checked. CuPy is one, too: see ``driver/arrays``.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpusudoku import collection
+from tests.ptx.driver.computer import NOTHING_COMPILED, Answer, Computer
+
+pytestmark = pytest.mark.timeout(300)
+
+COUNT = f"{collection.entry('1c').count}\n"
+CUDA = ["--device", "cuda"]
+SEARCH = ["count", "@1c", *CUDA, "--method", "search"]
+SUM = ["count", "@1c", *CUDA, "--method", "contraction"]
+TWO: Any = {"cards": [[9, 0], [9, 0]]}
+
+
+@pytest.fixture(scope="module")
+def computer(tmp_path_factory: pytest.TempPathFactory) -> Computer:
+    return Computer(tmp_path_factory.mktemp("driver"))
+
+
+@pytest.fixture(scope="module")
+def counted(computer: Computer) -> Answer:
+    """What one process says, after which its kernels are kept."""
+    return computer.gpusudoku(*SEARCH)
+
+
+def test_a_count(counted: Answer) -> None:
+    assert counted == (0, COUNT, "")
+
+
+def test_commands(computer: Computer) -> None:
+    commands = [
+        ["devices"],
+        [*SEARCH, "--cross-check", "--stats"],
+        [*SUM, "--cross-check"],
+        ["count", "@1c", "--limit", "100", "--gpu", "1", "--method", "search"],
+        ["count", "@2c", "@1c", *CUDA, "--method", "search"],
+        ["enumerate", "@1b", *CUDA],
+        ["solve", "@full", *CUDA],
+        [*SEARCH, "--gpu", "2"],
+    ]
+    devices, search, total, limit, batch, listed, solved, unknown = computer.session(
+        [(each, {}) for each in commands], **TWO
+    )
+    assert devices.out.endswith("\ncuda  0: Stand-in 9.0\ncuda  1: Stand-in 9.0\n")
+    assert search[:2] == total[:2] == (0, COUNT)
+    assert "cross-check by device cpu, method contraction: the same count" in search.err
+    assert "cross-check by device cpu, method search: the same count" in total.err
+    assert "device: cuda, 2 GPUs" in search.err
+    assert limit == (0, "100+\n", "gpusudoku: device cuda (Stand-in 9.0)\n")
+    assert [line.split(":")[1] for line in batch.out.split()] == ["32128", "132271"]
+    boards = listed.out.split()
+    assert len({*boards}) == len(boards) == collection.entry("1b").count
+    assert all(len(board) == 81 for board in boards)
+    assert solved.status == 0
+    assert unknown == (2, "", "gpusudoku: no GPU 2: GPUs are numbered from 0 to 1\n")
+
+
+FAILURES = [
+    ("cuDevicePrimaryCtxRetain", 0, 46, "cudaErrorDevicesUnavailable"),
+    ("cuMemGetInfo", 0, 999, "CUDA_ERROR_UNKNOWN"),
+    ("cuMemAlloc", 1, 2, "Out of memory allocating"),
+    ("cuMemAlloc", 12, 2, "Out of memory allocating"),
+    ("cuMemcpyHtoD", 5, 719, "cudaErrorLaunchFailure"),
+    ("cuLaunchKernelEx", 0, 719, "CUDA_ERROR_LAUNCH_FAILED"),
+    ("cuLaunchKernelEx", 4, 701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"),
+    ("kernel", 1, 700, "ErrorIllegalAddress"),
+    ("kernel", 3, 700, "CUDA_ERROR_ILLEGAL_ADDRESS"),
+    ("kernel", 4, 719, "CUDA_ERROR_LAUNCH_FAILED"),
+    ("kernel", 5, 700, "CUDA_ERROR_ILLEGAL_ADDRESS"),
+]
+"""What goes wrong, after how many calls that do not, with which code; and what is said."""
+
+
+def test_failures(computer: Computer, counted: Answer, tmp_path: Path) -> None:
+    """One line and exit status 1, whatever goes wrong; in a process that has nothing to compile.
+
+    Blocks are to have more threads than there are registers for.
+    """
+    tuning, listed = tmp_path / "tuning.json", tmp_path / "listed.txt"
+    tuning.write_text(json.dumps({"Stand-in 9.0": {"threads_per_block": 1024}}))
+    commands: list[Any] = [(SEARCH, {name: [0] * n + [code]}) for name, n, code, _ in FAILURES]
+    commands.append((["enumerate", "@1c", *CUDA, "-o", str(listed)], {"kernel": [0] * 5 + [700]}))
+    commands.append((SEARCH, {}))
+    *failed, listing, well = computer.session(
+        commands, NOTHING_COMPILED, {"GPUSUDOKU_CUDA_TUNING": str(tuning)}, **TWO
+    )
+    for (*_, said), (status, out, err) in zip(FAILURES, failed, strict=True):
+        assert (status, out, len(err.splitlines())) == (1, "", 1), err
+        assert " cannot be used: " in err
+        assert said in err
+        assert len(err) < 300
+    assert (listing.status, len(listing.err.splitlines())) == (1, 1)
+    lines = listed.read_text().splitlines()
+    assert len({*lines}) == len(lines) > 0
+    assert all(len(line) == 81 for line in lines)
+    assert well == (0, COUNT, "")
+
+
+def test_cards_that_cannot_be_used(computer: Computer) -> None:
+    """Without a device asked for, the CPU takes over."""
+    old = computer.gpusudoku(*["count", "@1b"], cards=[[9, 0], [6, 1]])
+    assert old[:2] == (0, f"{collection.entry('1b').count}\n")
+    first, second, *_ = old.err.splitlines()
+    assert first.startswith("gpusudoku: GPU 1 cannot be used: ")
+    assert second.startswith("gpusudoku: device cpu")
+    reason = "the CUDA driver says CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)"
+    none = computer.gpusudoku(*SEARCH, failures={"cuInit": [803]})
+    assert none == (1, "", f"gpusudoku: CUDA cannot be used: {reason}\n")
+
+
+BESIDES = """
+import cupy
+import numpy as np
+from numba import cuda
+from numba.cuda.cudadrv.driver import driver
+
+from gpusudoku import Options, collection, count
+from gpusudoku.engines.make import make_engine
+from tests.ptx.driver.machine import contexts
+
+with cupy.cuda.Device(1):
+    engine = make_engine(Options(device="cuda", gpus=(0,)))
+    print(json.dumps(sorted(driver.devices)))
+    found = count(collection.load("1c"), engine=engine)
+    print(json.dumps([found.count, contexts.device.number, len(contexts.stack)]))
+
+
+@cuda.jit
+def put(numbers, at):
+    numbers[at] = 7
+
+
+numbers = cuda.to_device(np.zeros(4, np.int64))
+for at in 3, 4, 3:
+    try:
+        put[1, 1](numbers, at)
+        print(json.dumps(numbers.copy_to_host().tolist()))
+    except Exception as error:
+        print(json.dumps(str(error)))
+"""
+
+
+def test_what_is_beside_the_program(computer: Computer) -> None:
+    """A caller's current device; Numba's list of GPUs; a kernel that writes where it may not."""
+    known, count, right, wrong, after = computer.script(BESIDES, **TWO)
+    assert known == [0, 1]  # before its threads ask for one
+    assert count == [collection.entry("1c").count, 1, 1]
+    assert right == [0, 0, 0, 7]
+    assert "CUDA_ERROR_ILLEGAL_ADDRESS" in wrong
+    assert "CUDA_ERROR_ILLEGAL_ADDRESS" in after
