@@ -162,3 +162,23 @@ def test_what_is_beside_the_program(computer: Computer) -> None:
     assert right == [0, 0, 0, 7]
     assert "CUDA_ERROR_ILLEGAL_ADDRESS" in wrong
     assert "CUDA_ERROR_ILLEGAL_ADDRESS" in after
+
+
+@pytest.mark.slow
+def test_kernels_are_kept(computer: Computer, tmp_path: Path) -> None:
+    """The second process compiles nothing, whatever the caches of others have."""
+    cache = {"GPUSUDOKU_CACHE_DIR": str(tmp_path)}
+    commands: list[Any] = [([*each, "--quiet"], {}) for each in (SEARCH, SUM)]
+    assert computer.session(commands, variables=cache) == [(0, COUNT, "")] * 2
+    assert computer.session(commands, NOTHING_COMPILED, cache) == [(0, COUNT, "")] * 2
+
+
+@pytest.mark.slow
+def test_different_cards(computer: Computer) -> None:
+    """Each has code of its own, in one process and at the same time."""
+    names = ["1c", "box2x3-many"]
+    commands: list[Any] = [(SUM, {})]
+    commands += [(["count", f"@{name}", *CUDA, "--method", "search"], {}) for name in names]
+    total, *searches = computer.session(commands, cards=[[7, 5], [12, 0]])
+    assert total.out == COUNT
+    assert [int(each.out) for each in searches] == [collection.entry(name).count for name in names]
