@@ -39,7 +39,6 @@ for arguments, failures in json.load(sys.stdin):
 """
 """Runs one command after the other: what is built for the first need not be built again."""
 
-
 NOTHING_COMPILED = """
 from numba.cuda.cudadrv import nvvm
 
@@ -50,6 +49,9 @@ nvvm.compile_ir = refused
 """
 """Lets no kernel be compiled for a card."""
 
+Command = tuple[Sequence[str], Mapping[str, Sequence[int]]]
+"""Arguments of the program, and what goes wrong while it runs: see ``Machine``."""
+
 
 class Answer(NamedTuple):
     status: int
@@ -57,15 +59,13 @@ class Answer(NamedTuple):
     err: str
 
 
-Command = tuple[Sequence[str], Mapping[str, Sequence[int]]]
-"""Arguments of the program, and what goes wrong while it runs: see ``Machine``."""
+def first(path: Path | str, variable: str) -> str:
+    """A list of folders that begins with this, and goes on as a variable has it."""
+    return os.pathsep.join(filter(None, [str(path), os.environ.get(variable)]))
 
 
 class Computer:
-    """Runs the program as it is, unless it is to ``run`` a script.
-
-    Everywhere ``cards`` are what the cards are to be: see ``Machine``.
-    """
+    """Everywhere ``cards`` are what the cards are to be: see ``Machine``."""
 
     def __init__(self, folder: Path) -> None:
         """Make the library in a folder; skips the test where that, or NVIDIA's compiler, fails."""
@@ -79,10 +79,9 @@ class Computer:
         need_compiler(self.script("print(json.dumps({}))"))
 
     def _variables(self, cards: dict[str, Any]) -> dict[str, str]:
-        paths = [ROOT, HERE / "arrays", os.environ.get("PYTHONPATH")]
         return {
-            "LD_LIBRARY_PATH": str(self._folder),
-            "PYTHONPATH": os.pathsep.join(str(path) for path in paths if path),
+            "LD_LIBRARY_PATH": first(self._folder, "LD_LIBRARY_PATH"),
+            "PYTHONPATH": first(f"{ROOT}{os.pathsep}{HERE / 'arrays'}", "PYTHONPATH"),
             "PTX_CARDS": json.dumps(cards),
         }
 

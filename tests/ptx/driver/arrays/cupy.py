@@ -62,10 +62,6 @@ class ndarray:  # noqa: N801
         self.held = held
 
     @property
-    def dtype(self) -> Any:
-        return self.held.dtype
-
-    @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         held = self.held
         return {
@@ -100,11 +96,11 @@ class ndarray:  # noqa: N801
         ready()
         self.held[index(key)] = on_device(value)
 
-    def sum(self, axis: int | None = None) -> ndarray:
-        return result(self.held.sum(axis))
+    def sum(self) -> ndarray:
+        return result(self.held.sum())
 
-    def max(self, axis: int | None = None) -> ndarray:
-        return result(self.held.max(axis))
+    def max(self) -> ndarray:
+        return result(self.held.max())
 
 
 def operation(name: str) -> Any:
@@ -116,21 +112,7 @@ def operation(name: str) -> Any:
     return applied
 
 
-for name in [
-    "add",
-    "sub",
-    "mul",
-    "eq",
-    "ne",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "and_",
-    "or_",
-    "lshift",
-    "rshift",
-]:
+for name in ("eq", "ge", "and_", "or_", "lshift", "rshift"):
     setattr(ndarray, f"__{name.rstrip('_')}__", operation(name))
 
 
