@@ -77,12 +77,27 @@ class Kernel:
         TypeError
             If the arguments do not fit the kernel.
         """
+        parameters, regions = marshalled(self.function.parameters, arguments)
+        options = {"shared_bytes": shared_bytes, "seed": seed, "workers": workers}
+        self.run(grid, block, parameters, regions, **options)
+
+    def run(
+        self,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        parameters: bytes,
+        regions: Sequence[Region],
+        *,
+        shared_bytes: int = 0,
+        seed: int = 0,
+        workers: int = 1,
+    ) -> None:
+        """Launch with the memory of the parameters, and all that the kernel may touch."""
         sizes, threads = triple(grid), triple(block)
         for name, size, most in (("grid", sizes, MOST_BLOCKS), ("block", threads, MOST_THREADS)):
             if min(size) < 1 or prod(size) > most:
                 raise ValueError(f"no {name} can be {size}")
-        parameters, regions = marshalled(self.function.parameters, arguments)
-        start = self.globals.ctypes.data
+        regions, start = list(regions), self.globals.ctypes.data
         for place in self.layout.spaces["global"].places.values():
             assert place.variable.size is not None
             regions.append(Region(start + place.offset, place.variable.size, place.variable.name))

@@ -14,32 +14,45 @@ def simulated() -> bool:
     return os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
 
 
-@cache
 def gpu_names() -> tuple[str, ...]:
     """The names of the GPUs that the driver shows, in its order; none without a driver."""
+    return _asked()[0]
+
+
+@cache
+def _asked() -> tuple[tuple[str, ...], str | None]:
+    """The names of the GPUs, and why there are none."""
     library = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
     try:
         driver = ctypes.CDLL(library)
     except OSError:
-        return ()
+        return (), "no CUDA driver or no NVIDIA GPU found"
     count = ctypes.c_int()
-    if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
-        return ()
+    if code := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+        return (), f"the CUDA driver says {_said(driver, code)}"
     names = []
     for index in range(count.value):
         device, name = ctypes.c_int(), ctypes.create_string_buffer(128)
         driver.cuDeviceGet(ctypes.byref(device), index)
         driver.cuDeviceGetName(name, len(name), device)
         names.append(name.value.decode(errors="replace"))
-    return tuple(names)
+    return tuple(names), None if names else "no NVIDIA GPU found"
+
+
+def _said(driver: ctypes.CDLL, code: int) -> str:
+    """What the driver calls an error."""
+    text = ctypes.c_char_p()
+    driver.cuGetErrorString(code, ctypes.byref(text))
+    return f"{(text.value or b'error').decode(errors='replace')} ({code})"
 
 
 def unusable_because() -> str | None:
     """Why CUDA cannot be used here, in a few words; None if it can."""
     if simulated():
         return None
-    if not gpu_names():
-        return "no CUDA driver or no NVIDIA GPU found"
+    _, reason = _asked()
+    if reason is not None:
+        return reason
     missing = [name for name in ("cupy", "numba_cuda") if find_spec(name) is None]
     if missing:
         return f"{' and '.join(missing)} not installed (pip install 'gpusudoku[cuda13]')"

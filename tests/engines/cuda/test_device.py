@@ -12,10 +12,11 @@ from numba import config, cuda
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cuda import availability, contraction
-from gpusudoku.engines.cuda.device import SIMULATED, Gpu
+from gpusudoku.engines.cuda.device import SIMULATED, Gpu, one_line_errors
 from gpusudoku.engines.cuda.occupancy import Multiprocessor
 from gpusudoku.engines.cuda.tuning import Tuning
 from gpusudoku.engines.cuda.worker import GpuWorker
+from gpusudoku.errors import DeviceError
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search.settings import SearchSettings
 from tests.boards import layout_of
@@ -116,6 +117,20 @@ def test_some_gpus_have_fewer_registers_for_a_block() -> None:
     gpu = made_up()
     gpu.multiprocessor = Multiprocessor(2048, 32, block_registers=1 << 15)
     assert gpu.block_of(Kernel(114), 1024) == 256
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (RuntimeError("no\n  memory"), "GPU 3 cannot be used: no memory"),
+        (MemoryError(), "GPU 3 cannot be used: MemoryError"),
+        (RuntimeError("word " * 100), "GPU 3 cannot be used: " + "word " * 39 + "…"),
+    ],
+)
+def test_errors_of_others_are_a_short_line(error: Exception, said: str) -> None:
+    with pytest.raises(DeviceError) as caught, one_line_errors("GPU 3"):
+        raise error
+    assert str(caught.value) == said
 
 
 def test_numba_warns_others_as_before(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,73 @@
+"""Modules that are loaded: machine code for a card, and the PTX from which it was made."""
+
+from __future__ import annotations
+
+import re
+import struct
+import sys
+from collections.abc import Iterator
+from ctypes import string_at
+from functools import cache
+
+from tests.ptx.launch import Kernel
+
+SECTION = struct.Struct("<IIQQQQIIQQ")
+FACTS = 0x70000000
+"""The type of the sections that have facts about functions."""
+HAS_REGISTERS = re.compile(rb"\x04\x2f\x08\x00.{4}(.{4})", re.DOTALL)
+"""The fact that a function, which is a symbol, has so many registers."""
+
+
+class Module:
+    """Machine code as NVIDIA's linker made it, at an address.
+
+    Nothing of it can run here. What runs is the PTX that the linker was given, which Numba's code
+    library has, whether this process compiled it or the store had it.
+    """
+
+    def __init__(self, address: int) -> None:
+        self.registers = max(registers(address))
+        self.ptx = linked_ptx()
+
+
+class Function:
+    """A kernel of a module."""
+
+    def __init__(self, module: Module, name: str) -> None:
+        self.registers, self._ptx, self._name = module.registers, module.ptx, name
+
+    def kernel(self) -> Kernel:
+        return built(self._ptx)[self._name]
+
+
+@cache
+def built(ptx: str) -> dict[str, Kernel]:
+    """The kernels of a module, built when the first is launched."""
+    from tests.ptx.executor import load
+
+    return load(ptx)
+
+
+def linked_ptx() -> str:
+    """The PTX of Numba's code library that is loading a module: it is somewhere up the stack."""
+    from numba.cuda.codegen import CUDACodeLibrary
+
+    frame = sys._getframe()
+    while not isinstance(library := frame.f_locals.get("self"), CUDACodeLibrary):
+        assert frame.f_back is not None, "a module that is not Numba's"
+        frame = frame.f_back
+    return str(library.get_asm_str())
+
+
+def registers(address: int) -> Iterator[int]:
+    """How many registers a thread needs for each function of machine code, an ELF file."""
+    head = string_at(address, 64)
+    assert head[:4] == b"\x7fELF", "not machine code"
+    [sections] = struct.unpack_from("<Q", head, 40)
+    size, number = struct.unpack_from("<HH", head, 58)
+    for i in range(number):
+        section = string_at(address + sections + i * size, SECTION.size)
+        _, kind, _, _, offset, length, *_ = SECTION.unpack(section)
+        if kind == FACTS:
+            for found in HAS_REGISTERS.findall(string_at(address + offset, length)):
+                yield int.from_bytes(found, "little")

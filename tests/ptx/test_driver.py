@@ -1,0 +1,201 @@
+"""The program as it is, with Numba-cuda as it is, over a stand-in for NVIDIA's driver.
+
+Real are the command line, the engine with its threads, its allocations and its copies, and all of
+Numba-cuda: types, NVIDIA's compiler and linker, loading, launching, what becomes of arguments, and
+the store of kernels. A stand-in is the driver: it has the host's memory for that of its cards, and
+runs the PTX in the executor, with every access checked. CuPy is one, too: see ``driver/arrays``.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from gpusudoku import collection
+from tests.ptx.driver.computer import NOTHING_COMPILED, Answer, Computer
+
+pytestmark = pytest.mark.timeout(300)
+
+COUNT = f"{collection.entry('1c').count}\n"
+CUDA = ["--device", "cuda"]
+SEARCH = ["count", "@1c", *CUDA, "--method", "search"]
+SUM = ["count", "@1c", *CUDA, "--method", "contraction"]
+TWO: Any = {"cards": [[9, 0], [9, 0]]}
+
+
+@pytest.fixture(scope="module")
+def computer(tmp_path_factory: pytest.TempPathFactory) -> Computer:
+    return Computer(tmp_path_factory.mktemp("driver"))
+
+
+@pytest.fixture(scope="module")
+def counted(computer: Computer) -> Answer:
+    """What one process says, after which its kernels are kept."""
+    return computer.gpusudoku(*SEARCH)
+
+
+def test_a_count(counted: Answer) -> None:
+    assert counted == (0, COUNT, "")
+
+
+COMMANDS = [
+    ["devices"],
+    [*SEARCH, "--cross-check", "--stats"],
+    ["count", "@1c", "--limit", "100", "--gpu", "1", "--method", "search"],
+    ["count", "@2c", "@1c", *CUDA, "--method", "search"],
+    ["enumerate", "@1b", *CUDA],
+    [*SEARCH, "--gpu", "2"],
+]
+FAILURES = [
+    ("cuDevicePrimaryCtxRetain", 0, 46, "cudaErrorDevicesUnavailable"),
+    ("cuMemGetInfo", 0, 999, "999"),
+    ("cuMemAlloc", 1, 2, "Out of memory allocating"),
+    ("cuMemAlloc", 12, 2, "Out of memory allocating"),
+    ("cuMemcpyHtoD", 5, 719, "cudaErrorLaunchFailure"),
+    ("cuLaunchKernelEx", 0, 719, "CUDA_ERROR_LAUNCH_FAILED"),
+    ("cuLaunchKernelEx", 4, 701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"),
+    ("kernel", 1, 700, "ErrorIllegalAddress"),
+    ("kernel", 3, 700, "CUDA_ERROR_ILLEGAL_ADDRESS"),
+    ("kernel", 4, 719, "CUDA_ERROR_LAUNCH_FAILED"),
+    ("kernel", 5, 700, "CUDA_ERROR_ILLEGAL_ADDRESS"),
+]
+"""What goes wrong, after how many calls that do not, with which code; and what is said."""
+
+
+class Answers(NamedTuple):
+    commands: list[Answer]
+    failures: list[Answer]
+    listing: Answer
+    afterwards: Answer
+    listed: list[str]
+
+
+@pytest.fixture(scope="module")
+def answers(
+    computer: Computer, counted: Answer, tmp_path_factory: pytest.TempPathFactory
+) -> Answers:
+    """What is said in one process, which compiles nothing: what ``counted`` needed is kept.
+
+    Blocks are to have more threads than there are registers for.
+    """
+    folder = tmp_path_factory.mktemp("answers")
+    tuning, listed = folder / "tuning.json", folder / "listed.txt"
+    tuning.write_text(json.dumps({"Stand-in 9.0": {"threads_per_block": 1024}}))
+    listing = ["enumerate", "@1c", *CUDA, "-o", str(listed)]
+    commands: list[Any] = [(each, {}) for each in COMMANDS]
+    commands += [(SEARCH, {name: [0] * n + [code]}) for name, n, code, _ in FAILURES]
+    commands += [(listing, {"kernel": [0] * 5 + [700]}), (SEARCH, {})]
+    variables = {"GPUSUDOKU_CUDA_TUNING": str(tuning)}
+    found = computer.session(commands, NOTHING_COMPILED, variables, **TWO)
+    one, two = found[: len(COMMANDS)], found[len(COMMANDS) : -2]
+    return Answers(one, two, *found[-2:], listed.read_text().splitlines())
+
+
+def test_commands(answers: Answers) -> None:
+    devices, search, limit, batch, listed, unknown = answers.commands
+    assert devices.out.endswith("\ncuda  0: Stand-in 9.0\ncuda  1: Stand-in 9.0\n")
+    assert search[:2] == (0, COUNT)
+    assert "cross-check by device cpu, method contraction: the same count" in search.err
+    assert "device: cuda, 2 GPUs" in search.err
+    assert limit == (0, "100+\n", "gpusudoku: device cuda (Stand-in 9.0)\n")
+    assert [line.split(":")[1] for line in batch.out.split()] == ["32128", "132271"]
+    boards = listed.out.split()
+    assert len({*boards}) == len(boards) == collection.entry("1b").count
+    assert all(len(board) == 81 for board in boards)
+    assert unknown == (2, "", "gpusudoku: no GPU 2: GPUs are numbered from 0 to 1\n")
+
+
+def test_failures(answers: Answers) -> None:
+    """One line and exit status 1, whatever goes wrong."""
+    for (*_, said), (status, out, err) in zip(FAILURES, answers.failures, strict=True):
+        assert (status, out, len(err.splitlines())) == (1, "", 1), err
+        assert " cannot be used: " in err
+        assert said in err
+        assert len(err) < 300
+    assert answers.afterwards == (0, COUNT, "")
+
+
+def test_a_listing_that_fails(answers: Answers) -> None:
+    """What was found before is whole."""
+    assert (answers.listing.status, len(answers.listing.err.splitlines())) == (1, 1)
+    assert len({*answers.listed}) == len(answers.listed) > 0
+    assert all(len(line) == 81 for line in answers.listed)
+
+
+def test_cards_that_cannot_be_used(computer: Computer) -> None:
+    """Without a device asked for, the CPU takes over."""
+    old = computer.gpusudoku(*["count", "@1b"], cards=[[9, 0], [6, 1]])
+    assert old[:2] == (0, f"{collection.entry('1b').count}\n")
+    first, second, *_ = old.err.splitlines()
+    assert first.startswith("gpusudoku: GPU 1 cannot be used: ")
+    assert second.startswith("gpusudoku: device cpu")
+    reason = "the CUDA driver says CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)"
+    none = computer.gpusudoku(*SEARCH, failures={"cuInit": [803]})
+    assert none == (1, "", f"gpusudoku: CUDA cannot be used: {reason}\n")
+
+
+BESIDES = """
+import cupy
+import numpy as np
+from numba import cuda
+from numba.cuda.cudadrv.driver import driver
+
+from gpusudoku import Options, collection, count, cross_check
+from gpusudoku.engines.make import make_engine
+from tests.ptx.driver.machine import contexts
+
+with cupy.cuda.Device(1):
+    engine = make_engine(Options(device="cuda", gpus=(0,)))
+    print(json.dumps(sorted(driver.devices)))
+    found = count(collection.load("1c"), engine=engine)
+    print(json.dumps([found.count, contexts.device.number, len(contexts.stack)]))
+    print(json.dumps(cross_check(found)))
+
+
+@cuda.jit
+def put(numbers, at):
+    numbers[at] = 7
+
+
+numbers = cuda.to_device(np.zeros(4, np.int64))
+for at in 3, 4, 3:
+    try:
+        put[1, 1](numbers, at)
+        print(json.dumps(numbers.copy_to_host().tolist()))
+    except Exception as error:
+        print(json.dumps(str(error)))
+"""
+
+
+def test_what_is_beside_the_program(computer: Computer) -> None:
+    """A caller's current device; Numba's list of GPUs; a kernel that writes where it may not."""
+    known, count, checked, right, wrong, after = computer.script(BESIDES, **TWO)
+    assert known == [0, 1]  # before its threads ask for one
+    assert count == [collection.entry("1c").count, 1, 1]
+    assert checked == "device cpu, method search"  # so it was contracted
+    assert right == [0, 0, 0, 7]
+    assert "CUDA_ERROR_ILLEGAL_ADDRESS" in wrong
+    assert "CUDA_ERROR_ILLEGAL_ADDRESS" in after
+
+
+@pytest.mark.slow
+def test_kernels_are_kept(computer: Computer, tmp_path: Path) -> None:
+    """The second process compiles nothing, whatever the caches of others have."""
+    cache = {"GPUSUDOKU_CACHE_DIR": str(tmp_path)}
+    commands: list[Any] = [([*each, "--quiet"], {}) for each in (SEARCH, SUM)]
+    assert computer.session(commands, variables=cache) == [(0, COUNT, "")] * 2
+    assert computer.session(commands, NOTHING_COMPILED, cache) == [(0, COUNT, "")] * 2
+
+
+@pytest.mark.slow
+def test_different_cards(computer: Computer) -> None:
+    """Each has code of its own, in one process and at the same time."""
+    names = ["1c", "box2x3-many"]
+    commands: list[Any] = [(SUM, {})]
+    commands += [(["count", f"@{name}", *CUDA, "--method", "search"], {}) for name in names]
+    total, *searches = computer.session(commands, cards=[[7, 5], [12, 0]])
+    assert total.out == COUNT
+    assert [int(each.out) for each in searches] == [collection.entry(name).count for name in names]
