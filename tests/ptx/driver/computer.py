@@ -59,6 +59,12 @@ class Answer(NamedTuple):
     err: str
 
 
+def without_compiling(err: str) -> str:
+    """What was said on stderr but for what is compiled, which the first to need it says."""
+    lines = err.splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("gpusudoku: compiling "))
+
+
 def first(path: Path | str, variable: str) -> str:
     """A list of folders that begins with this, and goes on as a variable has it."""
     return os.pathsep.join(filter(None, [str(path), os.environ.get(variable)]))
@@ -96,7 +102,7 @@ class Computer:
             timeout=300,
             check=False,
         )
-        return Answer(done.returncode, done.stdout, done.stderr)
+        return Answer(done.returncode, done.stdout, without_compiling(done.stderr))
 
     def session(
         self,
@@ -108,7 +114,7 @@ class Computer:
         """Run commands in one process; ``before`` is what the process runs first."""
         variables = {**(variables or {}), **self._variables(cards)}
         lines = said(before + SESSION, given=json.dumps(commands), **variables)
-        return [Answer(*line) for line in lines]
+        return [Answer(status, out, without_compiling(err)) for status, out, err in lines]
 
     def script(self, text: str, **cards: Any) -> list[Any]:
         """Run Python; what it prints are lines of JSON."""

@@ -49,7 +49,7 @@ ERRORS = {
 }
 STILL_DO = ("cuInit", "cuDriver", "cuDevice", "cuCtxGet", "cuCtxP", "cuCtxSet", "cuGetError")
 """Functions that do not mind what happened on a card begin with one of these."""
-MOST_THREADS, REGISTERS = 0, 4
+MOST_THREADS, SHARED, REGISTERS = 0, 1, 4
 """Attributes of a function."""
 
 Numbers, Words, Sizes = POINTER(c_int), POINTER(c_uint64), POINTER(c_size_t)
@@ -240,7 +240,8 @@ def cuLibraryGetKernel(kernel: Any, library: int, name: bytes) -> None:
 @entry(Numbers, c_int, c_void_p, c_int)
 def cuKernelGetAttribute(value: Any, attribute: int, kernel: int, device: int) -> None:
     function = held[kernel]
-    value[0] = {MOST_THREADS: 1024, REGISTERS: function.registers}.get(attribute, 0)
+    known = {MOST_THREADS: 1024, SHARED: function.shared, REGISTERS: function.registers}
+    value[0] = known.get(attribute, 0)
 
 
 @entry(Numbers, c_int, c_void_p)

@@ -32,8 +32,10 @@ ATTRIBUTES = {
     12: REGISTERS,  # of a block
     16: 1,  # multiprocessors
     39: 1024,  # threads of a multiprocessor
+    81: 100 << 10,  # bytes of shared memory of a multiprocessor
     82: REGISTERS,  # of a multiprocessor
     106: 16,  # blocks of a multiprocessor
+    111: 1 << 10,  # bytes of shared memory of each block that the driver takes
 }
 """What all cards have, by the numbers that the driver's header gives it."""
 

@@ -36,6 +36,11 @@ class Function:
     def __init__(self, module: Module, name: str) -> None:
         self.registers, self._ptx, self._name = module.registers, module.ptx, name
 
+    @property
+    def shared(self) -> int:
+        """Bytes of shared memory that a block takes, without what the launch adds."""
+        return self.kernel().layout.spaces["shared"].size
+
     def kernel(self) -> Kernel:
         return built(self._ptx)[self._name]
 

@@ -96,6 +96,18 @@ class ndarray:  # noqa: N801
         ready()
         self.held[index(key)] = on_device(value)
 
+    def reshape(self, *shape: int) -> ndarray:
+        return result(self.held.reshape(shape), self.held)
+
+    def transpose(self, *axes: int) -> ndarray:
+        return result(self.held.transpose(axes), self.held)
+
+    def ravel(self) -> ndarray:
+        return result(self.held.ravel(), self.held)
+
+    def view(self, dtype: Any) -> ndarray:
+        return result(self.held.view(dtype), self.held)
+
     def sum(self) -> ndarray:
         return result(self.held.sum())
 
@@ -204,6 +216,8 @@ def properties(number: int) -> dict[str, int]:
         "maxBlocksPerMultiProcessor": 106,
         "regsPerMultiprocessor": 82,
         "regsPerBlock": 12,
+        "sharedMemPerMultiprocessor": 81,
+        "reservedSharedMemPerBlock": 111,
     }
     attribute = driver.CUdevice_attribute
     return {
