@@ -1,0 +1,110 @@
+"""The tables of what ``gpu.py`` recorded."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from machine import heading, recorded
+from script import Run, grouped, table
+
+COMPUTED = {"1f": 5.56e9, "2f": 5.54e9}
+"""Solutions a second, deep in these boards, that the machine code of compute capability 9.0 allows
+at most with so many multiprocessors at this clock rate: see ``kernels/README.md``."""
+MULTIPROCESSORS, MEGAHERTZ = 132, 1750
+
+
+def show(path: Path) -> None:
+    """Print what was checked and what was measured."""
+    results = recorded(path)
+    described = results["machine"]
+    print(f"{heading(described)}\n")
+    if described["rehearsal"]:
+        print("A rehearsal: the figures mean nothing.\n")
+    print("; ".join(f"{name} {value}" for name, value in described["gpu"].items()) + "\n")
+    show_checks(results)
+    if runs := results.get("kernel"):
+        show_kernel(runs, described["gpu"])
+    if runs := results.get("search", []) + results.get("puzzles", []):
+        show_search(runs)
+    if runs := results.get("contraction", []) + results.get("start-up", []):
+        show_seconds(runs)
+    if runs := results.get("tuning"):
+        show_tuning(runs)
+    for name in ("left out", "failed"):
+        if results[name]:
+            print(f"{name.capitalize()}: {'; '.join(results[name])}.\n")
+
+
+def show_checks(results: dict[str, Any]) -> None:
+    """Say how many checks there were, and whether all were right."""
+    done = len(results.get("correctness", []))
+    wrong = [text for text in results["failed"] if "solutions counted" in text]
+    if wrong:
+        print(f"WRONG after {done} checks: {'; '.join(wrong)}.\n")
+    else:
+        print(f"{done} checks, and all counts right.\n" if done else "No count was checked.\n")
+
+
+def bound(run: Run, gpu: dict[str, Any]) -> float | None:
+    """What is computed for a board on this GPU, by its multiprocessors and its clock rate.
+
+    None where nothing was computed. The clock rate is that under load, or else the highest.
+    """
+    name = re.match(r"@(\w+)", run["case"])
+    computed = COMPUTED.get(name[1]) if name else None
+    told = run.get("clocks.sm") or gpu.get("clocks.max.sm") or ""
+    megahertz = re.match(r"\d+", told)
+    if computed is None or megahertz is None:
+        return None
+    return computed * gpu["multiprocessors"] / MULTIPROCESSORS * int(megahertz[0]) / MEGAHERTZ
+
+
+def show_kernel(runs: list[Run], gpu: dict[str, Any]) -> None:
+    """Print the speed of the kernel alone beside what was computed."""
+    rows = []
+    for run in runs:
+        most = bound(run, gpu)
+        told = [f"{most / 1e6:.0f}", f"{run['rate'] / most:.0%}"] if most else ["", ""]
+        cells = [run["case"], f"{run['rate'] / 1e6:.1f}", f"{run['nodes'] / 1e6:.1f}", *told]
+        cells += [f"{run['busy']:.0%}", f"{run['seconds']:.3f}"]
+        rows.append([*cells, run.get("clocks.sm", ""), run.get("power.draw", "")])
+    heads = ["kernel alone", "M solutions/s", "M nodes/s", "computed M/s", "of it", "threads busy"]
+    table([*heads, "s a launch", "clock", "power"], rows)
+    print()
+
+
+def show_search(runs: list[Run]) -> None:
+    """Print searches from end to end, and batches of puzzles."""
+    rows = []
+    for run in runs:
+        rate = run["number"] / run["seconds"] / 1e6
+        cells = [run["case"], run["device"], f"{run['number']:,}", f"{run['seconds']:.4f}"]
+        cells += [f"{rate:.3f}"]
+        cells += [f"{run[name]:.4f}" if name in run else "" for name in ("expansion", "transfer")]
+        rows.append(cells)
+    heads = ["search", "device", "number", "s", "M/s", "expansion s", "transfer s"]
+    table(heads, rows, left=2)
+    print()
+
+
+def show_seconds(runs: list[Run]) -> None:
+    """Print what takes each device how long."""
+    times = {key: run["seconds"] for key, [run, *_] in grouped(runs, "case", "device").items()}
+    rows = []
+    for case in dict.fromkeys(case for case, _ in times):
+        cells = [times.get((case, device)) for device in ("cuda", "cpu")]
+        rows.append([case, *("" if cell is None else f"{cell:.6f}" for cell in cells)])
+    table(["contraction, or process", "GPU, s", "CPU, s"], rows)
+    print()
+
+
+def show_tuning(runs: list[Run]) -> None:
+    """Print how much faster a search is with other settings."""
+    usual = runs[0]["seconds"]
+    rows = [
+        [run["case"], f"{run['seconds']:.4f}", f"{usual / run['seconds'] - 1:+.1%}"] for run in runs
+    ]
+    table([f"settings, on {runs[0]['board']}", "s", "faster by"], rows)
+    print()
