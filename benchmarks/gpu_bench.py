@@ -250,9 +250,7 @@ def asked(gpu: Gpu, fields: Iterable[str]) -> dict[str, str]:
 
 def described(gpu: Gpu) -> dict[str, Any]:
     """A GPU: its name, its size, and what else is known of it."""
-    return {
-        "name": gpu.name,
-        "multiprocessors": gpu.multiprocessors,
-        "free bytes": gpu.free_bytes(),
-        **asked(gpu, FACTS),
-    }
+    with gpu.current():
+        free = gpu.free_bytes()
+    facts = {"name": gpu.name, "multiprocessors": gpu.multiprocessors, "free bytes": free}
+    return {**facts, **asked(gpu, FACTS)}

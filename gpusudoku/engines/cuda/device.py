@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ from gpusudoku.errors import DeviceError, GpusudokuError
 SIMULATED = Tuning(threads_per_block=4, blocks_per_multiprocessor=2, sum_threads_per_block=4)
 """The simulator runs every thread of a kernel as one of Python's."""
 
+MOST_OF_AN_ERROR = 300
+"""Characters that are shown of an error; a compiler's may have thousands."""
+
 _CONFIGURING = threading.Lock()
 """Held while Numba's settings, which are those of the whole process, are changed."""
 
@@ -33,7 +37,8 @@ def one_line_errors() -> Iterator[None]:
     except GpusudokuError:
         raise
     except Exception as error:
-        raise DeviceError(f"CUDA cannot be used: {' '.join(str(error).split())}") from error
+        text = shorten(str(error) or type(error).__name__, MOST_OF_AN_ERROR, placeholder=" ...")
+        raise DeviceError(f"CUDA cannot be used: {text}") from error
 
 
 class Gpu:
@@ -56,8 +61,8 @@ class Gpu:
             self.name = availability.gpu_names()[number]
             self.xp = cupy
             self.warp = WARP
-            with cupy.cuda.Device(number):
-                cupy.zeros(1)  # fails here and now where the GPU cannot be had
+            with self.current():  # for CuPy and for Numba: what cannot be had fails here and now
+                cupy.zeros(1)
             has = cupy.cuda.runtime.getDeviceProperties(number)
             self.multiprocessors = has["multiProcessorCount"]
             self.multiprocessor = Multiprocessor(
@@ -81,16 +86,20 @@ class Gpu:
 
     def block_of(self, kernel: Any, threads: int) -> int:
         """The threads of a block: so many, or as many as there are registers for; whole warps."""
-        whole = -(-threads // self.warp) * self.warp
-        return min(whole, self.multiprocessor.most_threads(self._registers(kernel)))
+        return self._block(self._registers(kernel), threads)
 
-    def threads_for(self, kernel: Any) -> int:
-        """The threads of a search's launch that fills the GPU, all of which run at once."""
-        threads = self.block_of(kernel, self.tuning.threads_per_block)
+    def grid_of(self, kernel: Any) -> tuple[int, int]:
+        """Blocks, and threads of a block, of a search that fills the GPU: all run at once."""
+        registers = self._registers(kernel)
+        threads = self._block(registers, self.tuning.threads_per_block)
         blocks = self.tuning.blocks_per_multiprocessor
         if blocks is None:
-            blocks = self.multiprocessor.blocks_of(threads, self._registers(kernel))
-        return blocks * self.multiprocessors * threads
+            blocks = self.multiprocessor.blocks_of(threads, registers)
+        return blocks * self.multiprocessors, threads
+
+    def _block(self, registers: int, threads: int) -> int:
+        whole = -(-threads // self.warp) * self.warp
+        return min(whole, self.multiprocessor.most_threads(registers))
 
     def _registers(self, kernel: Any) -> int:
         """The registers of a thread of a kernel that is compiled; the simulator has none."""

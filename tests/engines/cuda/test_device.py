@@ -42,9 +42,10 @@ class Kernel:
     """A compiled kernel that takes so many registers."""
 
     def __init__(self, registers: int) -> None:
-        self._registers = registers
+        self._registers, self.asked = registers, 0
 
     def get_regs_per_thread(self) -> dict[str, int]:
+        self.asked += 1
         return {"signature": self._registers}
 
     def __getitem__(self, launch: tuple[int, int]) -> tuple[tuple[int, int], int]:
@@ -85,7 +86,9 @@ def test_the_current_device_is_current_again(monkeypatch: pytest.MonkeyPatch) ->
 def test_blocks_can_be_launched(wanted: int, registers: int, threads: int, blocks: int) -> None:
     gpu, kernel = made_up(Tuning(threads_per_block=wanted)), Kernel(registers)
     assert gpu.block_of(kernel, wanted) == threads
-    assert gpu.threads_for(kernel) == threads * blocks * 132
+    kernel.asked = 0
+    assert gpu.grid_of(kernel) == (blocks * 132, threads)
+    assert kernel.asked == 1, "each time is a call of the driver"
 
 
 def test_some_gpus_have_fewer_registers_for_a_block() -> None:
