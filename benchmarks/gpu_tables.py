@@ -6,13 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from machine import heading, recorded
+from machine import RESULTS, heading, recorded
 from script import Run, grouped, table
-
-COMPUTED = {"1f": 5.56e9, "2f": 5.54e9}
-"""Solutions a second, deep in these boards, that the machine code of compute capability 9.0 allows
-at most with so many multiprocessors at this clock rate: see ``kernels/README.md``."""
-MULTIPROCESSORS, MEGAHERTZ = 132, 1750
 
 
 def show(path: Path) -> None:
@@ -47,18 +42,33 @@ def show_checks(results: dict[str, Any]) -> None:
         print(f"{done} checks, and all counts right.\n" if done else "No count was checked.\n")
 
 
-def bound(run: Run, gpu: dict[str, Any]) -> float | None:
-    """What is computed for a board on this GPU, by its multiprocessors and its clock rate.
+def computed() -> dict[str, float]:
+    """What ``warp.py`` recorded: for a board, solutions or puzzles of a multiprocessor in a cycle.
 
-    None where nothing was computed. The clock rate is that under load, or else the highest.
+    Deep in the board, at most, as the machine code of compute capability 9.0 allows.
     """
-    name = re.match(r"@(\w+)", run["case"])
-    computed = COMPUTED.get(name[1]) if name else None
-    told = run.get("clocks.sm") or gpu.get("clocks.max.sm") or ""
-    megahertz = re.match(r"\d+", told)
-    if computed is None or megahertz is None:
-        return None
-    return computed * gpu["multiprocessors"] / MULTIPROCESSORS * int(megahertz[0]) / MEGAHERTZ
+    path = RESULTS / "warp.json"
+    if not path.exists():
+        return {}
+    import warp
+
+    runs = [run for run in recorded(path)["runs"] if run["start"] != "frontier"]
+    return {run["board"]: 1 / max(warp.cycles(run).values()) for run in runs}
+
+
+def megahertz(run: Run, gpu: dict[str, Any]) -> int | None:
+    """The clock rate of a run, which is that under load, or else the highest; None if unknown."""
+    told = re.match(r"\d+", run.get("clocks.sm") or gpu.get("clocks.max.sm") or "")
+    return int(told[0]) if told else None
+
+
+def bound(run: Run, gpu: dict[str, Any]) -> float | None:
+    """Solutions a second that are computed for the run's board on this GPU; None if they are not.
+
+    They are those of the board with all its clues.
+    """
+    rate, clock = computed().get(run["case"].split()[0]), megahertz(run, gpu)
+    return None if rate is None or clock is None else rate * gpu["multiprocessors"] * clock * 1e6
 
 
 def show_kernel(runs: list[Run], gpu: dict[str, Any]) -> None:

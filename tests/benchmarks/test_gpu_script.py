@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gpu
@@ -117,12 +120,23 @@ def test_puzzles_of_the_program() -> None:
     assert (np.count_nonzero(cells, axis=1) < 81).all()
 
 
-def test_the_computed_bound_is_that_of_this_gpu() -> None:
-    gpu_facts = {"multiprocessors": 66, "clocks.max.sm": "1980 MHz"}
-    run = {"case": "@1f without 5 clues", "clocks.sm": "1750 MHz"}
-    assert gpu_tables.bound(run, gpu_facts) == pytest.approx(5.56e9 / 2)
-    assert gpu_tables.bound({"case": "@1f"}, gpu_facts) == pytest.approx(5.56e9 / 2 * 1980 / 1750)
-    assert gpu_tables.bound({"case": "@16x16-many"}, gpu_facts) is None
+def test_the_computed_bound_is_that_of_this_gpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its multiprocessors and its clock rate, from cycles of a multiprocessor."""
+    monkeypatch.setattr(gpu_tables, "RESULTS", tmp_path)
+    monkeypatch.setitem(sys.modules, "warp", SimpleNamespace(cycles=lambda run: run["cycles"]))
+    facts = {"multiprocessors": 66, "clocks.max.sm": "2000 MHz"}
+    run = {"case": "@1f without 5 clues", "clocks.sm": "1500 MHz"}
+    assert gpu_tables.bound(run, facts) is None
+    runs = [
+        {"board": "@1f", "start": "frontier", "cycles": {"issuing": 100}},
+        {"board": "@1f", "start": "deep", "cycles": {"issuing": 40, "products": 50}},
+    ]
+    (tmp_path / "warp.json").write_text(json.dumps({"machine": {}, "runs": runs}))
+    assert gpu_tables.bound(run, facts) == pytest.approx(66 * 1.5e9 / 50)
+    assert gpu_tables.bound({"case": "@1f"}, facts) == pytest.approx(66 * 2e9 / 50)
+    assert gpu_tables.bound({"case": "@16x16-many"}, facts) is None
     assert gpu_tables.bound({"case": "@1f"}, {"multiprocessors": 66}) is None
 
 
