@@ -109,7 +109,7 @@ class Sizes:
     """Boards of long searches, and the last clues that they lack, on a GPU and on the CPU."""
     steady: tuple[tuple[str, int], ...] = (("1f", 5), ("2f", 3), ("16x16-solutions", 4))
     """Boards in which all threads of a GPU are busy, and the last clues that they lack."""
-    batch: int = 20_000_000
+    batch: int = 8_000_000
     """Puzzles of a batch."""
     boards: int = 20_000
     """Boards of a batch of contractions."""
