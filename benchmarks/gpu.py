@@ -42,7 +42,14 @@ from gpusudoku.errors import DeviceError, InputError, Interrupted, MismatchError
 
 PARTS = ["correctness", "kernel", "search", "puzzles", "contraction", "start-up", "tuning"]
 CHECKS_SHARE = 0.5
-"""The share of the time that checks may take."""
+"""The share of the time that checks may take, if they are not all there is to do."""
+SAME = {
+    "gpus": "on other GPUs",
+    "gpusudoku": "by another version",
+    "commit": "by another commit",
+    "rehearsal": "in another way",
+}
+"""What parts that are shown together have in common."""
 MOST_OF_A_STEP = 60.0
 """The seconds that one step may take."""
 GRACE = 60.0
@@ -64,9 +71,9 @@ class Record:
         self.path = path
         self.results = recorded(path) if path.exists() and set(parts) != set(PARTS) else {}
         before = self.results.get("machine", about)
-        for name in ("gpus", "gpusudoku", "commit", "rehearsal"):
+        for name, other in SAME.items():
             if before.get(name) != about[name]:
-                raise InputError(f"{path}: recorded with another {name}; give --output")
+                raise InputError(f"{path}: recorded {other}; give --output for another file")
         self.results |= {"machine": about, "left out": [], "failed": []}
         self.results |= {part: [] for part in parts}
         self.save()
@@ -170,10 +177,11 @@ def main(
     parts = [name for name in PARTS if name in (part or PARTS)]
     record = Record(path, parts, {**about, "gpu": described(bench.gpus[0])})
     every = [*gpu_checks.steps(bench), *gpu_figures.steps(bench)]
+    steps = [step for step in every if step.part in parts]
+    share = 1.0 if parts == [gpu_checks.PART] else CHECKS_SHARE
     timer = give_up(60 * minutes + GRACE, path)
     try:
-        steps = [step for step in every if step.part in parts]
-        take(steps, clock, record, start + 60 * minutes * CHECKS_SHARE)
+        take(steps, clock, record, start + 60 * minutes * share)
     except (KeyboardInterrupt, Interrupted):
         raise Interrupted(f"interrupted; what was found is in {path}") from None
     finally:

@@ -49,7 +49,7 @@ def test_results_of_another_machine_stay(rehearse: Rehearse, path: Path) -> None
     path.write_text(json.dumps(results))
     done, after = rehearse("--part=contraction")
     assert done.exit_code == 2
-    assert "recorded with another gpus" in line_of(done)
+    assert "recorded on other GPUs; give --output" in line_of(done)
     assert after == results
 
 

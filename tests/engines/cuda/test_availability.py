@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 from gpusudoku.engines.cuda import availability
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class Driver:
@@ -124,3 +128,10 @@ def test_packages_that_are_missing(insert: Any, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(availability, "find_spec", lambda name: None)
     reason = "cupy and numba_cuda not installed (pip install 'gpusudoku[cuda13]')"
     assert availability.unusable_because() == reason
+
+
+def test_the_oldest_is_what_the_extras_ask_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    oldest = ".".join(map(str, availability.OLDEST_NUMBA_CUDA))
+    for extra, name in {"cuda12": "cu12", "cuda13": "cu13", "test": "cu13"}.items():
+        assert f"numba-cuda[{name}]>={oldest}" in project["optional-dependencies"][extra]
