@@ -111,8 +111,6 @@ class Sizes:
     """Boards in which all threads of a GPU are busy, and the last clues that they lack."""
     batch: int = 8_000_000
     """Puzzles of a batch."""
-    boards: int = 20_000
-    """Boards of a batch of contractions."""
     start: str = "1c"
     """The board that new processes count."""
     tuned: tuple[str, int] = ("2f", 2)
@@ -132,7 +130,6 @@ REHEARSAL = Sizes(
     long=(("box2x2-few", 0, 0),),
     steady=(("box2x2-empty", 0),),
     batch=10,
-    boards=2,
     start="box2x2-few",
     tuned=("box2x2-many", 0),
     rehearsal=True,

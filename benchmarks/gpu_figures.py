@@ -17,12 +17,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import searching
-from generated import random_boards
 from gpu_bench import DEVICES, UNDER_LOAD, Bench, OutOfTime, Step, asked, board_without
 from script import Run, check
 from tune_gpu import Tuner
 
-import gpusudoku
 from gpusudoku import collection
 from gpusudoku.errors import GpusudokuError
 
@@ -49,9 +47,6 @@ def steps(bench: Bench) -> Iterator[Step]:
     yield Step("puzzles", f"a batch of {bench.puzzles[0]} puzzles", partial(_puzzles, bench))
     for name in bench.sizes.contracted:
         yield Step("contraction", f"contraction of @{name}", partial(_contraction, bench, name))
-    for clues in (20, 24):
-        run = partial(_contractions, bench, clues)
-        yield Step("contraction", f"contractions of boards of {clues} clues", run)
     yield Step("start-up", "start-up", partial(_start_up, bench))
     yield from _tuning(bench)
 
@@ -114,19 +109,6 @@ def _contraction(bench: Bench, name: str) -> Iterator[Run]:
             check(f"@{name}, contraction on {device}", result.count, collection.entry(name).count)
             times.append(result.stats.seconds)
         yield {"case": f"@{name}", "device": device, "seconds": min(times)}
-
-
-def _contractions(bench: Bench, clues: int) -> Iterator[Run]:
-    """Contract many random boards together on both devices; the seconds are those of one."""
-    boards, found = random_boards(clues, bench.sizes.boards), {}
-    for device in DEVICES:
-        options = {"engine": bench.engines[device], "method": "contraction"}
-        start = time.perf_counter()
-        found[device] = [each.count for each in gpusudoku.count_many(boards, **options)]
-        seconds = (time.perf_counter() - start) / len(boards)
-        yield {"case": f"{clues} clues, one of a batch", "device": device, "seconds": seconds}
-    for board, one, other in zip(boards, *found.values(), strict=True):
-        check(f"{board}, one of a batch, on cuda", one, other)
 
 
 def _start_up(bench: Bench) -> Iterator[Run]:

@@ -33,7 +33,6 @@ def tiny() -> Any:
         clues=(),
         many=1,
         batch=2,
-        boards=1,
     )
 
 

@@ -40,7 +40,6 @@ SIZES = replace(
     long=(("1c", 0, 0), ("2d", 0, 0), ("16x16-few", 0, 0)),
     steady=(("1f", 0),),
     batch=2000,
-    boards=20,
     tuned=("1c", 0),
 )
 CAPABILITY = (9, 0)
@@ -84,6 +83,6 @@ def test_everything(rehearse: Rehearse, monkeypatch: pytest.MonkeyPatch) -> None
     done, results = rehearse("--minutes", "14")
     assert done.exit_code == 0, done.output
     assert (results["failed"], results["left out"]) == ([], [])
-    assert len(results["correctness"]) > 50
+    assert len(results["correctness"]) > 40
     assert all(results[part] for part in gpu.PARTS)
     assert len(card.launches) > 1000
