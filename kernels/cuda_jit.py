@@ -11,10 +11,11 @@ import hashlib
 import pickle
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
-from numba import config, cuda
+from numba import config, cuda, int64
 from numba.core.serialize import dumps
 
 from gpusudoku.kernels import jit
@@ -44,6 +45,20 @@ def kernel(
     dispatcher._cache = _Kept(name, options)
     dispatcher.compile(signature)
     return dispatcher
+
+
+TRIAL = 9
+"""What the trial kernel writes."""
+
+
+def _trial(numbers):
+    numbers[0] = TRIAL
+
+
+@cache
+def trial() -> Any:
+    """A kernel that shows whether a GPU can be used at all: it writes TRIAL to ``numbers[0]``."""
+    return kernel("trial.cuda", _trial, (int64[::1],))
 
 
 class _Kept:

@@ -6,17 +6,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from gpusudoku.board.board import Board
 from gpusudoku.cli.expected import duration
 from gpusudoku.cli.messages import note, tell
-from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import DeviceError
 from gpusudoku.options import Options
 from gpusudoku.results import ContractionStats, Count, SearchStats, Stats
 
 if TYPE_CHECKING:
+    from gpusudoku.engines.cuda.engine import CudaEngine
     from gpusudoku.engines.engine import Engine
     from gpusudoku.kernels.kernel import Kernel
     from gpusudoku.kernels.store import Store
@@ -87,8 +87,8 @@ def _describe_engine(engine: Engine, asked: str) -> None:
     if asked != "auto":
         return
     if engine.name == "cuda":
-        names = "the simulator" if availability.simulated() else ", ".join(availability.gpu_names())
-        note(f"device cuda ({names})")
+        gpus = cast("CudaEngine", engine).gpus
+        note(f"device cuda ({', '.join(gpu.name for gpu in gpus)})")
     else:
         threads = "1 thread" if engine.workers == 1 else f"{engine.workers} threads"
         note(f"device cpu, {threads}")

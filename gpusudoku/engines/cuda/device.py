@@ -22,23 +22,23 @@ from gpusudoku.errors import DeviceError, GpusudokuError
 SIMULATED = Tuning(threads_per_block=4, blocks_per_multiprocessor=2, sum_threads_per_block=4)
 """The simulator runs every thread of a kernel as one of Python's."""
 
-MOST_OF_AN_ERROR = 300
-"""Characters that are shown of an error; a compiler's may have thousands."""
+MOST_TOLD = 200
+"""Characters of a message that is not ours: NVIDIA's go on with what else may be the matter."""
 
 _CONFIGURING = threading.Lock()
-"""Held while Numba's settings, which are those of the whole process, are changed."""
+"""Held while what Numba has for the whole process is changed: its settings, its list of GPUs."""
 
 
 @contextmanager
-def one_line_errors() -> Iterator[None]:
+def one_line_errors(what: str = "CUDA") -> Iterator[None]:
     """Turn the many errors of CuPy, Numba and the driver into a DeviceError of one line."""
     try:
         yield
     except GpusudokuError:
         raise
     except Exception as error:
-        text = shorten(str(error) or type(error).__name__, MOST_OF_AN_ERROR, placeholder=" ...")
-        raise DeviceError(f"CUDA cannot be used: {text}") from error
+        reason = shorten(str(error) or type(error).__name__, MOST_TOLD, placeholder=" …")
+        raise DeviceError(f"{what} cannot be used: {reason}") from error
 
 
 class Gpu:
@@ -61,8 +61,7 @@ class Gpu:
             self.name = availability.gpu_names()[number]
             self.xp = cupy
             self.warp = WARP
-            with self.current():  # for CuPy and for Numba: what cannot be had fails here and now
-                cupy.zeros(1)
+            self._try()
             has = cupy.cuda.runtime.getDeviceProperties(number)
             self.multiprocessors = has["multiProcessorCount"]
             self.multiprocessor = Multiprocessor(
@@ -72,6 +71,21 @@ class Gpu:
                 block_registers=has["regsPerBlock"],
             )
         self.tuning = tuning or tuning_of(self.name, SIMULATED if self.xp is np else None)
+
+    def _try(self) -> None:
+        """Compile and run a kernel of a line: fails here and now where the GPU cannot be used.
+
+        Numba gets to know the GPU here, too, by one thread: it could not be asked by several.
+        """
+        from gpusudoku.kernels import cuda_jit
+
+        with _CONFIGURING, self.current():
+            numbers = self.xp.zeros(1, np.int64)
+            kernel = cuda_jit.trial()
+        with self.current():
+            self.configured(kernel, 1, 1)(self.for_kernel(numbers))
+            if int(numbers[0]) != cuda_jit.TRIAL:
+                raise DeviceError(f"GPU {self.number} cannot be used: it computes nothing")
 
     @contextmanager
     def current(self) -> Iterator[None]:

@@ -47,8 +47,10 @@ class CudaEngine:
             if not 0 <= gpu < count:
                 raise InputError(f"no GPU {gpu}: GPUs are numbered from 0 to {count - 1}")
         numbers = range(count) if gpus is None else sorted(set(gpus))
-        with one_line_errors():
-            self.gpus = [Gpu(number, tuning) for number in numbers]
+        self.gpus = []
+        for number in numbers:
+            with one_line_errors(f"GPU {number}"):
+                self.gpus.append(Gpu(number, tuning))
         self.workers = len(self.gpus)
         self.threads = usable_cores()
         self._widths: dict[tuple[Layout, SearchSettings], int] = {}
