@@ -25,7 +25,9 @@ from gpusudoku.errors import DeviceError
 from tests.benchmarks.conftest import Rehearse
 from tests.engines.cuda.simulator import ON_SIMULATOR
 
-pytestmark = ON_SIMULATOR
+without_gpu, _, uncompiled = ON_SIMULATOR
+# The first to contract waits for the compiler.
+pytestmark = [without_gpu, pytest.mark.timeout(300), uncompiled]
 
 
 def replaced_steps(patch: pytest.MonkeyPatch, *runs: Callable[[], Any]) -> None:

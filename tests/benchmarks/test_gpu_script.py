@@ -11,6 +11,7 @@ from typing import Any
 import gpu
 import gpu_bench
 import gpu_checks
+import gpu_figures
 import gpu_tables
 import numpy as np
 import pytest
@@ -25,7 +26,9 @@ from tests.benchmarks.conftest import Rehearse
 from tests.boards import puzzle
 from tests.engines.cuda.simulator import ON_SIMULATOR
 
-pytestmark = ON_SIMULATOR
+without_gpu, _, uncompiled = ON_SIMULATOR
+# The first to contract waits for the compiler.
+pytestmark = [without_gpu, pytest.mark.timeout(300), uncompiled]
 
 
 @pytest.fixture
@@ -33,13 +36,18 @@ def bench(tiny: Any) -> gpu_bench.Bench:
     return gpu_bench.Bench(gpu_bench.Clock(1e9), tiny, gpu_bench.own_puzzles())
 
 
-def test_everything(rehearse: Rehearse, path: Path) -> None:
+def test_everything(rehearse: Rehearse, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every part but new processes, which take long."""
+    monkeypatch.setattr(gpu_figures, "TUNED", {"boards_per_thread": [2, 3]})
     parts = [part for part in gpu.PARTS if part != "start-up"]
     done, results = rehearse(*(f"--part={part}" for part in parts))
     assert done.exit_code == 0, done.output
     assert (results["failed"], results["left out"]) == ([], [])
     assert all(results[part] for part in parts)
+    assert [run["case"] for run in results["tuning"]][1:] == [
+        "boards_per_thread 2",
+        "boards_per_thread 3",
+    ]
     assert "A rehearsal: the figures mean nothing." in done.stdout
     assert f"{len(results['correctness'])} checks, and all counts right." in done.stdout
     names = [run["check"] for run in results["correctness"]]
