@@ -72,7 +72,7 @@ def launches(board: Board, engine: CudaEngine) -> Iterator[Launched]:
             before, found = found, int(gpu.host(launch.found.counts)[0])
             nodes = int(stacks.tally[NODES].sum())
             stacks.tally[...] = 0  # a launch finds there whether its budget was spent
-            busy = float((stacks.state[TOP] >= 0).mean())
+            busy = float((gpu.host(stacks.state[TOP]) >= 0).mean())
             yield Launched(seconds, found - before, nodes, busy)
             if busy == 0:
                 break

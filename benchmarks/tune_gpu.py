@@ -155,7 +155,7 @@ def transfer_seconds(board: Board, gpu: Gpu, engine: CudaEngine, repeats: int) -
     with gpu.current():
         for _ in range(repeats + 1):
             start = time.perf_counter()
-            arrays = [gpu.xp.array(part) for part in (frontier.boards, frontier.roots)]
+            arrays = [gpu.xp.asarray(part) for part in (frontier.boards, frontier.roots)]
             gpu.finish()
             times.append(time.perf_counter() - start)
             del arrays
