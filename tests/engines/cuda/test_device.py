@@ -42,10 +42,9 @@ class Kernel:
     """A compiled kernel that takes so many registers."""
 
     def __init__(self, registers: int) -> None:
-        self._registers, self.asked = registers, 0
+        self._registers = registers
 
     def get_regs_per_thread(self) -> dict[str, int]:
-        self.asked += 1
         return {"signature": self._registers}
 
     def __getitem__(self, launch: tuple[int, int]) -> tuple[tuple[int, int], int]:
@@ -86,9 +85,20 @@ def test_the_current_device_is_current_again(monkeypatch: pytest.MonkeyPatch) ->
 def test_blocks_can_be_launched(wanted: int, registers: int, threads: int, blocks: int) -> None:
     gpu, kernel = made_up(Tuning(threads_per_block=wanted)), Kernel(registers)
     assert gpu.block_of(kernel, wanted) == threads
-    kernel.asked = 0
     assert gpu.grid_of(kernel) == (blocks * 132, threads)
-    assert kernel.asked == 1, "each time is a call of the driver"
+
+
+def test_registers_are_asked_for_once() -> None:
+    """Each time is a call of the driver."""
+    asked = []
+
+    class Asked(Kernel):
+        def get_regs_per_thread(self) -> dict[str, int]:
+            asked.append(self)
+            return super().get_regs_per_thread()
+
+    made_up().grid_of(Asked(114))
+    assert len(asked) == 1
 
 
 def test_some_gpus_have_fewer_registers_for_a_block() -> None:
