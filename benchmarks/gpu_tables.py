@@ -22,7 +22,7 @@ def show(path: Path) -> None:
     if runs := results.get("kernel"):
         show_kernel(runs, described["gpu"])
     if runs := results.get("search", []) + results.get("puzzles", []):
-        show_search(runs)
+        show_search(runs, described["gpu"])
     if runs := results.get("contraction", []) + results.get("start-up", []):
         show_seconds(runs)
     if runs := results.get("tuning"):
@@ -67,7 +67,7 @@ def bound(run: Run, gpu: dict[str, Any]) -> float | None:
 
     They are those of the board with all its clues.
     """
-    rate, clock = computed().get(run["case"].split()[0]), megahertz(run, gpu)
+    rate, clock = computed().get(re.split("[ ,]", run["case"])[0]), megahertz(run, gpu)
     return None if rate is None or clock is None else rate * gpu["multiprocessors"] * clock * 1e6
 
 
@@ -85,17 +85,18 @@ def show_kernel(runs: list[Run], gpu: dict[str, Any]) -> None:
     print()
 
 
-def show_search(runs: list[Run]) -> None:
-    """Print searches from end to end, and batches of puzzles."""
+def show_search(runs: list[Run], gpu: dict[str, Any]) -> None:
+    """Print searches from end to end, and batches of puzzles; what is computed is for one GPU."""
     rows = []
     for run in runs:
         rate = run["number"] / run["seconds"] / 1e6
         cells = [run["case"], run["device"], f"{run['number']:,}", f"{run['seconds']:.4f}"]
-        cells += [f"{rate:.3f}"]
+        most = bound(run, gpu) if run["device"] == "cuda" else None
+        cells += [f"{rate:.3f}", f"{most / 1e6:.0f}" if most else ""]
         cells += [f"{run[name]:.4f}" if name in run else "" for name in ("expansion", "transfer")]
         rows.append(cells)
-    heads = ["search", "device", "number", "s", "M/s", "expansion s", "transfer s"]
-    table(heads, rows, left=2)
+    heads = ["search", "device", "number", "s", "M/s", "computed M/s"]
+    table([*heads, "expansion s", "transfer s"], rows, left=2)
     print()
 
 

@@ -144,6 +144,7 @@ def test_the_computed_bound_is_that_of_this_gpu(
     (tmp_path / "warp.json").write_text(json.dumps({"machine": {}, "runs": runs}))
     assert gpu_tables.bound(run, facts) == pytest.approx(66 * 1.5e9 / 50)
     assert gpu_tables.bound({"case": "@1f"}, facts) == pytest.approx(66 * 2e9 / 50)
+    assert gpu_tables.bound({"case": "@1f, solutions"}, facts) == pytest.approx(66 * 2e9 / 50)
     assert gpu_tables.bound({"case": "@16x16-many"}, facts) is None
     assert gpu_tables.bound({"case": "@1f"}, {"multiprocessors": 66}) is None
 
