@@ -1,68 +1,81 @@
-"""The search on a GPU beside all CPU cores: one long search, and many puzzles in its memory.
+"""The search's kernel alone on a GPU: launch after launch, and many puzzles in its memory.
 
-Only ``packed``, ``count_on_cpu`` and ``count_on_gpu`` reach into frontiers, kernels and engines.
+``packed``, ``launches``, ``count_on_cpu`` and ``count_on_gpu`` reach into frontiers, kernels and
+engines; nothing else does.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import permutations
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-from generated import thinned
 from numpy.typing import NDArray
-from script import Run, check, table
+from script import Run, check
 
-import gpusudoku
-from gpusudoku import Geometry
+from gpusudoku import Board, Geometry
 from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.engines.cuda.device import one_line_errors
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.engines.cuda.launch import Launch
-from gpusudoku.engines.engine import Engine
-from gpusudoku.errors import MismatchError
+from gpusudoku.errors import InputError
 from gpusudoku.formats import read_text
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.arguments import TOP
+from gpusudoku.kernels.search.arguments import NODES, TOP
 from gpusudoku.kernels.search.layout import Layout, layout_of
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.planning.search import search_settings
 from gpusudoku.search.frontier import Frontier
 
-BOARD, LONG, SHORT = "2f", 3, 0
-"""The board, and the number of last clues it lacks: 68,365,997,844 and 48,794,239 solutions."""
 LIMIT = 2
 """Solutions after which a puzzle of a batch is known to be improper."""
 CPU_SHARE = 100
 """The CPU counts one in this many puzzles of a batch."""
+PUZZLE_BYTES = 512
+"""Bytes of a GPU's free memory for every puzzle of a batch: four times what it takes."""
 BLOCK = 1 << 20
 """Puzzles made at a time."""
+LAUNCHES = 24
+"""Launches in which a kernel is timed; the first ones are short, and bring it up to speed."""
+BUDGET = 256
+"""Nodes of every thread in the first of them."""
 SWAPS = np.array(list(permutations(range(3))))
 
 
-def long_search(engines: dict[str, Engine]) -> list[Run]:
-    """Search a board on every device, on GPUs with fewer clues, so that both take a while."""
-    runs = []
-    for device, engine in engines.items():
-        for without in (SHORT, LONG if device == "cuda" else SHORT):  # the first warms up
-            board = thinned(BOARD, without)
-            options = {"engine": engine, "device": device}
-            result = gpusudoku.count(board, method="search", **options)
-        expected = gpusudoku.count(board, method="contraction", **options).count
-        check(f"{board} on {device}", result.count, expected)
-        runs.append(
-            {
-                "case": f"@{BOARD} without {without} clues, solutions",
-                "device": device,
-                "number": result.count,
-                "seconds": result.stats.seconds,
-                "expansion": result.stats.expansion_seconds,
-            }
-        )
-    return runs
+class Launched(NamedTuple):
+    """A launch of the kernel."""
+
+    seconds: float
+    solutions: int
+    nodes: int
+    busy: float
+    """The share of the threads that have boards left."""
+
+
+def launches(board: Board, engine: CudaEngine) -> Iterator[Launched]:
+    """Launch the kernel on a board again and again, until all is done or it has been enough."""
+    settings, roots = search_settings(Options()), Frontier.of([board])
+    frontier = roots.expanded(settings, engine.prepare(roots, settings))
+    gpu, found = engine.gpus[0], 0
+    with one_line_errors(), gpu.current():
+        launch = Launch(gpu, frontier, settings, Job(1), BUDGET)
+        stacks = launch.stacks
+        for _ in range(LAUNCHES):
+            start = time.perf_counter()
+            launch.again()
+            seconds = time.perf_counter() - start
+            before, found = found, int(gpu.host(launch.found.counts)[0])
+            nodes = int(stacks.tally[NODES].sum())
+            stacks.tally[...] = 0  # a launch finds there whether its budget was spent
+            busy = float((gpu.host(stacks.state[TOP]) >= 0).mean())
+            yield Launched(seconds, found - before, nodes, busy)
+            if busy == 0:
+                break
 
 
 def puzzles(path: Path) -> NDArray[np.uint8]:
@@ -77,8 +90,16 @@ def puzzles(path: Path) -> NDArray[np.uint8]:
     InputError
         If there is anything else, or nothing.
     """
-    boards = read_text(path.read_text(), geometry=Geometry(3, 3), source=str(path))
-    return np.stack([board.cells for board in boards])
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise InputError(f"{path}: {reason}, expected a file of puzzles") from None
+    given = read_text(text, geometry=Geometry(3, 3), source=str(path))
+    boards = [board.cells for board in given]
+    if not boards:
+        raise InputError(f"{path}: no puzzles in it")
+    return np.stack(boards)
 
 
 def relabelled(cells: NDArray[np.uint8], number: int, seed: int = 0) -> Iterable[NDArray[np.uint8]]:
@@ -107,19 +128,27 @@ def packed(blocks: Iterable[NDArray[np.uint8]], number: int) -> Frontier:
     return Frontier(layout, boards, np.arange(number))
 
 
-def batch(path: Path, number: int, engine: CudaEngine) -> list[Run]:
-    """Count puzzles in the memory of the first GPU, and some on the CPU; both must agree."""
-    settings, given = search_settings(Options()), puzzles(path)
+def batch(name: str, given: NDArray[np.uint8], most: int, engine: CudaEngine) -> list[Run]:
+    """Count puzzles in the memory of the first GPU, and some on the CPU; both must agree.
+
+    As many are made from those given as are wanted, or as there is memory for.
+    """
+    settings = search_settings(Options())
+    with one_line_errors(), engine.gpus[0].current():
+        number = min(most, max(1, engine.gpus[0].free_bytes() // PUZZLE_BYTES))
     frontier = packed(relabelled(given, number), number)
     some = frontier.part(0, max(min(len(given), number), number // CPU_SHARE))
     right, seconds = count_on_cpu(some, settings)
     engine.prepare(frontier.part(0, 1), settings)
     for _ in range(2):  # the first warms up
         counts, times = count_on_gpu(frontier, settings, engine)
-    wrong = np.flatnonzero(counts != right[np.arange(number) % len(given)])
-    if len(wrong) or (counts[: len(some)] != right).any():
-        raise MismatchError(f"{path}: {len(wrong)} of {number} counts of the GPU differ")
-    case = f"puzzles of {path.name}, at most {LIMIT} solutions"
+    # Every puzzle has as many solutions as the one that it was made from.
+    expected = np.concatenate([right, right[np.arange(len(some), number) % len(given)]])
+    for wrong in np.flatnonzero(counts != expected)[:1]:
+        clues = "".join(map(str, given[wrong % len(given)].tolist()))
+        what = f"puzzle {wrong} of {number}, made from {clues}, on cuda"
+        check(what, int(counts[wrong]), int(expected[wrong]))
+    case = f"{name} puzzles, at most {LIMIT} solutions"
     return [
         {"case": case, "device": "cuda", "number": number, **times},
         {"case": case, "device": "cpu", "number": len(some), "seconds": seconds},
@@ -142,7 +171,7 @@ def count_on_gpu(
 ) -> tuple[NDArray[np.uint64], dict[str, float]]:
     """Bring a frontier to the first GPU, count all there at once, and bring the counts back."""
     gpu = engine.gpus[0]
-    with gpu.current():
+    with one_line_errors(), gpu.current():
         clock = [time.perf_counter()]
         launch = Launch(gpu, frontier, settings, Job(len(frontier), LIMIT), budget=1 << 12)
         gpu.finish()
@@ -156,17 +185,3 @@ def count_on_gpu(
         clock.append(time.perf_counter())
     there, seconds, back = np.diff(clock).tolist()
     return counts, {"seconds": seconds, "transfer": there + back}
-
-
-def show(runs: list[Run]) -> None:
-    """Print the table of recorded runs."""
-    rows = []
-    for run in runs:
-        rate = run["number"] / run["seconds"] / 1e6
-        cells = [run["case"], run["device"], f"{run['number']:,}", f"{run['seconds']:.3f}"]
-        cells += [f"{rate:.3f}"]
-        cells += [f"{run[name]:.3f}" if name in run else "" for name in ("expansion", "transfer")]
-        rows.append(cells)
-    print()
-    heads = ["search", "device", "number", "s", "M/s", "expansion s", "transfer s"]
-    table(heads, rows, left=2)

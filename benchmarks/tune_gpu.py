@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from math import inf
 from pathlib import Path
@@ -33,6 +34,9 @@ from gpusudoku.engines.cuda.device import Gpu
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.engines.cuda.tuning import CONTIGUOUS, INTERLEAVED, Tuning, save_tuning
 from gpusudoku.errors import DeviceError
+from gpusudoku.jobs.job import Progress
+from gpusudoku.kernels.search.layout import layout_of
+from gpusudoku.kernels.search.select import gpu_search_for
 from gpusudoku.options import Options
 from gpusudoku.planning.search import search_settings
 from gpusudoku.search.frontier import Frontier
@@ -45,7 +49,8 @@ VALUES: dict[str, list[Any]] = {
     "launch_seconds": [0.05, 0.1, 0.2, 0.5],
     "blocks_per_multiprocessor": [None, 2, 4, 8, 16],
 }
-"""The values to try, in this order: settings that change the code come first."""
+"""The values to try, in this order: settings that change the code come first. Where ``stacks``
+changes nothing (see ``Tuning``), it is left out."""
 FEW: dict[str, list[Any]] = {
     "stacks": [INTERLEAVED, CONTIGUOUS],
     "boards_per_thread": [1, 8],
@@ -59,8 +64,14 @@ BETTER = 1.01
 class Tuner:
     """A board on a GPU, and the runs of every combination of settings."""
 
-    def __init__(self, board: Board, gpu: int, repeats: int) -> None:
-        self.board, self.repeats = board, repeats
+    def __init__(
+        self,
+        board: Board,
+        gpu: int,
+        repeats: int,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.board, self.repeats, self._progress = board, repeats, progress
         self.count = gpusudoku.count(board, device="cpu", method="contraction").count
         self.gpu: Gpu = CudaEngine([gpu]).gpus[0]
         self.runs: dict[Tuning, Run] = {}
@@ -72,6 +83,8 @@ class Tuner:
         for _ in range(ROUNDS):
             before = best
             for field, candidates in values.items():
+                if field == "stacks" and self._contiguous:
+                    continue
                 for value in candidates:
                     other = replace(best, **{field: value})
                     if self.seconds(other) * BETTER < self.seconds(best):
@@ -79,6 +92,12 @@ class Tuner:
             if best == before:
                 break
         return best
+
+    @property
+    def _contiguous(self) -> bool:
+        """Whether the stacks of this board's search lie in one way, whatever the settings say."""
+        layout = layout_of(self.board.geometry.box_rows, self.board.geometry.box_columns)
+        return gpu_search_for(layout, search_settings(Options())).contiguous
 
     def seconds(self, tuning: Tuning) -> float:
         """The median of some runs, measured once; infinite if the GPU refuses the settings."""
@@ -98,7 +117,8 @@ class Tuner:
         results = []
         for repeat in range(self.repeats + 1):
             start = time.perf_counter()
-            result = gpusudoku.count(self.board, engine=engine, device="cuda", method="search")
+            options = {"engine": engine, "device": "cuda", "progress": self._progress}
+            result = gpusudoku.count(self.board, method="search", **options)
             if repeat == 0:
                 first = time.perf_counter() - start
             check(str(tuning), result.count, self.count)
@@ -135,7 +155,7 @@ def transfer_seconds(board: Board, gpu: Gpu, engine: CudaEngine, repeats: int) -
     with gpu.current():
         for _ in range(repeats + 1):
             start = time.perf_counter()
-            arrays = [gpu.xp.array(part) for part in (frontier.boards, frontier.roots)]
+            arrays = [gpu.xp.asarray(part) for part in (frontier.boards, frontier.roots)]
             gpu.finish()
             times.append(time.perf_counter() - start)
             del arrays

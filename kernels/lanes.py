@@ -265,12 +265,11 @@ def register_cuda() -> None:
 
 
 def cuda_overload() -> Any:
-    """Numba's ``overload`` for what CUDA compiles in a way of its own, and inlines.
+    """numba-cuda's ``overload``, inlined. Not for the simulator.
 
-    numba-cuda's, if it is so new that it has one: what Numba's inlines for CUDA, it would inline
-    for the CPU, too, and a process that has compiled for one could not compile for the other.
+    What Numba's own inlines for CUDA, it would inline for the CPU, too: a process that has compiled
+    for one could not compile for the other.
     """
-    from numba.cuda import extending as of_cuda
+    from numba.cuda.extending import overload
 
-    overload = getattr(of_cuda, "overload", extending.overload)
     return partial(overload, target="cuda", inline="always")

@@ -9,16 +9,20 @@ import sys
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from gpusudoku import collection
 from gpusudoku.board.board import Board
+from gpusudoku.counting import count
 from gpusudoku.engines.cuda import availability
-from gpusudoku.engines.cuda.device import SIMULATED
+from gpusudoku.engines.cuda.device import SIMULATED, Gpu
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.engines.cuda.tuning import Tuning
+from gpusudoku.errors import MismatchError
 from tests.boards import puzzle, spoilt
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
@@ -109,7 +113,62 @@ def test_a_batch(searching: ModuleType, tmp_path: Path) -> None:
     boards = [puzzle("3x3", 40, 1), puzzle("3x3", 34, 2), spoilt(puzzle("3x3", 40, 3), 0)]
     path = tmp_path / "puzzles.txt"
     path.write_text("".join(f"{board}\n" for board in boards))
-    cuda, cpu = searching.batch(path, 20, CudaEngine(tuning=SIMULATED))
+    engine = CudaEngine(tuning=SIMULATED)
+    cuda, cpu = searching.batch("some", searching.puzzles(path), 20, engine)
     assert (cuda["number"], cpu["number"]) == (20, 3)
-    assert cuda["case"] == cpu["case"]
+    assert cuda["case"] == cpu["case"] == "some puzzles, at most 2 solutions"
     assert min(cuda["seconds"], cuda["transfer"], cpu["seconds"]) > 0
+
+
+def test_a_wrong_count_in_a_batch(searching: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    count_on_gpu = searching.count_on_gpu
+
+    def miscounted(*arguments: Any) -> Any:
+        counts, times = count_on_gpu(*arguments)
+        counts[4] += 1
+        return counts, times
+
+    monkeypatch.setattr(searching, "count_on_gpu", miscounted)
+    given = np.stack([puzzle("3x3", 60, seed).cells for seed in range(2)])
+    with pytest.raises(
+        MismatchError, match=f"puzzle 4 of 6, made from {puzzle('3x3', 60, 0)}"[:99]
+    ):
+        searching.batch("some", given, 6, CudaEngine(tuning=SIMULATED))
+
+
+def test_a_batch_fits_into_memory(searching: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Gpu, "free_bytes", lambda self: 5 * searching.PUZZLE_BYTES)
+    given = np.stack([puzzle("3x3", 60, seed).cells for seed in range(2)])
+    cuda, _ = searching.batch("some", given, 100, CudaEngine(tuning=SIMULATED))
+    assert cuda["number"] == 5
+
+
+def test_launches(searching: ModuleType) -> None:
+    """All solutions are found in some of them, and they are not counted twice."""
+    board = puzzle("3x3", 32, 4)
+    launched = list(searching.launches(board, CudaEngine(tuning=SIMULATED)))
+    assert sum(each.solutions for each in launched) == count(board, device="cpu").count
+    assert launched[-1].busy == 0
+    assert all(each.nodes > 0 and each.seconds > 0 for each in launched)
+
+
+@pytest.mark.parametrize(("name", "swept"), [("2f", False), ("box2x3-many", True)])
+def test_ways_of_stacks_are_swept_where_they_differ(
+    name: str, swept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search of 9x9 boards has its stacks in one way, whatever the settings say."""
+    monkeypatch.syspath_prepend(FOLDER)
+    tune_gpu = import_module("tune_gpu")
+    tuner = tune_gpu.Tuner(collection.load(name), 0, 1)
+    tried = []
+
+    def seconds(tuning: Tuning) -> float:
+        tried.append(tuning)
+        return 1.0
+
+    monkeypatch.setattr(tuner, "seconds", seconds)
+    tuner.descend(tune_gpu.VALUES)
+    assert {tuning.stacks for tuning in tried} == (
+        {"interleaved", "contiguous"} if swept else {"interleaved"}
+    )
+    assert {tuning.boards_per_thread for tuning in tried} >= {1, 32}

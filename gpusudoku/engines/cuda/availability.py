@@ -6,7 +6,11 @@ import ctypes
 import os
 import sys
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+
+OLDEST_NUMBA_CUDA = (0, 21)
+"""A process that has compiled for CUDA with an older one can no longer compile for the CPU."""
 
 
 def simulated() -> bool:
@@ -56,4 +60,17 @@ def unusable_because() -> str | None:
     missing = [name for name in ("cupy", "numba_cuda") if find_spec(name) is None]
     if missing:
         return f"{' and '.join(missing)} not installed (pip install 'gpusudoku[cuda13]')"
-    return None
+    return _too_old()
+
+
+def _too_old() -> str | None:
+    """Which package is too old, if one is."""
+    try:
+        found = version("numba-cuda")
+        numbers = tuple(int(number) for number in found.split(".")[:2])
+    except (PackageNotFoundError, ValueError):  # it came in another way, and may do
+        return None
+    if numbers >= OLDEST_NUMBA_CUDA:
+        return None
+    oldest = ".".join(map(str, OLDEST_NUMBA_CUDA))
+    return f"numba-cuda {found} is too old: {oldest} or newer is needed"

@@ -102,16 +102,20 @@ class Gpu:
 
     def block_of(self, kernel: Any, threads: int) -> int:
         """The threads of a block: so many, or as many as there are registers for; whole warps."""
-        whole = -(-threads // self.warp) * self.warp
-        return min(whole, self.multiprocessor.most_threads(self._registers(kernel)))
+        return self._block(self._registers(kernel), threads)
 
-    def threads_for(self, kernel: Any) -> int:
-        """The threads of a search's launch that fills the GPU, all of which run at once."""
-        threads = self.block_of(kernel, self.tuning.threads_per_block)
+    def grid_of(self, kernel: Any) -> tuple[int, int]:
+        """Blocks, and threads of a block, of a search that fills the GPU: all run at once."""
+        registers = self._registers(kernel)
+        threads = self._block(registers, self.tuning.threads_per_block)
         blocks = self.tuning.blocks_per_multiprocessor
         if blocks is None:
-            blocks = self.multiprocessor.blocks_of(threads, self._registers(kernel))
-        return blocks * self.multiprocessors * threads
+            blocks = self.multiprocessor.blocks_of(threads, registers)
+        return blocks * self.multiprocessors, threads
+
+    def _block(self, registers: int, threads: int) -> int:
+        whole = -(-threads // self.warp) * self.warp
+        return min(whole, self.multiprocessor.most_threads(registers))
 
     def blocks_at_once(self, kernel: Any, threads: int) -> int:
         """The blocks of so many threads of a kernel that run on the GPU at once."""

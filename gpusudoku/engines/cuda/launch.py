@@ -69,29 +69,11 @@ class Launch:
         self._contiguous = search.contiguous or tuning.stacks == CONTIGUOUS
         compiled = kernel(layout, settings, self._contiguous, tuning.max_registers)
         self._pace = Pace(budget, tuning.launch_seconds)
-        # Board k of a stack has at least k cells fixed, so no more than n^2 wait while one is
-        # looked at; and none is split without a row for it and a free one. Stacks that are too
-        # short only make their threads stop early: the host expands and relaunches.
-        level_bytes = search.words * np.dtype(search.word).itemsize + 8  # a board, and its root
-        levels = max(2 * gpu.warp, int(gpu.free_bytes() * MEMORY_SHARE) // level_bytes)
-        self.most_threads = most = gpu.threads_for(compiled)
-        """The threads that the GPU can run at once."""
-        deepest = min(layout.n**2 + 2, levels // gpu.warp)
-        self.depth = min(max(LEAST_DEPTH, levels // most), deepest)
-        self.threads = min(most, levels // self.depth // gpu.warp * gpu.warp)
-        per_block = gpu.block_of(compiled, tuning.threads_per_block)
-        self._kernel = gpu.configured(compiled, -(-self.threads // per_block), per_block)
         xp = gpu.xp
         self.work = Work(
             search.rows_of(xp.asarray(frontier.boards)),
             xp.asarray(frontier.roots),
             xp.zeros(1, np.int64),
-        )
-        self.stacks = Stack(
-            xp.empty(self._shape(search.words), search.word),
-            xp.empty(self._shape(), np.int64),
-            xp.full((STATES, self.threads), -1, np.int64),
-            xp.zeros((TALLIES, self.threads), np.uint64),
         )
         roots, room = len(job.numbers), ROOM_BYTES // layout.n**2 if job.on_solutions else 0
         self.found = Found(
@@ -101,6 +83,25 @@ class Launch:
             xp.zeros(1, np.int64),
         )
         self.reported = np.zeros(roots, np.uint64)
+        # Stacks come last, and share the memory that is left.
+        # Board k of a stack has at least k cells fixed, so no more than n^2 wait while one is
+        # looked at; and none is split without a row for it and a free one. Stacks that are too
+        # short only make their threads stop early: the host expands and relaunches.
+        level_bytes = search.words * np.dtype(search.word).itemsize + 8  # a board, and its root
+        levels = max(2 * gpu.warp, int(gpu.free_bytes() * MEMORY_SHARE) // level_bytes)
+        blocks, per_block = gpu.grid_of(compiled)
+        self.most_threads = most = blocks * per_block
+        """The threads that the GPU can run at once."""
+        deepest = min(layout.n**2 + 2, levels // gpu.warp)
+        self.depth = min(max(LEAST_DEPTH, levels // most), deepest)
+        self.threads = min(most, levels // self.depth // gpu.warp * gpu.warp)
+        self._kernel = gpu.configured(compiled, -(-self.threads // per_block), per_block)
+        self.stacks = Stack(
+            xp.empty(self._shape(search.words), search.word),
+            xp.empty(self._shape(), np.int64),
+            xp.full((STATES, self.threads), -1, np.int64),
+            xp.zeros((TALLIES, self.threads), np.uint64),
+        )
         groups = (self.work, self.stacks, self.found)
         self._groups = [type(group)(*map(gpu.for_kernel, group)) for group in groups]
         self._nonpeers = gpu.for_kernel(xp.asarray(layout.nonpeers))

@@ -89,7 +89,20 @@ def test_the_current_device_is_current_again(monkeypatch: pytest.MonkeyPatch) ->
 def test_blocks_can_be_launched(wanted: int, registers: int, threads: int, blocks: int) -> None:
     gpu, kernel = made_up(Tuning(threads_per_block=wanted)), Kernel(registers)
     assert gpu.block_of(kernel, wanted) == threads
-    assert gpu.threads_for(kernel) == threads * blocks * 132
+    assert gpu.grid_of(kernel) == (blocks * 132, threads)
+
+
+def test_registers_are_asked_for_once() -> None:
+    """Each time is a call of the driver."""
+    asked = []
+
+    class Asked(Kernel):
+        def get_regs_per_thread(self) -> dict[str, int]:
+            asked.append(self)
+            return super().get_regs_per_thread()
+
+    made_up().grid_of(Asked(114))
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -169,6 +173,22 @@ def test_an_interrupt(engine: Any) -> None:
         search(Board.empty(Geometry(3, 3)), engine=engine, progress=progress)
     assert caught.value.count > 0
     assert threading.active_count() == before
+
+
+def test_the_script_that_checks_and_measures(tmp_path: Path) -> None:
+    """All of it, with tiny boards; it does more without ``--rehearse``."""
+    folder, output = Path(__file__).resolve().parents[3], str(tmp_path / "gpu.json")
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(
+        [sys.executable, str(folder / "benchmarks/gpu.py"), "--rehearse", "--output", output],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "and all counts right" in done.stdout
 
 
 class TestContraction:

@@ -54,7 +54,7 @@ def test_no_solution_and_nothing_to_do() -> None:
 
 
 def test_threads_without_a_frontier_board_do_no_harm() -> None:
-    assert CudaEngine().gpus[0].threads_for(None) == 8
+    assert CudaEngine().gpus[0].grid_of(None) == (2, 4)
     assert counted(puzzle("2x2", 8, 1), cutoff=1e30) == naive.count(puzzle("2x2", 8, 1))
 
 

@@ -121,8 +121,8 @@ def test_neither_text_nor_file(path: Path) -> None:
 @pytest.mark.skipif(not availability.simulated(), reason="a GPU is there")
 def test_the_engine_looks_at_the_file(path: Path) -> None:
     save_tuning("simulator", replace(SIMULATED, blocks_per_multiprocessor=1))
-    assert CudaEngine().gpus[0].threads_for(None) == 4
-    assert CudaEngine(tuning=SIMULATED).gpus[0].threads_for(None) == 8
+    assert CudaEngine().gpus[0].grid_of(None) == (1, 4)
+    assert CudaEngine(tuning=SIMULATED).gpus[0].grid_of(None) == (2, 4)
     path.write_text("nonsense")
     with pytest.raises(InputError, match=r"tuning\.json"):
         CudaEngine()

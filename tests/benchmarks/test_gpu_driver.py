@@ -1,0 +1,33 @@
+"""``benchmarks/gpu.py`` with Numba-cuda as it is, over the stand-in for NVIDIA's driver."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+computers = pytest.importorskip("tests.ptx.driver.computer")
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
+PARTS = ["kernel", "search", "puzzles", "contraction", "tuning"]
+SCRIPT = """
+sys.path.insert(0, sys.argv[1])
+import gpu
+from click.testing import CliRunner
+
+done = CliRunner().invoke(gpu.main, ["--rehearse", "--output", sys.argv[2], *sys.argv[3:]])
+print(json.dumps({"status": done.exit_code, "out": done.stdout, "err": done.stderr}))
+"""
+
+
+def test_two_cards(tmp_path: Path) -> None:
+    """The figures; checks are the same launches, of more kernels."""
+    folder = Path(__file__).resolve().parents[2] / "benchmarks"
+    output = tmp_path / "gpu.json"
+    options = [str(folder), str(output), *(f"--part={part}" for part in PARTS)]
+    text = f"sys.argv[1:] = {options!r}\n{SCRIPT}"
+    [done] = computers.Computer(tmp_path).script(text, cards=[[9, 0], [9, 0]])
+    assert done["status"] == 0, done["err"]
+    assert "Stand-in 9.0, Stand-in 9.0" in done["out"]
+    assert "Failed" not in done["out"]

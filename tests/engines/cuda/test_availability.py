@@ -1,0 +1,122 @@
+"""Why CUDA cannot be used, in one line: drivers, GPUs and packages that are made up."""
+
+from __future__ import annotations
+
+import ctypes
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from gpusudoku.engines.cuda import availability
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+class Driver:
+    """A driver that shows some GPUs, or none because of an error."""
+
+    WORDS: ClassVar = {
+        100: b"no CUDA-capable device is detected",
+        803: b"system has unsupported driver",
+    }
+
+    def __init__(self, *gpus: str, error: int = 0) -> None:
+        self._gpus, self._error = gpus, error
+
+    def cuInit(self, flags: int) -> int:  # noqa: N802 - the driver's names
+        return self._error
+
+    def cuDeviceGetCount(self, count: Any) -> int:  # noqa: N802
+        count._obj.value = len(self._gpus)
+        return 0
+
+    def cuDeviceGet(self, device: Any, index: int) -> int:  # noqa: N802
+        device._obj.value = 7 + index
+        return 0
+
+    def cuDeviceGetName(self, name: Any, size: int, device: Any) -> int:  # noqa: N802
+        name.value = self._gpus[device.value - 7].encode()
+        return 0
+
+    def cuGetErrorString(self, error: int, text: Any) -> int:  # noqa: N802
+        text._obj.value = self.WORDS.get(error)
+        return 0 if error in self.WORDS else 1
+
+
+@pytest.fixture
+def insert(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Let a driver be there; None: no driver."""
+    monkeypatch.setattr(availability, "simulated", lambda: False)
+    monkeypatch.setattr(availability, "find_spec", lambda name: name)
+    monkeypatch.setattr(availability, "version", lambda name: "0.30.4")
+
+    def inserted(driver: Driver | None) -> None:
+        def load(name: str) -> Driver:
+            if driver is None:
+                raise OSError(name)
+            return driver
+
+        monkeypatch.setattr(ctypes, "CDLL", load)
+        availability._asked.cache_clear()
+
+    yield inserted
+    availability._asked.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("driver", "reason"),
+    [
+        (None, "no CUDA driver or no NVIDIA GPU found"),
+        (Driver(), "no NVIDIA GPU found"),
+        (Driver(error=100), "the CUDA driver says no CUDA-capable device is detected (100)"),
+        (Driver("hidden", error=803), "the CUDA driver says system has unsupported driver (803)"),
+        (Driver(error=12345), "the CUDA driver says error (12345)"),
+    ],
+)
+def test_no_gpu(driver: Driver | None, reason: str, insert: Any) -> None:
+    insert(driver)
+    assert availability.unusable_because() == reason
+    assert availability.gpu_names() == ()
+
+
+def test_gpus_in_the_order_of_the_driver(insert: Any) -> None:
+    """A slice of a GPU is one of its own."""
+    insert(Driver("H100 MIG 1g.10gb", "Another"))
+    assert availability.gpu_names() == ("H100 MIG 1g.10gb", "Another")
+    assert availability.unusable_because() is None
+
+
+@pytest.mark.parametrize(
+    ("found", "reason"),
+    [
+        ("0.20.1", "numba-cuda 0.20.1 is too old: 0.21 or newer is needed"),
+        ("0.4", "numba-cuda 0.4 is too old: 0.21 or newer is needed"),
+        ("0.21.1", None),
+        ("0.100.0", None),
+        ("1.0rc1", None),
+        ("unknown", None),
+    ],
+)
+def test_the_oldest_numba_cuda(
+    found: str, reason: str | None, insert: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    insert(Driver("GPU"))
+    monkeypatch.setattr(availability, "version", lambda name: found)
+    assert availability.unusable_because() == reason
+
+
+def test_packages_that_are_missing(insert: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    insert(Driver("GPU"))
+    monkeypatch.setattr(availability, "find_spec", lambda name: None)
+    reason = "cupy and numba_cuda not installed (pip install 'gpusudoku[cuda13]')"
+    assert availability.unusable_because() == reason
+
+
+def test_the_oldest_is_what_the_extras_ask_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    oldest = ".".join(map(str, availability.OLDEST_NUMBA_CUDA))
+    for extra, name in {"cuda12": "cu12", "cuda13": "cu13", "test": "cu13"}.items():
+        assert f"numba-cuda[{name}]>={oldest}" in project["optional-dependencies"][extra]
