@@ -79,11 +79,18 @@ def compile_ptx(kernel: Callable[..., None], types: Any, capability: tuple[int, 
     return str(ptx)
 
 
-def assemble(ptx: str, capability: tuple[int, int]) -> tuple[bytes, str]:
-    """Machine code for an architecture, and the assembler's report."""
+def assemble(
+    ptx: str, capability: tuple[int, int], most_registers: int | None = None
+) -> tuple[bytes, str]:
+    """Machine code for an architecture, and the assembler's report.
+
+    A thread has no more than ``most_registers``, if they are limited.
+    """
     from cuda.bindings import nvjitlink
 
     options = [f"-arch=sm_{capability[0]}{capability[1]}", "-verbose", "-O3"]
+    if most_registers is not None:
+        options.append(f"-maxrregcount={most_registers}")
     handle = nvjitlink.create(len(options), options)
     try:
         source = ptx.encode()

@@ -75,6 +75,8 @@ class CudaKernel(NamedTuple):
     function: Callable[..., None]
     types: tuple[Any, ...]
     """The types of its arguments, as Numba takes them."""
+    most_registers: int | None = None
+    """Those that a thread may have, if they are limited."""
 
 
 def search_kernel(name: str, layout: Layout, settings: SearchSettings) -> CudaKernel:
@@ -83,9 +85,11 @@ def search_kernel(name: str, layout: Layout, settings: SearchSettings) -> CudaKe
     return CudaKernel(name, function, cuda.signature(layout, settings))
 
 
-def contraction_kernel() -> CudaKernel:
-    """The kernel of a contraction of 9x9 boards."""
-    return CudaKernel("contraction", nine_cuda.build_kernel(), nine_cuda.SIGNATURE)
+def contraction_kernel(wide: bool) -> CudaKernel:
+    """A kernel of contractions of 9x9 boards."""
+    name = f"contraction, {'wide' if wide else 'narrow'}"
+    function, most = nine_cuda.build_kernel(wide), nine_cuda.MOST_REGISTERS
+    return CudaKernel(name, function, nine_cuda.SIGNATURE, most)
 
 
 def kernels() -> list[CudaKernel]:
@@ -100,7 +104,7 @@ def kernels() -> list[CudaKernel]:
     for side in LARGER:
         name = f"{side**2}x{side**2}, singles, min"
         found.append(search_kernel(name, Layout(side, side), SearchSettings()))
-    return [*found, contraction_kernel()]
+    return [*found, contraction_kernel(wide=False), contraction_kernel(wide=True)]
 
 
 def measure(capabilities: list[tuple[int, int]]) -> list[Run]:
@@ -112,7 +116,7 @@ def measure(capabilities: list[tuple[int, int]]) -> list[Run]:
             click.echo(f"\r{progress:<60}", nl=False, err=True)
             try:
                 ptx = compiling.compile_ptx(kernel.function, kernel.types, capability)
-                code, log = compiling.assemble(ptx, capability)
+                code, log = compiling.assemble(ptx, capability, kernel.most_registers)
             except Exception as error:  # of Numba's or NVIDIA's: too new, or too old
                 click.echo(f"\rleft out: {str(error).splitlines()[0]:<60}", err=True)
                 continue
