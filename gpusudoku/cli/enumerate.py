@@ -36,7 +36,7 @@ from gpusudoku.results import SearchStats
 
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
-    from gpusudoku.listing import Listed
+    from gpusudoku.streaming import Listed
 
     WithTexts = tuple[Listed, Iterable[bytes]]
 
@@ -122,7 +122,7 @@ def _listed(
     then: Callable[[Listed], WithTexts],
 ) -> Generator[WithTexts, None, None]:
     """List the boards in blocks, or each alone, with its statistics if there are totals."""
-    from gpusudoku.listing import list_batches, list_board
+    from gpusudoku.streaming import list_batches, list_board
 
     if not (source.single or totals):
         yield from list_batches(source.batches(), options, engine, line.update, then)
