@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpusudoku import listing as listing_module
+from gpusudoku import streaming
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines import cpu as cpu_engine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError
-from gpusudoku.listing import Listing, solutions
 from gpusudoku.options import Options
 from gpusudoku.results import SearchStats
+from gpusudoku.streaming import Stream
 from tests import naive
-from tests.boards import CLUES, full_grid, puzzle, spoilt
+from tests.boards import CLUES, full_grid, puzzle, spoilt, streamed
 
 BOARD = puzzle("2x3", 8, 6)
 SOLUTIONS = list(naive.solutions(BOARD))
@@ -30,7 +30,7 @@ FULL = Board(full_grid(Geometry(2, 3), 1), Geometry(2, 3))
 
 
 def listed(board: Board, **options: Any) -> list[tuple[int, ...]]:
-    return [tuple(found.cells.tolist()) for found in solutions(board, device="cpu", **options)]
+    return streamed(board, device="cpu", **options)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -44,16 +44,6 @@ def test_every_solution_once(shape: str, jobs: int) -> None:
 @pytest.mark.parametrize("propagate", ["none", "all"])
 def test_techniques_lose_none(propagate: str) -> None:
     assert sorted(listed(BOARD, jobs=1, propagate=propagate)) == SOLUTIONS
-
-
-def test_solutions_are_boards_of_the_geometry() -> None:
-    board = puzzle("3x2", 9, 0)
-    found = next(solutions(board, device="cpu", jobs=1))
-    assert found.geometry == board.geometry
-    assert found.is_full
-    assert not found.conflicts
-    clues = board.cells != 0
-    assert (found.cells[clues] == board.cells[clues]).all()
 
 
 def test_sixty_four_digits() -> None:
@@ -87,44 +77,43 @@ def test_one_thread_lists_in_a_fixed_order() -> None:
 def test_many_blocks(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """More than may wait for the reader at once."""
     monkeypatch.setattr(cpu_engine, "ROOM_BYTES", 5 * 36)
-    with closing(Listing(BOARD, Options(device="cpu", jobs=jobs))) as listing:
-        blocks = list(listing)
+    with closing(Stream(BOARD, Options(device="cpu", jobs=jobs))) as stream:
+        blocks = list(stream)
     assert {block.dtype for block in blocks} == {np.dtype(np.uint8)}
     assert max(block.shape for block in blocks) == (5, 36)
-    assert len(blocks) > 4 * listing_module.WAITING_BLOCKS
+    assert len(blocks) > 4 * streaming.WAITING_BLOCKS
     assert sorted(tuple(row) for block in blocks for row in block.tolist()) == SOLUTIONS
 
 
 def test_statistics_are_there_at_the_end() -> None:
-    with closing(Listing(BOARD, Options(device="cpu", jobs=1))) as listing:
-        for _ in listing:
+    with closing(Stream(BOARD, Options(device="cpu", jobs=1))) as stream:
+        for _ in stream:
             pass
-    assert isinstance(listing.stats, SearchStats)
-    assert listing.stats.boards_explored >= len(SOLUTIONS)
-    assert listing.stats.nodes >= listing.stats.boards_explored
+    assert isinstance(stream.stats, SearchStats)
+    assert stream.stats.boards_explored >= len(SOLUTIONS)
+    assert stream.stats.nodes >= stream.stats.boards_explored
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("taken", [0, 1, 100])
+@pytest.mark.parametrize("taken", [0, 1, 10])
 def test_closing_early_stops_the_workers(taken: int, jobs: int) -> None:
     before = set(threading.enumerate())
-    found = solutions(Board.empty(Geometry(3, 3)), device="cpu", jobs=jobs)
+    found = Stream(Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=jobs))
     assert len(list(islice(found, taken))) == taken
-    if taken:
-        assert set(threading.enumerate()) > before
+    assert set(threading.enumerate()) > before
     found.close()
     assert set(threading.enumerate()) == before
 
 
-def test_a_listing_closed_at_once() -> None:
+def test_a_stream_closed_at_once() -> None:
     before = set(threading.enumerate())
-    Listing(Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=2)).close()
+    Stream(Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=2)).close()
     assert set(threading.enumerate()) == before
 
 
 def test_what_it_is_shown_as() -> None:
-    with closing(Listing(BOARD, Options(device="cpu", jobs=1))) as listing:
-        assert repr(listing) == "<Listing of the solutions of a 6x6 board with 8 clues>"
+    with closing(Stream(BOARD, Options(device="cpu", jobs=1))) as stream:
+        assert repr(stream) == "<Stream of the solutions of a 6x6 board with 8 clues>"
 
 
 def test_a_limit_ends_the_threads() -> None:
@@ -134,23 +123,23 @@ def test_a_limit_ends_the_threads() -> None:
 
 
 @pytest.mark.timeout(20)
-def test_an_ended_listing_stays_ended() -> None:
-    listing = Listing(FULL, Options(device="cpu", jobs=1))
-    assert len(list(listing)) == 1
-    assert list(listing) == []
-    listing.close()
-    assert list(listing) == []
+def test_an_ended_stream_stays_ended() -> None:
+    stream = Stream(FULL, Options(device="cpu", jobs=1))
+    assert len(list(stream)) == 1
+    assert list(stream) == []
+    stream.close()
+    assert list(stream) == []
 
 
 @pytest.mark.timeout(20)
-def test_a_closed_listing_gives_no_more() -> None:
-    listing = Listing(Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=1))
-    assert len(next(listing))
-    listing.close()
-    for _ in range(2 * listing_module.WAITING_BLOCKS):
-        next(listing, None)
+def test_a_closed_stream_gives_no_more() -> None:
+    stream = Stream(Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=1))
+    assert len(next(stream))
+    stream.close()
+    for _ in range(2 * streaming.WAITING_BLOCKS):
+        next(stream, None)
     with pytest.raises(StopIteration):
-        next(listing)
+        next(stream)
 
 
 def test_an_error_of_the_search_reaches_the_reader() -> None:
@@ -160,41 +149,41 @@ def test_an_error_of_the_search_reaches_the_reader() -> None:
 
     before = set(threading.enumerate())
     with pytest.raises(MemoryError, match="no room"):
-        list(Listing(BOARD, engine=Broken(jobs=1)))
+        list(Stream(BOARD, engine=Broken(jobs=1)))
     assert set(threading.enumerate()) == before
 
 
 def test_wrong_options() -> None:
     with pytest.raises(InputError):
-        Listing(BOARD, Options(device="cpu", limit=0))
+        Stream(BOARD, Options(device="cpu", limit=0))
     with pytest.raises(InputError):
-        next(solutions(BOARD, device="gpu"))
+        Stream(BOARD, Options(device="gpu"))
 
 
 def test_closing_in_another_thread_ends_the_reader() -> None:
-    listing = Listing(Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=1))
-    reader = threading.Thread(target=lambda: list(listing), daemon=True)
+    stream = Stream(Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=1))
+    reader = threading.Thread(target=lambda: list(stream), daemon=True)
     reader.start()
-    listing.close()
+    stream.close()
     reader.join(60)
     assert not reader.is_alive()
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
 @pytest.mark.parametrize("how", ["loop", "name", "circle", "unread"])
-def test_a_listing_that_is_dropped_leaves_no_thread(jobs: int, how: str) -> None:
+def test_a_stream_that_is_dropped_leaves_no_thread(jobs: int, how: str) -> None:
     before = set(threading.enumerate())
     board, options = Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=jobs)
     if how == "loop":
-        for _ in Listing(board, options):
+        for _ in Stream(board, options):
             break
     else:
-        listing = Listing(board, options)
+        stream = Stream(board, options)
         if how != "unread":
-            next(listing)
+            next(stream)
         if how == "circle":
-            listing.itself = listing  # type: ignore[attr-defined]
-        del listing
+            stream.itself = stream  # type: ignore[attr-defined]
+        del stream
         gc.collect()
     deadline = time.monotonic() + 60
     while not set(threading.enumerate()) <= before and time.monotonic() < deadline:

@@ -79,8 +79,10 @@ class Ascending:
     ----------
     board
         Any board.
-    options, engine
+    options
         How to count and search.
+    counter, searcher
+        What counts and what searches.
     count
         Gives the number of all solutions, when somebody needs it.
 
@@ -92,9 +94,15 @@ class Ascending:
     """
 
     def __init__(
-        self, board: Board, options: Options, engine: Engine, count: Callable[[], int]
+        self,
+        board: Board,
+        options: Options,
+        counter: Engine,
+        searcher: Engine,
+        count: Callable[[], int],
     ) -> None:
-        self._board, self._options, self._engine, self._count = board, options, engine, count
+        self._board, self._options, self._count = board, options, count
+        self._counter, self._searcher = counter, searcher
         self._empty = np.flatnonzero(board.cells == 0)
         self._leaf = min(LEAF, LEAF_BYTES // board.geometry.cells)
         self._nodes: Recent[_Node] = Recent(KEPT_NODES)
@@ -204,7 +212,7 @@ class Ascending:
         digits = self._digits(prefix)
         cell = int(self._empty[len(prefix)])
         board = self._with(prefix)
-        coming = counts_of_digits(board, cell, digits, self._options, self._engine, COUNT_SECONDS)
+        coming = counts_of_digits(board, cell, digits, self._options, self._counter, COUNT_SECONDS)
         return _Node(digits, coming)
 
     def _digits(self, prefix: bytes) -> list[int]:
@@ -224,7 +232,7 @@ class Ascending:
             return self._leaves.get(prefix, self._list)
 
     def _list(self, prefix: bytes) -> NDArray[np.uint8] | None:
-        return find(Batch.of([self._with(prefix)]), self._options, self._engine, self._leaf)
+        return find(Batch.of([self._with(prefix)]), self._options, self._searcher, self._leaf)
 
     def _with(self, prefix: bytes) -> Board:
         """The board with its first empty cells filled."""

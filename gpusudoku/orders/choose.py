@@ -19,6 +19,7 @@ from gpusudoku import __version__
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.contraction.prepare import NINE
+from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import make_engine
 from gpusudoku.jobs.job import Progress
@@ -57,6 +58,8 @@ class Orders:
     ) -> None:
         self.board, self.options = board, options
         self._engine, self._progress = engine, progress
+        self._searcher = CpuEngine(engine.threads)
+        """Lists are short: a GPU would take longer to begin than this to end."""
         self._lock = RLock()
         self._few: Few | None = None
         self._quick: Ordered | None = None
@@ -159,7 +162,7 @@ class Orders:
         return self._few
 
     def _found(self, most: int) -> NDArray[np.uint8] | None:
-        return find(Batch.of([self.board]), self.options, self._engine, most)
+        return find(Batch.of([self.board]), self.options, self._searcher, most)
 
     def _candidates(self) -> NDArray[np.uint64]:
         """What a contraction begins with, of a board that has solutions."""
@@ -167,7 +170,8 @@ class Orders:
 
     @cached_property
     def _by_prefixes(self) -> Ascending:
-        return Ascending(self.board, self.options, self._engine, lambda: self.count)
+        engines = self._engine, self._searcher
+        return Ascending(self.board, self.options, *engines, lambda: self.count)
 
 
 def _restored(version: str, board: Board, options: Options) -> Orders:
