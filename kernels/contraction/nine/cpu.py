@@ -15,10 +15,10 @@ from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
 from gpusudoku.kernels.contraction.nine.dot import narrow_enough, sum_narrow, sum_wide
 from gpusudoku.kernels.contraction.nine.maps import allow_permutations, list_lines
 from gpusudoku.kernels.contraction.nine.operands import sort_entries
-from gpusudoku.kernels.contraction.nine.orbits import pair_up
 from gpusudoku.kernels.contraction.nine.prune import divide, find_alike, prune
 from gpusudoku.kernels.contraction.nine.roles import choose_roles, number_partitions
 from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, make_slabs
+from gpusudoku.kernels.contraction.nine.symmetries import pair_up
 from gpusudoku.kernels.contraction.nine.tensors import contract_ab, contract_c, list_orthogonal
 from gpusudoku.kernels.few import Warming
 from gpusudoku.kernels.kernel import KERNELS, Kernel, jitable, kernel
@@ -48,13 +48,13 @@ def survey(tables, scratch, lists, numbering):
 
 
 @jitable
-def arrange(symmetric, tables, lists, numbering, roles, operands, orbits):
-    """Write ``operands`` and ``orbits``; return the number of pairs to be summed.
+def arrange(symmetric, tables, lists, numbering, roles, operands, symmetries, orbits):
+    """Write ``operands``, ``symmetries`` and ``orbits``; return the number of pairs to be summed.
 
     symmetric says whether pairs that have the same sum are summed once.
     """
     sort_entries(lists, numbering, roles, operands)
-    return pair_up(symmetric, tables.swaps, lists, numbering, roles, orbits)
+    return pair_up(symmetric, tables, lists, numbering, roles, symmetries, orbits)
 
 
 def build_count_boards(callees: Sequence[Callee]) -> Callable[..., None]:
@@ -65,7 +65,7 @@ def build_count_boards(callees: Sequence[Callee]) -> Callable[..., None]:
     @jitable
     def make_tensors(addresses, tables, workspace):
         """Write the tensors, each of those that differ once."""
-        _, lists, numbering, roles, orthogonal, intermediate, tensors, _, _ = workspace
+        _, lists, numbering, roles, orthogonal, intermediate, tensors, _, _, _ = workspace
         for role in range(3):
             if roles.tensor[role] != role:
                 continue
@@ -79,7 +79,7 @@ def build_count_boards(callees: Sequence[Callee]) -> Callable[..., None]:
     @jitable
     def count_board(candidates, most, tables, workspace, slabs, addresses, result):
         """Do for one board, and its row of the results, what ``count_boards`` does."""
-        scratch, lists, numbering, roles, _, _, tensors, operands, orbits = workspace
+        scratch, lists, numbering, roles, _, _, tensors, operands, symmetries, orbits = workspace
         allow(addresses, candidates, tables, lists)
         if not survey(addresses, tables, scratch, lists, numbering):
             return
@@ -89,7 +89,8 @@ def build_count_boards(callees: Sequence[Callee]) -> Callable[..., None]:
         make_tensors(addresses, tables, workspace)
         if not narrow_enough(lists, roles, tensors):
             return
-        pairs = arrange(addresses, True, tables, lists, numbering, roles, operands, orbits)
+        known = lists, numbering, roles, operands, symmetries, orbits
+        pairs = arrange(addresses, True, tables, *known)
         slabs.sums[:] = 0
         add_up(addresses, 0, pairs, roles, operands, tensors, orbits, slabs)
         result[LOW], result[HIGH] = slabs.sums[LOW], slabs.sums[HIGH]
@@ -125,7 +126,7 @@ class NineStages:
     def __init__(self, tables: Any) -> None:
         workspace = typeof(make_workspace())
         scratch, lists, numbering, roles, *others = workspace.types
-        orthogonal, intermediate, tensors, operands, orbits = others
+        orthogonal, intermediate, tensors, operands, symmetries, orbits = others
         narrow, wide = typeof(make_slabs(wide=False)), typeof(make_slabs(wide=True))
         board, boards, results = uint64[::1], uint64[:, ::1], int64[:, ::1]
         self.allow_permutations = kernel(board, tables, lists, seconds=0.2)(allow_permutations)
@@ -140,7 +141,7 @@ class NineStages:
         self.contract_c = kernel(
             int64, int64, int64, roles, orthogonal, intermediate, tensors, seconds=0.4
         )(contract_c)
-        arranged = boolean, tables, lists, numbering, roles, operands, orbits
+        arranged = boolean, tables, lists, numbering, roles, operands, symmetries, orbits
         self.arrange = kernel(*arranged, seconds=1.2)(arrange)
         summed = int64, int64, roles, operands, tensors, orbits
         # Both are named alike by the template that makes them.
