@@ -69,6 +69,8 @@ class Tables(Group):
 class ListScratch(Group):
     """What listing needs on its way. ``survey`` writes it, and no other stage looks at it."""
 
+    codes: NDArray[np.int64]
+    """int64 (MOST_MAPS): the codes of a line's maps; see ``maps.code_at``."""
     raw: NDArray[np.int32]
     """int32 (2, MOST_MAPS): the keys of a line's maps, not yet sorted, with repetitions."""
     stack: NDArray[np.int64]
@@ -199,6 +201,7 @@ def make_workspace() -> Workspace:
     n = PARTITIONS
     return Workspace(
         scratch=ListScratch(
+            codes=(np.int64, (MOST_MAPS,)),
             raw=(np.int32, (2, MOST_MAPS)),
             stack=(np.int64, (4, 9)),
             counters=(np.int64, (513,)),

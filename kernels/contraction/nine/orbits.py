@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpusudoku.kernels.contraction.nine.arrays import MOST_GENERATORS, PARTITIONS, A, B, C, P
-from gpusudoku.kernels.contraction.nine.keys import pack, partition_at
+from gpusudoku.kernels.contraction.nine.keys import find_key, pack, partition_at
 from gpusudoku.kernels.contraction.nine.roles import are_alike
 from gpusudoku.kernels.kernel import jitable
 
@@ -127,20 +127,7 @@ def _is_symmetry(to, lists):
                 to[partition_at(key, 0)], to[partition_at(key, 1)], to[partition_at(key, 2)]
             )
             # A relabelling is one to one: if all images are there, none is left over.
-            at = _find(image, keys, size)
+            at = find_key(image, keys, size)
             if at < 0 or lists.multiplicity[line, at] != lists.multiplicity[line, e]:
                 return False
     return True
-
-
-@jitable
-def _find(key, keys, size):
-    """Return the index of a key among the first ``size`` keys, which are sorted; or -1."""
-    low, high = 0, size
-    while low < high:
-        middle = (low + high) // 2
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < size and keys[low] == key else -1
