@@ -69,6 +69,8 @@ class Tables(Group):
 class ListScratch(Group):
     """What listing needs on its way. ``survey`` writes it, and no other stage looks at it."""
 
+    codes: NDArray[np.int64]
+    """int64 (MOST_MAPS): the codes of a line's maps; see ``maps.code_at``."""
     raw: NDArray[np.int32]
     """int32 (2, MOST_MAPS): the keys of a line's maps, not yet sorted, with repetitions."""
     stack: NDArray[np.int64]
@@ -156,6 +158,8 @@ class Operands(Group):
     multiplicity. Those of A and B are sorted by P, those of C by Q."""
     start: NDArray[np.int64]
     """int64 (3, 281): where the entries of each number begin, by summed role; then their end."""
+    listed: NDArray[np.int16]
+    """int16 (3, MOST_ENTRIES): the index of every entry in ``Lists``."""
 
 
 class Symmetries(Group):
@@ -225,6 +229,7 @@ def make_workspace() -> Workspace:
     n = PARTITIONS
     return Workspace(
         scratch=ListScratch(
+            codes=(np.int64, (MOST_MAPS,)),
             raw=(np.int32, (2, MOST_MAPS)),
             stack=(np.int64, (4, 9)),
             counters=(np.int64, (513,)),
@@ -264,6 +269,7 @@ def make_workspace() -> Workspace:
         operands=Operands(
             entries=(np.int16, (3, MOST_ENTRIES, 4)),
             start=(np.int64, (3, n + 1)),
+            listed=(np.int16, (3, MOST_ENTRIES)),
         ),
         symmetries=Symmetries(
             exchanged=(np.int64, (MOST_SYMMETRIES, 4)),

@@ -20,6 +20,12 @@ from gpusudoku.kernels.contraction.nine.roles import choose_roles, number_partit
 from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, make_slabs
 from gpusudoku.kernels.contraction.nine.symmetries import pair_up
 from gpusudoku.kernels.contraction.nine.tensors import contract_ab, contract_c, list_orthogonal
+from gpusudoku.kernels.contraction.nine.words import (
+    list_words,
+    make_fitting,
+    make_words,
+    mark_fitting,
+)
 from gpusudoku.kernels.few import Warming
 from gpusudoku.kernels.kernel import KERNELS, Kernel, jitable, kernel
 
@@ -148,6 +154,10 @@ class NineStages:
         place = f"{__name__}.sum_narrow", f"{__name__}.sum_wide"
         self.sum_narrow = kernel(*summed, narrow, seconds=1.2, place=place[0])(sum_narrow)
         self.sum_wide = kernel(*summed, wide, seconds=1.1, place=place[1])(sum_wide)
+        words, fitting = typeof(make_words()), typeof(make_fitting())
+        self.list_words = kernel(tables, scratch, lists, words, seconds=0.5)(list_words)
+        known = tables, lists, numbering, roles
+        self.mark_fitting = kernel(*known, fitting, seconds=0.3)(mark_fitting)
         self.callees = [
             Callee(self.allow_permutations),
             Callee(self.survey, boolean),
