@@ -92,7 +92,7 @@ class Nine:
         work, roles = self.workspace, self.workspace.roles
         known = tables(), work.lists, work.numbering, roles
         with ThreadPoolExecutor(threads) as pool:
-            written = work.operands, work.orbits
+            written = work.operands, work.symmetries, work.orbits
             pairs = pool.submit(stages().arrange, self._symmetric, *known, *written)
             for role in range(3):
                 if roles.tensor[role] == role:

@@ -16,7 +16,8 @@ stage                  file                reads                        writes
                                            Orthogonal
 ``contract_c``         tensors             Roles, Orthogonal, the       Tensors (its caller
                                            intermediate tensor          writes ``largest``)
-``arrange``            operands, orbits    Lists, Numbering, Roles      Operands, Orbits
+``arrange``            operands,           Lists, Numbering, Roles      Operands, Symmetries,
+                       symmetries                                       Orbits
 ``narrow_enough``      dot                 Lists, Roles, Tensors        nothing
 ``sum_narrow``,        dot                 Roles, Operands, Tensors,    Slabs (``slabs``), which
 ``sum_wide``                               pairs of Orbits              belong to a thread

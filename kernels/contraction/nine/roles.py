@@ -6,7 +6,7 @@ The stage ``choose_roles``, which writes ``Roles``; and part of the stage ``surv
 
 from __future__ import annotations
 
-from math import exp, inf
+from math import inf
 
 from gpusudoku.kernels.contraction.nine.arrays import ORTHOGONAL, PARTITIONS, A, B, C, P, Q, R
 from gpusudoku.kernels.contraction.nine.keys import partition_at
@@ -92,14 +92,15 @@ def _assign(plan, occurring, roles):
 def _price(order, size, roles):
     """Return what the roles cost in nanoseconds; ``order`` is the number of known symmetries.
 
-    The lists are known, the tensors are not: a share of P's entries is taken for zero as if
-    partitions were drawn at random.
+    The lists are known, the tensors are not: a share of P's tensor is taken for zero as if
+    partitions were drawn at random. Only sums, products and quotients are taken, which come out the
+    same on every machine, so that all choose the same roles.
     """
     shape = roles.shape
     pairs = float(shape[A, P] * shape[B, P])
     chance = ORTHOGONAL / PARTITIONS
     in_c = size[roles.summed[C]]
-    terms = in_c * (1.0 - exp(-size[roles.crossing[P]] * chance * chance * chance))
+    terms = in_c * (1.0 - _power(1.0 - chance * chance * chance, size[roles.crossing[P]]))
     runs = size[roles.summed[A]] / shape[A, P]
     run = size[roles.summed[B]] / shape[B, P]
     rows = shape[C, Q] + shape[C, R]
@@ -151,3 +152,15 @@ def _same_tensor(one, other, lists, numbering, roles):
             if numbering.partition[line, x % 3, i] != numbering.partition[line, y % 3, i]:
                 return False
     return True
+
+
+@jitable
+def _power(base, exponent):
+    """Return base^exponent by squaring; ``exponent`` is an integer."""
+    result = 1.0
+    while exponent > 0:
+        if exponent & 1:
+            result *= base
+        base *= base
+        exponent >>= 1
+    return result
