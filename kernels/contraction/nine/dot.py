@@ -43,7 +43,7 @@ def narrow_enough(lists, roles, tensors):
 
 
 @jitable
-def _end_of_group(first, last, pairs):
+def end_of_group(first, last, pairs):
     """Return the end of the pairs that have the same b as pair ``first``, at most ``last``."""
     end = first
     while end < last and pairs[end, 0] == pairs[first, 0]:
@@ -52,7 +52,7 @@ def _end_of_group(first, last, pairs):
 
 
 @jitable
-def _number_rows(side, first, last, operands, pairs, slabs):
+def number_rows(side, first, last, operands, pairs, slabs):
     """Write ``row`` of a side: the numbers of A that these pairs need get a row."""
     start, entries, row, crossing = (
         operands.start[A],
@@ -93,7 +93,7 @@ def _select(a, b, roles, operands, tensors, slabs):
 
 
 @jitable
-def _fill(side, first, runs, words, roles, operands, slabs):
+def fill(side, first, runs, words, roles, operands, slabs):
     """Write rows of the slab of a side, run after run; ``words`` is a run's length in words."""
     slab, gathered, row = slabs.slab_words[side], slabs.gathered_words[side], slabs.row[side]
     for k in range(runs):
@@ -104,17 +104,8 @@ def _fill(side, first, runs, words, roles, operands, slabs):
                 slab[c, to + l] = gathered[source, c, l]
 
 
-def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
-    """Make ``sum_pairs`` for slabs of one width.
-
-    Parameters
-    ----------
-    entry
-        Numba's type of a slab's entries.
-    total
-        Numba's type of a dot product.
-    """
-    per_word = 64 // entry.bitwidth
+def build_gather(entry: Any) -> tuple[Callable[..., None], Callable[..., None]]:
+    """Make ``gather`` and ``scale`` for slabs whose entries are of a type of Numba."""
 
     @jitable
     def gather(side, b, length, roles, operands, tensors, slabs):
@@ -149,6 +140,22 @@ def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
                 for c in range(roles.shape[C, R]):
                     for l in range(k * length, (k + 1) * length):  # noqa: E741
                         slab[c, l] = entry(slab[c, l] * times)
+
+    return gather, scale
+
+
+def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
+    """Make ``sum_pairs`` for slabs of one width.
+
+    Parameters
+    ----------
+    entry
+        Numba's type of a slab's entries.
+    total
+        Numba's type of a dot product.
+    """
+    per_word = 64 // entry.bitwidth
+    gather, scale = build_gather(entry)
 
     @jitable
     def dot_all(count, length, slabs):
@@ -186,12 +193,12 @@ def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
         """Add the sum of orbits.pairs[first:last], each times its size, to ``slabs.sums``."""
         start, pairs, sums = operands.start, orbits.pairs, slabs.sums
         while first < last:
-            b, end = pairs[first, 0], _end_of_group(first, last, pairs)
+            b, end = pairs[first, 0], end_of_group(first, last, pairs)
             count = start[B, b + 1] - start[B, b]
             length = (count + PACK - 1) // PACK * PACK
             words, at_once = length // per_word, TILE // length
-            _number_rows(LEFT, first, end, operands, pairs, slabs)
-            _number_rows(RIGHT, first, end, operands, pairs, slabs)
+            number_rows(LEFT, first, end, operands, pairs, slabs)
+            number_rows(RIGHT, first, end, operands, pairs, slabs)
             gather(LEFT, b, length, roles, operands, tensors, slabs)
             gather(RIGHT, b, length, roles, operands, tensors, slabs)
             for pair in range(first, end):
@@ -203,8 +210,8 @@ def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
                 sums[DOTTED] += terms * (stop - k) * count
                 while k < stop:
                     runs = min(at_once, stop - k)
-                    _fill(LEFT, k, runs, words, roles, operands, slabs)
-                    _fill(RIGHT, k, runs, words, roles, operands, slabs)
+                    fill(LEFT, k, runs, words, roles, operands, slabs)
+                    fill(RIGHT, k, runs, words, roles, operands, slabs)
                     scale(k, runs, length, roles, operands, slabs)
                     result += dot_all(terms, runs * length, slabs)
                     k += runs
