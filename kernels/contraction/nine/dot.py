@@ -52,7 +52,7 @@ def end_of_group(first, last, pairs):
 
 
 @jitable
-def _number_rows(side, first, last, operands, pairs, slabs):
+def number_rows(side, first, last, operands, pairs, slabs):
     """Write ``row`` of a side: the numbers of A that these pairs need get a row."""
     start, entries, row, crossing = (
         operands.start[A],
@@ -93,7 +93,7 @@ def _select(a, b, roles, operands, tensors, slabs):
 
 
 @jitable
-def _fill(side, first, runs, words, roles, operands, slabs):
+def fill(side, first, runs, words, roles, operands, slabs):
     """Write rows of the slab of a side, run after run; ``words`` is a run's length in words."""
     slab, gathered, row = slabs.slab_words[side], slabs.gathered_words[side], slabs.row[side]
     for k in range(runs):
@@ -104,21 +104,8 @@ def _fill(side, first, runs, words, roles, operands, slabs):
                 slab[c, to + l] = gathered[source, c, l]
 
 
-def build_pair_sum(
-    entry: Any, total: Any, keep: bool
-) -> tuple[Callable[..., Any], Callable[..., int]]:
-    """Make ``gather_group`` and ``sum_pair`` for slabs of one width.
-
-    Parameters
-    ----------
-    entry
-        Numba's type of a slab's entries.
-    total
-        Numba's type of a dot product.
-    keep
-        Whether ``slabs.totals`` is written: the dot product of every term.
-    """
-    per_word = 64 // entry.bitwidth
+def build_gather(entry: Any) -> tuple[Callable[..., None], Callable[..., None]]:
+    """Make ``gather`` and ``scale`` for slabs whose entries are of a type of Numba."""
 
     @jitable
     def gather(side, b, length, roles, operands, tensors, slabs):
@@ -153,6 +140,26 @@ def build_pair_sum(
                 for c in range(roles.shape[C, R]):
                     for l in range(k * length, (k + 1) * length):  # noqa: E741
                         slab[c, l] = entry(slab[c, l] * times)
+
+    return gather, scale
+
+
+def build_pair_sum(
+    entry: Any, total: Any, keep: bool
+) -> tuple[Callable[..., Any], Callable[..., int]]:
+    """Make ``gather_group`` and ``sum_pair`` for slabs of one width.
+
+    Parameters
+    ----------
+    entry
+        Numba's type of a slab's entries.
+    total
+        Numba's type of a dot product.
+    keep
+        Whether ``slabs.totals`` is written: the dot product of every term.
+    """
+    per_word = 64 // entry.bitwidth
+    gather, scale = build_gather(entry)
 
     @jitable
     def dot_all(count, length, slabs):
@@ -200,7 +207,7 @@ def build_pair_sum(
         count = operands.start[B, b + 1] - operands.start[B, b]
         length = (count + PACK - 1) // PACK * PACK
         for side in range(2):
-            _number_rows(side, first, end, operands, pairs, slabs)
+            number_rows(side, first, end, operands, pairs, slabs)
             gather(side, b, length, roles, operands, tensors, slabs)
         return length
 
@@ -217,8 +224,8 @@ def build_pair_sum(
         words, at_once = length // per_word, TILE // length
         while k < stop:
             runs = min(at_once, stop - k)
-            _fill(LEFT, k, runs, words, roles, operands, slabs)
-            _fill(RIGHT, k, runs, words, roles, operands, slabs)
+            fill(LEFT, k, runs, words, roles, operands, slabs)
+            fill(RIGHT, k, runs, words, roles, operands, slabs)
             scale(k, runs, length, roles, operands, slabs)
             result += dot_all(terms, runs * length, slabs)
             k += runs
