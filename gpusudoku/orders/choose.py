@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from gpusudoku import __version__
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
+from gpusudoku.contraction.nine.shares import nine_shares
 from gpusudoku.contraction.prepare import NINE
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
@@ -27,7 +28,7 @@ from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.orders.ascending import LEAF, Ascending
 from gpusudoku.orders.few import Few, find, most_solutions
-from gpusudoku.orders.nine import QuickNine, nine_shares
+from gpusudoku.orders.nine import QuickNine
 from gpusudoku.orders.protocol import Ordered, Ranked
 from gpusudoku.orders.shares import check_shares, counted_shares
 from gpusudoku.planning.run import count_board

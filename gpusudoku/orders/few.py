@@ -48,7 +48,7 @@ def in_order(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
         return rows[np.argsort(sort_keys(rows))]
     # Numbers of eight cells each: a sort compares one of them at a time, not texts.
     open_cells = np.flatnonzero((rows != rows[0]).any(axis=0))
-    words = -(-len(open_cells) // 8)
+    words = max(1, -(-len(open_cells) // 8))
     keys = np.zeros((len(rows), 8 * words), np.uint8)
     keys[:, : len(open_cells)] = rows[:, open_cells]
     numbers = keys.view(">u8").astype(np.uint64)

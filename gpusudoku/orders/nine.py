@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.contraction.nine.quick import QuickOrder
 from gpusudoku.orders.protocol import as_texts
 
 BLOCK = 1 << 14
@@ -26,8 +27,6 @@ class QuickNine:
     """
 
     def __init__(self, candidates: NDArray[np.uint64], threads: int) -> None:
-        from gpusudoku.contraction.nine.quick import QuickOrder
-
         self._order = QuickOrder(candidates, threads)
 
     @property
@@ -48,10 +47,3 @@ class QuickNine:
     def texts(self, first: int, last: int | None = None) -> Iterator[bytes | memoryview]:
         """See ``Ordered``."""
         return as_texts(self.rows(first, last))
-
-
-def nine_shares(candidates: NDArray[np.uint64], threads: int) -> NDArray[Any]:
-    """The shares of a board, object (81, 9)."""
-    from gpusudoku.contraction.nine.shares import nine_shares
-
-    return nine_shares(candidates, threads)

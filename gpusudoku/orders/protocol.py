@@ -27,7 +27,7 @@ class Ordered(Protocol):
         Parameters
         ----------
         numbers
-            uint64 (k), or object (k) of Python's integers, in any order.
+            int64 (k), or object (k) of Python's integers, in any order.
 
         Returns
         -------

@@ -57,19 +57,19 @@ class Uniform:
         if count < 1:
             raise InputError("there are no solutions to take samples of")
         self._seed, self._count = int(seed), count
-        self._words = max(1, -(-(count - 1).bit_length() // WORD_BITS))
+        self._words = -(-count.bit_length() // WORD_BITS)
         """Words of a number."""
         all_values = 1 << WORD_BITS * self._words
         self._largest = all_values - all_values % count - 1
         """The largest value that is not refused."""
-        self._dtype = np.uint64 if self._words == 1 else object
+        self._dtype = np.dtype(np.int64 if count <= 1 << 63 else object)
 
     def numbers(self, first: int, last: int) -> NDArray[Any]:
         """The numbers with the indices from ``first`` to before ``last``.
 
         Returns
         -------
-        uint64 (k), or object (k), Python's integers, where the count exceeds 2^64.
+        int64 (k), or object (k), Python's integers, where the count exceeds 2^63.
         """
         found = np.zeros(last - first, self._dtype)
         left, turn = np.arange(last - first), 0
@@ -77,7 +77,7 @@ class Uniform:
             start, end = int(left[0]), int(left[-1]) + 1
             drawn = self._drawn(turn, first + start, first + end)[left - start]
             good = (drawn <= self._largest).astype(np.bool_)
-            found[left[good]] = self._reduced(drawn[good])
+            found[left[good]] = drawn[good] % self._count
             left, turn = left[~good], turn + 1
         return found
 
@@ -107,15 +107,7 @@ class Uniform:
         size = skipped + (last - first) * self._words
         raw = Philox(counter=turn * ROUND + value, key=self._seed).random_raw(size)
         words = np.asarray(raw, np.uint64)[skipped:].reshape(last - first, self._words)
-        drawn: NDArray[Any] = words[:, -1].astype(self._dtype)
+        drawn: NDArray[Any] = words[:, -1].astype(np.uint64 if self._words == 1 else object)
         for word in reversed(range(self._words - 1)):
             drawn = drawn << WORD_BITS | words[:, word].astype(object)
         return drawn
-
-    def _reduced(self, drawn: NDArray[Any]) -> NDArray[Any]:
-        """What is drawn, as numbers below the count."""
-        if self._count == 1 << WORD_BITS:  # no word exceeds that, and none can hold it
-            return drawn
-        count = np.uint64(self._count) if self._words == 1 else self._count
-        reduced: NDArray[Any] = drawn % count
-        return reduced
