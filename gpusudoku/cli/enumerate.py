@@ -12,11 +12,9 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku import formats
 from gpusudoku.board.batch import sort_keys
-from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.expected import expect_listing
+from gpusudoku.cli.grids import as_text, solution_form
 from gpusudoku.cli.options import (
     Reading,
     boards_argument,
@@ -56,13 +54,7 @@ SORTED_BYTES = 1 << 30
     help="List at most N solutions of each board.",
 )
 @output_file("enumerate")
-@own(
-    "--format",
-    "form",
-    type=click.Choice(list(formats.FORMATS)),
-    default="line",
-    help="How to write solutions.",
-)
+@solution_form("enumerate")
 @own("--sorted", "in_order", is_flag=True, help="In ascending order; takes up to 1 GiB of memory.")
 @statistics("enumerate")
 @reading
@@ -142,7 +134,7 @@ def _with_texts(listed: Listed, form: str, in_order: bool) -> WithTexts:
     solutions, geometry = listed.solutions, listed.boards.geometry
     if in_order and len(listed.boards) == 1:  # else each of the boards has its own in order
         solutions = _sorted(solutions)
-    texts = (_as_text(block, geometry, form) for block in solutions)
+    texts = (as_text(block, geometry, form) for block in solutions)
     if not isinstance(solutions, list):
         return listed, texts
     return replace(listed, solutions=[]), list(texts)  # kept until their turn, once
@@ -159,11 +151,3 @@ def _sorted(listing: Iterable[NDArray[np.uint8]]) -> list[NDArray[np.uint8]]:
         return []
     rows = np.ascontiguousarray(np.concatenate(blocks))
     return [rows[np.argsort(sort_keys(rows))]]
-
-
-def _as_text(block: NDArray[np.uint8], geometry: Geometry, form: str) -> bytes:
-    if form == "line":
-        return formats.write_lines(block)
-    end = "\n" + formats.separator(form)
-    texts = (formats.write(Board(cells, geometry), form) + end for cells in block)
-    return "".join(texts).encode()

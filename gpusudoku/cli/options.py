@@ -123,7 +123,7 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
 
 _KNOWN = ", ".join([*TECHNIQUES, *GROUPS])
 
-searching = compose(
+devices = compose(
     option(
         "--device",
         type=click.Choice(DEVICES),
@@ -143,6 +143,11 @@ searching = compose(
         metavar="NUMBERS",
         help="GPUs to use, such as 0,1.  [default: all]",
     ),
+)
+"""What works, and with how many threads."""
+
+searching = compose(
+    devices,
     option(
         "--strategy",
         type=click.Choice(STRATEGIES),
