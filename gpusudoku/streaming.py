@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from weakref import finalize
 
@@ -175,21 +176,22 @@ def list_batches(
     batches: Iterable[Batch],
     options: Options,
     engine: Engine | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    alone: Callable[[Batch], Generator[Listed, None, None]] | None = None,
     then: Callable[[Listed], Any] | None = None,
 ) -> Generator[Any, None, None]:
     """List the solutions of every board, no more than the limit, in constant memory.
 
-    Those of a board with fewer than FEW come in ascending order, those of others as a ``Stream``
-    gives them. What is given is what ``then`` makes of what is ``Listed``, in the thread that has
-    it; by default nothing. An InputError that reading the batches raises is raised once all boards
-    before it are listed.
+    Those of a board with fewer than FEW come in ascending order, those of others as ``alone`` lists
+    them, board by board; by default that is a ``Stream``. What is given is what ``then`` makes of
+    what is ``Listed``, in the thread that has it; by default nothing. An InputError that reading
+    the batches raises is raised once all boards before it are listed.
     """
     device = engine_for(options, engine)
+    one = alone or partial(list_board, options=options, engine=device)
     return in_blocks(
         batches,
         LISTED_BOARDS,
-        lambda block, cancel: _listed(block, options, device, progress, cancel),
+        lambda block, cancel: _listed(block, options, device, one, cancel),
         then,
         device.side_by_side,
     )
@@ -214,7 +216,7 @@ def _listed(
     block: Batch,
     options: Options,
     engine: Engine,
-    progress: Callable[[Progress], None] | None,
+    alone: Callable[[Batch], Generator[Listed, None, None]],
     cancel: CancelToken | None,
 ) -> Generator[Listed | Later[Listed], None, None]:
     rows, roots, _ = find_solutions(block, replace(options, limit=FEW), engine, cancel)
@@ -224,13 +226,7 @@ def _listed(
     if several.any():
         these = order[several]
         order[several] = these[np.lexsort((sort_keys(rows[these]), roots[these]))]
-    rest = _in_turn(
-        block,
-        rows[order],
-        counts,
-        options.limit,
-        lambda board: list_board(board, options, engine, progress),
-    )
+    rest = _in_turn(block, rows[order], counts, options.limit, alone)
     if cancel is not None and (counts >= FEW).any():
         yield Later(rest)
     else:

@@ -184,13 +184,15 @@ def _bytes(ctx: click.Context, param: click.Parameter, value: str) -> int:
     return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
 
 
+method = option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="auto",
+    help="search visits solutions, contraction counts without; auto takes the quicker.",
+)
+
 counting = compose(
-    option(
-        "--method",
-        type=click.Choice(METHODS),
-        default="auto",
-        help="search visits solutions, contraction counts without; auto takes the quicker.",
-    ),
+    method,
     option(
         "--memory",
         callback=_bytes,

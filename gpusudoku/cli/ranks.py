@@ -10,6 +10,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.cli.completing import complete_boards, complete_files
 from gpusudoku.cli.grids import as_text, solution_form
 from gpusudoku.cli.messages import naming
+from gpusudoku.cli.numbers import Number
 from gpusudoku.cli.options import Reading, devices, output_file, reading
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.report import start_engine
@@ -21,19 +22,6 @@ if TYPE_CHECKING:
     from gpusudoku.listing import Solutions
 
 board_argument = click.argument("board", metavar="BOARD", shell_complete=complete_boards)
-
-
-class Number(click.ParamType):
-    """A number of a solution, of any size."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """An integer from 0 up."""
-        text = str(value).strip()
-        if not (text.isascii() and text.isdigit()) or len(text) > 4000:
-            self.fail(f"{text[:40]!r}: expected an integer from 0 up", param, ctx)
-        return int(text)
 
 
 @click.command()
