@@ -43,6 +43,11 @@ def copy(data: Any, place: int, others: Any, other: int) -> None:
     others[other : other + WIDE] = data[place : place + WIDE]
 
 
+def unite(data: Any, place: int, others: Any, other: int, out: Any, at: int) -> None:
+    """Write the union of the bits of the bytes from a place on and those from another place on."""
+    out[at : at + WIDE] = data[place : place + WIDE] | others[other : other + WIDE]
+
+
 def write_cells(data: Any, place: int, others: Any, other: int) -> None:
     """Copy values of cells, up to 35, from a place on, as the characters of a board's line."""
     cells = data[place : place + WIDE]
@@ -114,6 +119,19 @@ def _copy(typing_context, data, place, others, other):
 
 
 @intrinsic
+def _unite(typing_context, data, place, others, other, out, at):
+    def generate(context, builder, signature, args):
+        kinds = signature.args
+        some = _loaded(context, builder, kinds[0], *args[:2])
+        more = _loaded(context, builder, kinds[2], *args[2:4])
+        address = _address(context, builder, kinds[4], *args[4:])
+        builder.store(builder.or_(some, more), address, align=1)
+        return context.get_dummy_value()
+
+    return types.void(data, types.int64, others, types.int64, out, types.int64), generate
+
+
+@intrinsic
 def _write_cells(typing_context, data, place, others, other):
     def generate(context, builder, signature, args):
         kinds = signature.args
@@ -143,6 +161,11 @@ def _differences_cpu(data, place, others, other):
 @overload(copy, target="cpu", jit_options=INLINED)
 def _copy_cpu(data, place, others, other):
     return lambda data, place, others, other: _copy(data, place, others, other)
+
+
+@overload(unite, target="cpu", jit_options=INLINED)
+def _unite_cpu(data, place, others, other, out, at):
+    return lambda data, place, others, other, out, at: _unite(data, place, others, other, out, at)
 
 
 @overload(write_cells, target="cpu", jit_options=INLINED)
