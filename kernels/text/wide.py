@@ -20,6 +20,8 @@ ZERO, EMPTY = ord("0"), ord(".")
 LETTERS = ord("A") - ord("9") - 1
 """What stands between the digits and the letters."""
 
+FOUR = 4
+
 _I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _BYTES = ir.VectorType(_I8, WIDE)
 
@@ -43,6 +45,12 @@ def copy(data: Any, place: int, others: Any, other: int) -> None:
     others[other : other + WIDE] = data[place : place + WIDE]
 
 
+def put(data: Any, place: int, more: Any, out: Any, at: int) -> None:
+    """Copy four bytes from a place on, united with those of a uint32, as it is in memory."""
+    extra = np.array([more], np.uint32).view(np.uint8)
+    out[at : at + FOUR] = data[place : place + FOUR] | extra
+
+
 def unite(data: Any, place: int, others: Any, other: int, out: Any, at: int) -> None:
     """Write the union of the bits of the bytes from a place on and those from another place on."""
     out[at : at + WIDE] = data[place : place + WIDE] | others[other : other + WIDE]
@@ -59,9 +67,11 @@ def _bits(mask: Any) -> np.uint64:
     return np.uint64(sum(1 << k for k in np.flatnonzero(mask).tolist()))
 
 
-def _address(context: Any, builder: Any, kind: Any, data: Any, place: Any) -> Any:
-    first = context.make_array(kind)(context, builder, data).data
-    return builder.bitcast(builder.gep(first, [place]), _BYTES.as_pointer())
+def _address(
+    context: Any, builder: Any, array: Any, data: Any, place: Any, kind: Any = _BYTES
+) -> Any:
+    first = context.make_array(array)(context, builder, data).data
+    return builder.bitcast(builder.gep(first, [place]), kind.as_pointer())
 
 
 def _loaded(context: Any, builder: Any, kind: Any, data: Any, place: Any) -> Any:
@@ -119,6 +129,18 @@ def _copy(typing_context, data, place, others, other):
 
 
 @intrinsic
+def _put(typing_context, data, place, more, out, at):
+    def generate(context, builder, signature, args):
+        kinds = signature.args
+        source = _address(context, builder, kinds[0], *args[:2], kind=_I32)
+        value = builder.or_(builder.load(source, align=1), args[2])
+        builder.store(value, _address(context, builder, kinds[3], *args[3:], kind=_I32), align=1)
+        return context.get_dummy_value()
+
+    return types.void(data, types.int64, types.uint32, out, types.int64), generate
+
+
+@intrinsic
 def _unite(typing_context, data, place, others, other, out, at):
     def generate(context, builder, signature, args):
         kinds = signature.args
@@ -161,6 +183,11 @@ def _differences_cpu(data, place, others, other):
 @overload(copy, target="cpu", jit_options=INLINED)
 def _copy_cpu(data, place, others, other):
     return lambda data, place, others, other: _copy(data, place, others, other)
+
+
+@overload(put, target="cpu", jit_options=INLINED)
+def _put_cpu(data, place, more, out, at):
+    return lambda data, place, more, out, at: _put(data, place, more, out, at)
 
 
 @overload(unite, target="cpu", jit_options=INLINED)

@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 from gpusudoku.kernels.bits import ONE, lowest_index
 from gpusudoku.kernels.contraction.nine.arrays import (
     MULTIPLICITY,
+    ORTHOGONAL,
+    PARTITIONS,
     A,
     B,
     C,
@@ -36,20 +38,27 @@ from gpusudoku.kernels.contraction.nine.arrays import (
     Roles,
     Tensors,
 )
+from gpusudoku.kernels.contraction.nine.symmetries import compose
 from gpusudoku.kernels.contraction.nine.words import WORD, Fitting, Words
 from gpusudoku.kernels.groups import Group
 from gpusudoku.kernels.kernel import jitable
 from gpusudoku.kernels.text.values import WIDE
-from gpusudoku.kernels.text.wide import unite
+from gpusudoku.kernels.text.wide import put, unite
 
 MOST_FITTING = 1_728
 """Words of a crossing line that fit three entries, at most: see ``tensors``."""
+NUMBERS = 6 * PARTITIONS
+"""Codes whose sets have three digits each."""
+BOXES = 6 * ORTHOGONAL
+"""Boxes that a code can make."""
+BOX, ROW = 12, 4
+"""Bytes of a box and of one of its rows."""
 STRIP = 3 * WIDE
 """Bytes of a strip: 81 cells, what ends the line, and zeros up to whole vectors."""
 SPARE = STRIP - 81
 """Bytes of the output that are written beyond the last solution, at most."""
-BALANCED = 1_680
-"""Codes whose sets have three digits each."""
+POWERS = tuple(3**digit for digit in range(9))
+"""What digits count in a code."""
 
 POSITION, ENTRY_C, CELL, OFFSET = range(4)
 """Fields of a cursor: the position of a pair, an entry of C, the number of a cell among those of
@@ -60,15 +69,41 @@ LEFT, AT, SKIP = range(3)
 solutions to be skipped before it."""
 
 
-class Places(Group):
-    """Where the digits of a code stand; see ``gpusudoku.contraction.nine.products``."""
+ZERO, END = range(2)
+"""Fields of ``Strips.form``."""
+
+
+class Boxes(Group):
+    """What stands in the boxes of a board's crossing lines. ``write_boxes`` writes it.
+
+    The *number* of a code is 6 times its partition, plus its *naming*: the permutation that makes
+    it of the partition's canonical code, in which sets come up in the order of their names.
+    """
 
     number: NDArray[np.int16]
-    """int16 (3^9): codes whose sets have three digits each are numbered; others have -1."""
-    offsets: NDArray[np.uint8]
-    """uint8 (2, 6, BALANCED, 9): by kind of line, what becomes of names, number of a code, and
-    digit: how many cells the digit stands behind the first of its box; for stacks because of its
-    column, for bands because of its row."""
+    """int16 (3^9): the number of every code, or -1 if its sets do not have three digits each."""
+    sets: NDArray[np.uint8]
+    """uint8 (6 * 280, 9): the set of every digit, by the number of a code."""
+    composed: NDArray[np.uint8]
+    """uint8 (6, 6): the permutation that is the second, and then the first."""
+    rank: NDArray[np.uint8]
+    """uint8 (280 * 6 * 280): by partition of a summed line, and by number of a crossing line's code
+    with an orthogonal partition: which of the boxes of the former that is."""
+    rows: NDArray[np.uint8]
+    """uint8 (6 * 280 * BOXES * BOX): by number of a summed line's code: the boxes that it can make
+    with a crossing line's code. A box is three rows of four bytes: the digits 1 to 9, and a zero
+    behind each row."""
+
+
+def make_boxes() -> Boxes:
+    """Room for the boxes of any board, 5 MB of it."""
+    return Boxes(
+        number=(np.int16, (3**9,)),
+        sets=(np.uint8, (NUMBERS, 9)),
+        composed=(np.uint8, (6, 6)),
+        rank=(np.uint8, (PARTITIONS * NUMBERS,)),
+        rows=(np.uint8, (NUMBERS * BOXES * BOX,)),
+    )
 
 
 class Walk(NamedTuple):
@@ -91,44 +126,68 @@ class Known(NamedTuple):
     operands: Operands
     tensors: Tensors
     words: Words
+    numbers: NDArray[np.uint16]
+    """uint16 (6, MOST_MAPS, 3): the numbers of the codes of ``words``; see ``Boxes``."""
     fitting: Fitting
-    places: Places
+    boxes: Boxes
 
 
 class Strips(Group):
     """What a thread writes solutions with."""
 
+    form: NDArray[np.uint32]
+    """uint32 (2): ZERO, what is added to four digits to write them, and END, what ends a solution;
+    both are 0 if digits are to be written as they are."""
     state: NDArray[np.int64]
     """int64 (3): see LEFT, AT and SKIP."""
+    digits: NDArray[np.uint8]
+    """uint8 (9): what becomes of the digits; all zeros before anything is known."""
+    names: NDArray[np.uint8]
+    """uint8 (6): what becomes of the names of every line."""
+    image: NDArray[np.uint16]
+    """uint16 (6, 6 * 280): what becomes of the number of a code, by line."""
+    placed: NDArray[np.int64]
+    """int64 (3): the word of A, B and C whose numbers are in ``across``, or -1."""
+    across: NDArray[np.int64]
+    """int64 (3, 3): by crossing role, the numbers of the codes of the summed lines at their places,
+    after relabelling."""
     fitting: NDArray[np.int64]
     """int64 (3): how many words of P, Q and R fit."""
     found: NDArray[np.int32]
     """int32 (3, MOST_FITTING): these words, as indices of ``Words``."""
-    digits: NDArray[np.uint8]
-    """uint8 (9): what is written for every digit."""
-    names: NDArray[np.int64]
-    """int64 (6): what becomes of the names of every line."""
-    theirs: NDArray[np.uint8]
-    """uint8 (3, 3, 9): by crossing role, summed role and digit: the first cell of the box, and the
-    offset because of the summed line's word."""
+    stale: NDArray[np.uint8]
+    """uint8 (3): whether the strips of P, Q and R are not yet those of these words."""
     strips: NDArray[np.uint8]
-    """uint8 (3 * MOST_FITTING * STRIP): the strips of the words of P, Q and R."""
+    """uint8 (3 * MOST_FITTING * STRIP): the strips of the words of P, Q and R. Those of P have what
+    is around digits, too, so the union with others is as it is to be written."""
     united: NDArray[np.uint8]
     """uint8 (STRIP): a strip of P and one of Q."""
 
 
-def make_strips() -> Strips:
-    """Room for the strips of a thread, half a MB of it."""
-    return Strips(
+def make_strips(text: bool) -> Strips:
+    """Room for the strips of a thread, half a MB of it; for lines of text, or for digits alone."""
+    strips = Strips(
+        form=(np.uint32, (2,)),
         state=(np.int64, (3,)),
+        digits=(np.uint8, (9,)),
+        names=(np.uint8, (6,)),
+        image=(np.uint16, (6, NUMBERS)),
+        placed=(np.int64, (3,)),
+        across=(np.int64, (3, 3)),
         fitting=(np.int64, (3,)),
         found=(np.int32, (3, MOST_FITTING)),
-        digits=(np.uint8, (9,)),
-        names=(np.int64, (6,)),
-        theirs=(np.uint8, (3, 3, 9)),
+        stale=(np.uint8, (3,)),
         strips=(np.uint8, (3 * MOST_FITTING * STRIP,)),
         united=(np.uint8, (STRIP,)),
     )
+    strips.form[:] = (0x30303030, ord("\n")) if text else (0, 0)
+    # The strips of a role always fill the same cells, so what is around them stays.
+    by_role = strips.strips.reshape(3, MOST_FITTING, STRIP)
+    by_role[...] = 0
+    by_role[P, :, :81] = strips.form[ZERO] & 0xFF
+    by_role[P, :, 81] = strips.form[END]
+    strips.digits[:] = 0
+    return strips
 
 
 @jitable
@@ -194,63 +253,148 @@ def count_cells(b, a, c, known, counts):
             cell += 1
 
 
-def write_solutions(cursor, count, form, known, walk, permutations, strips, out):
+def write_boxes(tables, lists, roles, words, boxes, numbers):
+    """Write ``boxes``, for crossing lines of the board's kind, and the ``numbers`` of its words."""
+    permutations = tables.permutations
+    _number_codes(tables, boxes)
+    for after in range(6):
+        for before in range(6):
+            boxes.composed[after, before] = compose(after, before, permutations)
+    in_bands = roles.crossing[P] >= 3
+    boxes.rows[:] = 0
+    for summed in range(PARTITIONS):
+        for k in range(ORTHOGONAL):
+            own = np.int64(tables.orthogonal[summed, k])
+            for naming in range(6):
+                boxes.rank[summed * NUMBERS + 6 * own + naming] = 6 * k + naming
+                for other in range(6 * summed, 6 * summed + 6):
+                    box = (other * BOXES + 6 * k + naming) * BOX
+                    _write_box(box, 6 * own + naming, other, in_bands, boxes)
+    for line in range(6):
+        for word in range(words.start[line, lists.size[line]]):
+            for place in range(3):
+                numbers[line, word, place] = boxes.number[words.codes[line, word, place]]
+
+
+@jitable
+def _number_codes(tables, boxes):
+    """Write the numbers and the sets of codes."""
+    boxes.number[:] = -1
+    for canonical in range(3**9):
+        partition = np.int64(tables.partition_of[canonical])
+        if partition < 0 or not _is_canonical(canonical):
+            continue
+        for naming in range(6):
+            code, sets = 0, boxes.sets[6 * partition + naming]
+            for digit in range(9):
+                sets[digit] = tables.permutations[naming, canonical // POWERS[digit] % 3]
+                code += sets[digit] * POWERS[digit]
+            boxes.number[code] = 6 * partition + naming
+
+
+@jitable
+def _is_canonical(code):
+    """Say whether the sets of a code come up in the order of their names."""
+    expected = 0
+    for digit in range(9):
+        one = code // POWERS[digit] % 3
+        if one > expected:
+            return False
+        expected += one == expected
+    return True
+
+
+@jitable
+def _write_box(box, own, other, in_bands, boxes):
+    """Write one box by the numbers of a crossing line's code and of a summed line's."""
+    rows, columns = (own, other) if in_bands else (other, own)
+    for digit in range(9):
+        row, column = boxes.sets[rows, digit], boxes.sets[columns, digit]
+        boxes.rows[box + ROW * row + column] = digit + 1
+
+
+def write_solutions(cursor, count, known, walk, strips, out):
     """Write so many solutions from a cursor on; there must be so many.
 
-    form          uint8 (10)     what is written for the digits 1 to 9, and behind a solution; a
-                                 zero if there is to be nothing
-    permutations  ``Tables.permutations``
-    out           uint8: ``count`` solutions of 81 bytes, and what is behind, then SPARE bytes
+    out    uint8: ``count`` solutions of 81 bytes, and what ends each; then SPARE bytes
     """
     state = strips.state
     state[LEFT], state[AT], state[SKIP] = count, 0, cursor[OFFSET]
     position, c, cell = cursor[POSITION], cursor[ENTRY_C], cursor[CELL]
+    strips.placed[:] = -1
     while state[LEFT] > 0:
-        for digit in range(9):
-            strips.digits[digit] = form[walk.digits[position, digit]]
-        for line in range(6):
-            strips.names[line] = walk.names[position, line]
+        _relabel(walk.digits[position], walk.names[position], known.boxes, strips)
         b, a = np.int64(walk.pairs[position, 0]), np.int64(walk.pairs[position, 1])
-        _write_pair(b, a, c, cell, form[9], known, strips, out)
+        _write_pair(b, a, c, cell, known, strips, out)
         position, c, cell = position + 1, 0, 0
 
 
 @jitable
-def _write_pair(b, a, c, cell, end, known, strips, out):
+def _relabel(digits, names, boxes, strips):
+    """Write what becomes of the numbers of codes, unless it is there."""
+    same = True
+    for digit in range(9):
+        same &= strips.digits[digit] == digits[digit] + 1
+    for line in range(6):
+        same &= strips.names[line] == names[line]
+    if same:
+        return
+    strips.placed[:] = -1
+    for digit in range(9):
+        strips.digits[digit] = digits[digit] + 1
+    for line in range(6):
+        strips.names[line] = names[line]
+    for partition in range(PARTITIONS):
+        code = 0
+        for digit in range(9):
+            code += boxes.sets[6 * partition, digit] * POWERS[digits[digit]]
+        image = np.int64(boxes.number[code])
+        for naming in range(6):
+            inner = boxes.composed[naming, image % 6]
+            for line in range(6):
+                strips.image[line, 6 * partition + naming] = (
+                    image - image % 6 + boxes.composed[names[line], inner]
+                )
+
+
+@jitable
+def _write_pair(b, a, c, cell, known, strips, out):
     """Write the solutions of a pair from a cell of an entry of C on, or as many as are left."""
     operands, roles, state = known.operands, known.roles, strips.state
     in_p = known.tensors.entries[roles.tensor[P]]
     in_q, in_r = known.tensors.entries[roles.tensor[Q]], known.tensors.entries[roles.tensor[R]]
     first, last = operands.start[B, b], operands.start[B, b + 1]
+    k, begin = operands.start[A, a] + cell // (last - first), first + cell % (last - first)
     for one in range(c, operands.start[C, -1]):
         entry = operands.entries[C, one]
-        if in_p[_row(P, entry[P], a, roles) + b] == 0:
+        ways_p = in_p[_row(P, entry[P], a, roles) + b]
+        if ways_p == 0:
             continue
-        _find_fitting(P, a, b, entry[P], known, strips)
-        k = operands.start[A, a] + (cell // (last - first) if one == c else 0)
-        skipped = cell % (last - first) if one == c else 0
+        _find_fitting(P, a, b, entry[P], ways_p, known, strips)
         while k < operands.start[A, a + 1]:
             outer = operands.entries[A, k]
             row_q, row_r = _row(Q, entry[Q], outer[Q], roles), _row(R, entry[R], outer[R], roles)
-            for l in range(first + skipped, last):  # noqa: E741 - as in the formula
+            for l in range(begin, last):  # noqa: E741 - as in the formula
                 other = operands.entries[B, l]
-                if in_q[row_q + other[Q]] != 0 and in_r[row_r + other[R]] != 0:
-                    _find_fitting(Q, outer[Q], other[Q], entry[Q], known, strips)
-                    _find_fitting(R, outer[R], other[R], entry[R], known, strips)
-                    _write_cell(k, l, one, end, known, strips, out)
+                ways_q, ways_r = in_q[row_q + other[Q]], in_r[row_r + other[R]]
+                if ways_q != 0 and ways_r != 0:
+                    _find_fitting(Q, outer[Q], other[Q], entry[Q], ways_q, known, strips)
+                    _find_fitting(R, outer[R], other[R], entry[R], ways_r, known, strips)
+                    _write_cell(k, l, one, known, strips, out)
                     if state[LEFT] == 0:
                         return
-            k, skipped = k + 1, 0
+            k, begin = k + 1, first
+        k = operands.start[A, a]
 
 
 @jitable
-def _find_fitting(crossing, a, b, c, known, strips):
-    """Find the words of a crossing role that fit numbers of A, B and C."""
-    fitting, found = known.fitting, strips.found[crossing]
-    start = known.words.start[known.roles.crossing[crossing]]
-    width, count = fitting.width[crossing], 0
-    sets = fitting.sets[crossing]
-    for w in range(width):
+def _find_fitting(crossing, a, b, c, ways, known, strips):
+    """Find the words of a crossing role that fit numbers of A, B and C; its tensor has ``ways``."""
+    found, x = strips.found[crossing], known.roles.crossing[crossing]
+    start, width = known.words.start[x], known.fitting.width[crossing]
+    sets, count = known.fitting.sets[crossing], 0
+    all_ways, w = ways * known.lists.divisor[x], 0
+    while count < all_ways:
         both = sets[A, a * width + w] & sets[B, b * width + w] & sets[C, c * width + w]
         while both != 0:
             e = WORD * w + lowest_index(both)
@@ -258,88 +402,110 @@ def _find_fitting(crossing, a, b, c, known, strips):
             for word in range(start[e], start[e + 1]):
                 found[count] = word
                 count += 1
-    strips.fitting[crossing] = count
+        w += 1
+    strips.fitting[crossing], strips.stale[crossing] = count, True
 
 
 @jitable
-def _write_cell(k, l, c, end, known, strips, out):  # noqa: E741 - as in the formula
+def _write_cell(k, l, c, known, strips, out):  # noqa: E741 - as in the formula
     """Write the solutions of a cell that are not to be skipped, or as many as are left."""
-    state = strips.state
-    first_k, count_k = _words_of(A, k, known)
-    first_l, count_l = _words_of(B, l, known)
-    first_c, count_c = _words_of(C, c, known)
-    one_choice = strips.fitting[P] * strips.fitting[Q] * strips.fitting[R]
-    choice, skip = state[SKIP] // one_choice, state[SKIP] % one_choice
+    state, fitting = strips.state, strips.fitting
+    skip = state[SKIP]
     state[SKIP] = 0
-    while choice < count_k * count_l * count_c and state[LEFT] > 0:
-        _place(A, first_k + choice // (count_l * count_c), known, strips)
-        _place(B, first_l + choice // count_c % count_l, known, strips)
-        _place(C, first_c + choice % count_c, known, strips)
-        for crossing in range(3):
-            _write_strips(crossing, end if crossing == P else np.uint8(0), known, strips)
-        _multiply(skip, 81 + (end != 0), strips, out)
-        choice, skip = choice + 1, 0
+    for word_k in _words_of(A, k, known):
+        for word_l in _words_of(B, l, known):
+            for word_c in _words_of(C, c, known):
+                if skip and skip >= fitting[P] * fitting[Q] * fitting[R]:
+                    skip -= fitting[P] * fitting[Q] * fitting[R]
+                    continue
+                _place(A, word_k, known, strips)
+                _place(B, word_l, known, strips)
+                _place(C, word_c, known, strips)
+                for crossing in range(3):
+                    if strips.stale[crossing]:
+                        _write_strips(crossing, known, strips)
+                _multiply(skip, strips, out)
+                skip = 0
+                if state[LEFT] == 0:
+                    return
 
 
 @jitable
 def _words_of(summed, entry, known):
-    """Return the first word, and the number of words, of an entry of a summed role."""
+    """Return the words of an entry of a summed role."""
     line, e = known.roles.summed[summed], known.operands.listed[summed, entry]
-    first = np.int64(known.words.start[line, e])
-    return first, known.words.start[line, e + 1] - first
+    return range(known.words.start[line, e], known.words.start[line, e + 1])
 
 
 @jitable
 def _place(summed, word, known, strips):
-    """Let a word of a summed role say in which column (or row) each digit stands."""
-    line, places = known.roles.summed[summed], known.places
-    names = strips.names[line]
+    """Let a word of a summed role stand where the crossing lines meet it."""
+    if strips.placed[summed] == word:
+        return
+    strips.placed[summed] = word
+    line = known.roles.summed[summed]
+    numbers = known.numbers[line, word]
     for crossing in range(3):
-        x = known.roles.crossing[crossing]
-        band, stack = max(line, x) - 3, min(line, x)
-        box = np.uint8(27 * band + 3 * stack)
-        number = places.number[known.words.codes[line, word, x % 3]]
-        offsets, theirs = places.offsets[line // 3, names, number], strips.theirs[crossing, summed]
-        for digit in range(9):
-            theirs[digit] = box + offsets[digit]
+        image = strips.image[line, numbers[known.roles.crossing[crossing] % 3]]
+        if strips.across[crossing, line % 3] != image:
+            strips.across[crossing, line % 3] = image
+            strips.stale[crossing] = True
 
 
 @jitable
-def _write_strips(crossing, end, known, strips):
+def _write_strips(crossing, known, strips):
     """Write the strips of the words of a crossing role that fit."""
-    x, places, summed = known.roles.crossing[crossing], known.places, known.roles.summed
-    names, codes = strips.names[x], known.words.codes[x]
+    strips.stale[crossing] = False
+    x, boxes, across = known.roles.crossing[crossing], known.boxes, strips.across[crossing]
+    image, numbers = strips.image[x], known.numbers[x]
+    zero = strips.form[ZERO] if crossing == P else np.uint32(0)
+    at, step = (27 * (x - 3), 3) if x >= 3 else (3 * x, 27)
+    at += crossing * MOST_FITTING * STRIP
+    # What belongs to the summed lines is the same for all words.
+    rank_0, box_0 = boxes.rank[_ranks(across[0]) :], across[0] * BOXES
+    rank_1, box_1 = boxes.rank[_ranks(across[1]) :], across[1] * BOXES
+    rank_2, box_2 = boxes.rank[_ranks(across[2]) :], across[2] * BOXES
     for i in range(strips.fitting[crossing]):
-        first = (crossing * MOST_FITTING + i) * STRIP
-        strip = strips.strips[first : first + STRIP]
-        for byte in range(STRIP):
-            strip[byte] = 0
-        strip[81] = end
-        word = codes[strips.found[crossing, i]]
-        for other in range(3):
-            offsets = places.offsets[x // 3, names, places.number[word[summed[other] % 3]]]
-            theirs = strips.theirs[crossing, other]
-            for digit in range(9):
-                strip[offsets[digit] + theirs[digit]] = strips.digits[digit]
+        word = numbers[strips.found[crossing, i]]
+        one = (box_0 + rank_0[image[word[0]]]) * BOX
+        two = (box_1 + rank_1[image[word[1]]]) * BOX
+        three = (box_2 + rank_2[image[word[2]]]) * BOX
+        # The fourth byte of a row falls on what is around digits, or is overwritten by what
+        # follows: boxes from left to right, rows from the top down.
+        for row in range(3):
+            put(boxes.rows, one + ROW * row, zero, strips.strips, at + 9 * row)
+            put(boxes.rows, two + ROW * row, zero, strips.strips, at + 9 * row + step)
+            put(boxes.rows, three + ROW * row, zero, strips.strips, at + 9 * row + 2 * step)
+        if crossing == P:
+            strips.strips[i * STRIP + 81] = strips.form[END]
+        at += STRIP
 
 
 @jitable
-def _multiply(skip, width, strips, out):
+def _ranks(number):
+    """Return where the ranks begin that go with the number of a summed line's code."""
+    return number // 6 * NUMBERS
+
+
+@jitable
+def _multiply(skip, strips, out):
     """Write all unions of three strips, from one of them on, or as many as are left."""
     state, united = strips.state, strips.united
-    in_q, in_r = strips.fitting[Q], strips.fitting[R]
+    in_p, in_q, in_r = strips.fitting[P], strips.fitting[Q], strips.fitting[R]
     first_q, first_r = MOST_FITTING * STRIP, 2 * MOST_FITTING * STRIP
-    pair, inner, left, at = skip // in_r, skip % in_r, state[LEFT], state[AT]
-    while pair < strips.fitting[P] * in_q and left > 0:
-        one, other = pair // in_q * STRIP, first_q + pair % in_q * STRIP
+    left, at, width = state[LEFT], state[AT], 81 + (strips.form[END] != 0)
+    p, q, r = skip // (in_q * in_r), skip // in_r % in_q, skip % in_r
+    while left > 0 and p < in_p:
+        one, other = p * STRIP, first_q + q * STRIP
         for part in range(0, STRIP, WIDE):
             unite(strips.strips, one + part, strips.strips, other + part, united, part)
-        last = min(in_r, inner + left)
-        for i in range(inner, last):
-            strip = first_r + i * STRIP
+        last = min(in_r, r + left)
+        left -= last - r
+        for strip in range(first_r + r * STRIP, first_r + last * STRIP, STRIP):
             for part in range(0, STRIP, WIDE):
                 unite(united, part, strips.strips, strip + part, out, at + part)
             at += width
-        left -= last - inner
-        pair, inner = pair + 1, 0
+        r, q = 0, q + 1
+        if q == in_q:
+            p, q = p + 1, 0
     state[LEFT], state[AT] = left, at
