@@ -7,10 +7,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import boolean, float64, int64, typeof, uint64
+from numba import boolean, float64, int32, int64, typeof, uint8, uint64
+from numba.types import NamedTuple
 from numpy.typing import NDArray
 
 from gpusudoku.kernels.calls import Callee
+from gpusudoku.kernels.contraction.nine import unrank
 from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
 from gpusudoku.kernels.contraction.nine.dot import narrow_enough, sum_narrow, sum_wide
 from gpusudoku.kernels.contraction.nine.maps import allow_permutations, list_lines
@@ -20,6 +22,15 @@ from gpusudoku.kernels.contraction.nine.roles import choose_roles, number_partit
 from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, make_slabs
 from gpusudoku.kernels.contraction.nine.symmetries import pair_up
 from gpusudoku.kernels.contraction.nine.tensors import contract_ab, contract_c, list_orthogonal
+from gpusudoku.kernels.contraction.nine.unrank import (
+    Asked,
+    choose_words,
+    find_cells_narrow,
+    find_cells_wide,
+    make_relabelling,
+    relabel,
+    write_grids,
+)
 from gpusudoku.kernels.contraction.nine.words import (
     list_words,
     make_fitting,
@@ -158,6 +169,26 @@ class NineStages:
         self.list_words = kernel(tables, scratch, lists, words, seconds=0.5)(list_words)
         known = tables, lists, numbering, roles
         self.mark_fitting = kernel(*known, fitting, seconds=0.3)(mark_fitting)
+        relabelling = typeof(make_relabelling())
+        related = int64, tables, symmetries, orbits, relabelling
+        self.relabel = kernel(*related, seconds=0.3)(relabel)
+        numbers, cells = int64[::1], int64[:, ::1]
+        asked = NamedTuple([int32[:, ::1], numbers, numbers], Asked)
+        known = roles, operands, tensors
+        place = f"{unrank.__name__}.find_cells"
+        self.find_cells_narrow = kernel(
+            asked, *known, narrow, cells, seconds=1.2, place=f"{place}_narrow"
+        )(find_cells_narrow)
+        self.find_cells_wide = kernel(
+            asked, *known, wide, cells, seconds=1.2, place=f"{place}_wide"
+        )(find_cells_wide)
+        chosen = int32[:, ::1]
+        self.choose_words = kernel(cells, lists, *known, words, fitting, chosen, seconds=0.6)(
+            choose_words
+        )
+        self.write_grids = kernel(
+            chosen, numbers, numbers, tables, words, relabelling, uint8[:, ::1], seconds=0.4
+        )(write_grids)
         self.callees = [
             Callee(self.allow_permutations),
             Callee(self.survey, boolean),
@@ -186,6 +217,11 @@ class NineStages:
         """What counting one board takes, except the wide sum, which few boards need."""
         warming = self.allow_permutations, self.choose_roles
         return [kernel for kernel in self._called() if kernel not in warming]
+
+    def of_quick_order(self) -> list[Kernel]:
+        """What finding solutions by number takes besides, except the wide search for cells."""
+        found = self.find_cells_narrow, self.choose_words, self.write_grids
+        return [self.list_words, self.mark_fitting, self.relabel, *found]
 
     def of_many_boards(self) -> list[Kernel]:
         """What counting many boards on a thread each takes."""
