@@ -45,8 +45,8 @@ def copy(data: Any, place: int, others: Any, other: int) -> None:
     others[other : other + WIDE] = data[place : place + WIDE]
 
 
-def put(data: Any, place: int, more: Any, out: Any, at: int) -> None:
-    """Copy four bytes from a place on, united with those of a uint32, as it is in memory."""
+def unite_four(data: Any, place: int, more: Any, out: Any, at: int) -> None:
+    """Write the union of the bits of four bytes and of those that a uint32 has in memory."""
     extra = np.array([more], np.uint32).view(np.uint8)
     out[at : at + FOUR] = data[place : place + FOUR] | extra
 
@@ -129,7 +129,7 @@ def _copy(typing_context, data, place, others, other):
 
 
 @intrinsic
-def _put(typing_context, data, place, more, out, at):
+def _unite_four(typing_context, data, place, more, out, at):
     def generate(context, builder, signature, args):
         kinds = signature.args
         source = _address(context, builder, kinds[0], *args[:2], kind=_I32)
@@ -185,9 +185,9 @@ def _copy_cpu(data, place, others, other):
     return lambda data, place, others, other: _copy(data, place, others, other)
 
 
-@overload(put, target="cpu", jit_options=INLINED)
-def _put_cpu(data, place, more, out, at):
-    return lambda data, place, more, out, at: _put(data, place, more, out, at)
+@overload(unite_four, target="cpu", jit_options=INLINED)
+def _unite_four_cpu(data, place, more, out, at):
+    return lambda data, place, more, out, at: _unite_four(data, place, more, out, at)
 
 
 @overload(unite, target="cpu", jit_options=INLINED)
