@@ -20,9 +20,7 @@ ZERO, EMPTY = ord("0"), ord(".")
 LETTERS = ord("A") - ord("9") - 1
 """What stands between the digits and the letters."""
 
-FOUR = 4
-
-_I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+_I8, _I16, _I32, _I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 _BYTES = ir.VectorType(_I8, WIDE)
 
 
@@ -45,10 +43,9 @@ def copy(data: Any, place: int, others: Any, other: int) -> None:
     others[other : other + WIDE] = data[place : place + WIDE]
 
 
-def unite_four(data: Any, place: int, more: Any, out: Any, at: int) -> None:
-    """Write the union of the bits of four bytes and of those that a uint32 has in memory."""
-    extra = np.array([more], np.uint32).view(np.uint8)
-    out[at : at + FOUR] = data[place : place + FOUR] | extra
+def unite_three(data: Any, place: int, byte: Any, out: Any, at: int) -> None:
+    """Write the union of the bits of each of three bytes and those of one byte, a uint8."""
+    out[at : at + 3] = data[place : place + 3] | byte
 
 
 def unite(data: Any, place: int, others: Any, other: int, out: Any, at: int) -> None:
@@ -129,15 +126,21 @@ def _copy(typing_context, data, place, others, other):
 
 
 @intrinsic
-def _unite_four(typing_context, data, place, more, out, at):
+def _unite_three(typing_context, data, place, byte, out, at):
     def generate(context, builder, signature, args):
-        kinds = signature.args
-        source = _address(context, builder, kinds[0], *args[:2], kind=_I32)
-        value = builder.or_(builder.load(source, align=1), args[2])
-        builder.store(value, _address(context, builder, kinds[3], *args[3:], kind=_I32), align=1)
+        kinds, byte = signature.args, args[2]
+        twice = builder.mul(builder.zext(byte, _I16), _I16(0x0101))
+        for shift, kind, more in (0, _I16, twice), (2, _I8, byte):
+            source = builder.add(args[1], _I64(shift))
+            target = builder.add(args[4], _I64(shift))
+            value = builder.load(
+                _address(context, builder, kinds[0], args[0], source, kind), align=1
+            )
+            address = _address(context, builder, kinds[3], args[3], target, kind)
+            builder.store(builder.or_(value, more), address, align=1)
         return context.get_dummy_value()
 
-    return types.void(data, types.int64, types.uint32, out, types.int64), generate
+    return types.void(data, types.int64, types.uint8, out, types.int64), generate
 
 
 @intrinsic
@@ -185,9 +188,9 @@ def _copy_cpu(data, place, others, other):
     return lambda data, place, others, other: _copy(data, place, others, other)
 
 
-@overload(unite_four, target="cpu", jit_options=INLINED)
-def _unite_four_cpu(data, place, more, out, at):
-    return lambda data, place, more, out, at: _unite_four(data, place, more, out, at)
+@overload(unite_three, target="cpu", jit_options=INLINED)
+def _unite_three_cpu(data, place, byte, out, at):
+    return lambda data, place, byte, out, at: _unite_three(data, place, byte, out, at)
 
 
 @overload(unite, target="cpu", jit_options=INLINED)

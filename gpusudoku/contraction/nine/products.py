@@ -19,13 +19,8 @@ from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.ordered import InOrder
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.boxes import make_boxes
-from gpusudoku.kernels.contraction.nine.products import (
-    CELLS,
-    SPARE,
-    Known,
-    Strips,
-    make_strips,
-)
+from gpusudoku.kernels.contraction.nine.products import SPARE
+from gpusudoku.kernels.contraction.nine.strips import CELLS, Known, Strips, make_strips
 
 BLOCK = 1 << 15
 """Solutions in a block: 2.7 MB of text. Larger ones do not stay in a cache until they are read."""

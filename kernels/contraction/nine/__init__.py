@@ -24,8 +24,8 @@ stage                  file                reads                        writes
 ``list_words``         words               Lists                        ListScratch, Words
 ``mark_fitting``       words               Lists, Numbering, Roles      Fitting
 ``write_boxes``        boxes               Lists, Roles, Words          Boxes
-``write_solutions``    products            ``products.Known``           Strips, which belong to a
-                                                                        thread; the solutions
+``write_solutions``    products, strips,   ``strips.Known``             Strips, which belong to a
+                       filling                                          thread; the solutions
 ====================== =================== ============================ =========================
 
 A group is one piece of memory, whose address is all that stages are given (``kernels/groups.py``).

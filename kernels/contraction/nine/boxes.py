@@ -24,10 +24,10 @@ NUMBERS = 6 * PARTITIONS
 """Codes whose sets have three digits each."""
 PARTNERS = 6 * ORTHOGONAL
 """Codes with which a code makes a box."""
-ROW = 4
-"""Bytes of a row of a box."""
-BOX = 3 * ROW
+BOX = 9
 """Bytes of a box."""
+NO_BOX = 255
+"""The rank of codes that do not make a box."""
 POWERS = tuple(3**digit for digit in range(9))
 """What the set of each digit counts in a code."""
 
@@ -46,16 +46,16 @@ class Boxes(Group):
     """uint8 (6, 6): the permutation that is the second and then the first."""
     rank: NDArray[np.uint8]
     """uint8 (280 * 6 * 280): by partition of a summed line, and number of a crossing line's code,
-    the rank of the latter, if it has one."""
+    the rank of the latter, or NO_BOX."""
     boxes: NDArray[np.uint8]
-    """uint8 (6 * 280 * PARTNERS * BOX): by number of a summed line's code, and rank: a box, as its
-    three rows. A row has three digits, from 1 on, and a zero."""
+    """uint8 (6 * 280 * PARTNERS * BOX): by number of a summed line's code, and rank: a box, row
+    by row, digits from 1 on."""
     words: NDArray[np.uint16]
     """uint16 (6, MOST_MAPS, 3): the numbers of the codes of ``Words``."""
 
 
 def make_boxes() -> Boxes:
-    """Room for the boxes of any board, 8 MB of it."""
+    """Room for the boxes of any board, 7 MB of it."""
     return Boxes(
         number=(np.int16, (3**9,)),
         sets=(np.uint8, (NUMBERS, 9)),
@@ -73,7 +73,7 @@ def write_boxes(tables, lists, roles, words, boxes):
         for before in range(6):
             boxes.composed[after, before] = compose(after, before, tables.permutations)
     crossing_is_band = roles.crossing[P] >= 3
-    boxes.boxes[:] = 0
+    boxes.rank[:] = NO_BOX
     for summed in range(PARTITIONS):
         for k in range(ORTHOGONAL):
             partition = np.int64(tables.orthogonal[summed, k])
@@ -126,4 +126,4 @@ def _write_box(box, band, stack, boxes):
     """Write a box by the numbers of a band's and of a stack's code."""
     for digit in range(9):
         row, column = boxes.sets[band, digit], boxes.sets[stack, digit]
-        boxes.boxes[box + ROW * row + column] = digit + 1
+        boxes.boxes[box + 3 * row + column] = digit + 1

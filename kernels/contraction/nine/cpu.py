@@ -18,10 +18,11 @@ from gpusudoku.kernels.contraction.nine.boxes import make_boxes, write_boxes
 from gpusudoku.kernels.contraction.nine.dot import narrow_enough, sum_narrow, sum_wide
 from gpusudoku.kernels.contraction.nine.maps import allow_permutations, list_lines
 from gpusudoku.kernels.contraction.nine.operands import sort_entries
-from gpusudoku.kernels.contraction.nine.products import Known, make_strips, write_solutions
+from gpusudoku.kernels.contraction.nine.products import write_solutions
 from gpusudoku.kernels.contraction.nine.prune import divide, find_alike, prune
 from gpusudoku.kernels.contraction.nine.roles import choose_roles, number_partitions
 from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, make_slabs
+from gpusudoku.kernels.contraction.nine.strips import Known, make_strips
 from gpusudoku.kernels.contraction.nine.symmetries import pair_up
 from gpusudoku.kernels.contraction.nine.tensors import contract_ab, contract_c, list_orthogonal
 from gpusudoku.kernels.contraction.nine.unrank import (
