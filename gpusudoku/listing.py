@@ -24,6 +24,7 @@ from gpusudoku.jobs.interrupts import interruptible
 from gpusudoku.jobs.job import Progress
 from gpusudoku.options import OptionFields, Options, is_integer, takes_options
 from gpusudoku.orders.choose import Orders
+from gpusudoku.orders.protocol import Ordered
 from gpusudoku.orders.sampling import SEED_BITS, Uniform
 from gpusudoku.slicing import Slice, joined
 
@@ -153,11 +154,13 @@ class Solutions(Slice):
         InputError
             If the bounds are not in this order, or beyond the count.
         """
-        return self._orders.quick.rows(*self._part(first, last))
+        order, end = self._quick(first, last)
+        return order.rows(first, end)
 
     def lines(self, first: int = 0, last: int | None = None) -> Iterator[bytes | memoryview]:
         """What ``blocks`` gives as text, in pieces of whole lines with newlines: for files."""
-        return self._orders.quick.texts(*self._part(first, last))
+        order, end = self._quick(first, last)
+        return order.texts(first, end)
 
     def _sampled(self, blocks: Iterator[NDArray[Any]], n: int) -> Iterator[NDArray[np.uint8]]:
         while n > 0:
@@ -167,16 +170,17 @@ class Solutions(Slice):
             n -= len(numbers)
             yield rows
 
-    def _part(self, first: int, last: int | None) -> tuple[int, int]:
+    def _quick(self, first: int, last: int | None) -> tuple[Ordered, int]:
+        """The quick order, and the end of a part of it that is checked."""
         with interruptible():
-            count = self._orders.quick.count
-        end = count if last is None else last
-        if not (is_integer(first) and is_integer(end) and 0 <= first <= end <= count):
+            order = self._orders.quick
+        end = order.count if last is None else last
+        if not (is_integer(first) and is_integer(end) and 0 <= first <= end <= order.count):
             raise InputError(
-                f"solutions from {described(first)} to {described(last)}: expected two numbers"
-                f" from 0 to {count}"
+                f"solutions from {described(first)} to {described(end)}: expected two numbers"
+                f" from 0 to {order.count}"
             )
-        return int(first), int(end)
+        return order, end
 
 
 @takes_options

@@ -94,9 +94,10 @@ class Slice:
         return Board(cells, self.board.geometry)
 
     def __contains__(self, grid: object) -> bool:
-        """Whether a grid is among them."""
+        """Whether a grid is among them; of a whole board that is known without counting."""
         try:
-            return self.rank(grid) >= 0  # type: ignore[arg-type]
+            solution = solution_of(self.board, grid)  # type: ignore[arg-type]
+            return not self._slices or self.rank(solution) >= 0
         except InputError:
             return False
 
@@ -176,7 +177,7 @@ class Slice:
 
     def _early(self, k: int) -> NDArray[np.uint8] | None:
         """One of the first solutions of the board, found without counting; None if it is not."""
-        if self._slices or not 0 <= k < EARLY:
+        if self._slices or self._orders.is_counted or not 0 <= k < EARLY:
             return None
         for rows in self._orders.ascending.rows(0, EARLY):
             if k < len(rows):

@@ -72,6 +72,11 @@ class Orders:
         return _restored, (__version__, self.board, self.options)
 
     @property
+    def is_counted(self) -> bool:
+        """Whether the number of solutions is known already."""
+        return self._count is not None
+
+    @property
     def count(self) -> int:
         """The number of solutions."""
         with self._lock:

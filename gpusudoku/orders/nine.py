@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
+from threading import RLock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.contraction.nine.products import Products
 from gpusudoku.contraction.nine.quick import QuickOrder
-from gpusudoku.orders.protocol import as_texts
-
-BLOCK = 1 << 14
-"""Solutions that are handed on together."""
 
 
 class QuickNine:
@@ -27,7 +26,8 @@ class QuickNine:
     """
 
     def __init__(self, candidates: NDArray[np.uint64], threads: int) -> None:
-        self._order = QuickOrder(candidates, threads)
+        self._order, self._threads = QuickOrder(candidates, threads), threads
+        self._lock = RLock()
 
     @property
     def count(self) -> int:
@@ -40,10 +40,18 @@ class QuickNine:
 
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
         """See ``Ordered``."""
-        last = self.count if last is None else min(last, self.count)
-        for start in range(first, last, BLOCK):
-            yield self.at(np.array(range(start, min(start + BLOCK, last)), object))
+        return self._products.rows(first, self._end(last), threads=self._threads)
 
     def texts(self, first: int, last: int | None = None) -> Iterator[bytes | memoryview]:
         """See ``Ordered``."""
-        return as_texts(self.rows(first, last))
+        last = self._end(last)
+        for lines in self._products.rows(first, last, text=True, threads=self._threads):
+            yield lines.reshape(-1).data
+
+    def _end(self, last: int | None) -> int:
+        return self.count if last is None else min(last, self.count)
+
+    @cached_property
+    def _products(self) -> Products:
+        with self._lock:
+            return Products(self._order)

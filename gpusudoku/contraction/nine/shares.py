@@ -110,8 +110,9 @@ class NineShares:
 
     def prepare(self, threads: int) -> None:
         """Make the tensors, the kinds of entries and the turns."""
-        self.nine.prepare(threads)
         work, words, call = self.nine.workspace, make_words(), share_stages()
+        call.choose_turning_roles(work.lists, work.numbering, work.roles)
+        self.nine.prepare(threads)
         stages().list_words(tables(), work.scratch, work.lists, words)
         call.name_entries(work.lists, work.numbering, words, self.naming)
         found = 0

@@ -10,6 +10,7 @@ from numba import int64, typeof
 from gpusudoku.kernels.contraction.nine.arrays import make_workspace
 from gpusudoku.kernels.contraction.nine.environments import collect, make_found
 from gpusudoku.kernels.contraction.nine.naming import make_naming, name_entries
+from gpusudoku.kernels.contraction.nine.roles import choose_turning_roles
 from gpusudoku.kernels.contraction.nine.shares import make_ledger, sweep_narrow, sweep_wide
 from gpusudoku.kernels.contraction.nine.slabs import make_slabs
 from gpusudoku.kernels.contraction.nine.symmetries import find_symmetries
@@ -29,6 +30,9 @@ class ShareStages:
         _, lists, numbering, roles, _, _, tensors, _, symmetries, _ = workspace.types
         words, naming, turn = map(typeof, (make_words(), make_naming(), make_turn_arrays()))
         environment, found = int64[::1], typeof(make_found())
+        self.choose_turning_roles = kernel(lists, numbering, roles, seconds=0.6)(
+            choose_turning_roles
+        )
         self.name_entries = kernel(lists, numbering, words, naming, seconds=0.5)(name_entries)
         masks = typeof(np.zeros((6, 9), np.uint8))
         self.find_symmetries = kernel(masks, tables, symmetries, seconds=0.5)(find_symmetries)
@@ -45,5 +49,5 @@ class ShareStages:
 
     def of_one_board(self) -> list[Kernel]:
         """What the shares of one board take, except the wide sweep, which few boards need."""
-        return [self.name_entries, self.find_symmetries, self.make_turn, self.sweep_narrow,
-                self.collect]  # fmt: skip
+        return [self.choose_turning_roles, self.name_entries, self.find_symmetries, self.make_turn,
+                self.sweep_narrow, self.collect]  # fmt: skip

@@ -52,7 +52,7 @@ def end_of_group(first, last, pairs):
 
 
 @jitable
-def number_rows(side, first, last, operands, pairs, slabs):
+def _number_rows(side, first, last, operands, pairs, slabs):
     """Write ``row`` of a side: the numbers of A that these pairs need get a row."""
     start, entries, row, crossing = (
         operands.start[A],
@@ -93,7 +93,7 @@ def _select(a, b, roles, operands, tensors, slabs):
 
 
 @jitable
-def fill(side, first, runs, words, roles, operands, slabs):
+def _fill(side, first, runs, words, roles, operands, slabs):
     """Write rows of the slab of a side, run after run; ``words`` is a run's length in words."""
     slab, gathered, row = slabs.slab_words[side], slabs.gathered_words[side], slabs.row[side]
     for k in range(runs):
@@ -104,8 +104,9 @@ def fill(side, first, runs, words, roles, operands, slabs):
                 slab[c, to + l] = gathered[source, c, l]
 
 
-def build_gather(entry: Any) -> tuple[Callable[..., None], Callable[..., None]]:
-    """Make ``gather`` and ``scale`` for slabs whose entries are of a type of Numba."""
+def build_slabs(entry: Any) -> tuple[Callable[..., int], Callable[..., None]]:
+    """Make ``gather_group`` and ``lay_out`` for slabs whose entries are of a type of Numba."""
+    per_word = 64 // entry.bitwidth
 
     @jitable
     def gather(side, b, length, roles, operands, tensors, slabs):
@@ -141,7 +142,25 @@ def build_gather(entry: Any) -> tuple[Callable[..., None], Callable[..., None]]:
                     for l in range(k * length, (k + 1) * length):  # noqa: E741
                         slab[c, l] = entry(slab[c, l] * times)
 
-    return gather, scale
+    @jitable
+    def gather_group(first, end, pairs, roles, operands, tensors, slabs):
+        """Gather the runs that some pairs with the same b need; return the length of a run."""
+        b = pairs[first, 0]
+        count = operands.start[B, b + 1] - operands.start[B, b]
+        length = (count + PACK - 1) // PACK * PACK
+        for side in range(2):
+            _number_rows(side, first, end, operands, pairs, slabs)
+            gather(side, b, length, roles, operands, tensors, slabs)
+        return length
+
+    @jitable
+    def lay_out(first, runs, length, roles, operands, slabs):
+        """Write the slabs of some entries of A, from ``first`` on, and all of a group's b."""
+        for side in range(2):
+            _fill(side, first, runs, length // per_word, roles, operands, slabs)
+        scale(first, runs, length, roles, operands, slabs)
+
+    return gather_group, lay_out
 
 
 def build_pair_sum(
@@ -158,8 +177,7 @@ def build_pair_sum(
     keep
         Whether ``slabs.totals`` is written: the dot product of every term.
     """
-    per_word = 64 // entry.bitwidth
-    gather, scale = build_gather(entry)
+    gather_group, lay_out = build_slabs(entry)
 
     @jitable
     def dot_all(count, length, slabs):
@@ -201,17 +219,6 @@ def build_pair_sum(
         return result
 
     @jitable
-    def gather_group(first, end, pairs, roles, operands, tensors, slabs):
-        """Gather the runs that some pairs with the same b need; return the length of a run."""
-        b = pairs[first, 0]
-        count = operands.start[B, b + 1] - operands.start[B, b]
-        length = (count + PACK - 1) // PACK * PACK
-        for side in range(2):
-            number_rows(side, first, end, operands, pairs, slabs)
-            gather(side, b, length, roles, operands, tensors, slabs)
-        return length
-
-    @jitable
     def sum_pair(a, b, length, roles, operands, tensors, slabs):
         """Return the sum of a pair, whose runs are gathered."""
         terms = _select(a, b, roles, operands, tensors, slabs)
@@ -221,12 +228,10 @@ def build_pair_sum(
         if terms == 0:
             return result
         slabs.sums[DOTTED] += terms * (stop - k) * (operands.start[B, b + 1] - operands.start[B, b])
-        words, at_once = length // per_word, TILE // length
+        at_once = TILE // length
         while k < stop:
             runs = min(at_once, stop - k)
-            fill(LEFT, k, runs, words, roles, operands, slabs)
-            fill(RIGHT, k, runs, words, roles, operands, slabs)
-            scale(k, runs, length, roles, operands, slabs)
+            lay_out(k, runs, length, roles, operands, slabs)
             result += dot_all(terms, runs * length, slabs)
             k += runs
         return result

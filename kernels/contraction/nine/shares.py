@@ -41,8 +41,8 @@ from gpusudoku.kernels.contraction.nine.arrays import (
     Q,
     R,
 )
-from gpusudoku.kernels.contraction.nine.dot import build_gather, end_of_group, fill, number_rows
-from gpusudoku.kernels.contraction.nine.slabs import LEFT, PACK, RIGHT, STRIDE, TILE
+from gpusudoku.kernels.contraction.nine.dot import build_slabs, end_of_group
+from gpusudoku.kernels.contraction.nine.slabs import LEFT, RIGHT, STRIDE, TILE
 from gpusudoku.kernels.contraction.nine.turns import KINDS
 from gpusudoku.kernels.groups import Group
 from gpusudoku.kernels.kernel import jitable
@@ -264,9 +264,8 @@ def _join_group(b, turn, environment, ledger):
 
 
 def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
-    """Make ``sweep`` for slabs of one width; see ``build_sum_pairs``."""
-    per_word = 64 // entry.bitwidth
-    gather, scale = build_gather(entry)
+    """Make ``sweep`` for slabs of one width; see ``build_pair_sum``."""
+    gather_group, lay_out = build_slabs(entry)
 
     @jitable
     def add_products(k, runs, length, a, b, turn, slabs, ledger):
@@ -338,14 +337,8 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
         full = False
         while state[FIRST] < state[LAST] and not full:
             b, end = pairs[state[FIRST], 0], end_of_group(state[FIRST], state[LAST], pairs)
-            count = start[B, b + 1] - start[B, b]
-            length = (count + PACK - 1) // PACK * PACK
-            words, at_once = length // per_word, TILE // length
+            length = gather_group(state[FIRST], end, pairs, roles, operands, tensors, slabs)
             b_kinds = pivot.first[B, b + 1] - pivot.first[B, b]
-            number_rows(LEFT, state[FIRST], end, operands, pairs, slabs)
-            number_rows(RIGHT, state[FIRST], end, operands, pairs, slabs)
-            gather(LEFT, b, length, roles, operands, tensors, slabs)
-            gather(RIGHT, b, length, roles, operands, tensors, slabs)
             _find_fitting(b, pivot, roles.shape, ledger)
             for pair in range(state[FIRST], end):
                 a = pairs[pair, 1]
@@ -353,10 +346,8 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
                 if _clear(a_kinds, b_kinds, a, b, turn, tensors, ledger):
                     k, stop = start[A, a], start[A, a + 1]
                     while k < stop:
-                        runs = min(at_once, stop - k)
-                        fill(LEFT, k, runs, words, roles, operands, slabs)
-                        fill(RIGHT, k, runs, words, roles, operands, slabs)
-                        scale(k, runs, length, roles, operands, slabs)
+                        runs = min(TILE // length, stop - k)
+                        lay_out(k, runs, length, roles, operands, slabs)
                         add_products(k, runs, length, a, b, turn, slabs, ledger)
                         k += runs
                     size = np.int64(pairs[pair, 2])
