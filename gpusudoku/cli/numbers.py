@@ -50,7 +50,7 @@ def part_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Pa
     """What stands as I/N, for click."""
     if value is None:
         return None
-    match = re.fullmatch(r"\s*(\d{1,18})\s*/\s*(\d{1,18})\s*", value, re.ASCII)
+    match = re.fullmatch(rf"\s*(\d{{1,{MOST_DIGITS}}})/(\d{{1,{MOST_DIGITS}}})\s*", value, re.ASCII)
     part = Part(int(match[1]), int(match[2])) if match else Part(0, 0)
     if not 1 <= part.index <= part.parts:
         raise click.BadParameter(f"{shown(value)}: expected I/N, I from 1 to N, such as 3/100")

@@ -14,7 +14,7 @@ from gpusudoku.cli.numbers import Number
 from gpusudoku.cli.options import Reading, devices, output_file, reading
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.report import start_engine
-from gpusudoku.cli.source import Source, place_of
+from gpusudoku.cli.source import Source, place_of, with_blanks
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 
@@ -81,8 +81,9 @@ def rank(board: str, grids: tuple[str, ...], reading: Reading, **fields: Any) ->
     """
     if board == "-" and "-" in grids:
         raise InputError("standard input cannot be both the board and the solutions")
-    _, solutions = _solutions(board, reading, fields)
-    source = Source(grids, reading)
+    batch, solutions = _solutions(board, reading, fields)
+    cells = batch.geometry.cells
+    source = Source([with_blanks(grid, cells) for grid in grids], reading)
     with Output(None, False, [board, *grids]) as out:
         for batch in source.singles():
             with naming(place_of(batch, 0)):
