@@ -181,7 +181,8 @@ class Slice:
             return None
         for rows in self._orders.ascending.rows(0, EARLY):
             if k < len(rows):
-                return rows[k]
+                cells: NDArray[np.uint8] = rows[k]
+                return cells
             k -= len(rows)
         return None
 

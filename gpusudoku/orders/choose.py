@@ -172,7 +172,8 @@ class Orders:
 
     def _candidates(self) -> NDArray[np.uint64]:
         """What a contraction begins with, of a board that has solutions."""
-        return Frontier.of([self.board]).simplified(SearchSettings()).candidates[0]
+        [candidates] = Frontier.of([self.board]).simplified(SearchSettings()).candidates
+        return candidates
 
     @cached_property
     def _by_prefixes(self) -> Ascending:
