@@ -141,7 +141,7 @@ class Solutions(Slice):
         uniform = Uniform(seed, count)
         if distinct and n > count:
             raise InputError(f"a sample of {n} distinct solutions: there are {count}")
-        return self._sampled(uniform.distinct() if distinct else uniform.all(), n)
+        return self._sampled(uniform.distinct(n) if distinct else uniform.first(n))
 
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
         """The solutions in arrays, uint8 (k, cells), in the quick order and constant memory.
@@ -162,12 +162,10 @@ class Solutions(Slice):
         order, end = self._quick(first, last)
         return order.texts(first, end)
 
-    def _sampled(self, blocks: Iterator[NDArray[Any]], n: int) -> Iterator[NDArray[np.uint8]]:
-        while n > 0:
+    def _sampled(self, blocks: Iterator[NDArray[Any]]) -> Iterator[NDArray[np.uint8]]:
+        for numbers in blocks:
             with interruptible():
-                numbers = next(blocks)[:n]
                 rows = self._orders.quick.at(numbers)
-            n -= len(numbers)
             yield rows
 
     def _quick(self, first: int, last: int | None) -> tuple[Ordered, int]:
