@@ -158,7 +158,7 @@ class NineStages:
             int64, int64, int64, roles, orthogonal, intermediate, tensors, seconds=0.4
         )(contract_c)
         arranged = boolean, tables, lists, numbering, roles, operands, symmetries, orbits
-        self.arrange = kernel(*arranged, seconds=1.2)(arrange)
+        self.arrange = kernel(*arranged, seconds=0.9)(arrange)
         summed = int64, int64, roles, operands, tensors, orbits
         # Both are named alike by the template that makes them.
         place = f"{__name__}.sum_narrow", f"{__name__}.sum_wide"
@@ -170,17 +170,17 @@ class NineStages:
         self.mark_fitting = kernel(*known, fitting, seconds=0.3)(mark_fitting)
         relabelling = typeof(make_relabelling())
         moved = int64, tables, symmetries, orbits, relabelling
-        self.relabel = kernel(*moved, seconds=0.3)(relabel)
+        self.relabel = kernel(*moved, seconds=0.1)(relabel)
         numbers, cells, chosen = int64[::1], int64[:, ::1], int32[:, ::1]
         asked = NamedTuple([int32[:, ::1], numbers, numbers], Asked)
         found = asked, roles, operands, tensors
         place = f"{__name__}.find_narrow", f"{__name__}.find_wide"
-        self.find_narrow = kernel(*found, narrow, cells, seconds=1.5, place=place[0])(find_narrow)
-        self.find_wide = kernel(*found, wide, cells, seconds=1.5, place=place[1])(find_wide)
+        self.find_narrow = kernel(*found, narrow, cells, seconds=1.3, place=place[0])(find_narrow)
+        self.find_wide = kernel(*found, wide, cells, seconds=1.4, place=place[1])(find_wide)
         fit = cells, lists, roles, operands, tensors, words, fitting, chosen
-        self.choose_words = kernel(*fit, seconds=0.6)(choose_words)
+        self.choose_words = kernel(*fit, seconds=0.3)(choose_words)
         written = chosen, numbers, numbers, tables, words, relabelling, uint8[:, ::1]
-        self.write_grids = kernel(*written, seconds=0.4)(write_grids)
+        self.write_grids = kernel(*written, seconds=0.2)(write_grids)
         self.callees = [
             Callee(self.allow_permutations),
             Callee(self.survey, boolean),
