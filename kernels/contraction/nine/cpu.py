@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 
 from gpusudoku.kernels.calls import Callee
 from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
+from gpusudoku.kernels.contraction.nine.boxes import make_boxes, write_boxes
 from gpusudoku.kernels.contraction.nine.dot import narrow_enough, sum_narrow, sum_wide
 from gpusudoku.kernels.contraction.nine.maps import allow_permutations, list_lines
 from gpusudoku.kernels.contraction.nine.operands import sort_entries
+from gpusudoku.kernels.contraction.nine.products import write_solutions
 from gpusudoku.kernels.contraction.nine.prune import divide, find_alike, prune
 from gpusudoku.kernels.contraction.nine.roles import choose_roles, number_partitions
 from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, make_slabs
+from gpusudoku.kernels.contraction.nine.strips import Known, make_strips
 from gpusudoku.kernels.contraction.nine.symmetries import pair_up
 from gpusudoku.kernels.contraction.nine.tensors import contract_ab, contract_c, list_orthogonal
 from gpusudoku.kernels.contraction.nine.unrank import (
@@ -181,6 +184,14 @@ class NineStages:
         self.choose_words = kernel(*fit, seconds=0.3)(choose_words)
         written = chosen, numbers, numbers, tables, words, relabelling, uint8[:, ::1]
         self.write_grids = kernel(*written, seconds=0.2)(write_grids)
+        boxes, strips = typeof(make_boxes()), typeof(make_strips(text=True))
+        self.write_boxes = kernel(tables, lists, roles, words, boxes, seconds=0.6)(write_boxes)
+        solved = NamedTuple(
+            [lists, roles, tensors, operands, orbits, words, fitting, relabelling, boxes], Known
+        )
+        self.write_solutions = kernel(numbers, int64, solved, strips, uint8[::1], seconds=4.0)(
+            write_solutions
+        )
         self.callees = [
             Callee(self.allow_permutations),
             Callee(self.survey, boolean),
@@ -214,6 +225,10 @@ class NineStages:
         """What finding solutions by number takes besides, except the wide search for cells."""
         found = self.find_narrow, self.choose_words, self.write_grids
         return [self.list_words, self.mark_fitting, self.relabel, *found]
+
+    def of_products(self) -> list[Kernel]:
+        """What writing all solutions takes besides."""
+        return [self.write_boxes, self.write_solutions]
 
     def of_many_boards(self) -> list[Kernel]:
         """What counting many boards on a thread each takes."""
