@@ -1,4 +1,4 @@
-"""For every cell and digit of a 9x9 board how many solutions have it there. Special to 3x3 boxes."""
+"""How many solutions of a 9x9 board have which digit in which cell. Special to 3x3 boxes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.arrays import P
 from gpusudoku.kernels.contraction.nine.cpu_shares import ShareStages
 from gpusudoku.kernels.contraction.nine.environments import LIMB, Found, make_found
-from gpusudoku.kernels.contraction.nine.naming import make_naming
-from gpusudoku.kernels.contraction.nine.shares import (
+from gpusudoku.kernels.contraction.nine.ledger import (
     FIRST,
     LAST,
     MOST,
@@ -27,6 +26,7 @@ from gpusudoku.kernels.contraction.nine.shares import (
     USED,
     make_ledger,
 )
+from gpusudoku.kernels.contraction.nine.naming import make_naming
 from gpusudoku.kernels.contraction.nine.slabs import make_slabs
 from gpusudoku.kernels.contraction.nine.turns import make_turn_arrays
 from gpusudoku.kernels.contraction.nine.words import make_words

@@ -9,9 +9,10 @@ from numba import int64, typeof
 
 from gpusudoku.kernels.contraction.nine.arrays import make_workspace
 from gpusudoku.kernels.contraction.nine.environments import collect, make_found
+from gpusudoku.kernels.contraction.nine.ledger import make_ledger
 from gpusudoku.kernels.contraction.nine.naming import make_naming, name_entries
 from gpusudoku.kernels.contraction.nine.roles import choose_turning_roles
-from gpusudoku.kernels.contraction.nine.shares import make_ledger, sweep_narrow, sweep_wide
+from gpusudoku.kernels.contraction.nine.shares import sweep_narrow, sweep_wide
 from gpusudoku.kernels.contraction.nine.slabs import make_slabs
 from gpusudoku.kernels.contraction.nine.symmetries import find_symmetries
 from gpusudoku.kernels.contraction.nine.turns import make_turn, make_turn_arrays

@@ -34,7 +34,6 @@ from gpusudoku.kernels.contraction.nine.arrays import (
     make_orbits,
 )
 from gpusudoku.kernels.contraction.nine.keys import number_at
-from gpusudoku.kernels.contraction.nine.naming import Naming
 from gpusudoku.kernels.contraction.nine.symmetries import walk_orbits, write_images
 from gpusudoku.kernels.contraction.nine.tensors import list_numbers
 from gpusudoku.kernels.groups import Group
