@@ -31,7 +31,7 @@ class ShareStages:
         _, lists, numbering, roles, _, _, tensors, _, symmetries, _ = workspace.types
         words, naming, turn = map(typeof, (make_words(), make_naming(), make_turn_arrays()))
         environment, found = int64[::1], typeof(make_found())
-        self.choose_turning_roles = kernel(lists, numbering, roles, seconds=0.6)(
+        self.choose_turning_roles = kernel(lists, numbering, roles, seconds=0.8)(
             choose_turning_roles
         )
         self.name_entries = kernel(lists, numbering, words, naming, seconds=0.5)(name_entries)
@@ -45,8 +45,8 @@ class ShareStages:
         place = f"{__name__}.sweep_narrow", f"{__name__}.sweep_wide"
         narrow = typeof(make_slabs(wide=False)), typeof(make_ledger(wide=False))
         wide = typeof(make_slabs(wide=True)), typeof(make_ledger(wide=True))
-        self.sweep_narrow = kernel(*swept, *narrow, seconds=2.0, place=place[0])(sweep_narrow)
-        self.sweep_wide = kernel(*swept, *wide, seconds=2.0, place=place[1])(sweep_wide)
+        self.sweep_narrow = kernel(*swept, *narrow, seconds=2.8, place=place[0])(sweep_narrow)
+        self.sweep_wide = kernel(*swept, *wide, seconds=2.8, place=place[1])(sweep_wide)
         known = tables, numbering, naming, turn, environment
         self.collect = kernel(int64, *known, found, seconds=0.5)(collect)
 
