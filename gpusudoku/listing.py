@@ -20,7 +20,7 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import InputError, described
 from gpusudoku.given import BoardLike, board_of
-from gpusudoku.jobs.interrupts import interruptible
+from gpusudoku.jobs.interrupts import telling_interrupts, telling_interrupts_of
 from gpusudoku.jobs.job import Progress
 from gpusudoku.options import OptionFields, Options, is_integer, takes_options
 from gpusudoku.orders.choose import Orders
@@ -39,7 +39,10 @@ class Solutions(Slice):
     Iterating gives the solutions in *ascending* order, as boards, and so do ``solutions[k]`` and
     slices: digits compare as numbers, cell by cell, row by row. Numbers are from 0 and of any size.
     The *quick* order of ``blocks``, ``lines`` and ``sample`` is the same on every machine, too; it
-    is ascending where there are at most 2^20 solutions.
+    is ascending where there are at most 2^20 solutions. Boards of other shapes than 9x9, or with
+    given candidates, have the ascending order alone. What takes counts of their solutions is an
+    error where these should take too long, and the first solution of a large board with few clues
+    may be out of reach: ``solve`` finds one sooner.
 
     Parameters
     ----------
@@ -78,7 +81,7 @@ class Solutions(Slice):
 
     def __bool__(self) -> bool:
         """Whether there are any, which is known without counting them."""
-        with interruptible():
+        with telling_interrupts():
             return self._orders.any
 
     def shares(self) -> NDArray[Any]:
@@ -94,7 +97,7 @@ class Solutions(Slice):
         TooExpensive
             If that should take too long. For 9x9 boards it never does.
         """
-        with interruptible():
+        with telling_interrupts():
             return self._orders.shares
 
     def sample(
@@ -136,12 +139,13 @@ class Solutions(Slice):
         if not is_integer(n) or n < 0:
             raise InputError(f"a sample of {described(n)}: expected an integer from 0 up")
         seed = secrets.randbits(SEED_BITS) if seed is None else seed
-        with interruptible():
+        with telling_interrupts():
             count = self._orders.quick.count if n else 1
         uniform = Uniform(seed, count)
         if distinct and n > count:
             raise InputError(f"a sample of {n} distinct solutions: there are {count}")
-        return self._sampled(uniform.distinct() if distinct else uniform.all(), n)
+        numbers = uniform.distinct(n) if distinct else uniform.first(n)
+        return telling_interrupts_of(map(self._orders.quick.at, numbers) if n else iter(()))
 
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
         """The solutions in arrays, uint8 (k, cells), in the quick order and constant memory.
@@ -155,24 +159,16 @@ class Solutions(Slice):
             If the bounds are not in this order, or beyond the count.
         """
         order, end = self._quick(first, last)
-        return order.rows(first, end)
+        return telling_interrupts_of(order.rows(first, end))
 
     def lines(self, first: int = 0, last: int | None = None) -> Iterator[bytes | memoryview]:
         """What ``blocks`` gives as text, in pieces of whole lines with newlines: for files."""
         order, end = self._quick(first, last)
-        return order.texts(first, end)
-
-    def _sampled(self, blocks: Iterator[NDArray[Any]], n: int) -> Iterator[NDArray[np.uint8]]:
-        while n > 0:
-            with interruptible():
-                numbers = next(blocks)[:n]
-                rows = self._orders.quick.at(numbers)
-            n -= len(numbers)
-            yield rows
+        return telling_interrupts_of(order.texts(first, end))
 
     def _quick(self, first: int, last: int | None) -> tuple[Ordered, int]:
         """The quick order, and the end of a part of it that is checked."""
-        with interruptible():
+        with telling_interrupts():
             order = self._orders.quick
         end = order.count if last is None else last
         if not (is_integer(first) and is_integer(end) and 0 <= first <= end <= order.count):

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError
 from gpusudoku.given import BoardLike
-from gpusudoku.jobs.interrupts import interruptible
+from gpusudoku.jobs.interrupts import telling_interrupts, telling_interrupts_of
 from gpusudoku.orders.checking import solution_of
 from gpusudoku.orders.choose import Orders
 from gpusudoku.orders.protocol import as_texts
@@ -47,7 +47,9 @@ class Slice:
 
     @property
     def count(self) -> int:
-        """How many there are, exact at any size."""
+        """How many there are, exact at any size; it may take as long as ``gpusudoku.count``."""
+        with telling_interrupts():
+            self._orders.counted()
         numbers = self._numbers
         return max(0, -((numbers.start - numbers.stop) // numbers.step))
 
@@ -86,7 +88,7 @@ class Slice:
         if isinstance(k, slice):
             range(0)[k]  # what is no slice of a list is none here
             return Slice(self._orders, (*self._slices, k))
-        with interruptible():
+        with telling_interrupts():
             cells = self._early(index(k))
             if cells is None:
                 number = self._number_of(index(k))
@@ -112,7 +114,7 @@ class Slice:
             If to find out should take too long. For 9x9 boards that never is.
         """
         solution = solution_of(self.board, grid)
-        with interruptible():
+        with telling_interrupts():
             number = self._orders.ascending.rank(solution.cells)
         try:
             return self._numbers.index(number)
@@ -137,6 +139,9 @@ class Slice:
         return _restored, (type(self), self._orders, self._slices)
 
     def _ascending(self) -> Iterator[NDArray[np.uint8]]:
+        return telling_interrupts_of(self._each_block())
+
+    def _each_block(self) -> Iterator[NDArray[np.uint8]]:
         start, stop, step = self._bounds()
         if not 0 < step <= NEAR:
             yield from self._looked_up()
@@ -151,7 +156,7 @@ class Slice:
     @cached_property
     def _numbers(self) -> range:
         """The numbers in the whole of those that are here."""
-        with interruptible():
+        with telling_interrupts():
             numbers = range(self._orders.count)
         for each in self._slices:
             numbers = numbers[each]
@@ -171,9 +176,7 @@ class Slice:
         numbers, count = self._numbers, self.count
         for first in range(0, count, TAKEN):
             part = numbers[first : min(first + TAKEN, count)]
-            with interruptible():
-                rows = self._orders.ascending.at(np.array(part, object))
-            yield rows
+            yield self._orders.ascending.at(np.array(part, object))
 
     def _early(self, k: int) -> NDArray[np.uint8] | None:
         """One of the first solutions of the board, found without counting; None if it is not."""
@@ -181,7 +184,8 @@ class Slice:
             return None
         for rows in self._orders.ascending.rows(0, EARLY):
             if k < len(rows):
-                return rows[k]
+                cells: NDArray[np.uint8] = rows[k]
+                return cells
             k -= len(rows)
         return None
 

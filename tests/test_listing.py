@@ -11,7 +11,7 @@ import pytest
 
 import gpusudoku
 from gpusudoku import Board, Geometry, InputError, Solutions
-from gpusudoku.errors import DeviceError, Interrupted
+from gpusudoku.errors import DeviceError, Interrupted, TooExpensive
 from gpusudoku.listing import solutions
 from gpusudoku.orders import choose, few
 from tests import naive
@@ -198,3 +198,23 @@ def test_threads_may_ask_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> No
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+@pytest.mark.usefixtures("uncompiled")
+def test_what_begins_with_a_count_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is an error, but for those who ask for the count alone; nothing else needs one."""
+    short_lists(monkeypatch)
+    monkeypatch.setattr(choose, "MOST_SECONDS", 0.0)
+    found = solutions(BOARD, device="cpu", jobs=1)
+    calls: list[Callable[[], Any]] = [
+        lambda: found[5000], lambda: found[-1], lambda: found.rank(SOLUTIONS[3]), found.shares,
+        lambda: found.sample(3), found.blocks, lambda: found[::-1][0],
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(TooExpensive, match="one of these should take about"):
+            call()
+    assert SOLUTIONS[3] in found
+    assert [tuple(board.cells.tolist()) for board in found] == SOLUTIONS
+    assert tuple(found[3].cells.tolist()) == SOLUTIONS[3]
+    assert found.count == len(SOLUTIONS)
+    assert tuple(found[-1].cells.tolist()) == SOLUTIONS[-1]

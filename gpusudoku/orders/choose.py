@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from math import inf
 from threading import RLock
 from typing import Any
 
@@ -27,12 +28,15 @@ from gpusudoku.jobs.job import Progress
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.orders.ascending import LEAF, Ascending
+from gpusudoku.orders.counts import count_one
 from gpusudoku.orders.few import Few, find, most_solutions
 from gpusudoku.orders.nine import QuickNine
 from gpusudoku.orders.protocol import Ordered, Ranked
 from gpusudoku.orders.shares import check_shares, counted_shares
-from gpusudoku.planning.run import count_board
 from gpusudoku.search.frontier import Frontier
+
+MOST_SECONDS = 600.0
+"""If a count should take longer on one core, nothing is done that only begins with it."""
 
 
 class Orders:
@@ -78,11 +82,21 @@ class Orders:
 
     @property
     def count(self) -> int:
-        """The number of solutions."""
+        """The number of solutions, for what else is wanted.
+
+        Raises
+        ------
+        TooExpensive
+            If to count them should take too long. For 9x9 boards it never does.
+        """
+        return self.counted(inf if self._contracts else MOST_SECONDS)
+
+    def counted(self, most_seconds: float = inf) -> int:
+        """The number of solutions; TooExpensive if that should take longer on one core."""
         with self._lock:
             if self._count is None and not self._are_few():
-                done = count_board(self.board, self.options, self._engine, progress=self._progress)
-                self._count = done.count
+                known = self.options, self._engine, most_seconds, self._progress
+                self._count = count_one(self.board, *known).count
             assert self._count is not None
             return self._count
 
@@ -172,7 +186,8 @@ class Orders:
 
     def _candidates(self) -> NDArray[np.uint64]:
         """What a contraction begins with, of a board that has solutions."""
-        return Frontier.of([self.board]).simplified(SearchSettings()).candidates[0]
+        [candidates] = Frontier.of([self.board]).simplified(SearchSettings()).candidates
+        return candidates
 
     @cached_property
     def _by_prefixes(self) -> Ascending:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 import numpy as np
@@ -13,6 +12,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.cells import digit_masks
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import TooExpensive
+from gpusudoku.jobs.job import Progress
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import count_block
 from gpusudoku.planning.choose import choose
@@ -42,7 +42,10 @@ def counts_of_digits(
     kinds = [alike.get(digit, digit) for digit in digits]
     known: dict[int, int] = {}
     block = _with_digits(board, cell, list(dict.fromkeys(kinds)))
-    one = partial(_count_one, engine=engine, most_seconds=most_seconds)
+
+    def one(single: Batch, chosen: Options) -> Count:
+        return count_one(single[0], chosen, engine, most_seconds)
+
     coming = (
         count
         for counts in count_block(block, options, engine, one)
@@ -71,12 +74,24 @@ def _with_digits(board: Board, cell: int, digits: Sequence[int]) -> Batch:
     return Batch(board.geometry, cells, candidates)
 
 
-def _count_one(single: Batch, options: Options, engine: Engine, most_seconds: float) -> Count:
-    """Count the board of a batch of one, unless that should take too long."""
-    plan = choose(single[0], options, most_seconds, engine=engine)
+def count_one(
+    board: Board,
+    options: Options,
+    engine: Engine,
+    most_seconds: float,
+    progress: Callable[[Progress], None] | None = None,
+) -> Count:
+    """Count all solutions of a board.
+
+    Raises
+    ------
+    TooExpensive
+        If that should take more than ``most_seconds`` on one core.
+    """
+    plan = choose(board, options, most_seconds, engine=engine)
     if plan.seconds > most_seconds:
         raise TooExpensive(
-            "too expensive: this needs many counts, of which a single one should take about"
+            "too expensive: this needs counts of solutions, and one of these should take about"
             f" {plan.seconds:.1e} s"
         )
-    return run_plan(plan, single[0], options, engine)
+    return run_plan(plan, board, options, engine, progress)

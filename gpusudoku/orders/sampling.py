@@ -10,7 +10,6 @@ every number has exactly the same chance.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count as count_up
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,8 @@ WORDS = 4
 """Words that Philox makes of one value of its counter."""
 ROUND = 1 << 192
 """What the counter is ahead by in every next round."""
-BLOCK = 1 << 16
-"""Numbers that are drawn together."""
+BLOCK = 1 << 17
+"""Numbers that are drawn together: whoever finds their solutions gains by having many at a time."""
 
 
 class Uniform:
@@ -81,25 +80,26 @@ class Uniform:
             left, turn = left[~good], turn + 1
         return found
 
-    def all(self) -> Iterator[NDArray[Any]]:
-        """The sequence from the first number on, in blocks, without an end."""
-        for first in count_up(0, BLOCK):
-            yield self.numbers(first, first + BLOCK)
+    def first(self, n: int) -> Iterator[NDArray[Any]]:
+        """The first n numbers, in blocks."""
+        for start in range(0, n, BLOCK):
+            yield self.numbers(start, min(start + BLOCK, n))
 
-    def distinct(self) -> Iterator[NDArray[Any]]:
-        """The same sequence in blocks, without the numbers that came before, until all came."""
+    def distinct(self, n: int) -> Iterator[NDArray[Any]]:
+        """The first n numbers in blocks, passing over those that came before; n of the count."""
         seen: set[int] = set()
-        first = 0
-        while len(seen) < self._count:
-            last = first + min(BLOCK, 2 * self._count)
+        drawn = 0
+        while (left := n - len(seen)) > 0:
+            last = drawn + min(BLOCK, 2 * left)
             new = [
                 number
-                for number in dict.fromkeys(self.numbers(first, last).tolist())
+                for number in dict.fromkeys(self.numbers(drawn, last).tolist())
                 if number not in seen
-            ]
+            ][:left]
             seen.update(new)
-            first = last
-            yield np.array(new, self._dtype)
+            drawn = last
+            if new:
+                yield np.array(new, self._dtype)
 
     def _drawn(self, turn: int, first: int, last: int) -> NDArray[Any]:
         """What some numbers are in one round before the reduction, the lowest word first."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -79,8 +78,10 @@ def test_a_number_depends_on_its_index_alone(count: int) -> None:
 def test_blocks_follow_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampling, "BLOCK", 7)
     uniform = Uniform(1, 1000)
-    blocks = list(islice(uniform.all(), 5))
-    assert np.concatenate(blocks).tolist() == uniform.numbers(0, 35).tolist()
+    blocks = list(uniform.first(33))
+    assert [len(block) for block in blocks] == [7, 7, 7, 7, 5]
+    assert np.concatenate(blocks).tolist() == uniform.numbers(0, 33).tolist()
+    assert list(uniform.first(0)) == list(uniform.distinct(0)) == []
 
 
 def test_seeds_and_counts_matter() -> None:
@@ -116,18 +117,23 @@ def test_seeds_do_not_depend_on_each_other(count: int) -> None:
 
 
 class TestDistinct:
+    @pytest.mark.parametrize("block", [3, 1 << 16])
     @pytest.mark.parametrize("count", [1, 2, 10, 288, 1000])
-    def test_every_number_once_in_the_order_in_which_it_comes(self, count: int) -> None:
-        found = [n for block in Uniform(3, count).distinct() for n in block.tolist()]
+    def test_every_number_once_in_the_order_in_which_it_comes(
+        self, count: int, block: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sampling, "BLOCK", block)
         drawn = Uniform(3, count).numbers(0, 60 * count).tolist()
-        assert found == list(dict.fromkeys(drawn))
-        assert sorted(found) == list(range(count))
+        wanted = list(dict.fromkeys(drawn))
+        assert sorted(wanted) == list(range(count))
+        for n in {0, 1, count // 2, count}:
+            found = [each for block in Uniform(3, count).distinct(n) for each in block.tolist()]
+            assert found == wanted[:n]
 
     def test_large_numbers(self) -> None:
-        count = 10**30
-        block = next(Uniform(3, count).distinct())
+        [block] = Uniform(3, 10**30).distinct(50)
         assert block.dtype == object
-        assert block[:50].tolist() == Uniform(3, count).numbers(0, 50).tolist()
+        assert block.tolist() == Uniform(3, 10**30).numbers(0, 50).tolist()
 
 
 @pytest.mark.parametrize("seed", [-1, 2**128, 1.5, "7", True, None])

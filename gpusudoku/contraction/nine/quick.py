@@ -174,8 +174,8 @@ class QuickOrder:
             chosen = np.empty((len(rows), 6), np.int32)
             known = work.lists, work.roles, work.operands, work.tensors, self.words, self.fitting
             stages().choose_words(cells, *known, chosen)
-            known = tables(), self.words, self.relabelling
-            stages().write_grids(chosen, place.position[rows], rows, *known, grids)
+            moved = tables(), self.words, self.relabelling
+            stages().write_grids(chosen, place.position[rows], rows, *moved, grids)
 
         most = min(CALLS_PER_THREAD * self.threads, -(-len(order) // CALL_NUMBERS))
         self._spread(run, pieces(range(len(order)), most))
@@ -201,7 +201,7 @@ class QuickOrder:
         pairs, ends = work.orbits.pairs[chosen], np.append(start, len(orbits))
         asked = Asked(pairs, ends, numbers // factor)
         cells = np.empty((len(orbits), 4), np.int64)
-        find = stages().find_cells_wide if self.nine.wide else stages().find_cells_narrow
+        find = stages().find_wide if self.nine.wide else stages().find_narrow
         with self._slabs() as slabs:
             find(asked, work.roles, work.operands, work.tensors, slabs, cells)
         cells[:, REMAINDER] = cells[:, REMAINDER] * factor + numbers % factor

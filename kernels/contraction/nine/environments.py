@@ -70,7 +70,8 @@ def collect(summed, tables, numbering, naming, turn, environment, found):
                               naming.first[x, line % 3, number + 1]):  # fmt: skip
                 at = pivot.begin[summed, kind] + pivot.offset[summed, number, of_other]
                 _gather(at, of_other, line, x % 3, naming, environment, found)
-                _spread(kind, number, of_other, x, line, tables, numbering, naming, found)
+                numbers, lines = (number, of_other), (x, line)
+                _spread(kind, numbers, lines, tables, numbering, naming, found)
 
 
 @jitable
@@ -91,10 +92,14 @@ def _gather(at, number, line, place, naming, environment, found):
 
 
 @jitable
-def _spread(kind, number, of_other, x, line, tables, numbering, naming, found):
-    """Add the parts to the shares, and clear them."""
-    own = tables.sets[numbering.partition[x, line % 3, number]]
-    other = tables.sets[numbering.partition[line, x % 3, of_other]]
+def _spread(kind, numbers, lines, tables, numbering, naming, found):
+    """Add the parts to the shares, and clear them.
+
+    ``numbers`` and ``lines`` are those of P and of the summed line.
+    """
+    x, line = lines
+    own = tables.sets[numbering.partition[x, line % 3, numbers[0]]]
+    other = tables.sets[numbering.partition[line, x % 3, numbers[1]]]
     names = naming.names[x, line % 3, kind]
     for total in range(TOTALS):
         if not found.used[total]:

@@ -28,106 +28,21 @@ from typing import Any
 
 import numpy as np
 from numba import int16, int32, int64
-from numpy.typing import NDArray
 
-from gpusudoku.kernels.contraction.nine.arrays import (
-    MOST_ENTRIES,
-    MULTIPLICITY,
-    PARTITIONS,
-    A,
-    B,
-    C,
-    P,
-    Q,
-    R,
-)
+from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, A, B, C, P, Q, R
 from gpusudoku.kernels.contraction.nine.dot import build_slabs, end_of_group
-from gpusudoku.kernels.contraction.nine.slabs import LEFT, RIGHT, STRIDE, TILE
-from gpusudoku.kernels.contraction.nine.turns import KINDS
-from gpusudoku.kernels.groups import Group
+from gpusudoku.kernels.contraction.nine.joining import find_fitting, join_group, join_pair
+from gpusudoku.kernels.contraction.nine.ledger import (
+    FIRST,
+    LAST,
+    MOST,
+    PENDING,
+    SUM_HIGH,
+    SUM_LOW,
+    USED,
+)
+from gpusudoku.kernels.contraction.nine.slabs import LEFT, RIGHT, TILE
 from gpusudoku.kernels.kernel import jitable
-
-FIRST, LAST, USED, PENDING, MOST, SUM_LOW, SUM_HIGH, FIELDS = range(8)
-"""Fields of ``Ledger.state``, and their number."""
-
-
-class Ledger(Group):
-    """Where one thread keeps its sums by kinds. A sweep writes it."""
-
-    state: NDArray[np.int64]
-    """int64 (FIELDS): the pairs FIRST to before LAST are to be summed, USED solutions of the first
-    pair's orbit were already. PENDING, MOST at most, is what the environments hold, the sum of all
-    is SUM_HIGH * 2^32 + SUM_LOW."""
-    by_a: NDArray[np.int64]
-    """int64 (280, STRIDE): by number of C at P and kind of a."""
-    by_b: NDArray[np.int64]
-    """int64 (280, STRIDE): by number of C at P and kind of b."""
-    by_c: NDArray[np.int64]
-    """int64 (MOST_ENTRIES): by kind of C at P."""
-    columns: NDArray[np.int64]
-    """int64 (2, STRIDE): sums over the k of one kind, and of all, for every l."""
-    pivots: NDArray[np.int64]
-    """int64 (280): the tensor of P at one (a, b)."""
-    joined: NDArray[np.int64]
-    """int64 (280, STRIDE): by number of P at C and kind of a: ``by_a`` of what is orthogonal."""
-    joined_for: NDArray[np.int64]
-    """int64 (280): the pair for which that is written."""
-    touched: NDArray[np.int64]
-    """int64 (280): by number of P at A, whether ``of_c`` and ``of_b`` are in use."""
-    of_c: NDArray[np.int64]
-    """int64 (280, MOST_ENTRIES): ``by_c``, added up over the a that are orthogonal to a number of P
-    at A."""
-    of_b: NDArray[np.int64]
-    """int64 (280, 280, STRIDE): ``by_b`` likewise."""
-    start: NDArray[np.int64]
-    """int64 (281): where in ``fitting`` the entries of every number at A begin; then their end."""
-    fitting: NDArray[np.int16]
-    """int16 (MOST_ENTRIES): the entries of P that are orthogonal to b, by their numbers at A."""
-    products: NDArray[np.int32] | NDArray[np.int64]
-    """(TILE): the sum of T over the c of one number, for some k and all l; 64 bits for wide slabs,
-    else 32."""
-
-
-def make_ledger(wide: bool) -> Ledger:
-    """Room for one thread's sums: 75 MB; what a board does not touch takes no memory."""
-    most, n = MOST_ENTRIES, PARTITIONS
-    return Ledger(
-        state=(np.int64, (FIELDS,)),
-        by_a=(np.int64, (n, STRIDE)),
-        by_b=(np.int64, (n, STRIDE)),
-        by_c=(np.int64, (most,)),
-        columns=(np.int64, (2, STRIDE)),
-        pivots=(np.int64, (n,)),
-        joined=(np.int64, (n, STRIDE)),
-        joined_for=(np.int64, (n,)),
-        touched=(np.int64, (n,)),
-        products=(np.int64 if wide else np.int32, (TILE,)),
-        start=(np.int64, (n + 1,)),
-        fitting=(np.int16, (most,)),
-        of_c=(np.int64, (n, most)),
-        of_b=(np.int64, (n, n, STRIDE)),
-    )
-
-
-@jitable
-def _find_fitting(b, pivot, shape, ledger):
-    """Write which entries of P are orthogonal to b."""
-    start, touched = ledger.start, ledger.touched
-    start[:] = 0
-    # ``touched`` marks the orthogonal numbers at B for the moment.
-    touched[:] = 0
-    for i in range(pivot.lengths[B, b]):
-        touched[pivot.numbers[B, b, i]] = 1
-    for e in range(pivot.size[0]):
-        if touched[pivot.entries[e, B]]:
-            start[pivot.entries[e, A]] += 1
-    for i in range(PARTITIONS):
-        start[i + 1] += start[i]
-    for e in range(pivot.size[0] - 1, -1, -1):
-        if touched[pivot.entries[e, B]]:
-            start[pivot.entries[e, A]] -= 1
-            ledger.fitting[start[pivot.entries[e, A]]] = e
-    touched[:] = 0
 
 
 @jitable
@@ -141,12 +56,9 @@ def _clear(a_kinds, b_kinds, a, b, turn, tensors, ledger):
         ledger.pivots[x] = value
         if value != 0:
             some = True
-        for i in range(a_kinds):
-            ledger.by_a[x, i] = 0
-        for i in range(b_kinds):
-            ledger.by_b[x, i] = 0
-    for kind in range(first[C, shape[C, P]]):
-        ledger.by_c[kind] = 0
+    ledger.by_a[: shape[C, P] * a_kinds] = 0
+    ledger.by_b[: shape[C, P] * b_kinds] = 0
+    ledger.by_c[: first[C, shape[C, P]]] = 0
     return some
 
 
@@ -157,7 +69,7 @@ def _total(a_kinds, shape, ledger):
     for x in range(shape[C, P]):
         if ledger.pivots[x] != 0:
             for i in range(a_kinds):
-                total += ledger.pivots[x] * ledger.by_a[x, i]
+                total += ledger.pivots[x] * ledger.by_a[x * a_kinds + i]
     return total
 
 
@@ -181,86 +93,12 @@ def _multiply(times, a_kinds, b_kinds, turn, ledger):
     shape, first = turn.roles.shape, turn.pivot.first
     if times == 1:
         return
-    for x in range(shape[C, P]):
-        for i in range(a_kinds):
-            ledger.by_a[x, i] *= times
-        for i in range(b_kinds):
-            ledger.by_b[x, i] *= times
+    for i in range(shape[C, P] * a_kinds):
+        ledger.by_a[i] *= times
+    for i in range(shape[C, P] * b_kinds):
+        ledger.by_b[i] *= times
     for kind in range(first[C, shape[C, P]]):
         ledger.by_c[kind] *= times
-
-
-@jitable
-def _join_pair(pair, a, b_kinds, turn, environment, ledger):
-    """Add a pair to the environment of A, and to what is kept of its group."""
-    pivot, shape = turn.pivot, turn.roles.shape
-    first, joined = pivot.first, ledger.joined
-    a_kinds = first[A, a + 1] - first[A, a]
-    kinds, numbers = first[C, shape[C, P]], shape[C, P]
-    for i in range(pivot.lengths[A, a]):
-        at_a = np.int64(pivot.numbers[A, a, i])
-        if ledger.start[at_a] == ledger.start[at_a + 1]:
-            continue
-        _keep(at_a, kinds, numbers, b_kinds, ledger)
-        offset = pivot.offset[A, at_a, a]
-        for f in range(ledger.start[at_a], ledger.start[at_a + 1]):
-            entry = pivot.entries[ledger.fitting[f]]
-            z, times = np.int64(entry[C]), np.int64(entry[MULTIPLICITY])
-            if ledger.joined_for[z] != pair:
-                ledger.joined_for[z] = pair
-                for k in range(a_kinds):
-                    joined[z, k] = 0
-                for j in range(pivot.lengths[C, z]):
-                    x = pivot.numbers[C, z, j]
-                    for k in range(a_kinds):
-                        joined[z, k] += ledger.by_a[x, k]
-            to = pivot.begin[A, entry[KINDS + A]] + offset
-            for k in range(a_kinds):
-                environment[to + k] += times * joined[z, k]
-
-
-@jitable
-def _keep(at_a, kinds, numbers, b_kinds, ledger):
-    """Add a pair to what is kept of its group for one number of P at A."""
-    of_c, of_b = ledger.of_c[at_a], ledger.of_b[at_a]
-    if ledger.touched[at_a]:
-        for kind in range(kinds):
-            of_c[kind] += ledger.by_c[kind]
-        for x in range(numbers):
-            for k in range(b_kinds):
-                of_b[x, k] += ledger.by_b[x, k]
-    else:
-        ledger.touched[at_a] = 1
-        for kind in range(kinds):
-            of_c[kind] = ledger.by_c[kind]
-        for x in range(numbers):
-            for k in range(b_kinds):
-                of_b[x, k] = ledger.by_b[x, k]
-
-
-@jitable
-def _join_group(b, turn, environment, ledger):
-    """Add what is kept of a group to the environments of B and C."""
-    pivot, numbers = turn.pivot, turn.roles.shape[A, P]
-    first = pivot.first
-    b_kinds = first[B, b + 1] - first[B, b]
-    for at_a in range(PARTITIONS):
-        if not ledger.touched[at_a]:
-            continue
-        ledger.touched[at_a] = 0
-        of_c, of_b = ledger.of_c[at_a], ledger.of_b[at_a]
-        for f in range(ledger.start[at_a], ledger.start[at_a + 1]):
-            entry = pivot.entries[ledger.fitting[f]]
-            z, times = np.int64(entry[C]), np.int64(entry[MULTIPLICITY])
-            to_c = pivot.begin[C, entry[KINDS + C]]
-            to_b = pivot.begin[B, entry[KINDS + B]] + pivot.offset[B, entry[B], b]
-            for j in range(pivot.lengths[C, z]):
-                x = np.int64(pivot.numbers[C, z, j])
-                for kind in range(first[C, x], first[C, x + 1]):
-                    environment[to_c] += times * of_c[kind]
-                    to_c += 1
-                for k in range(b_kinds):
-                    environment[to_b + k] += times * of_b[x, k]
 
 
 def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
@@ -271,45 +109,101 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
     def add_products(k, runs, length, a, b, turn, slabs, ledger):
         """Add some runs of a pair to its sums by kinds."""
         roles, operands, _, pivot = turn
-        left, right, products = slabs.slab[LEFT], slabs.slab[RIGHT], ledger.products
-        entries, kinds, first = operands.entries[C], pivot.kind[C], pivot.first
+        first, start = pivot.first, operands.start[C]
         several = first[A, a + 1] - first[A, a] > 1 or first[B, b + 1] - first[B, b] > 1
         size = runs * length
         for x in range(roles.shape[C, P]):
             if ledger.pivots[x] == 0:
                 continue
+            kind, e, stop = np.int64(first[C, x]), start[x], start[x + 1]
+            apart = first[C, x + 1] - kind > 1
+            if several:
+                ledger.products[:size] = 0
             together = np.int64(0)
+            while e + 4 <= stop:
+                together += add_four(e, size, several, apart, turn, slabs, ledger)
+                e += 4
+            while e < stop:
+                together += add_one(e, size, several, apart, turn, slabs, ledger)
+                e += 1
             if several:
-                products[:size] = 0
-            for e in range(operands.start[C, x], operands.start[C, x + 1]):
-                times = entries[e, MULTIPLICITY]
-                row, other = left[entries[e, Q]], right[entries[e, R]]
-                one = total(0)
-                if several:
-                    for i in range(size):
-                        product = total(total(row[i]) * total(other[i]))
-                        one = total(one + product)
-                        products[i] = total(products[i] + total(product * times))
-                else:
-                    for i in range(size):
-                        one = total(one + total(total(row[i]) * total(other[i])))
-                value = np.int64(one) * times
-                ledger.by_c[kinds[e]] += value
-                together += value
-            if several:
-                add_kinds(x, k, runs, length, a, b, turn, ledger)
+                together = add_kinds(x, k, runs, length, a, b, turn, ledger)
             else:
-                ledger.by_a[x, 0] += together
-                ledger.by_b[x, 0] += together
+                ledger.by_a[x] += together
+                ledger.by_b[x] += together
+            if not apart:
+                ledger.by_c[kind] += together
+
+    @jitable
+    def add_one(e, size, several, apart, turn, slabs, ledger):
+        """Add one entry of C and return its sum, if that is needed.
+
+        It is added to ``products`` if there are several kinds of A or B, and to its own kind if C
+        has another one ``apart`` from it.
+        """
+        numbers, products = turn.operands.entries[C, e], ledger.products[:size]
+        row, other = slabs.slab[LEFT, numbers[Q], :size], slabs.slab[RIGHT, numbers[R], :size]
+        times, one = np.int64(numbers[MULTIPLICITY]), total(0)
+        if several:
+            for i in range(size):
+                product = total(total(row[i]) * total(other[i]))
+                products[i] += total(product * total(times))
+        if apart or not several:
+            for i in range(size):
+                one = total(one + total(total(row[i]) * total(other[i])))
+        if apart:
+            ledger.by_c[turn.pivot.kind[C, e]] += times * one
+        return times * one
+
+    @jitable
+    def add_four(e, size, several, apart, turn, slabs, ledger):
+        """Add four entries of C at once: the products are loaded and stored less often."""
+        entries, kinds = turn.operands.entries[C, e : e + 4], turn.pivot.kind[C, e : e + 4]
+        left, right, products = slabs.slab[LEFT], slabs.slab[RIGHT], ledger.products[:size]
+        u0, v0 = left[entries[0, Q], :size], right[entries[0, R], :size]
+        u1, v1 = left[entries[1, Q], :size], right[entries[1, R], :size]
+        u2, v2 = left[entries[2, Q], :size], right[entries[2, R], :size]
+        u3, v3 = left[entries[3, Q], :size], right[entries[3, R], :size]
+        t0, t1 = entry(entries[0, MULTIPLICITY]), entry(entries[1, MULTIPLICITY])
+        t2, t3 = entry(entries[2, MULTIPLICITY]), entry(entries[3, MULTIPLICITY])
+        s0, s1, s2, s3 = total(0), total(0), total(0), total(0)
+        if several:
+            for i in range(size):
+                one = total(total(entry(u0[i] * t0)) * total(v0[i]))
+                two = total(total(entry(u1[i] * t1)) * total(v1[i]))
+                three = total(total(entry(u2[i] * t2)) * total(v2[i]))
+                four = total(total(entry(u3[i] * t3)) * total(v3[i]))
+                products[i] += total(total(one + two) + total(three + four))
+        if apart or not several:
+            for i in range(size):
+                s0 = total(s0 + total(total(u0[i]) * total(v0[i])))
+                s1 = total(s1 + total(total(u1[i]) * total(v1[i])))
+                s2 = total(s2 + total(total(u2[i]) * total(v2[i])))
+                s3 = total(s3 + total(total(u3[i]) * total(v3[i])))
+        r0, r1 = np.int64(s0) * np.int64(t0), np.int64(s1) * np.int64(t1)
+        r2, r3 = np.int64(s2) * np.int64(t2), np.int64(s3) * np.int64(t3)
+        if apart:
+            by_c = ledger.by_c
+            by_c[kinds[0]] += r0
+            by_c[kinds[1]] += r1
+            by_c[kinds[2]] += r2
+            by_c[kinds[3]] += r3
+        return r0 + r1 + r2 + r3
 
     @jitable
     def add_kinds(x, k, runs, length, a, b, turn, ledger):
-        """Add the products of some runs, for one number of C, to the sums by kinds of A and B."""
+        """Add the products of some runs, for one number of C, to the sums by kinds of A and B.
+
+        Returns the sum of all.
+        """
         products, of_kind, of_all = ledger.products, ledger.columns[0], ledger.columns[1]
         operands, kinds = turn.operands, turn.pivot.kind
-        first_a, first_b = turn.pivot.first[A, a], turn.pivot.first[B, b]
+        first_a, first_b = turn.pivot.first[A], turn.pivot.first[B]
+        # Where the sums of this number begin, less the first kind.
+        at_a = x * np.int64(first_a[a + 1] - first_a[a]) - first_a[a]
+        at_b = x * np.int64(first_b[b + 1] - first_b[b]) - first_b[b]
         of_all[:length] = 0
-        run = 0
+        run, together = 0, np.int64(0)
         while run < runs:
             kind = kinds[A, k + run]
             of_kind[:length] = 0
@@ -321,10 +215,12 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
             for l in range(length):  # noqa: E741
                 some += of_kind[l]
                 of_all[l] += of_kind[l]
-            ledger.by_a[x, kind - first_a] += some
+            ledger.by_a[at_a + kind] += some
+            together += some
         start = operands.start[B, b]
         for l in range(operands.start[B, b + 1] - start):  # noqa: E741
-            ledger.by_b[x, kinds[B, start + l] - first_b] += of_all[l]
+            ledger.by_b[at_b + kinds[B, start + l]] += of_all[l]
+        return together
 
     def sweep(turn, tensors, environment, slabs, ledger):
         """Add pairs to the environments until all are, or until these are full.
@@ -338,11 +234,11 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
         while state[FIRST] < state[LAST] and not full:
             b, end = pairs[state[FIRST], 0], end_of_group(state[FIRST], state[LAST], pairs)
             length = gather_group(state[FIRST], end, pairs, roles, operands, tensors, slabs)
-            b_kinds = pivot.first[B, b + 1] - pivot.first[B, b]
-            _find_fitting(b, pivot, roles.shape, ledger)
+            b_kinds = np.int64(pivot.first[B, b + 1] - pivot.first[B, b])
+            find_fitting(b, pivot, ledger)
             for pair in range(state[FIRST], end):
                 a = pairs[pair, 1]
-                a_kinds = pivot.first[A, a + 1] - pivot.first[A, a]
+                a_kinds = np.int64(pivot.first[A, a + 1] - pivot.first[A, a])
                 if _clear(a_kinds, b_kinds, a, b, turn, tensors, ledger):
                     k, stop = start[A, a], start[A, a + 1]
                     while k < stop:
@@ -353,12 +249,12 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
                     size = np.int64(pairs[pair, 2])
                     times = _take(_total(a_kinds, roles.shape, ledger), size, ledger)
                     _multiply(times, a_kinds, b_kinds, turn, ledger)
-                    _join_pair(pair, a, b_kinds, turn, environment, ledger)
+                    join_pair(pair, a, b_kinds, turn, environment, ledger)
                     if state[USED] < size:
                         full = True
                         break
                 state[FIRST], state[USED] = pair + 1, 0
-            _join_group(b, turn, environment, ledger)
+            join_group(b, turn, environment, ledger)
 
     return jitable(sweep)
 

@@ -27,10 +27,13 @@ from gpusudoku.kernels.contraction.nine.arrays import (
     A,
     B,
     C,
+    Lists,
+    Numbering,
     Operands,
     Orbits,
     P,
     Roles,
+    Tables,
     make_orbits,
 )
 from gpusudoku.kernels.contraction.nine.keys import number_at
@@ -70,6 +73,15 @@ class Pivot(Group):
     offset: NDArray[np.int32]
     """int32 (3, 280, 280): at [summed][number of P][number of the summed line], where in the part
     of a kind the kinds of that number begin, if the two are orthogonal."""
+
+
+class Known(NamedTuple):
+    """What turns are made from."""
+
+    tables: Tables
+    lists: Lists
+    numbering: Numbering
+    naming: Naming
 
 
 class Turn(NamedTuple):
@@ -112,11 +124,12 @@ def make_turn_arrays() -> Turn:
 
 
 @jitable
-def make_turn(turned, symmetric, tables, lists, numbering, naming, roles, symmetries, turn):
+def make_turn(turned, symmetric, known, roles, symmetries, turn):
     """Write the turn in which the crossing role ``turned`` is P; return its number of pairs.
 
     symmetric is the number of symmetries to be used; 0 makes every pair an orbit.
     """
+    tables, lists, numbering, naming = known
     _turn_roles(turned, roles, turn.roles)
     for summed in range(3):
         _sort_by_kind(summed, lists, numbering, naming, turn)
