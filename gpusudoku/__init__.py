@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from gpusudoku.counting import count, count_many
     from gpusudoku.engines.make import make_engine
     from gpusudoku.formats import parse
-    from gpusudoku.listing import Listing, solutions
+    from gpusudoku.listing import Solutions, solutions
     from gpusudoku.options import Options
     from gpusudoku.results import (
         ContractionStats,
@@ -52,9 +52,10 @@ if TYPE_CHECKING:
         SearchStats,
     )
     from gpusudoku.simplifying import Simplified, simplify
+    from gpusudoku.slicing import Slice
     from gpusudoku.solving import Solution, Solved, solve, solve_many
 
-__version__ = "0.6.0"
+__version__ = "0.7.0"
 
 # Loaded at first use: most of these bring in Numba, which takes longer than reading a board. All of
 # them bring in NumPy, and the command line is to catch signals before that.
@@ -66,12 +67,13 @@ _LAZY = {
     "Counts": "results",
     "Estimates": "results",
     "Geometry": "board.geometry",
-    "Listing": "listing",
     "Options": "options",
     "Results": "results",
     "SearchStats": "results",
     "Simplified": "simplifying",
+    "Slice": "slicing",
     "Solution": "solving",
+    "Solutions": "listing",
     "Solved": "solving",
     "count": "counting",
     "count_many": "counting",
@@ -96,13 +98,14 @@ __all__ = [
     "GpusudokuError",
     "InputError",
     "Interrupted",
-    "Listing",
     "MismatchError",
     "Options",
     "Results",
     "SearchStats",
     "Simplified",
+    "Slice",
     "Solution",
+    "Solutions",
     "Solved",
     "TooExpensive",
     "__version__",

@@ -1,123 +1,66 @@
-"""Solutions one after the other, streamed while the workers search."""
+"""The solutions of a board as one object: how many, which is the k-th, samples, shares.
+
+Two orders are fixed by the board alone. *Ascending* compares solutions digit by digit, cell by
+cell: that of iterating, indexing, slices and ``rank``. The *quick* order is that of ``blocks``,
+``lines`` and ``sample``.
+"""
 
 from __future__ import annotations
 
-import queue
-import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
-from dataclasses import dataclass, replace
+import secrets
+from collections.abc import Callable, Iterator
 from typing import Any, Unpack
-from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.batch import Batch, sort_keys
-from gpusudoku.board.blocks import Later, in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
-from gpusudoku.engines.make import engine_for, make_engine
+from gpusudoku.engines.make import engine_for
+from gpusudoku.errors import InputError, described
 from gpusudoku.given import BoardLike, board_of
-from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.interrupts import telling_interrupts, telling_interrupts_of
 from gpusudoku.jobs.job import Progress
-from gpusudoku.options import OptionFields, Options, takes_options
-from gpusudoku.planning.batch import find_solutions
-from gpusudoku.planning.search import SearchPlan
-from gpusudoku.results import SearchStats
-from gpusudoku.search.frontier import Frontier
-
-WAITING_BLOCKS = 4
-"""Blocks of solutions that may wait for the reader before the workers wait for it too."""
-FEW = 64
-"""Boards of a batch with fewer solutions are listed together."""
-LISTED_BOARDS = 1 << 12
-"""The most boards that are listed together: about FEW times as many solutions are kept at a time,
-more where several threads find them."""
+from gpusudoku.options import OptionFields, Options, is_integer, takes_options
+from gpusudoku.orders.choose import Orders
+from gpusudoku.orders.protocol import Ordered
+from gpusudoku.orders.sampling import SEED_BITS, Uniform
+from gpusudoku.slicing import Slice, joined
 
 
-class _Streaming:
-    """A search in a thread of its own, whose solutions wait for whoever reads them.
+class Solutions(Slice):
+    """All solutions of a board: how many, which is the k-th, samples, shares, all as arrays.
 
-    The thread knows this, not the ``Listing``: so a listing that is dropped is collected.
-    """
+    Nothing is worked out before it is asked for, and what was is kept. Results depend on the board
+    alone, never on threads, device or machine. It pickles as the board and its options. What is
+    asked for by several threads at a time is worked out by one of them.
 
-    def __init__(
-        self,
-        board: Board,
-        options: Options,
-        engine: Engine,
-        progress: Callable[[Progress], None] | None,
-    ) -> None:
-        self.stats: SearchStats | None = None
-        self.closed = False
-        self.error: BaseException | None = None
-        """What ended the search, unless that was closed."""
-        self._engine, self._progress, self._cancel = engine, progress, CancelToken()
-        self._blocks: queue.Queue[NDArray[np.uint8] | None] = queue.Queue(WAITING_BLOCKS)
-        self._plan = SearchPlan(Frontier.of([board]), options)
-        self._plan.compile(engine)  # here, not in the thread: Ctrl-C can interrupt that
-        self._thread = threading.Thread(target=self._search, daemon=True)
-        self._thread.start()
-
-    def next_block(self) -> NDArray[np.uint8] | None:
-        """Wait for some solutions; None if there are no more, or if it is closed meanwhile."""
-        while not self.closed:
-            try:
-                return self._blocks.get(timeout=0.2)  # without one, Windows lets no Ctrl-C in
-            except queue.Empty:
-                continue
-        return None
-
-    def stop(self) -> None:
-        """Have the workers stop soon. The collector of garbage may call this, in any thread."""
-        self.closed = True
-        self._cancel.cancel()
-
-    def join(self) -> None:
-        """Wait for the workers, who have found all, or as many as the limit, or are to stop."""
-        self.closed = True
-        self._thread.join()
-
-    def _search(self) -> None:
-        try:
-            self.stats = self._plan.run(
-                self._engine,
-                on_solutions=lambda block, roots: self._put(block),
-                cancel=self._cancel,
-                progress=self._progress,
-            ).stats
-        except BaseException as error:  # handed to the thread that reads, unless that closed it
-            self.error = None if self._cancel.cancelled else error
-        self._put(None)
-
-    def _put(self, block: NDArray[np.uint8] | None) -> None:
-        while not self.closed:
-            try:
-                self._blocks.put(block, timeout=0.1)
-            except queue.Full:
-                continue
-            return
-
-
-class Listing:
-    """An iterator over blocks of solutions, uint8 (k, cells) arrays, each board row by row.
-
-    Solutions come as they are found: in a fixed order on one CPU thread, in any order on more.
-    No more than the limit are given. ``stats`` is there once the iterator has ended; ``close``
-    stops the workers before, and so does dropping the iterator, soon.
+    Iterating gives the solutions in *ascending* order, as boards, and so do ``solutions[k]`` and
+    slices: digits compare as numbers, cell by cell, row by row. Numbers are from 0 and of any size.
+    The *quick* order of ``blocks``, ``lines`` and ``sample`` is the same on every machine, too; it
+    is ascending where there are at most 2^20 solutions. Boards of other shapes than 9x9, or with
+    given candidates, have the ascending order alone. What takes counts of their solutions is an
+    error where these should take too long, and the first solution of a large board with few clues
+    may be out of reach: ``solve`` finds one sooner.
 
     Parameters
     ----------
     board
         Any board.
     options
-        How to search, and the limit.
+        How to search and count; results do not depend on them.
     engine
-        What searches; by default made as the options ask.
+        What does it; by default made as the options ask.
     progress
-        Called about twenty times a second, in another thread.
+        Called about twenty times a second while all solutions are counted.
+
+    Raises
+    ------
+    InputError
+        If the options have a limit: a slice is what limits solutions.
+    DeviceError
+        If CUDA is asked for and cannot be used.
     """
 
     def __init__(
@@ -129,160 +72,130 @@ class Listing:
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
         options = options or Options()
-        self._board, self._left = board, options.limit
-        self._streaming = _Streaming(board, options, engine or make_engine(options), progress)
-        finalize(self, self._streaming.stop)
+        if options.limit is not None:
+            raise InputError(
+                f"limit {options.limit}: take a slice instead, as in"
+                f" solutions(board)[:{options.limit}]"
+            )
+        super().__init__(Orders(board, options, engine_for(options, engine), progress), ())
 
-    def __repr__(self) -> str:
-        return f"<Listing of the solutions of {self._board.describe()}>"
+    def __bool__(self) -> bool:
+        """Whether there are any, which is known without counting them."""
+        with telling_interrupts():
+            return self._orders.any
 
-    @property
-    def stats(self) -> SearchStats | None:
-        """What was done, once the iterator has ended."""
-        return self._streaming.stats
+    def shares(self) -> NDArray[Any]:
+        """For every cell and digit the number of solutions that have it there.
 
-    def __iter__(self) -> Iterator[NDArray[np.uint8]]:
-        return self
+        Returns
+        -------
+        An array (cells, n) of Python's integers, of any size; read-only. ``shares()[c, d - 1]`` is
+        that of digit d in cell c, row by row. Each row of it adds up to the count.
 
-    def __next__(self) -> NDArray[np.uint8]:
-        block = None if self._left == 0 else self._streaming.next_block()
-        if block is None:
-            self._streaming.join()
-            if self._streaming.error is not None:
-                raise self._streaming.error
-            raise StopIteration
-        if self._left is not None:
-            block = block[: self._left]
-            self._left -= len(block)
-        return block
+        Raises
+        ------
+        TooExpensive
+            If that should take too long. For 9x9 boards it never does.
+        """
+        with telling_interrupts():
+            return self._orders.shares
 
-    def close(self) -> None:
-        """Stop the workers and wait for them."""
-        self._streaming.stop()
-        self._streaming.join()
+    def sample(
+        self, n: int, seed: int | None = None, *, distinct: bool = False
+    ) -> NDArray[np.uint8]:
+        """Random solutions, each with the same chance, independent of each other.
+
+        Solution i of a sample depends on the board, the seed and i alone: a longer sample begins as
+        a shorter one does.
+
+        Parameters
+        ----------
+        n
+            How many.
+        seed
+            From 0 to below 2^128; by default a new one every time.
+        distinct
+            Whether no solution may come twice: those that came before are passed over. Then all
+            numbers that came are kept in memory.
+
+        Returns
+        -------
+        uint8 (n, cells), each row a solution, row by row.
+
+        Raises
+        ------
+        InputError
+            A ValueError, if n or the seed is out of range, there are no solutions, or fewer than n
+            if they are to be distinct.
+        TooExpensive
+            If that should take too long. For 9x9 boards it never does.
+        """
+        return joined(self.sample_blocks(n, seed, distinct=distinct), self.board)
+
+    def sample_blocks(
+        self, n: int, seed: int | None = None, *, distinct: bool = False
+    ) -> Iterator[NDArray[np.uint8]]:
+        """The rows of ``sample`` in blocks, uint8 (k, cells), in constant memory for any n."""
+        if not is_integer(n) or n < 0:
+            raise InputError(f"a sample of {described(n)}: expected an integer from 0 up")
+        seed = secrets.randbits(SEED_BITS) if seed is None else seed
+        with telling_interrupts():
+            count = self._orders.quick.count if n else 1
+        uniform = Uniform(seed, count)
+        if distinct and n > count:
+            raise InputError(f"a sample of {n} distinct solutions: there are {count}")
+        numbers = uniform.distinct(n) if distinct else uniform.first(n)
+        return telling_interrupts_of(map(self._orders.quick.at, numbers) if n else iter(()))
+
+    def blocks(self, first: int = 0, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
+        """The solutions in arrays, uint8 (k, cells), in the quick order and constant memory.
+
+        Only those from number ``first`` to before ``last`` in that order, if these are given: parts
+        of a whole that are listed on many machines.
+
+        Raises
+        ------
+        InputError
+            If the bounds are not in this order, or beyond the count.
+        """
+        order, end = self._quick(first, last)
+        return telling_interrupts_of(order.rows(first, end))
+
+    def lines(self, first: int = 0, last: int | None = None) -> Iterator[bytes | memoryview]:
+        """What ``blocks`` gives as text, in pieces of whole lines with newlines: for files."""
+        order, end = self._quick(first, last)
+        return telling_interrupts_of(order.texts(first, end))
+
+    def _quick(self, first: int, last: int | None) -> tuple[Ordered, int]:
+        """The quick order, and the end of a part of it that is checked."""
+        with telling_interrupts():
+            order = self._orders.quick
+        end = order.count if last is None else last
+        if not (is_integer(first) and is_integer(end) and 0 <= first <= end <= order.count):
+            raise InputError(
+                f"solutions from {described(first)} to {described(end)}: expected two numbers"
+                f" from 0 to {order.count}"
+            )
+        return order, end
 
 
 @takes_options
 def solutions(
-    board: BoardLike, *, box: Geometry | str | None = None, **options: Unpack[OptionFields]
-) -> Generator[Board, None, None]:
-    """All solutions of a board, one after the other, in constant memory.
+    board: BoardLike,
+    *,
+    box: Geometry | str | None = None,
+    engine: Engine | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    **options: Unpack[OptionFields],
+) -> Solutions:
+    """The solutions of a board, as one object: see ``Solutions``. Nothing is searched yet.
 
-    What is taken for a board, and the box, are as for ``count``. Options are the fields of
-    ``Options``. Closing the iterator stops the search.
+    What is taken for a board, and the box, are as for ``count``, and so are the engine and the
+    progress. Options are the fields of ``Options`` but the limit: take a slice instead.
 
     Raises
     ------
     InputError, DeviceError
         As ``count`` does.
     """
-    return _each(board_of(board, box), Options(**options))
-
-
-def _each(board: Board, options: Options) -> Generator[Board, None, None]:
-    with closing(Listing(board, options)) as listing:
-        for block in listing:
-            for cells in block:
-                yield Board(cells, board.geometry)
-
-
-@dataclass(frozen=True)
-class Listed:
-    """Solutions of consecutive boards, in their order."""
-
-    boards: Batch
-    doubtful: Batch
-    """Those of the boards that may have none; all others have some."""
-    solutions: Iterable[NDArray[np.uint8]]
-    """Blocks of uint8 (k, n * n), to be taken before the next boards are."""
-
-
-def list_batches(
-    batches: Iterable[Batch],
-    options: Options,
-    engine: Engine | None = None,
-    progress: Callable[[Progress], None] | None = None,
-    then: Callable[[Listed], Any] | None = None,
-) -> Generator[Any, None, None]:
-    """List the solutions of every board, no more than the limit, in constant memory.
-
-    Those of a board with fewer than FEW come in ascending order, those of others as a ``Listing``
-    gives them. What is given is what ``then`` makes of what is ``Listed``, in the thread that has
-    it; by default nothing. An InputError that reading the batches raises is raised once all boards
-    before it are listed.
-    """
-    device = engine_for(options, engine)
-    return in_blocks(
-        batches,
-        LISTED_BOARDS,
-        lambda block, cancel: _listed(block, options, device, progress, cancel),
-        then,
-        device.side_by_side,
-    )
-
-
-def list_board(
-    board: Batch,
-    options: Options,
-    engine: Engine,
-    progress: Callable[[Progress], None] | None = None,
-    on_stats: Callable[[SearchStats], None] | None = None,
-) -> Generator[Listed, None, None]:
-    """List a batch of one board; ``on_stats`` is told at the end what was done."""
-    listing = Listing(board[0], options, engine=engine, progress=progress)
-    with closing(listing):
-        yield Listed(board, board, listing)
-    if on_stats is not None and listing.stats is not None:
-        on_stats(listing.stats)
-
-
-def _listed(
-    block: Batch,
-    options: Options,
-    engine: Engine,
-    progress: Callable[[Progress], None] | None,
-    cancel: CancelToken | None,
-) -> Generator[Listed | Later[Listed], None, None]:
-    rows, roots, _ = find_solutions(block, replace(options, limit=FEW), engine, cancel)
-    counts = np.bincount(roots, minlength=len(block))
-    order = np.argsort(roots, kind="stable")
-    several = counts[roots[order]] > 1  # few boards as a rule, and comparing rows takes time
-    if several.any():
-        these = order[several]
-        order[several] = these[np.lexsort((sort_keys(rows[these]), roots[these]))]
-    rest = _in_turn(
-        block,
-        rows[order],
-        counts,
-        options.limit,
-        lambda board: list_board(board, options, engine, progress),
-    )
-    if cancel is not None and (counts >= FEW).any():
-        yield Later(rest)
-    else:
-        yield from rest
-
-
-def _in_turn(
-    block: Batch,
-    rows: NDArray[np.uint8],
-    counts: NDArray[np.int64],
-    limit: int | None,
-    alone: Callable[[Batch], Generator[Listed, None, None]],
-) -> Generator[Listed, None, None]:
-    """Give the solutions of boards with few, sorted rows, and list the others, each alone."""
-    first = np.concatenate([[0], np.cumsum(counts)])
-    if limit is not None:
-        rank = np.arange(len(rows)) - np.repeat(first[:-1], counts)
-    start = 0
-    for many in [*np.flatnonzero(counts >= FEW).tolist(), len(block)]:
-        if start < many:
-            boards, these = block.part(start, many), slice(first[start], first[many])
-            unsolvable = boards.chosen(counts[start:many] == 0)
-            found = rows[these] if limit is None else rows[these][rank[these] < limit]
-            yield Listed(boards, unsolvable, [found])
-        if many < len(block):
-            with closing(alone(block.part(many, many + 1))) as listing:
-                for listed in listing:
-                    yield replace(listed, doubtful=block.part(0, 0))
-        start = many + 1
+    return Solutions(board_of(board, box), Options(**options), engine=engine, progress=progress)

@@ -20,10 +20,10 @@ from gpusudoku.engines.make import engine_for
 from gpusudoku.given import BoardLike, batches_of, board_of
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Progress
-from gpusudoku.listing import Listing
 from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.batch import find_solutions
 from gpusudoku.results import Results, SearchStats
+from gpusudoku.streaming import Stream
 
 
 @dataclass(frozen=True, repr=False)
@@ -158,10 +158,10 @@ def solve_board(
 ) -> Solution:
     """Do what ``solve`` does."""
     limited = replace(options, limit=2 if check_unique else 1)
-    with closing(Listing(board, limited, engine=engine, progress=progress)) as listing:
-        found = [cells for block in listing for cells in block]
-    stats = listing.stats
-    assert stats is not None  # the listing was read to its end
+    with closing(Stream(board, limited, engine=engine, progress=progress)) as stream:
+        found = [cells for block in stream for cells in block]
+    stats = stream.stats
+    assert stats is not None  # the stream was read to its end
     if not found:
         return Solution(board, None, False, stats)
     unique = len(found) == 1 if check_unique else None

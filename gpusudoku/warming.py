@@ -10,6 +10,7 @@ import gpusudoku.kernels
 from gpusudoku import collection
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.nine.sum import stages
+from gpusudoku.contraction.nine.sweeper import share_stages
 from gpusudoku.contraction.prepare import NINE
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.options import STRATEGIES, Options
@@ -22,7 +23,7 @@ def usual_kernels(geometry: Geometry) -> list[Kernel]:
     """All that any command needs for boards of a shape, with its default options."""
     kernels = [*search_kernels(geometry, Options()), *simplify_kernels(geometry), *_plain()]
     if geometry == NINE:
-        kernels += _in_object(stages())
+        kernels += [*_in_object(stages()), *_in_object(share_stages())]
     return _once(kernels)
 
 

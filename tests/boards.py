@@ -7,6 +7,7 @@ seconds; tests keep to few of each, and try other techniques with ``uncompiled``
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import cache
 from math import prod
 from typing import Any
@@ -30,6 +31,7 @@ from gpusudoku.planning.plan import Outcome
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.results import SearchStats
 from gpusudoku.search.frontier import Frontier
+from gpusudoku.streaming import Stream
 
 SHAPES = ["2x2", "1x4", "1x5", "2x3", "3x2", "3x3", "2x5", "4x4"]
 """Boxes of the boards that the compiled search is tried on; the widest, 8x8, has its own tests."""
@@ -108,6 +110,12 @@ def searched(
 ) -> Outcome[SearchStats]:
     """Search boards together: their counts, and what was done."""
     return SearchPlan(Frontier.of(boards), options or Options()).run(engine, **run)
+
+
+def streamed(board: Board, **options: Any) -> list[tuple[int, ...]]:
+    """The solutions of a board as a search finds them."""
+    with closing(Stream(board, Options(**options))) as stream:
+        return [tuple(row) for block in stream for row in block.tolist()]
 
 
 class Uncompiled:

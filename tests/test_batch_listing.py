@@ -16,9 +16,9 @@ from gpusudoku.board.blocks import FIRST_BOARDS
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.listing import FEW, list_batches
 from gpusudoku.options import Options
 from gpusudoku.solving import solve_batches
+from gpusudoku.streaming import FEW, list_batches
 from tests import naive
 from tests.boards import full_grid, puzzle, spoilt
 

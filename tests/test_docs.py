@@ -100,8 +100,9 @@ class TestPython:
                               env=environment)  # fmt: skip
         assert done.returncode == 0, done.stderr
 
-    def test_examples(self, tmp_path):
-        blocks = re.findall(r"^```pycon\n(.*?)^```$", read(ROOT / "docs/python.md"),
+    @pytest.mark.parametrize("page", ["python.md", "solutions.md"])
+    def test_examples(self, tmp_path, page):
+        blocks = re.findall(r"^```pycon\n(.*?)^```$", read(ROOT / "docs" / page),
                             re.MULTILINE | re.DOTALL)  # fmt: skip
         assert blocks
         page = tmp_path / "page.txt"

@@ -24,7 +24,11 @@ ROOMS = [
     {"contraction"},
     {"engines"},
     {"planning"},
-    {"checking", "counting", "listing", "solving", "simplifying", "warming"},
+    {"orders"},
+    {
+        *("checking", "counting", "listing", "simplifying"),
+        *("slicing", "solving", "streaming", "warming"),
+    },
     {"bench"},
     {"cli"},
 ]

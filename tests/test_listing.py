@@ -1,202 +1,220 @@
-"""Solutions listed: all of them, each once, and no thread left behind by whoever stops early."""
+"""All solutions of a board as one object, and slices of it: like a list of boards of any length."""
 
 from __future__ import annotations
 
-import gc
 import threading
-import time
-from contextlib import closing
-from itertools import islice
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gpusudoku import listing as listing_module
-from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
-from gpusudoku.engines import cpu as cpu_engine
-from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.errors import InputError
-from gpusudoku.listing import Listing, solutions
-from gpusudoku.options import Options
-from gpusudoku.results import SearchStats
+import gpusudoku
+from gpusudoku import Board, Geometry, InputError, Solutions
+from gpusudoku.errors import DeviceError, Interrupted, TooExpensive
+from gpusudoku.listing import solutions
+from gpusudoku.orders import choose, few
 from tests import naive
-from tests.boards import CLUES, full_grid, puzzle, spoilt
+from tests.boards import LINE_4X4, full_grid, puzzle, spoilt
+from tests.orders.short import short_lists
 
-BOARD = puzzle("2x3", 8, 6)
+EMPTY_4X4 = Board.empty(Geometry(2, 2))
+EMPTY_9X9 = Board.empty(Geometry(3, 3))
+BOARD = puzzle("2x3", 8, 0)
 SOLUTIONS = list(naive.solutions(BOARD))
 FULL = Board(full_grid(Geometry(2, 3), 1), Geometry(2, 3))
 
 
-def listed(board: Board, **options: Any) -> list[tuple[int, ...]]:
-    return [tuple(found.cells.tolist()) for found in solutions(board, device="cpu", **options)]
+class TestLooks:
+    def test_nothing_is_counted_for_them(self) -> None:
+        made = solutions(EMPTY_9X9, device="cpu")
+        assert repr(made) == "<Solutions of a 9x9 board with 0 clues>"
+        assert repr(made[5:][::-2]) == "<Solutions of a 9x9 board with 0 clues, [5:][::-2]>"
+        assert made.board == EMPTY_9X9
+
+    def test_its_functions_are_told_in_the_help(self) -> None:
+        for name in ("count", "rank", "blocks", "lines", "shares", "sample", "sample_blocks"):
+            assert getattr(Solutions, name).__doc__
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("shape", ["2x2", "1x5", "2x3", "3x2", "3x3", "4x4"])
-def test_every_solution_once(shape: str, jobs: int) -> None:
-    for seed in range(5):
-        board = puzzle(shape, CLUES[shape], seed)
-        assert sorted(listed(board, jobs=jobs)) == list(naive.solutions(board))
+class TestWhatIsASolution:
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (lambda cells: [0, *cells[1:]], "r1c1 is empty"),
+            (lambda cells: cells[1:] + cells[:1], "and the board has"),
+            (lambda cells: [cells[0]] * 36, "and the board has"),
+            (lambda cells: cells[:35], "35 cells"),
+            (lambda cells: [7, *cells[1:]], "digits run from 1 to 6"),
+        ],
+    )
+    def test_of_the_board(self, change: Callable[..., Any], message: str) -> None:
+        whole, grid = solutions(BOARD, device="cpu"), change(list(SOLUTIONS[4]))
+        assert grid not in whole
+        with pytest.raises(ValueError, match=message):
+            whole.rank(grid)
+
+    @pytest.mark.usefixtures("uncompiled")
+    def test_of_no_board(self) -> None:
+        found = solutions(EMPTY_4X4, device="cpu")
+        with pytest.raises(ValueError, match="not a solution: r1c1 and r1c2 both hold 1"):
+            found.rank([1] * 16)
+        for other in (None, 5, "x", [1], object()):
+            assert other not in found
+
+    @pytest.mark.usefixtures("uncompiled")
+    def test_candidates(self) -> None:
+        board = Board(EMPTY_4X4.cells, candidates=[1, *[15] * 15])
+        found = solutions(board, device="cpu")
+        grid = list(next(naive.solutions(EMPTY_4X4)))
+        assert found.count == 72
+        assert grid in found
+        swapped = [3 - d if d < 3 else d for d in grid]
+        with pytest.raises(ValueError, match="not a solution: 2 is no candidate of r1c1"):
+            found.rank(swapped)
+
+    def test_no_count_is_needed(self) -> None:
+        found = solutions(EMPTY_9X9, device="cpu")
+        assert Board(full_grid(Geometry(3, 3), 5)) in found
+        assert found._orders._count is None
 
 
-@pytest.mark.parametrize("propagate", ["none", "all"])
-def test_techniques_lose_none(propagate: str) -> None:
-    assert sorted(listed(BOARD, jobs=1, propagate=propagate)) == SOLUTIONS
+@pytest.mark.usefixtures("uncompiled")
+class TestEdges:
+    @pytest.mark.parametrize("board", [spoilt(FULL, 1), Board([1, 1, *[0] * 14])])
+    def test_no_solution(self, board: Board) -> None:
+        found = solutions(board, device="cpu")
+        assert (found.count, bool(found), list(found), list(found[3:])) == (0, False, [], [])
+        assert FULL not in found
+        assert (found.shares() == 0).all()
+        assert found.sample(0).shape == (0, board.cells.size)
+        assert list(found.blocks()) == list(found.lines()) == []
+        with pytest.raises(IndexError, match="there is no solution 0: there are 0"):
+            found[0]
+        with pytest.raises(ValueError, match="there are no solutions to take samples of"):
+            found.sample(1)
+
+    @pytest.mark.parametrize("board", [FULL, Board([1]), Board([0])])
+    def test_one_solution(self, board: Board) -> None:
+        found = solutions(board, device="cpu")
+        assert found.count == 1
+        assert found[0] == found[-1] == next(iter(found))
+        assert found.rank(found[0]) == 0
+        assert found.shares().sum() == board.cells.size
+        assert (found.sample(5) == found[0].cells).all()
+
+    def test_sixty_four_digits(self) -> None:
+        grid = full_grid(Geometry(8, 8), 3)
+        board = Board(np.where(grid >= 64, 0, grid), Geometry(8, 8))
+        found = solutions(board, device="cpu")
+        assert found.count == 1
+        assert (found[0].grid == grid).all()
+        assert found.shares()[5].sum() == 1
+        assert bytes(next(found.lines())).decode() == ",".join(map(str, grid.ravel())) + "\n"
 
 
-def test_solutions_are_boards_of_the_geometry() -> None:
-    board = puzzle("3x2", 9, 0)
-    found = next(solutions(board, device="cpu", jobs=1))
-    assert found.geometry == board.geometry
-    assert found.is_full
-    assert not found.conflicts
-    clues = board.cells != 0
-    assert (found.cells[clues] == board.cells[clues]).all()
+@pytest.mark.usefixtures("uncompiled")
+class TestShares:
+    @pytest.mark.parametrize("short", [False, True])
+    @pytest.mark.parametrize("shape", ["2x2", "1x4", "2x3"])
+    def test_against_all_solutions(
+        self, shape: str, short: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        if short:
+            short_lists(monkeypatch)
+        board = puzzle(shape, 8 if shape == "2x3" else 2, 2)
+        rows = np.array(list(naive.solutions(board)))
+        shares = solutions(board, device="cpu").shares()
+        for digit in range(1, board.n + 1):
+            assert shares[:, digit - 1].tolist() == (rows == digit).sum(axis=0).tolist()
+
+    def test_they_are_checked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(few.Few, "shares", lambda self: np.full((36, 6), 1, object))
+        with pytest.raises(gpusudoku.MismatchError, match="do not add up"):
+            solutions(BOARD, device="cpu").shares()
+
+    def test_they_do_not_change(self) -> None:
+        found = solutions(BOARD, device="cpu")
+        with pytest.raises(ValueError, match="read-only"):
+            found.shares()[0, 0] = 5
 
 
-def test_sixty_four_digits() -> None:
-    grid = full_grid(Geometry(8, 8), 3)
-    board = Board(np.where(grid >= 63, 0, grid), Geometry(8, 8))
-    assert board.empty_cells == 128
-    found = set(listed(board, jobs=2, limit=64))
-    assert tuple(grid.ravel().tolist()) in found
-    for cells in found:
-        assert not Board(cells, Geometry(8, 8)).conflicts
+class TestOptions:
+    def test_a_limit_is_a_slice(self) -> None:
+        with pytest.raises(InputError, match=r"^limit 7: take a slice instead, as in .*\[:7\]$"):
+            solutions(BOARD, limit=7)
+
+    def test_wrong_options(self) -> None:
+        with pytest.raises(InputError, match="device 'gpu'"):
+            solutions(BOARD, device="gpu")
+        with pytest.raises(InputError, match="engine 5"):
+            solutions(BOARD, engine=5)  # type: ignore[arg-type]
+
+    @pytest.mark.usefixtures("without_cuda")
+    def test_no_gpu(self) -> None:
+        with pytest.raises(DeviceError):
+            solutions(BOARD, device="cuda")
+
+    def test_text_is_a_board(self) -> None:
+        assert solutions(LINE_4X4, box="1x4", device="cpu").board.geometry == Geometry(1, 4)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("limit", [1, 2, 50, len(SOLUTIONS), len(SOLUTIONS) + 1])
-def test_limits(limit: int, jobs: int) -> None:
-    found = listed(BOARD, jobs=jobs, limit=limit)
-    assert len(found) == len(set(found)) == min(limit, len(SOLUTIONS))
-    assert set(found) <= set(SOLUTIONS)
+@pytest.mark.usefixtures("uncompiled")
+def test_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told as elsewhere, and what was asked for can be asked for again."""
+    found = solutions(BOARD, device="cpu")
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    calls: list[Callable[[], Any]] = [
+        lambda: found.count, lambda: bool(found), lambda: found[9],
+        lambda: found.rank(SOLUTIONS[3]), found.shares, lambda: found.sample(3),
+        lambda: list(found.blocks()),
+    ]  # fmt: skip
+    with monkeypatch.context() as patch:
+        patch.setattr(choose, "find", interrupt)
+        for call in calls:
+            with pytest.raises(Interrupted):
+                call()
+    for call in calls:
+        call()
 
 
-def test_nothing_to_list() -> None:
-    assert listed(spoilt(FULL, 1), jobs=2) == []
-    assert listed(FULL, jobs=2) == [tuple(FULL.cells.tolist())]
+@pytest.mark.usefixtures("uncompiled")
+def test_threads_may_ask_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    short_lists(monkeypatch)
+    found = solutions(BOARD, device="cpu", jobs=1)
+    wrong: list[int] = []
+
+    def ask(seed: int) -> None:
+        for k in np.random.default_rng(seed).integers(0, len(SOLUTIONS), 40).tolist():
+            if tuple(found[k].cells.tolist()) != SOLUTIONS[k] or found.rank(SOLUTIONS[k]) != k:
+                wrong.append(k)
+
+    threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
 
 
-def test_one_thread_lists_in_a_fixed_order() -> None:
-    assert listed(BOARD, jobs=1) == listed(BOARD, jobs=1)
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_many_blocks(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """More than may wait for the reader at once."""
-    monkeypatch.setattr(cpu_engine, "ROOM_BYTES", 5 * 36)
-    with closing(Listing(BOARD, Options(device="cpu", jobs=jobs))) as listing:
-        blocks = list(listing)
-    assert {block.dtype for block in blocks} == {np.dtype(np.uint8)}
-    assert max(block.shape for block in blocks) == (5, 36)
-    assert len(blocks) > 4 * listing_module.WAITING_BLOCKS
-    assert sorted(tuple(row) for block in blocks for row in block.tolist()) == SOLUTIONS
-
-
-def test_statistics_are_there_at_the_end() -> None:
-    with closing(Listing(BOARD, Options(device="cpu", jobs=1))) as listing:
-        for _ in listing:
-            pass
-    assert isinstance(listing.stats, SearchStats)
-    assert listing.stats.boards_explored >= len(SOLUTIONS)
-    assert listing.stats.nodes >= listing.stats.boards_explored
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("taken", [0, 1, 100])
-def test_closing_early_stops_the_workers(taken: int, jobs: int) -> None:
-    before = set(threading.enumerate())
-    found = solutions(Board.empty(Geometry(3, 3)), device="cpu", jobs=jobs)
-    assert len(list(islice(found, taken))) == taken
-    if taken:
-        assert set(threading.enumerate()) > before
-    found.close()
-    assert set(threading.enumerate()) == before
-
-
-def test_a_listing_closed_at_once() -> None:
-    before = set(threading.enumerate())
-    Listing(Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=2)).close()
-    assert set(threading.enumerate()) == before
-
-
-def test_what_it_is_shown_as() -> None:
-    with closing(Listing(BOARD, Options(device="cpu", jobs=1))) as listing:
-        assert repr(listing) == "<Listing of the solutions of a 6x6 board with 8 clues>"
-
-
-def test_a_limit_ends_the_threads() -> None:
-    before = set(threading.enumerate())
-    assert len(listed(Board.empty(Geometry(3, 3)), jobs=2, limit=500)) == 500
-    assert set(threading.enumerate()) == before
-
-
-@pytest.mark.timeout(20)
-def test_an_ended_listing_stays_ended() -> None:
-    listing = Listing(FULL, Options(device="cpu", jobs=1))
-    assert len(list(listing)) == 1
-    assert list(listing) == []
-    listing.close()
-    assert list(listing) == []
-
-
-@pytest.mark.timeout(20)
-def test_a_closed_listing_gives_no_more() -> None:
-    listing = Listing(Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=1))
-    assert len(next(listing))
-    listing.close()
-    for _ in range(2 * listing_module.WAITING_BLOCKS):
-        next(listing, None)
-    with pytest.raises(StopIteration):
-        next(listing)
-
-
-def test_an_error_of_the_search_reaches_the_reader() -> None:
-    class Broken(CpuEngine):
-        def prepare(self, *_: object) -> None:
-            raise MemoryError("no room")
-
-    before = set(threading.enumerate())
-    with pytest.raises(MemoryError, match="no room"):
-        list(Listing(BOARD, engine=Broken(jobs=1)))
-    assert set(threading.enumerate()) == before
-
-
-def test_wrong_options() -> None:
-    with pytest.raises(InputError):
-        Listing(BOARD, Options(device="cpu", limit=0))
-    with pytest.raises(InputError):
-        next(solutions(BOARD, device="gpu"))
-
-
-def test_closing_in_another_thread_ends_the_reader() -> None:
-    listing = Listing(Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=1))
-    reader = threading.Thread(target=lambda: list(listing), daemon=True)
-    reader.start()
-    listing.close()
-    reader.join(60)
-    assert not reader.is_alive()
-
-
-@pytest.mark.parametrize("jobs", [1, 3])
-@pytest.mark.parametrize("how", ["loop", "name", "circle", "unread"])
-def test_a_listing_that_is_dropped_leaves_no_thread(jobs: int, how: str) -> None:
-    before = set(threading.enumerate())
-    board, options = Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=jobs)
-    if how == "loop":
-        for _ in Listing(board, options):
-            break
-    else:
-        listing = Listing(board, options)
-        if how != "unread":
-            next(listing)
-        if how == "circle":
-            listing.itself = listing  # type: ignore[attr-defined]
-        del listing
-        gc.collect()
-    deadline = time.monotonic() + 60
-    while not set(threading.enumerate()) <= before and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert set(threading.enumerate()) <= before
+@pytest.mark.usefixtures("uncompiled")
+def test_what_begins_with_a_count_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is an error, but for those who ask for the count alone; nothing else needs one."""
+    short_lists(monkeypatch)
+    monkeypatch.setattr(choose, "MOST_SECONDS", 0.0)
+    found = solutions(BOARD, device="cpu", jobs=1)
+    calls: list[Callable[[], Any]] = [
+        lambda: found[5000], lambda: found[-1], lambda: found.rank(SOLUTIONS[3]), found.shares,
+        lambda: found.sample(3), found.blocks, lambda: found[::-1][0],
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(TooExpensive, match="one of these should take about"):
+            call()
+    assert SOLUTIONS[3] in found
+    assert [tuple(board.cells.tolist()) for board in found] == SOLUTIONS
+    assert tuple(found[3].cells.tolist()) == SOLUTIONS[3]
+    assert found.count == len(SOLUTIONS)
+    assert tuple(found[-1].cells.tolist()) == SOLUTIONS[-1]

@@ -1,25 +1,19 @@
-"""``gpusudoku enumerate``: all solutions, streamed."""
+"""``gpusudoku enumerate``: all solutions, streamed, or those that are asked for by number."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-import numpy as np
-from numpy.typing import NDArray
 
-from gpusudoku import formats
-from gpusudoku.board.batch import sort_keys
-from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
-from gpusudoku.cli.expected import expect_listing
+from gpusudoku.cli.enumerating import Listing
+from gpusudoku.cli.grids import solution_form
+from gpusudoku.cli.numbers import Chosen, Number, Part, part_of
 from gpusudoku.cli.options import (
     Reading,
     boards_argument,
+    method,
     output_file,
     own_option,
     reading,
@@ -28,27 +22,18 @@ from gpusudoku.cli.options import (
 )
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.report import Totals, show_search, start_engine
+from gpusudoku.cli.report import Totals, start_engine
 from gpusudoku.cli.source import Source
-from gpusudoku.errors import InputError, Interrupted
+from gpusudoku.errors import Interrupted
 from gpusudoku.options import Options
-from gpusudoku.results import SearchStats
-
-if TYPE_CHECKING:
-    from gpusudoku.engines.engine import Engine
-    from gpusudoku.listing import Listed
-
-    WithTexts = tuple[Listed, Iterable[bytes]]
 
 own = own_option("enumerate")
-
-SORTED_BYTES = 1 << 30
-"""--sorted keeps all solutions in memory, one byte a cell, and refuses to keep more than this."""
 
 
 @click.command("enumerate")
 @boards_argument
 @searching
+@method
 @own(
     "--limit",
     type=click.IntRange(min=1),
@@ -56,14 +41,28 @@ SORTED_BYTES = 1 << 30
     help="List at most N solutions of each board.",
 )
 @output_file("enumerate")
+@solution_form("enumerate")
+@own("--sorted", "in_order", is_flag=True, help="In ascending order.")
 @own(
-    "--format",
-    "form",
-    type=click.Choice(list(formats.FORMATS)),
-    default="line",
-    help="How to write solutions.",
+    "--from",
+    "first",
+    type=Number(),
+    metavar="K",
+    help="In ascending order, from number K on, counted from 0.",
 )
-@own("--sorted", "in_order", is_flag=True, help="In ascending order; takes up to 1 GiB of memory.")
+@own(
+    "--to",
+    "last",
+    type=Number(),
+    metavar="L",
+    help="In ascending order, up to number L, without that.",
+)
+@own(
+    "--part",
+    callback=part_of,
+    metavar="I/N",
+    help="Part I of N parts of the same size, I from 1 to N: for many machines.",
+)
 @statistics("enumerate")
 @reading
 def enumerate_(
@@ -73,31 +72,39 @@ def enumerate_(
     force: bool,
     form: str,
     in_order: bool,
+    first: int | None,
+    last: int | None,
+    part: Part | None,
     stats: bool,
     **fields: Any,
 ) -> None:
     """List all solutions of every BOARD, streamed in constant memory.
 
-    Solutions come as they are found: in a fixed order with -j 1, in any order with more threads.
-    Those of a batch come board by board, in input order, and in ascending order where they are few.
-    Whatever stops the listing, only whole lines are written.
+    A 9x9 board with many solutions is listed without a search, in an order that is the same every
+    time, and its parts by --part make up the whole. Other boards, and those with a --limit, are
+    searched, and solutions come as they are found: in a fixed order with -j 1, in any order with
+    more threads. Those of a batch come board by board, in input order, and in ascending order where
+    they are few. Whatever stops the listing, only whole lines are written.
 
     \b
     Examples:
       gpusudoku enumerate board.txt | head
       gpusudoku enumerate board.txt -o solutions.txt --sorted
       gpusudoku enumerate board.txt --limit 1000 --format csv
+      gpusudoku enumerate @empty --from 1000000000000 --to 1000000001000
+      gpusudoku enumerate @2f --part 3/100 -o part3.txt
     """
     options = Options(**fields)
+    chosen = Chosen(in_order, first, last, part, options.limit)
     source = Source(boards, reading)
     with Output(output, force, boards) as out, ProgressLine(listing=output is None) as line:
         engine = start_engine(options)
         out.write_header(form)
-        done, totals = 0, Totals(engine)
+        totals, done = Totals(engine), 0
+        counted = totals if stats else None
+        listing = Listing(source, options, chosen, engine, line, form, counted)
         try:
-            then = partial(_with_texts, form=form, in_order=in_order)
-            found = _listed(source, options, engine, line, totals if stats else None, then)
-            with closing(found):
+            with closing(listing.all()) as found:
                 for listed, texts in found:
                     line.clear()
                     source.warn_conflicts(listed.doubtful)
@@ -111,59 +118,3 @@ def enumerate_(
     if stats and not source.single:
         totals.show()
     source.finish()
-
-
-def _listed(
-    source: Source,
-    options: Options,
-    engine: Engine,
-    line: ProgressLine,
-    totals: Totals | None,
-    then: Callable[[Listed], WithTexts],
-) -> Generator[WithTexts, None, None]:
-    """List the boards in blocks, or each alone, with its statistics if there are totals."""
-    from gpusudoku.listing import list_batches, list_board
-
-    if not (source.single or totals):
-        yield from list_batches(source.batches(), options, engine, line.update, then)
-        return
-    for board in source.singles():
-        show: Callable[[SearchStats], None] | None = None
-        if source.single:
-            line.expected = expect_listing(board[0], options, engine)
-        if totals:
-            show = partial(show_search, board[0]) if source.single else partial(totals.add, 1)
-        with closing(list_board(board, options, engine, line.update, show)) as found:
-            yield from map(then, found)
-
-
-def _with_texts(listed: Listed, form: str, in_order: bool) -> WithTexts:
-    """What was listed, and the texts of the solutions: made at once if those are all there."""
-    solutions, geometry = listed.solutions, listed.boards.geometry
-    if in_order and len(listed.boards) == 1:  # else each of the boards has its own in order
-        solutions = _sorted(solutions)
-    texts = (_as_text(block, geometry, form) for block in solutions)
-    if not isinstance(solutions, list):
-        return listed, texts
-    return replace(listed, solutions=[]), list(texts)  # kept until their turn, once
-
-
-def _sorted(listing: Iterable[NDArray[np.uint8]]) -> list[NDArray[np.uint8]]:
-    blocks, size = [], 0
-    for block in listing:
-        blocks.append(block)
-        size += block.nbytes
-        if size > SORTED_BYTES:
-            raise InputError(f"--sorted: more than {size // block.shape[1]} solutions are too many")
-    if not blocks:
-        return []
-    rows = np.ascontiguousarray(np.concatenate(blocks))
-    return [rows[np.argsort(sort_keys(rows))]]
-
-
-def _as_text(block: NDArray[np.uint8], geometry: Geometry, form: str) -> bytes:
-    if form == "line":
-        return formats.write_lines(block)
-    end = "\n" + formats.separator(form)
-    texts = (formats.write(Board(cells, geometry), form) + end for cells in block)
-    return "".join(texts).encode()

@@ -21,6 +21,8 @@ LONG_SECONDS = 30
 """What is estimated to take longer is announced."""
 QUICK_LOOK = 5.0
 """A method that nobody asked for is looked at as if it could save no more seconds than this."""
+LISTED_PER_SECOND = 1e7
+"""Solutions that a thread writes in a second, once the contraction has counted them."""
 DECADES = 1e9
 """Seconds from which on an estimate says no more than that."""
 
@@ -86,10 +88,27 @@ def expect_listing(board: Board, options: Options, engine: Engine) -> float:
     if not _is_long(seconds, plan, options):
         return 0.0
     said = [f"{_solutions(plan.estimate)}: to list them should take {duration(seconds)} {where}"]
-    if options.limit is None:
-        said += ["count only counts them", "--limit N lists N of them"]
-    note("; ".join(said))
+    note("; ".join([*said, *_less(options)]))
     return seconds
+
+
+def expect_numbered(count: int, options: Options, engine: Engine) -> float:
+    """Say how many solutions a long listing without a search has, and what it should take.
+
+    Returns the seconds that the workers should need, 0 if that is not long.
+    """
+    number = count if options.limit is None else min(count, options.limit)
+    seconds = float(number) / LISTED_PER_SECOND / engine.threads
+    if seconds < LONG_SECONDS:
+        return 0.0
+    said = [f"{count} solutions: to list them should take {duration(seconds)}"]
+    note("; ".join([*said, *_less(options)]))
+    return seconds
+
+
+def _less(options: Options) -> list[str]:
+    """What takes less time than to list all."""
+    return [] if options.limit else ["count only counts them", "--limit N lists N of them"]
 
 
 def _share(seconds: float, engine: Engine) -> tuple[float, str]:

@@ -123,7 +123,7 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
 
 _KNOWN = ", ".join([*TECHNIQUES, *GROUPS])
 
-searching = compose(
+devices = compose(
     option(
         "--device",
         type=click.Choice(DEVICES),
@@ -143,6 +143,11 @@ searching = compose(
         metavar="NUMBERS",
         help="GPUs to use, such as 0,1.  [default: all]",
     ),
+)
+"""What works, and with how many threads."""
+
+searching = compose(
+    devices,
     option(
         "--strategy",
         type=click.Choice(STRATEGIES),
@@ -179,13 +184,15 @@ def _bytes(ctx: click.Context, param: click.Parameter, value: str) -> int:
     return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
 
 
+method = option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="auto",
+    help="search visits solutions, contraction counts without; auto takes the quicker.",
+)
+
 counting = compose(
-    option(
-        "--method",
-        type=click.Choice(METHODS),
-        default="auto",
-        help="search visits solutions, contraction counts without; auto takes the quicker.",
-    ),
+    method,
     option(
         "--memory",
         callback=_bytes,

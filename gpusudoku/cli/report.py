@@ -221,6 +221,11 @@ def show_search(board: Board, stats: SearchStats) -> None:
     )
 
 
+def show_listing(board: Board, stats: Stats) -> None:
+    """The statistics of solutions that were found without a search, a line each."""
+    _show({**_size(board), "method": "contraction", "seconds": f"{stats.seconds:.6f}"})
+
+
 def _show_contraction(board: Board, stats: ContractionStats) -> None:
     _show(
         {

@@ -105,6 +105,12 @@ def looks_like_board(text: str) -> bool:
     return cells >= _LEAST_CELLS and cells >= 0.8 * len(text)
 
 
+def with_blanks(text: str, cells: int) -> str:
+    """An argument that is one grid of so many cells, as no file can be called; else as it is."""
+    is_grid = len(text) == cells and text.isalnum() and not _is_file(text)
+    return " ".join(text) if is_grid else text
+
+
 def _is_file(name: str) -> bool:
     """Whether a name stands for a file or for standard input, if it can be read at all."""
     if not name or name.startswith("@"):

@@ -18,6 +18,8 @@ from contextlib import contextmanager, suppress
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gpusudoku.errors import Interrupted
+
 if TYPE_CHECKING:
     from socket import socket
 
@@ -142,6 +144,25 @@ def skipping_interrupts() -> Iterator[None]:
         yield
     finally:
         _signals.skips = False
+
+
+@contextmanager
+def telling_interrupts() -> Iterator[None]:
+    """Let Ctrl-C in here be an ``Interrupted``, as it is while a job runs."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted") from None
+
+
+def telling_interrupts_of(items: Iterator[T]) -> Iterator[T]:
+    """Give items, none of them None; Ctrl-C while one is made is an ``Interrupted``."""
+    while True:
+        with telling_interrupts():
+            item = next(items, None)
+        if item is None:
+            return
+        yield item
 
 
 @contextmanager

@@ -20,7 +20,7 @@ ZERO, EMPTY = ord("0"), ord(".")
 LETTERS = ord("A") - ord("9") - 1
 """What stands between the digits and the letters."""
 
-_I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+_I8, _I16, _I32, _I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 _BYTES = ir.VectorType(_I8, WIDE)
 
 
@@ -43,6 +43,16 @@ def copy(data: Any, place: int, others: Any, other: int) -> None:
     others[other : other + WIDE] = data[place : place + WIDE]
 
 
+def unite_three(data: Any, place: int, byte: Any, out: Any, at: int) -> None:
+    """Write the union of the bits of each of three bytes and those of one byte, a uint8."""
+    out[at : at + 3] = data[place : place + 3] | byte
+
+
+def unite(data: Any, place: int, others: Any, other: int, out: Any, at: int) -> None:
+    """Write the union of the bits of the bytes from a place on and those from another place on."""
+    out[at : at + WIDE] = data[place : place + WIDE] | others[other : other + WIDE]
+
+
 def write_cells(data: Any, place: int, others: Any, other: int) -> None:
     """Copy values of cells, up to 35, from a place on, as the characters of a board's line."""
     cells = data[place : place + WIDE]
@@ -54,9 +64,11 @@ def _bits(mask: Any) -> np.uint64:
     return np.uint64(sum(1 << k for k in np.flatnonzero(mask).tolist()))
 
 
-def _address(context: Any, builder: Any, kind: Any, data: Any, place: Any) -> Any:
-    first = context.make_array(kind)(context, builder, data).data
-    return builder.bitcast(builder.gep(first, [place]), _BYTES.as_pointer())
+def _address(
+    context: Any, builder: Any, array: Any, data: Any, place: Any, kind: Any = _BYTES
+) -> Any:
+    first = context.make_array(array)(context, builder, data).data
+    return builder.bitcast(builder.gep(first, [place]), kind.as_pointer())
 
 
 def _loaded(context: Any, builder: Any, kind: Any, data: Any, place: Any) -> Any:
@@ -114,6 +126,37 @@ def _copy(typing_context, data, place, others, other):
 
 
 @intrinsic
+def _unite_three(typing_context, data, place, byte, out, at):
+    def generate(context, builder, signature, args):
+        kinds, byte = signature.args, args[2]
+        twice = builder.mul(builder.zext(byte, _I16), _I16(0x0101))
+        for shift, kind, more in (0, _I16, twice), (2, _I8, byte):
+            source = builder.add(args[1], _I64(shift))
+            target = builder.add(args[4], _I64(shift))
+            value = builder.load(
+                _address(context, builder, kinds[0], args[0], source, kind), align=1
+            )
+            address = _address(context, builder, kinds[3], args[3], target, kind)
+            builder.store(builder.or_(value, more), address, align=1)
+        return context.get_dummy_value()
+
+    return types.void(data, types.int64, types.uint8, out, types.int64), generate
+
+
+@intrinsic
+def _unite(typing_context, data, place, others, other, out, at):
+    def generate(context, builder, signature, args):
+        kinds = signature.args
+        some = _loaded(context, builder, kinds[0], *args[:2])
+        more = _loaded(context, builder, kinds[2], *args[2:4])
+        address = _address(context, builder, kinds[4], *args[4:])
+        builder.store(builder.or_(some, more), address, align=1)
+        return context.get_dummy_value()
+
+    return types.void(data, types.int64, others, types.int64, out, types.int64), generate
+
+
+@intrinsic
 def _write_cells(typing_context, data, place, others, other):
     def generate(context, builder, signature, args):
         kinds = signature.args
@@ -143,6 +186,16 @@ def _differences_cpu(data, place, others, other):
 @overload(copy, target="cpu", jit_options=INLINED)
 def _copy_cpu(data, place, others, other):
     return lambda data, place, others, other: _copy(data, place, others, other)
+
+
+@overload(unite_three, target="cpu", jit_options=INLINED)
+def _unite_three_cpu(data, place, byte, out, at):
+    return lambda data, place, byte, out, at: _unite_three(data, place, byte, out, at)
+
+
+@overload(unite, target="cpu", jit_options=INLINED)
+def _unite_cpu(data, place, others, other, out, at):
+    return lambda data, place, others, other, out, at: _unite(data, place, others, other, out, at)
 
 
 @overload(write_cells, target="cpu", jit_options=INLINED)

@@ -14,7 +14,7 @@ from gpusudoku import Board
 from gpusudoku.board import blocks
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count_many
-from gpusudoku.listing import FEW
+from gpusudoku.streaming import FEW
 from tests.boards import full_grid, puzzle, spoilt
 
 FULL = Board(full_grid(Geometry(3, 3), 1), Geometry(3, 3))

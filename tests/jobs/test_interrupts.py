@@ -12,7 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from gpusudoku.jobs.interrupts import held_interrupts, interruptibly
+from gpusudoku.errors import Interrupted
+from gpusudoku.jobs.interrupts import (
+    held_interrupts,
+    interruptibly,
+    telling_interrupts,
+    telling_interrupts_of,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -175,3 +181,31 @@ def test_an_interrupt_ends_the_waiting_but_not_the_work() -> None:
     assert not ended.is_set()
     go_on.set()
     assert ended.wait(60)
+
+
+class TestTelling:
+    def test_ctrl_c_is_told_as_elsewhere(self) -> None:
+        with pytest.raises(Interrupted), telling_interrupts():
+            raise KeyboardInterrupt
+
+    def test_items(self) -> None:
+        assert list(telling_interrupts_of(iter(range(3)))) == [0, 1, 2]
+        assert list(telling_interrupts_of(iter(()))) == []
+
+    def test_while_an_item_is_made(self) -> None:
+        def items() -> Iterator[int]:
+            yield 1
+            raise KeyboardInterrupt
+
+        given = telling_interrupts_of(items())
+        assert next(given) == 1
+        with pytest.raises(Interrupted):
+            next(given)
+
+    def test_whoever_takes_them_is_left_alone(self) -> None:
+        def take() -> None:
+            for _ in telling_interrupts_of(iter(range(3))):
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            take()

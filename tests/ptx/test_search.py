@@ -19,11 +19,10 @@ from gpusudoku.engines.cuda.launch import Launch
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search.arguments import TOP
 from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.listing import solutions
 from gpusudoku.options import Options
 from gpusudoku.search.frontier import Frontier
 from tests import naive
-from tests.boards import puzzle, searched, spoilt
+from tests.boards import puzzle, searched, spoilt, streamed
 from tests.engines.cuda.simulator import limit_budgets, limit_memory
 from tests.ptx.card import Card
 from tests.ptx.compiled import CAPABILITIES
@@ -99,10 +98,7 @@ def test_no_room_for_solutions(
     board = puzzle("3x3", 25, 1)
     tuning = replace(SIMULATED, stacks=stacks)
     monkeypatch.setattr("gpusudoku.engines.cuda.device.SIMULATED", tuning)
-    found, wanted = (
-        sorted(each.cells.tobytes() for each in solutions(board, device=device))
-        for device in ("cuda", "cpu")
-    )
+    found, wanted = (sorted(streamed(board, device=device)) for device in ("cuda", "cpu"))
     assert found == wanted
     assert len(wanted) > 100
 

@@ -17,7 +17,7 @@ from gpusudoku.contraction.nine.gpu_sum import DeviceSum
 from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.jobs.pieces import pieces
 from gpusudoku.kernels.compiling import ready
-from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
+from gpusudoku.kernels.contraction.nine.arrays import A, B, Workspace, make_workspace
 from gpusudoku.kernels.contraction.nine.cpu import NineStages
 from gpusudoku.kernels.contraction.nine.dot import narrow_enough
 from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LOW, Slabs, make_slabs
@@ -54,23 +54,31 @@ class Nine:
         Whether pairs that have the same sum are summed once; if not, all are (to check that).
     wide
         Whether slabs take 32 bits even where 16 would do (to check that).
+    workspace
+        Where it is worked out; by default made for this board.
     """
 
     def __init__(
-        self, candidates: NDArray[np.uint64], *, symmetric: bool = True, wide: bool = False
+        self,
+        candidates: NDArray[np.uint64],
+        *,
+        symmetric: bool = True,
+        wide: bool = False,
+        workspace: Workspace | None = None,
     ) -> None:
         ready(stages().of_one_board())
         start = time.perf_counter()
-        self.workspace = make_workspace()
+        self.workspace = workspace or make_workspace()
         self.pairs = 0
         """Pairs to be summed, once prepared; 0 if there is no solution."""
         self.wide = wide
         self._symmetric, self._prepared = symmetric, False
         work = self.workspace
         stages().allowing.of(1)(candidates, tables(), work.lists)
-        self._solvable = stages().survey(tables(), work.scratch, work.lists, work.numbering)
+        self.solvable = stages().survey(tables(), work.scratch, work.lists, work.numbering)
+        """Whether there may be a solution, as far as the lists tell."""
         self.seconds = 0.0
-        if self._solvable:
+        if self.solvable:
             choose = stages().choosing.of(1)
             self.seconds = choose(work.lists, work.numbering, work.roles) / 1e9
         self.listing_seconds = time.perf_counter() - start
@@ -78,7 +86,7 @@ class Nine:
     @property
     def factor(self) -> int:
         """What the sum is to be multiplied by: the divisors taken out of the lists."""
-        return prod(self.workspace.lists.divisor.tolist()) if self._solvable else 1
+        return prod(self.workspace.lists.divisor.tolist()) if self.solvable else 1
 
     def most_threads(self, memory: int) -> int:
         """See ``Contraction``."""
@@ -86,21 +94,31 @@ class Nine:
 
     def prepare(self, threads: int) -> None:
         """Make the tensors and the pairs."""
-        if not self._solvable or self._prepared:
+        if not self.solvable or self._prepared:
             return
         self._prepared = True
         work, roles = self.workspace, self.workspace.roles
         known = tables(), work.lists, work.numbering, roles
         with ThreadPoolExecutor(threads) as pool:
-            written = work.operands, work.orbits
+            written = work.operands, work.symmetries, work.orbits
             pairs = pool.submit(stages().arrange, self._symmetric, *known, *written)
-            for role in range(3):
-                if roles.tensor[role] == role:
-                    self._make_tensor(role, pool, CALLS_PER_THREAD * threads)
+            self._make_tensors(pool, threads)
             self.pairs = pairs.result()
-        self.wide = self.wide or not narrow_enough(work.lists, roles, work.tensors)
         if self.wide:
             stages().sum_wide.load()
+
+    def make_tensors(self, threads: int) -> None:
+        """Make the tensors alone, for the roles that stand in the workspace."""
+        with ThreadPoolExecutor(threads) as pool:
+            self._make_tensors(pool, threads)
+
+    def _make_tensors(self, pool: ThreadPoolExecutor, threads: int) -> None:
+        """Write the tensors, each of those that differ once."""
+        work, roles = self.workspace, self.workspace.roles
+        for role in range(3):
+            if roles.tensor[role] == role:
+                self._make_tensor(role, pool, CALLS_PER_THREAD * threads)
+        self.wide = self.wide or not narrow_enough(work.lists, roles, work.tensors)
 
     def _make_tensor(self, role: int, pool: ThreadPoolExecutor, calls: int) -> None:
         """Write the tensor of one crossing role; each step takes ``calls`` calls, or fewer."""

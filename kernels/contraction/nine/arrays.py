@@ -36,8 +36,8 @@ MOST_MAPS = 94_080
 """Maps of a line without clues."""
 MOST_ENTRIES = 15_400
 """Entries of a line without clues."""
-MOST_GENERATORS = 64
-"""Relabellings that are kept, at most."""
+MOST_SYMMETRIES = 64
+"""Symmetries that are kept, at most."""
 
 A, B, C = range(3)
 """The roles of the summed lines."""
@@ -52,6 +52,9 @@ class Tables(Group):
 
     partition_of: NDArray[np.int16]
     """int16 (3^9): the partition of every code, or -1 if its sets do not have three digits each."""
+    sets: NDArray[np.int8]
+    """int8 (280, 9): the set of every digit in every partition. Sets are numbered by their least
+    digits."""
     orthogonal: NDArray[np.int16]
     """int16 (280, 36): the partitions orthogonal to each, in ascending order."""
     orthogonal_bits: NDArray[np.uint64]
@@ -69,6 +72,8 @@ class Tables(Group):
 class ListScratch(Group):
     """What listing needs on its way. ``survey`` writes it, and no other stage looks at it."""
 
+    codes: NDArray[np.int64]
+    """int64 (MOST_MAPS): the codes of a line's maps; see ``maps.code_at``."""
     raw: NDArray[np.int32]
     """int32 (2, MOST_MAPS): the keys of a line's maps, not yet sorted, with repetitions."""
     stack: NDArray[np.int64]
@@ -156,23 +161,50 @@ class Operands(Group):
     multiplicity. Those of A and B are sorted by P, those of C by Q."""
     start: NDArray[np.int64]
     """int64 (3, 281): where the entries of each number begin, by summed role; then their end."""
+    listed: NDArray[np.int16]
+    """int16 (3, MOST_ENTRIES): the index of every entry in ``Lists``."""
+
+
+class Symmetries(Group):
+    """What generates a board's symmetries. ``arrange`` writes them."""
+
+    exchanged: NDArray[np.int64]
+    """int64 (MOST_SYMMETRIES, 4): two digits that change places, and two more; a digit changes
+    places with itself where there are no more."""
+    digits: NDArray[np.int64]
+    """int64 (MOST_SYMMETRIES, 9): the same as the digit that every digit becomes."""
+    names: NDArray[np.int64]
+    """int64 (MOST_SYMMETRIES, 6): what becomes of the names of every line's sets, as an index of
+    ``Tables.permutations``."""
+    kind: NDArray[np.int64]
+    """int64 (9): digits that can be exchanged have the same."""
+    renamed: NDArray[np.uint8]
+    """uint8 (6, 9, 6): the masks of every line and digit, under each permutation of the names."""
 
 
 class Orbits(Group):
-    """Pairs of partitions of A and B at P that have the same sum. ``arrange`` writes them.
+    """Pairs of numbers of A and B at P, orbit after orbit. ``arrange`` writes them.
 
-    The pair (b, a) is b times the number of a's, plus a.
+    The pair (b, a) is b times the number of a's, plus a. Orbits come in the order of their least
+    pairs, and the members of an orbit as a breadth-first walk from the least pair meets them,
+    taking the symmetries in their order. The *position* of a pair is its index in this sequence.
     """
 
-    generators: NDArray[np.int16]
-    """int16 (MOST_GENERATORS, 280): relabellings under which all lists stay the same, each as the
-    partition that every partition becomes."""
-    parent: NDArray[np.int32]
-    """int32 (280 * 280): the orbits of pairs, each a tree whose root is its least pair."""
-    size: NDArray[np.int32]
-    """int32 (280 * 280): the size of an orbit at its root, 0 at all other pairs."""
+    images: NDArray[np.int16]
+    """int16 (MOST_SYMMETRIES, 2, numbers): what every number of A, and of B, becomes under every
+    symmetry."""
     pairs: NDArray[np.int32]
-    """int32 (280 * 280, 3): the least pair of every orbit as (b, a, size), in ascending order."""
+    """int32 (numbers^2, 3): the least pair of every orbit as (b, a, size), in ascending order."""
+    first: NDArray[np.int32]
+    """int32 (numbers^2 + 1): the position of the least pair of every orbit; then their end."""
+    members: NDArray[np.int32]
+    """int32 (numbers^2): the pair at every position."""
+    parent: NDArray[np.int32]
+    """int32 (numbers^2): the position of the pair from which the walk came; -1 at least pairs."""
+    symmetry: NDArray[np.int32]
+    """int32 (numbers^2): the symmetry by which it came; -1 at least pairs."""
+    seen: NDArray[np.uint8]
+    """uint8 (numbers^2): whether the walk has met a pair."""
 
 
 class Workspace(NamedTuple):
@@ -188,6 +220,7 @@ class Workspace(NamedTuple):
     the crossing line has at C, and those of A and B. ``contract_ab`` writes it."""
     tensors: Tensors
     operands: Operands
+    symmetries: Symmetries
     orbits: Orbits
 
 
@@ -199,6 +232,7 @@ def make_workspace() -> Workspace:
     n = PARTITIONS
     return Workspace(
         scratch=ListScratch(
+            codes=(np.int64, (MOST_MAPS,)),
             raw=(np.int32, (2, MOST_MAPS)),
             stack=(np.int64, (4, 9)),
             counters=(np.int64, (513,)),
@@ -238,11 +272,28 @@ def make_workspace() -> Workspace:
         operands=Operands(
             entries=(np.int16, (3, MOST_ENTRIES, 4)),
             start=(np.int64, (3, n + 1)),
+            listed=(np.int16, (3, MOST_ENTRIES)),
         ),
-        orbits=Orbits(
-            generators=(np.int16, (MOST_GENERATORS, n)),
-            parent=(np.int32, (n * n,)),
-            size=(np.int32, (n * n,)),
-            pairs=(np.int32, (n * n, 3)),
+        symmetries=Symmetries(
+            exchanged=(np.int64, (MOST_SYMMETRIES, 4)),
+            digits=(np.int64, (MOST_SYMMETRIES, 9)),
+            names=(np.int64, (MOST_SYMMETRIES, 6)),
+            kind=(np.int64, (9,)),
+            renamed=(np.uint8, (6, 9, 6)),
         ),
+        orbits=make_orbits(n),
+    )
+
+
+def make_orbits(numbers: int) -> Orbits:
+    """Room for the pairs of so many numbers of A and as many of B."""
+    pairs = numbers * numbers
+    return Orbits(
+        images=(np.int16, (MOST_SYMMETRIES, 2, numbers)),
+        pairs=(np.int32, (pairs, 3)),
+        first=(np.int32, (pairs + 1,)),
+        members=(np.int32, (pairs,)),
+        parent=(np.int32, (pairs,)),
+        symmetry=(np.int32, (pairs,)),
+        seen=(np.uint8, (pairs,)),
     )

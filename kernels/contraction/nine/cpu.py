@@ -7,19 +7,38 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import boolean, float64, int64, typeof, uint64
+from numba import boolean, float64, int32, int64, typeof, uint8, uint64
+from numba.types import NamedTuple
 from numpy.typing import NDArray
 
 from gpusudoku.kernels.calls import Callee
 from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
+from gpusudoku.kernels.contraction.nine.boxes import make_boxes, write_boxes
 from gpusudoku.kernels.contraction.nine.dot import narrow_enough, sum_narrow, sum_wide
 from gpusudoku.kernels.contraction.nine.maps import allow_permutations, list_lines
 from gpusudoku.kernels.contraction.nine.operands import sort_entries
-from gpusudoku.kernels.contraction.nine.orbits import pair_up
+from gpusudoku.kernels.contraction.nine.products import write_solutions
 from gpusudoku.kernels.contraction.nine.prune import divide, find_alike, prune
 from gpusudoku.kernels.contraction.nine.roles import choose_roles, number_partitions
 from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, make_slabs
+from gpusudoku.kernels.contraction.nine.strips import Known, make_strips
+from gpusudoku.kernels.contraction.nine.symmetries import pair_up
 from gpusudoku.kernels.contraction.nine.tensors import contract_ab, contract_c, list_orthogonal
+from gpusudoku.kernels.contraction.nine.unrank import (
+    Asked,
+    choose_words,
+    find_narrow,
+    find_wide,
+    make_relabelling,
+    relabel,
+    write_grids,
+)
+from gpusudoku.kernels.contraction.nine.words import (
+    list_words,
+    make_fitting,
+    make_words,
+    mark_fitting,
+)
 from gpusudoku.kernels.few import Warming
 from gpusudoku.kernels.kernel import KERNELS, Kernel, jitable, kernel
 
@@ -48,13 +67,13 @@ def survey(tables, scratch, lists, numbering):
 
 
 @jitable
-def arrange(symmetric, tables, lists, numbering, roles, operands, orbits):
-    """Write ``operands`` and ``orbits``; return the number of pairs to be summed.
+def arrange(symmetric, tables, lists, numbering, roles, operands, symmetries, orbits):
+    """Write ``operands``, ``symmetries`` and ``orbits``; return the number of pairs to be summed.
 
     symmetric says whether pairs that have the same sum are summed once.
     """
     sort_entries(lists, numbering, roles, operands)
-    return pair_up(symmetric, tables.swaps, lists, numbering, roles, orbits)
+    return pair_up(symmetric, tables, lists, numbering, roles, symmetries, orbits)
 
 
 def build_count_boards(callees: Sequence[Callee]) -> Callable[..., None]:
@@ -65,7 +84,7 @@ def build_count_boards(callees: Sequence[Callee]) -> Callable[..., None]:
     @jitable
     def make_tensors(addresses, tables, workspace):
         """Write the tensors, each of those that differ once."""
-        _, lists, numbering, roles, orthogonal, intermediate, tensors, _, _ = workspace
+        _, lists, numbering, roles, orthogonal, intermediate, tensors, _, _, _ = workspace
         for role in range(3):
             if roles.tensor[role] != role:
                 continue
@@ -79,7 +98,7 @@ def build_count_boards(callees: Sequence[Callee]) -> Callable[..., None]:
     @jitable
     def count_board(candidates, most, tables, workspace, slabs, addresses, result):
         """Do for one board, and its row of the results, what ``count_boards`` does."""
-        scratch, lists, numbering, roles, _, _, tensors, operands, orbits = workspace
+        scratch, lists, numbering, roles, _, _, tensors, operands, symmetries, orbits = workspace
         allow(addresses, candidates, tables, lists)
         if not survey(addresses, tables, scratch, lists, numbering):
             return
@@ -89,7 +108,8 @@ def build_count_boards(callees: Sequence[Callee]) -> Callable[..., None]:
         make_tensors(addresses, tables, workspace)
         if not narrow_enough(lists, roles, tensors):
             return
-        pairs = arrange(addresses, True, tables, lists, numbering, roles, operands, orbits)
+        known = lists, numbering, roles, operands, symmetries, orbits
+        pairs = arrange(addresses, True, tables, *known)
         slabs.sums[:] = 0
         add_up(addresses, 0, pairs, roles, operands, tensors, orbits, slabs)
         result[LOW], result[HIGH] = slabs.sums[LOW], slabs.sums[HIGH]
@@ -125,7 +145,7 @@ class NineStages:
     def __init__(self, tables: Any) -> None:
         workspace = typeof(make_workspace())
         scratch, lists, numbering, roles, *others = workspace.types
-        orthogonal, intermediate, tensors, operands, orbits = others
+        orthogonal, intermediate, tensors, operands, symmetries, orbits = others
         narrow, wide = typeof(make_slabs(wide=False)), typeof(make_slabs(wide=True))
         board, boards, results = uint64[::1], uint64[:, ::1], int64[:, ::1]
         self.allow_permutations = kernel(board, tables, lists, seconds=0.2)(allow_permutations)
@@ -140,13 +160,38 @@ class NineStages:
         self.contract_c = kernel(
             int64, int64, int64, roles, orthogonal, intermediate, tensors, seconds=0.4
         )(contract_c)
-        arranged = boolean, tables, lists, numbering, roles, operands, orbits
-        self.arrange = kernel(*arranged, seconds=1.2)(arrange)
+        arranged = boolean, tables, lists, numbering, roles, operands, symmetries, orbits
+        self.arrange = kernel(*arranged, seconds=0.9)(arrange)
         summed = int64, int64, roles, operands, tensors, orbits
         # Both are named alike by the template that makes them.
         place = f"{__name__}.sum_narrow", f"{__name__}.sum_wide"
         self.sum_narrow = kernel(*summed, narrow, seconds=1.2, place=place[0])(sum_narrow)
         self.sum_wide = kernel(*summed, wide, seconds=1.1, place=place[1])(sum_wide)
+        words, fitting = typeof(make_words()), typeof(make_fitting())
+        self.list_words = kernel(tables, scratch, lists, words, seconds=0.5)(list_words)
+        known = tables, lists, numbering, roles
+        self.mark_fitting = kernel(*known, fitting, seconds=0.3)(mark_fitting)
+        relabelling = typeof(make_relabelling())
+        moved = int64, tables, symmetries, orbits, relabelling
+        self.relabel = kernel(*moved, seconds=0.1)(relabel)
+        numbers, cells, chosen = int64[::1], int64[:, ::1], int32[:, ::1]
+        asked = NamedTuple([int32[:, ::1], numbers, numbers], Asked)
+        found = asked, roles, operands, tensors
+        place = f"{__name__}.find_narrow", f"{__name__}.find_wide"
+        self.find_narrow = kernel(*found, narrow, cells, seconds=1.3, place=place[0])(find_narrow)
+        self.find_wide = kernel(*found, wide, cells, seconds=1.4, place=place[1])(find_wide)
+        fit = cells, lists, roles, operands, tensors, words, fitting, chosen
+        self.choose_words = kernel(*fit, seconds=0.3)(choose_words)
+        written = chosen, numbers, numbers, tables, words, relabelling, uint8[:, ::1]
+        self.write_grids = kernel(*written, seconds=0.2)(write_grids)
+        boxes, strips = typeof(make_boxes()), typeof(make_strips(text=True))
+        self.write_boxes = kernel(tables, lists, roles, words, boxes, seconds=0.6)(write_boxes)
+        solved = NamedTuple(
+            [lists, roles, tensors, operands, orbits, words, fitting, relabelling, boxes], Known
+        )
+        self.write_solutions = kernel(numbers, int64, solved, strips, uint8[::1], seconds=4.0)(
+            write_solutions
+        )
         self.callees = [
             Callee(self.allow_permutations),
             Callee(self.survey, boolean),
@@ -175,6 +220,15 @@ class NineStages:
         """What counting one board takes, except the wide sum, which few boards need."""
         warming = self.allow_permutations, self.choose_roles
         return [kernel for kernel in self._called() if kernel not in warming]
+
+    def of_quick_order(self) -> list[Kernel]:
+        """What finding solutions by number takes besides, except the wide search for cells."""
+        found = self.find_narrow, self.choose_words, self.write_grids
+        return [self.list_words, self.mark_fitting, self.relabel, *found]
+
+    def of_products(self) -> list[Kernel]:
+        """What writing all solutions takes besides."""
+        return [self.write_boxes, self.write_solutions]
 
     def of_many_boards(self) -> list[Kernel]:
         """What counting many boards on a thread each takes."""

@@ -43,7 +43,7 @@ def narrow_enough(lists, roles, tensors):
 
 
 @jitable
-def _end_of_group(first, last, pairs):
+def end_of_group(first, last, pairs):
     """Return the end of the pairs that have the same b as pair ``first``, at most ``last``."""
     end = first
     while end < last and pairs[end, 0] == pairs[first, 0]:
@@ -104,16 +104,8 @@ def _fill(side, first, runs, words, roles, operands, slabs):
                 slab[c, to + l] = gathered[source, c, l]
 
 
-def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
-    """Make ``sum_pairs`` for slabs of one width.
-
-    Parameters
-    ----------
-    entry
-        Numba's type of a slab's entries.
-    total
-        Numba's type of a dot product.
-    """
+def build_slabs(entry: Any) -> tuple[Callable[..., int], Callable[..., None]]:
+    """Make ``gather_group`` and ``lay_out`` for slabs whose entries are of a type of Numba."""
     per_word = 64 // entry.bitwidth
 
     @jitable
@@ -151,13 +143,50 @@ def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
                         slab[c, l] = entry(slab[c, l] * times)
 
     @jitable
+    def gather_group(first, end, pairs, roles, operands, tensors, slabs):
+        """Gather the runs that some pairs with the same b need; return the length of a run."""
+        b = pairs[first, 0]
+        count = operands.start[B, b + 1] - operands.start[B, b]
+        length = (count + PACK - 1) // PACK * PACK
+        for side in range(2):
+            _number_rows(side, first, end, operands, pairs, slabs)
+            gather(side, b, length, roles, operands, tensors, slabs)
+        return length
+
+    @jitable
+    def lay_out(first, runs, length, roles, operands, slabs):
+        """Write the slabs of some entries of A, from ``first`` on, and all of a group's b."""
+        for side in range(2):
+            _fill(side, first, runs, length // per_word, roles, operands, slabs)
+        scale(first, runs, length, roles, operands, slabs)
+
+    return gather_group, lay_out
+
+
+def build_pair_sum(
+    entry: Any, total: Any, keep: bool
+) -> tuple[Callable[..., Any], Callable[..., int]]:
+    """Make ``gather_group`` and ``sum_pair`` for slabs of one width.
+
+    Parameters
+    ----------
+    entry
+        Numba's type of a slab's entries.
+    total
+        Numba's type of a dot product.
+    keep
+        Whether ``slabs.totals`` is written: the dot product of every term.
+    """
+    gather_group, lay_out = build_slabs(entry)
+
+    @jitable
     def dot_all(count, length, slabs):
         """Return the sum of all terms, each a dot product times its factor.
 
         Neighbours share a row of ``left``, so four are summed at once.
         """
         left, right = slabs.slab[LEFT], slabs.slab[RIGHT]
-        terms, factors = slabs.terms, slabs.factors
+        terms, factors, totals = slabs.terms, slabs.factors, slabs.totals
         result, e = 0, 0
         while e < count:
             u = terms[e, 0]
@@ -173,41 +202,59 @@ def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
                     s3 = total(s3 + total(x * total(right[v3, i])))
                 result += factors[e] * s0 + factors[e + 1] * s1
                 result += factors[e + 2] * s2 + factors[e + 3] * s3
+                if keep:
+                    totals[e] += s0
+                    totals[e + 1] += s1
+                    totals[e + 2] += s2
+                    totals[e + 3] += s3
                 e += 4
             else:
                 v0, s0 = terms[e, 1], total(0)
                 for i in range(length):
                     s0 = total(s0 + total(total(left[u, i]) * total(right[v0, i])))
                 result += factors[e] * s0
+                if keep:
+                    totals[e] += s0
                 e += 1
         return result
 
+    @jitable
+    def sum_pair(a, b, length, roles, operands, tensors, slabs):
+        """Return the sum of a pair, whose runs are gathered."""
+        terms = _select(a, b, roles, operands, tensors, slabs)
+        result, k, stop = 0, operands.start[A, a], operands.start[A, a + 1]
+        if keep:
+            slabs.totals[:terms] = 0
+        if terms == 0:
+            return result
+        slabs.sums[DOTTED] += terms * (stop - k) * (operands.start[B, b + 1] - operands.start[B, b])
+        at_once = TILE // length
+        while k < stop:
+            runs = min(at_once, stop - k)
+            lay_out(k, runs, length, roles, operands, slabs)
+            result += dot_all(terms, runs * length, slabs)
+            k += runs
+        return result
+
+    return gather_group, sum_pair
+
+
+def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
+    """Make ``sum_pairs`` for slabs of one width; see ``build_pair_sum``."""
+    gather_group, sum_pair = build_pair_sum(entry, total, keep=False)
+
     def sum_pairs(first, last, roles, operands, tensors, orbits, slabs):
-        """Add the sum of orbits.pairs[first:last], each times its size, to ``slabs.sums``."""
-        start, pairs, sums = operands.start, orbits.pairs, slabs.sums
+        """Add the sum of orbits.pairs[first:last], each times its size, to ``slabs.sums``.
+
+        The sum of each by itself is written to ``slabs.results``.
+        """
+        pairs, sums = orbits.pairs, slabs.sums
         while first < last:
-            b, end = pairs[first, 0], _end_of_group(first, last, pairs)
-            count = start[B, b + 1] - start[B, b]
-            length = (count + PACK - 1) // PACK * PACK
-            words, at_once = length // per_word, TILE // length
-            _number_rows(LEFT, first, end, operands, pairs, slabs)
-            _number_rows(RIGHT, first, end, operands, pairs, slabs)
-            gather(LEFT, b, length, roles, operands, tensors, slabs)
-            gather(RIGHT, b, length, roles, operands, tensors, slabs)
+            b, end = pairs[first, 0], end_of_group(first, last, pairs)
+            length = gather_group(first, end, pairs, roles, operands, tensors, slabs)
             for pair in range(first, end):
-                a = pairs[pair, 1]
-                terms = _select(a, b, roles, operands, tensors, slabs)
-                if terms == 0:
-                    continue
-                result, k, stop = 0, start[A, a], start[A, a + 1]
-                sums[DOTTED] += terms * (stop - k) * count
-                while k < stop:
-                    runs = min(at_once, stop - k)
-                    _fill(LEFT, k, runs, words, roles, operands, slabs)
-                    _fill(RIGHT, k, runs, words, roles, operands, slabs)
-                    scale(k, runs, length, roles, operands, slabs)
-                    result += dot_all(terms, runs * length, slabs)
-                    k += runs
+                result = sum_pair(pairs[pair, 1], b, length, roles, operands, tensors, slabs)
+                slabs.results[pair] = result
                 times = np.int64(pairs[pair, 2])
                 sums[LOW] += times * (result & 0xFFFFFFFF)
                 sums[HIGH] += times * (result >> 32)

@@ -32,3 +32,16 @@ def number_at(key, line, other, numbers):
     """
     place = other % 3
     return np.int64(numbers[line, place, partition_at(key, place)])
+
+
+@jitable
+def find_key(key, keys, size):
+    """Return the index of a key among the first ``size`` keys, which are sorted; or -1."""
+    low, high = 0, size
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < size and keys[low] == key else -1

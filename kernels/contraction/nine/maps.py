@@ -13,6 +13,8 @@ from gpusudoku.kernels.kernel import jitable
 
 GUARD = sum(4 << 3 * field for field in range(9))
 """The highest bits of nine counters of three bits: set in one that has passed 3."""
+CODE_BITS = 16
+"""Bits of a code among those of a map."""
 
 
 @jitable
@@ -58,8 +60,10 @@ def list_lines(tables, scratch, lists):
             for e in range(size[other]):
                 keys[line, e], multiplicity[line, e] = keys[other, e], multiplicity[other, e]
         else:
-            masks, raw = lists.masks[line], scratch.raw
-            count = _list_maps(masks, tables, scratch.stack, raw[0])
+            raw, codes = scratch.raw, scratch.codes
+            count = list_maps(lists.masks[line], tables, scratch.stack, codes)
+            for i in range(count):
+                raw[0, i] = key_of(codes[i], tables)
             size[line] = _sort_keys(
                 count, raw[0], raw[1], scratch.counters, keys[line], multiplicity[line]
             )
@@ -100,8 +104,10 @@ def _sort_keys(count, one, other, counters, keys, multiplicity):
 
 
 @jitable
-def _list_maps(masks, tables, stack, keys):
-    """Write the key of every map that a line's masks allow; return their number.
+def list_maps(masks, tables, stack, maps):
+    """Write the codes of every map that a line's masks allow; return the number of maps.
+
+    The codes of a map are packed into one integer: see ``code_at``.
 
     Digit by digit, those with the fewest permutations first, depth first; nine counters in one
     integer say how many digits every set has in each of the three boxes, three at most.
@@ -132,11 +138,25 @@ def _list_maps(masks, tables, stack, keys):
             counts[depth], codes[depth], left[depth] = count, code, masks[order[depth]]
             continue
         # Nine digits, three sets, none above three: every set has three digits.
-        first = tables.partition_of[code & 0xFFFF]
-        second = tables.partition_of[(code >> 16) & 0xFFFF]
-        keys[found] = pack(first, second, tables.partition_of[code >> 32])
+        maps[found] = code
         found += 1
     return found
+
+
+@jitable
+def code_at(codes, place):
+    """Return the code that a map has at a place: 0, 1 or 2."""
+    return (codes >> CODE_BITS * place) & (1 << CODE_BITS) - 1
+
+
+@jitable
+def key_of(codes, tables):
+    """Return the key of the map with these codes."""
+    return pack(
+        tables.partition_of[code_at(codes, 0)],
+        tables.partition_of[code_at(codes, 1)],
+        tables.partition_of[code_at(codes, 2)],
+    )
 
 
 @jitable

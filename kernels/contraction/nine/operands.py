@@ -28,6 +28,7 @@ def sort_entries(lists, numbering, roles, operands):
             number = number_at(key, line, sorting, numbering.number)
             start[number] -= 1
             entry = entries[start[number]]
+            operands.listed[summed, start[number]] = e
             for crossing in range(3):
                 entry[crossing] = number_at(key, line, roles.crossing[crossing], numbering.number)
             entry[MULTIPLICITY] = lists.multiplicity[line, e]

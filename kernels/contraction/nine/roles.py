@@ -6,7 +6,7 @@ The stage ``choose_roles``, which writes ``Roles``; and part of the stage ``surv
 
 from __future__ import annotations
 
-from math import exp, inf
+from math import inf
 
 from gpusudoku.kernels.contraction.nine.arrays import ORTHOGONAL, PARTITIONS, A, B, C, P, Q, R
 from gpusudoku.kernels.contraction.nine.keys import partition_at
@@ -15,8 +15,11 @@ from gpusudoku.kernels.kernel import jitable
 PLANS = 36
 """Ways to give the lines roles that differ in price: stacks or bands are summed, one of three is
 C, the others are A and B either way round, one of three crossing lines is P."""
+TURNS = 3
+"""Plans that follow one another and differ in P only."""
 
-# Nanoseconds on one core of a machine of 2024; only their ratios matter.
+# Nanoseconds on one core of a machine of 2024; only their ratios matter. The roles decide on the
+# quick order of a board's solutions (``unrank``), so who changes these changes that order.
 PER_TERM = 0.6
 """To look whether an entry of C counts for a pair."""
 PER_DOT = 4.0
@@ -63,13 +66,38 @@ def choose_roles(lists, numbering, roles):
         price = _price(order, lists.size, roles)
         if price < least:
             least, best = price, plan
-    _assign(best, numbering.occurring, roles)
+    _write_roles(best, lists, numbering, roles)
+    return least
+
+
+@jitable
+def choose_turning_roles(lists, numbering, roles):
+    """Write the cheapest roles for three sums, in which each crossing line is P in turn.
+
+    Returns their price in nanoseconds, as ``choose_roles`` does.
+    """
+    order = _symmetry(lists.masks)
+    least, best = inf, 0
+    for first in range(0, PLANS, TURNS):
+        price = 0.0
+        for plan in range(first, first + TURNS):
+            _assign(plan, numbering.occurring, roles)
+            price += _price(order, lists.size, roles)
+        if price < least:
+            least, best = price, first
+    _write_roles(best, lists, numbering, roles)
+    return least
+
+
+@jitable
+def _write_roles(plan, lists, numbering, roles):
+    """Write the roles of a plan, and which tensors are equal."""
+    _assign(plan, numbering.occurring, roles)
     for role in range(3):
         roles.tensor[role] = role
         for other in range(role):
             if _same_tensor(role, other, lists, numbering, roles):
                 roles.tensor[role] = roles.tensor[other]
-    return least
 
 
 @jitable
@@ -92,14 +120,15 @@ def _assign(plan, occurring, roles):
 def _price(order, size, roles):
     """Return what the roles cost in nanoseconds; ``order`` is the number of known symmetries.
 
-    The lists are known, the tensors are not: a share of P's entries is taken for zero as if
-    partitions were drawn at random.
+    The lists are known, the tensors are not: a share of P's tensor is taken for zero as if
+    partitions were drawn at random. Only sums, products and quotients are taken, which come out the
+    same on every machine, so that all choose the same roles.
     """
     shape = roles.shape
     pairs = float(shape[A, P] * shape[B, P])
     chance = ORTHOGONAL / PARTITIONS
     in_c = size[roles.summed[C]]
-    terms = in_c * (1.0 - exp(-size[roles.crossing[P]] * chance * chance * chance))
+    terms = in_c * (1.0 - _power(1.0 - chance * chance * chance, size[roles.crossing[P]]))
     runs = size[roles.summed[A]] / shape[A, P]
     run = size[roles.summed[B]] / shape[B, P]
     rows = shape[C, Q] + shape[C, R]
@@ -151,3 +180,15 @@ def _same_tensor(one, other, lists, numbering, roles):
             if numbering.partition[line, x % 3, i] != numbering.partition[line, y % 3, i]:
                 return False
     return True
+
+
+@jitable
+def _power(base, exponent):
+    """Return base^exponent by squaring; ``exponent`` is an integer."""
+    result = 1.0
+    while exponent > 0:
+        if exponent & 1:
+            result *= base
+        base *= base
+        exponent >>= 1
+    return result

@@ -34,6 +34,8 @@ class Slabs(Group):
 
     sums: NDArray[np.int64]
     """int64 (3): the sum is HIGH * 2^32 + LOW; DOTTED products were added up."""
+    results: NDArray[np.int64]
+    """int64 (280 * 280): the sum of every pair of ``Orbits.pairs`` that was summed."""
     row: NDArray[np.int64]
     """int64 (2, 280): the row of ``gathered`` that belongs to each number of A; -1 if none does."""
     column: NDArray[np.int16]
@@ -46,6 +48,10 @@ class Slabs(Group):
     """int16 (MOST_ENTRIES, 2): the numbers at Q and R of the entries of C that count for a pair."""
     factors: NDArray[np.int64]
     """int64 (MOST_ENTRIES): for each of them, the tensor of P times the multiplicity."""
+    chosen: NDArray[np.int16]
+    """int16 (MOST_ENTRIES): which entry of C each of them is, where solutions are looked for."""
+    totals: NDArray[np.int64]
+    """int64 (MOST_ENTRIES): for each of them, the dot product, where that is to be kept."""
     slab: NDArray[np.int16] | NDArray[np.int32]
     """(2, 280, TILE): a row for every number of C, over pairs of entries of A and B."""
     slab_words: NDArray[np.int64]
@@ -58,16 +64,19 @@ class Slabs(Group):
 
 
 def make_slabs(wide: bool) -> Slabs:
-    """Room for one thread's sums: 22 MB, twice as much if wide."""
+    """Room for one thread's sums: 23 MB, twice as much if wide."""
     n, entry = PARTITIONS, np.int32 if wide else np.int16
     return Slabs(
         sums=(np.int64, (3,)),
+        results=(np.int64, (n * n,)),
         row=(np.int64, (2, n)),
         column=(np.int16, (STRIDE,)),
         times=(np.int64, (STRIDE,)),
         pivots=(np.int16, (n,)),
         terms=(np.int16, (MOST_ENTRIES, 2)),
         factors=(np.int64, (MOST_ENTRIES,)),
+        chosen=(np.int16, (MOST_ENTRIES,)),
+        totals=(np.int64, (MOST_ENTRIES,)),
         slab=(entry, (2, n, TILE)),
         slab_words="slab",
         gathered=(entry, (2, n, n, STRIDE)),

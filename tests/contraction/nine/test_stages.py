@@ -26,10 +26,9 @@ def sums_of(workspace: Workspace) -> dict[str, int]:
 
 def test_a_stage_writes_no_other_group() -> None:
     workspace, call = make_workspace(), stages()
-    scratch, lists, numbering, roles, orthogonal, intermediate, tensors, operands, orbits = (
-        workspace
-    )
-    for group in intermediate, tensors, operands, orbits:
+    scratch, lists, numbering, roles, orthogonal, intermediate, tensors, *arranged = workspace
+    operands, symmetries, orbits = arranged
+    for group in intermediate, tensors, operands, symmetries, orbits:
         np.frombuffer(group.data, np.uint8).fill(254)  # -2 is what no stage writes
     tensors.largest[:] = 1  # not written by a stage, either
     before = sums_of(workspace)
@@ -53,8 +52,8 @@ def test_a_stage_writes_no_other_group() -> None:
     assert written(call.contract_ab, 0, 0, depth, *known, intermediate) == {"intermediate"}
     known = roles, orthogonal, intermediate
     assert written(call.contract_c, 0, 0, row, *known, tensors) == {"tensors"}
-    arguments = True, tables(), lists, numbering, roles, operands, orbits
-    assert written(call.arrange, *arguments) == {"operands", "orbits"}
+    arguments = True, tables(), lists, numbering, roles, *arranged
+    assert written(call.arrange, *arguments) == {"operands", "symmetries", "orbits"}
     assert written(narrow_enough, lists, roles, tensors) == set()
     slabs = make_slabs(wide=False)
     summed = 0, 1, roles, operands, tensors, orbits, slabs
@@ -71,7 +70,7 @@ def test_operands_are_sorted_and_complete(clues: int) -> None:
     board = puzzle(NINE, clues, clues) if clues else Board.empty(NINE)
     nine = Nine(candidates_of(board))
     nine.prepare(1)
-    _, lists, _, roles, _, _, _, operands, _ = nine.workspace
+    lists, roles, operands = nine.workspace.lists, nine.workspace.roles, nine.workspace.operands
     for summed, line in enumerate(roles.summed):
         size, start = lists.size[line], operands.start[summed]
         entries = operands.entries[summed, :size]
@@ -106,5 +105,5 @@ def test_what_a_few_boards_take_as_plain_python_comes_out_as_compiled(clues: int
         price = (choose.python if plain else choose)(work.lists, work.numbering, work.roles)
         roles = work.roles
         arrays = work.lists.masks, roles.summed, roles.crossing, roles.shape, roles.tensor
-        found.append([round(price), *(array.tolist() for array in arrays)])
+        found.append([float(price), *(array.tolist() for array in arrays)])
     assert found[0] == found[1]

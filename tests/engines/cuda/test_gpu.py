@@ -20,12 +20,11 @@ from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import Interrupted
 from gpusudoku.formats import parse
 from gpusudoku.jobs.job import Progress
-from gpusudoku.listing import solutions
 from gpusudoku.options import Options
 from gpusudoku.results import Count
 from gpusudoku.solving import solve
 from tests import naive
-from tests.boards import CLUES, full_grid, puzzle, searched, spoilt
+from tests.boards import CLUES, full_grid, puzzle, searched, spoilt, streamed
 
 pytestmark = pytest.mark.gpu
 
@@ -109,8 +108,8 @@ def test_many_boards(engine: Any) -> None:
 
 
 def test_listing() -> None:
-    found = {tuple(each.cells.tolist()) for each in solutions(parse(LINE_2C), device="cuda")}
-    on_cpu = [tuple(each.cells.tolist()) for each in solutions(parse(LINE_2C), device="cpu")]
+    found = set(streamed(parse(LINE_2C), device="cuda"))
+    on_cpu = streamed(parse(LINE_2C), device="cpu")
     assert found == set(on_cpu)
     assert len(on_cpu) == len(found) == 32128
 
@@ -119,7 +118,7 @@ def test_listing_out_of_room(monkeypatch: pytest.MonkeyPatch) -> None:
     from gpusudoku.engines.cuda import launch
 
     monkeypatch.setattr(launch, "ROOM_BYTES", 81 * 300)  # launches a hundred times
-    found = [tuple(each.cells.tolist()) for each in solutions(parse(LINE_2C), device="cuda")]
+    found = streamed(parse(LINE_2C), device="cuda")
     assert len(found) == len(set(found)) == 32128
 
 

@@ -13,10 +13,9 @@ from gpusudoku.counting import count
 from gpusudoku.engines.cuda import device, launch
 from gpusudoku.engines.cuda.device import SIMULATED
 from gpusudoku.kernels.search import loop
-from gpusudoku.listing import solutions
 from gpusudoku.search.frontier import Frontier
 from tests import naive
-from tests.boards import puzzle
+from tests.boards import puzzle, streamed
 from tests.engines.cuda.simulator import (
     CLUES,
     MANY,
@@ -130,7 +129,7 @@ def test_quick_launches_do_not_raise_budgets_without_end(
     """
     monkeypatch.setattr(launch, "ROOM_BYTES", 16)  # room for one solution
     monkeypatch.setattr(device, "SIMULATED", replace(SIMULATED, launch_seconds=1e9))
-    found = list(solutions(Board.empty(Geometry(2, 2)), device="cuda", limit=70))
+    found = streamed(Board.empty(Geometry(2, 2)), device="cuda", limit=70)
     assert len(found) == 70
     assert len(launches) >= 64
     assert max(launched.budget for launched in launches) < 2**40

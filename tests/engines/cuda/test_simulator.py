@@ -14,11 +14,11 @@ from gpusudoku.engines.cuda.device import SIMULATED
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.job import Progress
-from gpusudoku.listing import Listing, solutions
 from gpusudoku.options import Options
 from gpusudoku.solving import solve
+from gpusudoku.streaming import Stream
 from tests import naive
-from tests.boards import full_grid, puzzle, searched, spoilt
+from tests.boards import full_grid, puzzle, searched, spoilt, streamed
 from tests.engines.cuda.simulator import CLUES, MANY, ON_SIMULATOR, Launched, counted
 
 pytestmark = ON_SIMULATOR
@@ -94,23 +94,23 @@ def test_several_roots_with_a_limit() -> None:
         assert min(total, 5) <= found <= total
 
 
-class TestListing:
+class TestStreaming:
     def test_every_solution_once(self) -> None:
         for board in [SMALL, puzzle("2x3", 12, 0), puzzle("3x3", 40, 0)]:
-            found = [tuple(each.cells.tolist()) for each in solutions(board, device="cuda")]
+            found = streamed(board, device="cuda")
             assert sorted(found) == list(naive.solutions(board))
 
     def test_out_of_room(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Threads that find no room wait for the next launch, and lose nothing."""
         monkeypatch.setattr(launch, "ROOM_BYTES", 3 * 36)
         board = puzzle("2x3", 12, 0)
-        blocks = list(Listing(board, Options(device="cuda", cutoff=1e30)))
+        blocks = list(Stream(board, Options(device="cuda", cutoff=1e30)))
         assert max(len(block) for block in blocks) == 3
         found = [tuple(row) for block in blocks for row in block.tolist()]
         assert sorted(found) == list(naive.solutions(board))
 
     def test_limit_and_solve(self) -> None:
-        assert len(list(solutions(MANY, device="cuda", limit=3))) == 3
+        assert len(streamed(MANY, device="cuda", limit=3)) == 3
         assert solve(MANY, device="cuda").unique is False
         assert solve(puzzle("2x2", 8, 1), device="cuda").unique is True
 

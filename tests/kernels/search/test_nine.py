@@ -30,11 +30,11 @@ from gpusudoku.kernels.search.nine.planes import (
 from gpusudoku.kernels.search.nine.rows import ROW_WORDS, rows_of
 from gpusudoku.kernels.search.nine.step import build_step
 from gpusudoku.kernels.search.settings import FIRST, MIN, SearchSettings
-from gpusudoku.listing import Listing
 from gpusudoku.options import Options
 from gpusudoku.search.frontier import Frontier
 from gpusudoku.search.techniques import parse_techniques
 from gpusudoku.simplifying import simplify
+from gpusudoku.streaming import Stream
 from tests import naive
 from tests.boards import as_it_is, full_grid, puzzle, run_uncompiled, searched, spoilt
 
@@ -171,7 +171,7 @@ def test_the_order_on_one_thread_is_fixed(monkeypatch: pytest.MonkeyPatch) -> No
     for seconds, room in [(1e9, 1 << 20), (0.0, 1 << 20), (1e-4, 40 * 81)]:
         monkeypatch.setattr(cpu_engine, "CALL_SECONDS", seconds)
         monkeypatch.setattr(cpu_engine, "ROOM_BYTES", room)
-        blocks = list(Listing(board, Options(device="cpu", jobs=1)))
+        blocks = list(Stream(board, Options(device="cpu", jobs=1)))
         listings.append(np.concatenate(blocks))
     assert len(listings[0]) > 20 * LANES
     assert all((listing == listings[0]).all() for listing in listings)

@@ -1,0 +1,136 @@
+"""How ``gpusudoku enumerate`` lists boards: by a search, or by the numbers of solutions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.cli.expected import expect_listing, expect_numbered
+from gpusudoku.cli.grids import as_text
+from gpusudoku.cli.messages import naming
+from gpusudoku.cli.numbers import Chosen
+from gpusudoku.cli.progress import ProgressLine
+from gpusudoku.cli.report import Totals, show_listing, show_search
+from gpusudoku.cli.source import Source, place_of
+from gpusudoku.options import Options
+from gpusudoku.results import ContractionStats
+
+if TYPE_CHECKING:
+    from gpusudoku.board.batch import Batch
+    from gpusudoku.engines.engine import Engine
+    from gpusudoku.listing import Solutions
+    from gpusudoku.streaming import Listed
+
+    WithTexts = tuple[Listed, Iterable[bytes | memoryview]]
+
+
+@dataclass(frozen=True)
+class _Numbered:
+    """Solutions that are found by their numbers."""
+
+    solutions: Solutions
+    chosen: Chosen
+
+    def __iter__(self) -> Iterator[NDArray[np.uint8]]:
+        return iter(self.chosen.blocks(self.solutions))
+
+
+class Listing:
+    """Lists boards in one of the forms.
+
+    Parameters
+    ----------
+    source, options, chosen
+        The boards, how they are searched, and which of their solutions are listed.
+    engine, line
+        What finds them, and what shows how far it is.
+    form
+        That of the solutions.
+    totals
+        Gets the statistics of boards; None if nobody asks for them.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        options: Options,
+        chosen: Chosen,
+        engine: Engine,
+        line: ProgressLine,
+        form: str,
+        totals: Totals | None,
+    ) -> None:
+        self._source, self._options, self._chosen = source, options, chosen
+        self._engine, self._line, self._form, self._totals = engine, line, form, totals
+
+    def all(self) -> Generator[WithTexts, None, None]:
+        """What was listed of the boards, in their order, and the texts of its solutions."""
+        from gpusudoku.streaming import list_batches
+
+        source, options = self._source, self._options
+        if not (source.single or self._totals or self._chosen.by_number):
+            batches = source.batches()
+            yield from list_batches(batches, options, self._engine, self._alone, self._with_texts)
+            return
+        for board in source.singles():
+            with naming(place_of(board, 0)), closing(self._alone(board)) as found:
+                yield from map(self._with_texts, found)
+
+    def _alone(self, board: Batch) -> Generator[Listed, None, None]:
+        """List one board, by a search if it is not to be listed by numbers."""
+        from gpusudoku.streaming import list_board
+
+        options, engine, progress = self._options, self._engine, self._line.update
+        if self._chosen.by_number or _is_contracted(board, options):
+            yield from self._by_number(board)
+            return
+        if self._source.single:
+            self._line.expected = expect_listing(board[0], options, engine)
+        yield from list_board(board, options, engine, progress, self._take(board, show_search))
+
+    def _by_number(self, board: Batch) -> Generator[Listed, None, None]:
+        from gpusudoku.listing import Solutions
+        from gpusudoku.streaming import Listed
+
+        start, take = time.perf_counter(), self._take(board, show_listing)
+        options, engine, progress = self._options, self._engine, self._line.update
+        solutions = Solutions(
+            board[0], replace(options, limit=None), engine=engine, progress=progress
+        )
+        if self._source.single and not self._chosen.by_number:
+            self._line.expected = expect_numbered(solutions.count, options, engine)
+        yield Listed(board, board, _Numbered(solutions, self._chosen))
+        if take is not None:
+            take(ContractionStats(0, time.perf_counter() - start, ()))
+
+    def _take(self, board: Batch, show: Callable[..., None]) -> Callable[[Any], None] | None:
+        """What takes the statistics of a board; None if nothing does."""
+        if self._totals is None:
+            return None
+        return partial(show, board[0]) if self._source.single else partial(self._totals.add, 1)
+
+    def _with_texts(self, listed: Listed) -> WithTexts:
+        """What was listed, and its texts: made at once if all solutions are there."""
+        found, form = listed.solutions, self._form
+        if isinstance(found, _Numbered) and form == "line":
+            return listed, found.chosen.lines(found.solutions)
+        texts = (as_text(block, listed.boards.geometry, form) for block in found)
+        if not isinstance(found, list):
+            return listed, texts
+        return replace(listed, solutions=[]), list(texts)  # kept until their turn, once
+
+
+def _is_contracted(board: Batch, options: Options) -> bool:
+    """Whether a board that is to be listed whole is listed by the contraction."""
+    from gpusudoku.contraction.prepare import NINE
+    from gpusudoku.planning.choose import only_searches
+
+    able = board.geometry == NINE and board.candidates is None
+    return able and options.device != "cuda" and not only_searches(options)

@@ -1,0 +1,116 @@
+"""Which solutions of a board are meant, by their numbers: from K to L, or part I of N."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from gpusudoku.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gpusudoku.listing import Solutions
+    from gpusudoku.slicing import Slice
+
+MOST_DIGITS = 4000
+"""Of a number that is read: Python takes few more, and no count has as many."""
+
+
+class Number(click.ParamType):
+    """The number of a solution, of any size."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """An integer from 0 up."""
+        text = str(value).strip()
+        if not (text.isascii() and text.isdigit()) or len(text) > MOST_DIGITS:
+            self.fail(f"{shown(text)}: expected an integer from 0 up", param, ctx)
+        return int(text)
+
+
+class Part(NamedTuple):
+    """One of several parts of a whole that differ by one solution at most."""
+
+    index: int
+    """From 1 on."""
+    parts: int
+
+    def of(self, count: int) -> tuple[int, int]:
+        """The numbers of its first solution and of the one after its last."""
+        return (self.index - 1) * count // self.parts, self.index * count // self.parts
+
+
+def part_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Part | None:
+    """What stands as I/N, for click."""
+    if value is None:
+        return None
+    match = re.fullmatch(rf"\s*(\d{{1,{MOST_DIGITS}}})/(\d{{1,{MOST_DIGITS}}})\s*", value, re.ASCII)
+    part = Part(int(match[1]), int(match[2])) if match else Part(0, 0)
+    if not 1 <= part.index <= part.parts:
+        raise click.BadParameter(f"{shown(value)}: expected I/N, I from 1 to N, such as 3/100")
+    return part
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The solutions of each board that a listing is to have, and their order.
+
+    Raises
+    ------
+    InputError
+        If one excludes the other.
+    """
+
+    in_order: bool
+    """Whether all come in ascending order."""
+    first: int | None
+    last: int | None
+    """Numbers in ascending order: from ``first`` to before ``last``."""
+    part: Part | None
+    """A part of the quick order."""
+    limit: int | None
+    """No more than so many."""
+
+    def __post_init__(self) -> None:
+        if self.part is not None and (self.ascending or self.limit is not None):
+            raise InputError(
+                "--part divides the quick order: it goes without --sorted, --from, --to and --limit"
+            )
+        if self.first is not None and self.last is not None and self.first > self.last:
+            raise InputError(f"--from {self.first} is more than --to {self.last}")
+
+    @property
+    def ascending(self) -> bool:
+        """Whether they come in ascending order."""
+        return self.in_order or self.first is not None or self.last is not None
+
+    @property
+    def by_number(self) -> bool:
+        """Whether their order matters, so that they cannot come as a search finds them."""
+        return self.ascending or self.part is not None
+
+    def blocks(self, solutions: Solutions) -> Iterable[NDArray[Any]]:
+        """Those of one board, as arrays uint8 (k, cells)."""
+        if self.ascending:
+            return self._slice(solutions).blocks()
+        return solutions.blocks(*self._range(solutions))
+
+    def lines(self, solutions: Solutions) -> Iterable[bytes | memoryview]:
+        """Those of one board, as text in whole lines."""
+        if self.ascending:
+            return self._slice(solutions).lines()
+        return solutions.lines(*self._range(solutions))
+
+    def _slice(self, solutions: Solutions) -> Slice:
+        return solutions[self.first : self.last][: self.limit]
+
+    def _range(self, solutions: Solutions) -> tuple[int, int | None]:
+        if self.part is not None:
+            return self.part.of(solutions.count)
+        return 0, None if self.limit is None else min(self.limit, solutions.count)

@@ -1,0 +1,125 @@
+"""All solutions of a 9x9 board, or a part of them, written by several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from itertools import islice
+from math import inf
+from queue import SimpleQueue
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.contraction.nine.quick import QuickOrder
+from gpusudoku.contraction.nine.sum import stages
+from gpusudoku.contraction.nine.tables import tables
+from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.ordered import InOrder
+from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.contraction.nine.boxes import make_boxes
+from gpusudoku.kernels.contraction.nine.products import SPARE
+from gpusudoku.kernels.contraction.nine.strips import CELLS, Known, Strips, make_strips
+
+BLOCK = 1 << 15
+"""Solutions in a block: 2.7 MB of text. Larger ones do not stay in a cache until they are read."""
+FIRST_PLACES, MOST_PLACES = 16, 1 << 10
+"""Blocks whose beginnings are looked up at once, at first and at most: those of one pair take about
+as long as one of them."""
+
+
+class _Part(NamedTuple):
+    """A block that is to be written."""
+
+    cursor: NDArray[np.int64]
+    """int64 (6): where its first solution is; see ``write_solutions``."""
+    count: int
+
+
+class Products:
+    """Writes the solutions of a board, in the quick order.
+
+    Parameters
+    ----------
+    order
+        That of the board.
+    """
+
+    def __init__(self, order: QuickOrder) -> None:
+        ready(stages().of_products())
+        self._order, boxes = order, make_boxes()
+        work = order.nine.workspace
+        if order.count:
+            stages().write_boxes(tables(), work.lists, work.roles, order.words, boxes)
+        self._known = Known(
+            lists=work.lists,
+            roles=work.roles,
+            tensors=work.tensors,
+            operands=work.operands,
+            orbits=work.orbits,
+            words=order.words,
+            fitting=order.fitting,
+            relabelling=order.relabelling,
+            boxes=boxes,
+        )
+
+    def rows(
+        self, first: int = 0, last: int | None = None, *, text: bool = False, threads: int = 1
+    ) -> Generator[NDArray[np.uint8], None, None]:
+        """The solutions from number ``first`` to before ``last``, in blocks.
+
+        At most four blocks for each thread are in memory, besides those that the caller keeps.
+        Closing the generator stops the threads.
+
+        Parameters
+        ----------
+        first, last
+            Numbers from 0 to the count; by default all solutions are written.
+        text
+            Whether lines are written.
+        threads
+            How many write, that of the caller included.
+
+        Yields
+        ------
+        uint8 (k, 81), digits from 1 on; or lines, uint8 (k, 82): 81 characters, and the one that
+        ends a line. Each block is an array of its own, contiguous, with at most BLOCK rows.
+
+        Raises
+        ------
+        IndexError
+            If there are no such solutions.
+        """
+        end = self._order.count if last is None else last
+        if not 0 <= first <= end <= self._order.count:
+            raise IndexError(f"there are {self._order.count} solutions")
+        scratch: SimpleQueue[Strips] = SimpleQueue()
+        for _ in range(threads):
+            scratch.put(make_strips(text))
+
+        def write(part: _Part, cancel: CancelToken) -> NDArray[np.uint8]:
+            width = CELLS + text
+            out = np.empty(part.count * width + SPARE, np.uint8)
+            strips = scratch.get()
+            try:
+                stages().write_solutions(part.cursor, part.count, self._known, strips, out)
+            finally:
+                scratch.put(strips)
+            return out[: part.count * width].reshape(-1, width)
+
+        with closing(InOrder(self._parts(first, end), write, threads, inf)) as blocks:
+            for done in blocks:
+                assert done.result is not None
+                yield done.result
+
+    def _parts(self, first: int, last: int) -> Iterator[_Part]:
+        """Cut solutions into blocks."""
+        starts, many = iter(range(first, last, BLOCK)), FIRST_PLACES
+        while numbers := [*islice(starts, many)]:
+            place = self._order.locate(numbers)
+            cells = self._order.cells(place.orbit, place.number)
+            cursors = np.column_stack([cells, place.orbit, place.position])
+            for number, cursor in zip(numbers, cursors, strict=True):
+                yield _Part(cursor, min(BLOCK, last - number))
+            many = min(2 * many, MOST_PLACES)

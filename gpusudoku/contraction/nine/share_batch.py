@@ -1,0 +1,80 @@
+"""The shares of many 9x9 boards, each worked out by one thread. Special to 3x3 boxes."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.contraction.nine.share_sums import SHARES
+from gpusudoku.contraction.nine.shares import MOST_PENDING, NineShares, nine_shares
+from gpusudoku.contraction.nine.sweeper import Sweeper, make_room
+from gpusudoku.jobs.job import Job, Task, Worker
+
+EXPENSIVE_SECONDS = 0.05
+"""Of many boards, one that costs more than this is left to all threads together."""
+
+
+def many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
+    """The shares of many 9x9 boards, each worked out by one thread, if it does not cost much.
+
+    Parameters
+    ----------
+    boards
+        uint64 (B, 81): the candidates of each, as for ``nine_shares``.
+    threads
+        How many there are to work.
+
+    Returns
+    -------
+    Python integers (B, 81, 9).
+
+    Raises
+    ------
+    Interrupted
+        After Ctrl-C.
+    """
+    shares = np.zeros((len(boards), 81, 9), object)
+    workers = [BatchShareWorker(boards, shares) for _ in range(threads)]
+    Job(1).run([Task(index, 1 / len(boards)) for index in range(len(boards))], workers)
+    for index in sorted(index for worker in workers for index in worker.left):
+        shares[index] = nine_shares(boards[index], threads)
+    return shares
+
+
+class BatchShareWorker(Worker):
+    """One thread and the memory in which it works out the shares of board after board.
+
+    Parameters
+    ----------
+    boards
+        The candidates of all boards; tasks are their indices.
+    shares
+        Where the shares are written.
+    """
+
+    def __init__(self, boards: NDArray[np.uint64], shares: NDArray[np.object_]) -> None:
+        self._boards, self._shares = boards, shares
+        self._room, self._sweeper = make_room(), Sweeper(wide=False)
+        self.left: list[int] = []
+        """Boards that were left out: they cost too much, or need wide slabs."""
+
+    def __call__(self, job: Job) -> float:
+        """See ``Worker``."""
+        start = time.perf_counter()
+        while (task := job.take()) is not None:
+            board = NineShares(self._boards[task.payload], room=self._room)
+            if board.seconds < EXPENSIVE_SECONDS:
+                board.prepare(1)
+            if board.seconds >= EXPENSIVE_SECONDS or board.nine.wide:
+                self.left.append(task.payload)
+                continue
+            sums = np.zeros(SHARES, object)
+            for turn, pairs in enumerate(board.pairs):
+                self._sweeper.begin(self._room, turn, MOST_PENDING)
+                for some in self._sweeper.sweep(range(pairs)), self._sweeper.flush():
+                    for indices, shares in some:
+                        sums[indices] += shares
+            self._shares[task.payload] = board.finished(sums)
+        return time.perf_counter() - start

@@ -1,0 +1,94 @@
+"""From the sums of the sweeps to exact shares, as Python integers. Special to 3x3 boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.contraction.nine.tables import tables
+from gpusudoku.kernels.contraction.nine.arrays import Symmetries
+from gpusudoku.kernels.contraction.nine.environments import LIMB, Found
+
+SHARES = 9 * 81
+"""Cells times digits: share 9 * cell + digit - 1 is that of a digit in a cell."""
+INDICES = np.arange(SHARES).reshape(3, 3, 3, 3, 9)
+"""The shares by band, row in it, stack, column in it, and digit."""
+
+
+def exact(found: Found, factor: int) -> NDArray[np.object_]:
+    """The shares of a box as Python integers (9, 3, 3), by digit and names."""
+    total = np.zeros((9, 3, 3), object)
+    for one, two in zip(*np.nonzero(found.shares.any(axis=(2, 3, 4, 5))), strict=True):
+        low, high = found.shares[one, two].astype(object)
+        total += divided((low + (high << LIMB)) * factor, int(one * two))
+    return total
+
+
+def divided(
+    numbers: NDArray[np.object_], divisor: int | NDArray[np.object_]
+) -> NDArray[np.object_]:
+    """Integers divided by one that divides them all.
+
+    Raises
+    ------
+    ArithmeticError
+        If it does not: a number would be wrong.
+    """
+    quotients = numbers // divisor
+    if (quotients * divisor != numbers).any():
+        raise ArithmeticError("shares that are no whole numbers")
+    return quotients
+
+
+def check_sums(shares: NDArray[np.object_]) -> None:
+    """Check that shares add up to the same in every cell, row, column and box.
+
+    Raises
+    ------
+    ArithmeticError
+        If they do not: some would be wrong.
+    """
+    total = shares[0].sum()
+    boxes = shares.reshape(3, 3, 3, 3, 9)
+    sums = [shares.sum(axis=1), *(boxes.sum(axis=axes) for axes in ((0, 1), (1, 3), (2, 3)))]
+    if any((each != total).any() for each in sums):
+        raise ArithmeticError("shares that do not add up")
+
+
+def in_box(
+    pivot: int, summed: int, shares: NDArray[np.object_]
+) -> tuple[NDArray[np.intp], NDArray[np.object_]]:
+    """The shares of the box where two lines cross: their indices, and what they are (81)."""
+    if pivot < 3:  # a stack, whose names are columns
+        shares, pivot, summed = shares.swapaxes(1, 2), summed, pivot
+    places = INDICES[pivot - 3, :, summed].transpose(2, 0, 1)
+    return places.ravel(), shares.ravel()
+
+
+def evened(shares: NDArray[np.object_], images: Sequence[NDArray[np.intp]]) -> NDArray[np.object_]:
+    """What shares of one pair of each orbit, times its size, are for all pairs together.
+
+    Symmetries take every pair of an orbit to each other, so each share becomes the mean of those
+    that they take it to. ``images`` are where they do (SHARES each).
+    """
+    if not images:
+        return shares
+    least, before = np.arange(SHARES), np.zeros(0, np.intp)
+    while not np.array_equal(least, before):
+        before = least
+        for image in images:
+            least = np.minimum(least, least[image])
+            np.minimum.at(least, image, least.copy())
+    sums, sizes = np.zeros(SHARES, object), np.bincount(least, minlength=SHARES)
+    np.add.at(sums, least, shares)
+    return divided(sums[least], sizes[least].astype(object))
+
+
+def image_of(symmetries: Symmetries, which: int) -> NDArray[np.intp]:
+    """Where a symmetry takes every cell and digit: indices of shares (SHARES)."""
+    names = tables().permutations[symmetries.names[which]]  # (6, 3)
+    band, row, stack, column, digit = np.indices(INDICES.shape)
+    to = band, names[3 + band, row], stack, names[stack, column], symmetries.digits[which][digit]
+    return INDICES[to].ravel()

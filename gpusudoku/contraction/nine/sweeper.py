@@ -1,0 +1,97 @@
+"""What one thread does of a turn of the shares. Special to 3x3 boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numba import typeof
+from numpy.typing import NDArray
+
+from gpusudoku.contraction.nine.share_sums import exact, in_box
+from gpusudoku.contraction.nine.tables import tables
+from gpusudoku.kernels.contraction.nine.arrays import P, Workspace, make_workspace
+from gpusudoku.kernels.contraction.nine.cpu_shares import ShareStages
+from gpusudoku.kernels.contraction.nine.environments import make_found
+from gpusudoku.kernels.contraction.nine.ledger import FIRST, LAST, MOST, PENDING, USED, make_ledger
+from gpusudoku.kernels.contraction.nine.naming import Naming, make_naming
+from gpusudoku.kernels.contraction.nine.slabs import make_slabs
+from gpusudoku.kernels.contraction.nine.turns import Turn, make_turn_arrays
+from gpusudoku.kernels.contraction.nine.words import Words, make_words
+
+Part = tuple[NDArray[np.intp], NDArray[np.object_]]
+"""Some shares: their indices, and what they are."""
+
+
+@cache
+def share_stages() -> ShareStages:
+    """The stages, with the tables' types."""
+    return ShareStages(typeof(tables()))
+
+
+class Room(NamedTuple):
+    """Where the shares of one board after the other are worked out."""
+
+    workspace: Workspace
+    words: Words
+    naming: Naming
+    turns: list[Turn]
+
+
+def make_room() -> Room:
+    """Room for any board; what a board does not touch takes no memory."""
+    turns = [make_turn_arrays() for _ in range(3)]
+    return Room(make_workspace(), make_words(), make_naming(), turns)
+
+
+class Sweeper:
+    """The memory in which one thread adds up environments.
+
+    Parameters
+    ----------
+    wide
+        Whether it is for boards that need wide slabs.
+    """
+
+    def __init__(self, wide: bool) -> None:
+        self.slabs, self.ledger = make_slabs(wide), make_ledger(wide)
+        self._wide, self._room, self._found = wide, np.zeros(0, np.int64), make_found()
+        self._environment = self._room
+
+    def begin(self, room: Room, turn: int, most_pending: int) -> None:
+        """Clear the environments for a turn of the board that is worked out in a room."""
+        self._at, self._turn = room, room.turns[turn]
+        size = int(self._turn.pivot.size[1])
+        if len(self._room) < size:
+            self._room = np.zeros(size, np.int64)
+        self._environment = self._room[:size]
+        self._environment[:] = 0
+        self.ledger.state[PENDING], self.ledger.state[MOST] = 0, most_pending
+
+    def sweep(self, pairs: range) -> Iterator[Part]:
+        """Add some pairs to the environments; give shares as soon as these are full."""
+        call, state = share_stages(), self.ledger.state
+        sweep = call.sweep_wide if self._wide else call.sweep_narrow
+        tensors = self._at.workspace.tensors
+        state[FIRST], state[LAST], state[USED] = pairs.start, pairs.stop, 0
+        while state[FIRST] < state[LAST]:
+            sweep(self._turn, tensors, self._environment, self.slabs, self.ledger)
+            if state[FIRST] < state[LAST]:
+                yield from self.flush()
+
+    def flush(self) -> Iterator[Part]:
+        """Give the shares that the environments hold, as indices and integers; clear these."""
+        if self.ledger.state[PENDING] == 0:
+            return
+        turn, room = self._turn, self._at
+        factor = prod(room.workspace.lists.divisor.tolist())
+        known = tables(), room.workspace.numbering, room.naming, turn, self._environment
+        for summed in range(3):
+            share_stages().collect(summed, *known, self._found)
+            lines = int(turn.roles.crossing[P]), int(turn.roles.summed[summed])
+            yield in_box(*lines, exact(self._found, factor))
+        self._environment[:] = 0
+        self.ledger.state[PENDING] = 0

@@ -1,0 +1,200 @@
+"""Who numbers the solutions of a board, and who tells their shares.
+
+Two orders are fixed by the board alone. *Ascending* compares the digits cell by cell. *Quick* is
+ascending, too, where there are few solutions, and for all boards but those of 9x9 cells whose
+candidates follow from their clues: for these it is the order of the contraction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from math import inf
+from threading import RLock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku import __version__
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.board import Board
+from gpusudoku.contraction.nine.shares import nine_shares
+from gpusudoku.contraction.prepare import NINE
+from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.engines.engine import Engine
+from gpusudoku.engines.make import make_engine
+from gpusudoku.jobs.job import Progress
+from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.options import Options
+from gpusudoku.orders.ascending import LEAF, Ascending
+from gpusudoku.orders.counts import count_one
+from gpusudoku.orders.few import Few, find, most_solutions
+from gpusudoku.orders.nine import QuickNine
+from gpusudoku.orders.protocol import Ordered, Ranked
+from gpusudoku.orders.shares import check_shares, counted_shares
+from gpusudoku.search.frontier import Frontier
+
+MOST_SECONDS = 600.0
+"""If a count should take longer on one core, nothing is done that only begins with it."""
+
+
+class Orders:
+    """The solutions of one board; each thing is found out once, when somebody asks for it.
+
+    Parameters
+    ----------
+    board
+        Any board.
+    options
+        How to search and count; without a limit.
+    engine
+        What does that.
+    progress
+        Called about twenty times a second while all solutions are counted.
+    """
+
+    def __init__(
+        self,
+        board: Board,
+        options: Options,
+        engine: Engine,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.board, self.options = board, options
+        self._engine, self._progress = engine, progress
+        self._searcher = CpuEngine(engine.threads)
+        """Lists are short: a GPU would take longer to begin than this to end."""
+        self._lock = RLock()
+        self._few: Few | None = None
+        self._quick: Ordered | None = None
+        self._count: int | None = None
+        self._looked = False
+        self._contracts = board.geometry == NINE and board.given_candidates is None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (__version__, self.board, self.options)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the number of solutions is known already."""
+        return self._count is not None
+
+    @property
+    def count(self) -> int:
+        """The number of solutions, for what else is wanted.
+
+        Raises
+        ------
+        TooExpensive
+            If to count them should take too long. For 9x9 boards it never does.
+        """
+        return self.counted(inf if self._contracts else MOST_SECONDS)
+
+    def counted(self, most_seconds: float = inf) -> int:
+        """The number of solutions; TooExpensive if that should take longer on one core."""
+        with self._lock:
+            if self._count is None and not self._are_few():
+                known = self.options, self._engine, most_seconds, self._progress
+                self._count = count_one(self.board, *known).count
+            assert self._count is not None
+            return self._count
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a solution."""
+        if self._count is None:
+            return self._found(0) is None
+        return self._count > 0
+
+    @property
+    def ascending(self) -> Ranked:
+        """The solutions in ascending order."""
+        with self._lock:
+            if self._few is None and not self._are_few():
+                return self._by_prefixes
+            assert self._few is not None
+            return self._few
+
+    @property
+    def quick(self) -> Ordered:
+        """The solutions in the quick order."""
+        with self._lock:
+            if self._quick is None:
+                self._quick = self._make_quick()
+            return self._quick
+
+    @cached_property
+    def shares(self) -> NDArray[Any]:
+        """For every cell and digit how many solutions have it there: object (cells, n).
+
+        Raises
+        ------
+        MismatchError
+            If they do not add up to the count in every cell, row, column and box.
+        """
+        with self._lock:
+            geometry = self.board.geometry
+            if self._few is not None or self._are_few():
+                assert self._few is not None
+                shares = self._few.shares()
+            elif self._contracts:
+                shares = nine_shares(self._candidates(), self._engine.threads)
+                if self._count is None:
+                    self._count = int(shares[0].sum())
+            elif self.count <= most_solutions(geometry):
+                shares = self._all().shares()
+            else:
+                shares = counted_shares(self.board, self.options, self._engine)
+            check_shares(shares, geometry, self.count)
+            shares.setflags(write=False)
+            return shares
+
+    def _are_few(self) -> bool:
+        """Whether there are so few solutions that a short look finds all of them."""
+        if not self._looked:
+            rows = self._found(LEAF)
+            self._looked = True
+            if rows is not None:
+                self._keep(rows)
+        return self._few is not None
+
+    def _make_quick(self) -> Ordered:
+        if self._few is not None or self._are_few():
+            assert self._few is not None
+            return self._few
+        most = most_solutions(self.board.geometry)
+        if self._contracts and (self._count is None or self._count > most):
+            order = QuickNine(self._candidates(), self._engine.threads)
+            self._count = order.count
+            if order.count > most:
+                return order
+        return self._all() if self.count <= most else self._by_prefixes
+
+    def _all(self) -> Few:
+        """All solutions, once it is known that they are few enough."""
+        rows = self._found(self.count)
+        assert rows is not None
+        return self._keep(rows)
+
+    def _keep(self, rows: NDArray[np.uint8]) -> Few:
+        self._few, self._count = Few(rows, self.board.n), len(rows)
+        return self._few
+
+    def _found(self, most: int) -> NDArray[np.uint8] | None:
+        return find(Batch.of([self.board]), self.options, self._searcher, most)
+
+    def _candidates(self) -> NDArray[np.uint64]:
+        """What a contraction begins with, of a board that has solutions."""
+        [candidates] = Frontier.of([self.board]).simplified(SearchSettings()).candidates
+        return candidates
+
+    @cached_property
+    def _by_prefixes(self) -> Ascending:
+        engines = self._engine, self._searcher
+        return Ascending(self.board, self.options, *engines, lambda: self.count)
+
+
+def _restored(version: str, board: Board, options: Options) -> Orders:
+    """What was pickled; both orders are the same in every version so far."""
+    return Orders(board, options, make_engine(options))

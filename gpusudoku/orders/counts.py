@@ -1,0 +1,97 @@
+"""The solutions of a board with one more cell fixed, for each of its digits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import cast
+
+import numpy as np
+
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.board import Board
+from gpusudoku.board.cells import digit_masks
+from gpusudoku.engines.engine import Engine
+from gpusudoku.errors import TooExpensive
+from gpusudoku.jobs.job import Progress
+from gpusudoku.options import Options
+from gpusudoku.planning.batch import count_block
+from gpusudoku.planning.choose import choose
+from gpusudoku.planning.run import run_plan
+from gpusudoku.results import Count, Counts
+
+
+def counts_of_digits(
+    board: Board,
+    cell: int,
+    digits: Sequence[int],
+    options: Options,
+    engine: Engine,
+    most_seconds: float,
+) -> Iterator[int]:
+    """Count the solutions of a board for each of some digits in an empty cell, in their order.
+
+    They are counted as they are asked for, where that takes long. Digits that the board does not
+    have yet are alike, and counted once.
+
+    Raises
+    ------
+    TooExpensive
+        If one of the counts should take more than ``most_seconds`` on one core.
+    """
+    alike = {} if board.given_candidates is not None else _absent(board)
+    kinds = [alike.get(digit, digit) for digit in digits]
+    known: dict[int, int] = {}
+    block = _with_digits(board, cell, list(dict.fromkeys(kinds)))
+
+    def one(single: Batch, chosen: Options) -> Count:
+        return count_one(single[0], chosen, engine, most_seconds)
+
+    coming = (
+        count
+        for counts in count_block(block, options, engine, one)
+        for count in cast(Counts, counts).counts  # later is nothing, without a token
+    )
+    for kind in kinds:
+        if kind not in known:
+            known[kind] = next(coming)
+        yield known[kind]
+
+
+def _absent(board: Board) -> dict[int, int]:
+    """For each digit that is in no cell the least of them."""
+    absent = sorted(set(range(1, board.n + 1)) - set(board.cells.tolist()))
+    return dict.fromkeys(absent, absent[0]) if absent else {}
+
+
+def _with_digits(board: Board, cell: int, digits: Sequence[int]) -> Batch:
+    """The board once for every digit, with that in the cell."""
+    cells = np.tile(board.cells, (len(digits), 1))
+    cells[:, cell] = digits
+    if board.given_candidates is None:
+        return Batch(board.geometry, cells)
+    candidates = np.tile(board.given_candidates, (len(digits), 1))
+    candidates[:, cell] = digit_masks(cells[:, cell])
+    return Batch(board.geometry, cells, candidates)
+
+
+def count_one(
+    board: Board,
+    options: Options,
+    engine: Engine,
+    most_seconds: float,
+    progress: Callable[[Progress], None] | None = None,
+) -> Count:
+    """Count all solutions of a board.
+
+    Raises
+    ------
+    TooExpensive
+        If that should take more than ``most_seconds`` on one core.
+    """
+    plan = choose(board, options, most_seconds, engine=engine)
+    if plan.seconds > most_seconds:
+        raise TooExpensive(
+            "too expensive: this needs counts of solutions, and one of these should take about"
+            f" {plan.seconds:.1e} s"
+        )
+    return run_plan(plan, board, options, engine, progress)

@@ -1,0 +1,108 @@
+"""So few solutions that all of them are in memory, in ascending order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.board.batch import Batch, sort_keys
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.engines.engine import Engine
+from gpusudoku.options import Options
+from gpusudoku.orders.protocol import as_texts
+from gpusudoku.planning.batch import find_solutions
+
+MOST_SOLUTIONS = 1 << 20
+"""Boards with no more solutions have all of them in memory, once somebody asks for any."""
+MOST_BYTES = 1 << 28
+"""Fewer solutions are kept of larger boards: these bytes."""
+BLOCK = 1 << 14
+"""Solutions that are handed on together."""
+SMALL = 1 << 10
+"""So many rows are sorted as they are; of more it is quicker to make numbers first."""
+
+
+def most_solutions(geometry: Geometry) -> int:
+    """The most solutions of a board that are kept in memory."""
+    return min(MOST_SOLUTIONS, MOST_BYTES // geometry.cells)
+
+
+def find(board: Batch, options: Options, engine: Engine, most: int) -> NDArray[np.uint8] | None:
+    """Find the solutions of a batch of one board; None if there are more than ``most``.
+
+    Returns
+    -------
+    uint8 (k, cells), in ascending order.
+    """
+    rows, _, _ = find_solutions(board, replace(options, limit=most + 1), engine)
+    return None if len(rows) > most else in_order(rows)
+
+
+def in_order(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Full boards, uint8 (k, cells), in ascending order."""
+    if len(rows) <= SMALL:
+        return rows[np.argsort(sort_keys(rows))]
+    # Numbers of eight cells each: a sort compares one of them at a time, not texts.
+    open_cells = np.flatnonzero((rows != rows[0]).any(axis=0))
+    words = max(1, -(-len(open_cells) // 8))
+    keys = np.zeros((len(rows), 8 * words), np.uint8)
+    keys[:, : len(open_cells)] = rows[:, open_cells]
+    numbers = keys.view(">u8").astype(np.uint64)
+    return rows[np.lexsort(numbers.T[::-1])]
+
+
+class Few:
+    """Solutions in memory; see ``Ordered``.
+
+    Parameters
+    ----------
+    rows
+        uint8 (k, cells): all solutions of a board, in ascending order.
+    digits
+        How many digits the board has.
+    """
+
+    def __init__(self, rows: NDArray[np.uint8], digits: int) -> None:
+        self._rows, self._digits = rows, digits
+
+    @property
+    def count(self) -> int:
+        """See ``Ordered``."""
+        return len(self._rows)
+
+    def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
+        """See ``Ordered``."""
+        return self._rows[numbers.astype(np.int64)]
+
+    def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
+        """See ``Ordered``."""
+        last = self.count if last is None else min(last, self.count)
+        for start in range(first, last, BLOCK):
+            yield self._rows[start : min(start + BLOCK, last)].copy()
+
+    def texts(self, first: int, last: int | None = None) -> Iterator[bytes | memoryview]:
+        """See ``Ordered``."""
+        return as_texts(self.rows(first, last))
+
+    def rank(self, cells: NDArray[np.uint8]) -> int:
+        """See ``Ranked``."""
+        return rank_in(self._rows, cells)
+
+    def shares(self) -> NDArray[Any]:
+        """For every cell and digit how many solutions have it there: object (cells, digits)."""
+        cells = self._rows.shape[1]
+        numbers = np.zeros(cells * (self._digits + 1), np.int64)
+        places = np.arange(cells) * (self._digits + 1)
+        for start in range(0, self.count, BLOCK):
+            block = self._rows[start : start + BLOCK] + places
+            numbers += np.bincount(block.ravel(), minlength=len(numbers))
+        return numbers.reshape(cells, -1)[:, 1:].astype(object)
+
+
+def rank_in(rows: NDArray[np.uint8], cells: NDArray[np.uint8]) -> int:
+    """How many of some rows in ascending order are less than a solution, uint8 (cells)."""
+    return int(np.searchsorted(sort_keys(rows), sort_keys(cells[None])[0]))

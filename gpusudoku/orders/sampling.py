@@ -1,0 +1,113 @@
+"""Uniform numbers, each a function of a seed and its index alone.
+
+The raw bits are those of Philox 4x64, which makes every word of its stream from a key, here the
+seed, and a counter. NumPy promises that these streams never change. The reduction to numbers below
+a count is our own: the remainder of a whole word, or of some words together as one integer, where
+that is less than the largest multiple of the count that fits; if it is not, another is drawn. So
+every number has exactly the same chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.random import Philox
+from numpy.typing import NDArray
+
+from gpusudoku.errors import InputError, described
+from gpusudoku.options import is_integer
+
+SEED_BITS = 128
+WORD_BITS = 64
+WORDS = 4
+"""Words that Philox makes of one value of its counter."""
+ROUND = 1 << 192
+"""What the counter is ahead by in every next round."""
+BLOCK = 1 << 17
+"""Numbers that are drawn together: whoever finds their solutions gains by having many at a time."""
+
+
+class Uniform:
+    """An endless sequence of independent, uniform numbers below a count.
+
+    In every round number i has words of its own, those from i * w on, where w words are enough for
+    the count. It takes those of the first round that are not refused.
+
+    Parameters
+    ----------
+    seed
+        From 0 to below 2^128.
+    count
+        At least 1.
+
+    Raises
+    ------
+    InputError
+        If the seed is none, or there is nothing to draw from.
+    """
+
+    def __init__(self, seed: int, count: int) -> None:
+        if not is_integer(seed) or not 0 <= seed < 1 << SEED_BITS:
+            raise InputError(
+                f"seed {described(seed)}: expected an integer from 0 to 2^{SEED_BITS} - 1"
+            )
+        if count < 1:
+            raise InputError("there are no solutions to take samples of")
+        self._seed, self._count = int(seed), count
+        self._words = -(-count.bit_length() // WORD_BITS)
+        """Words of a number."""
+        all_values = 1 << WORD_BITS * self._words
+        self._largest = all_values - all_values % count - 1
+        """The largest value that is not refused."""
+        self._dtype = np.dtype(np.int64 if count <= 1 << 63 else object)
+
+    def numbers(self, first: int, last: int) -> NDArray[Any]:
+        """The numbers with the indices from ``first`` to before ``last``.
+
+        Returns
+        -------
+        int64 (k), or object (k), Python's integers, where the count exceeds 2^63.
+        """
+        found = np.zeros(last - first, self._dtype)
+        left, turn = np.arange(last - first), 0
+        while len(left):
+            start, end = int(left[0]), int(left[-1]) + 1
+            drawn = self._drawn(turn, first + start, first + end)[left - start]
+            good = (drawn <= self._largest).astype(np.bool_)
+            found[left[good]] = drawn[good] % self._count
+            left, turn = left[~good], turn + 1
+        return found
+
+    def first(self, n: int) -> Iterator[NDArray[Any]]:
+        """The first n numbers, in blocks."""
+        for start in range(0, n, BLOCK):
+            yield self.numbers(start, min(start + BLOCK, n))
+
+    def distinct(self, n: int) -> Iterator[NDArray[Any]]:
+        """The first n numbers in blocks, passing over those that came before; n of the count."""
+        seen: set[int] = set()
+        drawn = 0
+        while (left := n - len(seen)) > 0:
+            last = drawn + min(BLOCK, 2 * left)
+            new = [
+                number
+                for number in dict.fromkeys(self.numbers(drawn, last).tolist())
+                if number not in seen
+            ][:left]
+            seen.update(new)
+            drawn = last
+            if new:
+                yield np.array(new, self._dtype)
+
+    def _drawn(self, turn: int, first: int, last: int) -> NDArray[Any]:
+        """What some numbers are in one round before the reduction, the lowest word first."""
+        value, skipped = divmod(first * self._words, WORDS)
+        size = skipped + (last - first) * self._words
+        raw = Philox(counter=turn * ROUND + value, key=self._seed).random_raw(size)
+        words = np.asarray(raw, np.uint64)[skipped:].reshape(last - first, self._words)
+        drawn: NDArray[Any] = words[:, -1].astype(np.uint64 if self._words == 1 else object)
+        for word in reversed(range(self._words - 1)):
+            drawn = drawn << WORD_BITS | words[:, word].astype(object)
+        return drawn

@@ -1,0 +1,219 @@
+"""Slices of all solutions of a board: numbered, in ascending order, worked out when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from operator import index
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from gpusudoku.board.board import Board
+from gpusudoku.errors import InputError
+from gpusudoku.given import BoardLike
+from gpusudoku.jobs.interrupts import telling_interrupts, telling_interrupts_of
+from gpusudoku.orders.checking import solution_of
+from gpusudoku.orders.choose import Orders
+from gpusudoku.orders.protocol import as_texts
+
+EARLY = 1 << 10
+"""A solution with a smaller number is listed, without counting all."""
+TAKEN = 1 << 12
+"""Solutions of a slice with steps that are looked up together."""
+NEAR = 64
+"""A slice with longer steps is looked up solution by solution."""
+
+
+class Slice:
+    """Some solutions of a board, in ascending order: what a slice of ``Solutions`` is.
+
+    It behaves like a list of boards but for ``len``, which Python limits: use ``count``. Nothing is
+    worked out before it is asked for, and going through the solutions takes constant memory.
+    """
+
+    def __init__(self, orders: Orders, slices: tuple[slice, ...]) -> None:
+        self._orders, self._slices = orders, slices
+
+    def __repr__(self) -> str:
+        parts = "".join(f"[{_written(each)}]" for each in self._slices)
+        return f"<Solutions of {self.board.describe()}{parts and ', ' + parts}>"
+
+    @property
+    def board(self) -> Board:
+        """The board whose solutions these are."""
+        return self._orders.board
+
+    @property
+    def count(self) -> int:
+        """How many there are, exact at any size; it may take as long as ``gpusudoku.count``."""
+        with telling_interrupts():
+            self._orders.counted()
+        numbers = self._numbers
+        return max(0, -((numbers.start - numbers.stop) // numbers.step))
+
+    def __len__(self) -> int:
+        # A TypeError, because list() asks for the length first, and passes over this error alone.
+        raise TypeError("solutions may be more than len() can tell: use .count")
+
+    def __bool__(self) -> bool:
+        """Whether there are any; of a whole board that is known without counting them."""
+        return bool(self._numbers)
+
+    def __iter__(self) -> Iterator[Board]:
+        for block in self._ascending():
+            for cells in block:
+                yield Board(cells, self.board.geometry)
+
+    def __reversed__(self) -> Iterator[Board]:
+        return iter(self[::-1])
+
+    @overload
+    def __getitem__(self, k: int) -> Board: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> Slice: ...
+
+    def __getitem__(self, k: int | slice) -> Board | Slice:
+        """Solution k, from 0, or from the end if k is negative; or a slice, a ``Slice``.
+
+        Raises
+        ------
+        IndexError
+            If there is none with this number.
+        TooExpensive
+            If to find it should take too long. For 9x9 boards that never is.
+        """
+        if isinstance(k, slice):
+            range(0)[k]  # what is no slice of a list is none here
+            return Slice(self._orders, (*self._slices, k))
+        with telling_interrupts():
+            cells = self._early(index(k))
+            if cells is None:
+                number = self._number_of(index(k))
+                [cells] = self._orders.ascending.at(np.array([number], object))
+        return Board(cells, self.board.geometry)
+
+    def __contains__(self, grid: object) -> bool:
+        """Whether a grid is among them; of a whole board that is known without counting."""
+        try:
+            solution = solution_of(self.board, grid)  # type: ignore[arg-type]
+            return not self._slices or self.rank(solution) >= 0
+        except InputError:
+            return False
+
+    def rank(self, grid: BoardLike) -> int:
+        """The number of a solution here: ``solutions[solutions.rank(grid)]`` is the grid again.
+
+        Raises
+        ------
+        InputError
+            A ValueError, if it is no grid, or is not here.
+        TooExpensive
+            If to find out should take too long. For 9x9 boards that never is.
+        """
+        solution = solution_of(self.board, grid)
+        with telling_interrupts():
+            number = self._orders.ascending.rank(solution.cells)
+        try:
+            return self._numbers.index(number)
+        except ValueError:
+            raise InputError("this solution is not in the slice") from None
+
+    def blocks(self) -> Iterator[NDArray[np.uint8]]:
+        """The solutions in arrays, uint8 (k, cells), in constant memory."""
+        return self._ascending()
+
+    def lines(self) -> Iterator[bytes | memoryview]:
+        """The solutions as text in pieces of whole lines, each with a newline: for files."""
+        return as_texts(self.blocks())
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """All of them in one array, uint8 (count, cells), in ascending order."""
+        if copy is False:
+            raise ValueError("solutions are no array: one has to be made")
+        return joined(self._ascending(), self.board).astype(dtype or np.uint8, copy=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self._orders, self._slices)
+
+    def _ascending(self) -> Iterator[NDArray[np.uint8]]:
+        return telling_interrupts_of(self._each_block())
+
+    def _each_block(self) -> Iterator[NDArray[np.uint8]]:
+        start, stop, step = self._bounds()
+        if not 0 < step <= NEAR:
+            yield from self._looked_up()
+            return
+        skipped = 0
+        for block in self._orders.ascending.rows(start, stop):
+            taken = block[skipped::step]
+            skipped = (skipped - len(block)) % step
+            if len(taken):
+                yield taken
+
+    @cached_property
+    def _numbers(self) -> range:
+        """The numbers in the whole of those that are here."""
+        with telling_interrupts():
+            numbers = range(self._orders.count)
+        for each in self._slices:
+            numbers = numbers[each]
+        return numbers
+
+    def _bounds(self) -> tuple[int, int | None, int]:
+        """First, end and step, without counting if that is not needed for them."""
+        if len(self._slices) <= 1:
+            [whole] = self._slices or (slice(None),)
+            start, stop, step = (each and index(each) for each in _parts(whole))
+            if (start or 0) >= 0 and (stop is None or stop >= 0) and (step or 1) > 0:
+                return start or 0, stop, step or 1
+        numbers = self._numbers
+        return numbers.start, numbers.stop, numbers.step
+
+    def _looked_up(self) -> Iterator[NDArray[np.uint8]]:
+        numbers, count = self._numbers, self.count
+        for first in range(0, count, TAKEN):
+            part = numbers[first : min(first + TAKEN, count)]
+            yield self._orders.ascending.at(np.array(part, object))
+
+    def _early(self, k: int) -> NDArray[np.uint8] | None:
+        """One of the first solutions of the board, found without counting; None if it is not."""
+        if self._slices or self._orders.is_counted or not 0 <= k < EARLY:
+            return None
+        for rows in self._orders.ascending.rows(0, EARLY):
+            if k < len(rows):
+                cells: NDArray[np.uint8] = rows[k]
+                return cells
+            k -= len(rows)
+        return None
+
+    def _number_of(self, k: int) -> int:
+        """The number in the whole of what has number k here."""
+        try:
+            return self._numbers[k]
+        except IndexError:
+            raise IndexError(f"there is no solution {k}: there are {self.count}") from None
+
+
+def joined(blocks: Iterator[NDArray[np.uint8]], board: Board) -> NDArray[np.uint8]:
+    """Blocks of solutions in one array, uint8 (k, cells)."""
+    return np.concatenate([np.empty((0, board.geometry.cells), np.uint8), *blocks])
+
+
+def _restored(kind: type[Slice], orders: Orders, slices: tuple[slice, ...]) -> Slice:
+    """What was pickled."""
+    made = kind.__new__(kind)
+    Slice.__init__(made, orders, slices)
+    return made
+
+
+def _written(part: slice) -> str:
+    """A slice as it is written between brackets."""
+    start, stop, step = ("" if each is None else str(each) for each in _parts(part))
+    return f"{start}:{stop}" + (f":{step}" if step else "")
+
+
+def _parts(part: slice) -> tuple[Any, Any, Any]:
+    return part.start, part.stop, part.step

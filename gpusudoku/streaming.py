@@ -1,0 +1,258 @@
+"""Solutions one after the other, streamed while the workers search."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+from weakref import finalize
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.board.batch import Batch, sort_keys
+from gpusudoku.board.blocks import Later, in_blocks
+from gpusudoku.board.board import Board
+from gpusudoku.engines.engine import Engine
+from gpusudoku.engines.make import engine_for, make_engine
+from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.job import Progress
+from gpusudoku.options import Options
+from gpusudoku.planning.batch import find_solutions
+from gpusudoku.planning.search import SearchPlan
+from gpusudoku.results import SearchStats
+from gpusudoku.search.frontier import Frontier
+
+WAITING_BLOCKS = 4
+"""Blocks of solutions that may wait for the reader before the workers wait for it too."""
+FEW = 64
+"""Boards of a batch with fewer solutions are listed together."""
+LISTED_BOARDS = 1 << 12
+"""The most boards that are listed together: about FEW times as many solutions are kept at a time,
+more where several threads find them."""
+
+
+class _Streaming:
+    """A search in a thread of its own, whose solutions wait for whoever reads them.
+
+    The thread knows this, not the ``Stream``: so a stream that is dropped is collected.
+    """
+
+    def __init__(
+        self,
+        board: Board,
+        options: Options,
+        engine: Engine,
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.stats: SearchStats | None = None
+        self.closed = False
+        self.error: BaseException | None = None
+        """What ended the search, unless that was closed."""
+        self._engine, self._progress, self._cancel = engine, progress, CancelToken()
+        self._blocks: queue.Queue[NDArray[np.uint8] | None] = queue.Queue(WAITING_BLOCKS)
+        self._plan = SearchPlan(Frontier.of([board]), options)
+        self._plan.compile(engine)  # here, not in the thread: Ctrl-C can interrupt that
+        self._thread = threading.Thread(target=self._search, daemon=True)
+        self._thread.start()
+
+    def next_block(self) -> NDArray[np.uint8] | None:
+        """Wait for some solutions; None if there are no more, or if it is closed meanwhile."""
+        while not self.closed:
+            try:
+                return self._blocks.get(timeout=0.2)  # without one, Windows lets no Ctrl-C in
+            except queue.Empty:
+                continue
+        return None
+
+    def stop(self) -> None:
+        """Have the workers stop soon. The collector of garbage may call this, in any thread."""
+        self.closed = True
+        self._cancel.cancel()
+
+    def join(self) -> None:
+        """Wait for the workers, who have found all, or as many as the limit, or are to stop."""
+        self.closed = True
+        self._thread.join()
+
+    def _search(self) -> None:
+        try:
+            self.stats = self._plan.run(
+                self._engine,
+                on_solutions=lambda block, roots: self._put(block),
+                cancel=self._cancel,
+                progress=self._progress,
+            ).stats
+        except BaseException as error:  # handed to the thread that reads, unless that closed it
+            self.error = None if self._cancel.cancelled else error
+        self._put(None)
+
+    def _put(self, block: NDArray[np.uint8] | None) -> None:
+        while not self.closed:
+            try:
+                self._blocks.put(block, timeout=0.1)
+            except queue.Full:
+                continue
+            return
+
+
+class Stream:
+    """An iterator over blocks of solutions, uint8 (k, cells) arrays, each board row by row.
+
+    Solutions come as they are found: in a fixed order on one CPU thread, in any order on more.
+    No more than the limit are given. ``stats`` is there once the iterator has ended; ``close``
+    stops the workers before, and so does dropping the iterator, soon.
+
+    Parameters
+    ----------
+    board
+        Any board.
+    options
+        How to search, and the limit.
+    engine
+        What searches; by default made as the options ask.
+    progress
+        Called about twenty times a second, in another thread.
+    """
+
+    def __init__(
+        self,
+        board: Board,
+        options: Options | None = None,
+        *,
+        engine: Engine | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        options = options or Options()
+        self._board, self._left = board, options.limit
+        self._streaming = _Streaming(board, options, engine or make_engine(options), progress)
+        finalize(self, self._streaming.stop)
+
+    def __repr__(self) -> str:
+        return f"<Stream of the solutions of {self._board.describe()}>"
+
+    @property
+    def stats(self) -> SearchStats | None:
+        """What was done, once the iterator has ended."""
+        return self._streaming.stats
+
+    def __iter__(self) -> Iterator[NDArray[np.uint8]]:
+        return self
+
+    def __next__(self) -> NDArray[np.uint8]:
+        block = None if self._left == 0 else self._streaming.next_block()
+        if block is None:
+            self._streaming.join()
+            if self._streaming.error is not None:
+                raise self._streaming.error
+            raise StopIteration
+        if self._left is not None:
+            block = block[: self._left]
+            self._left -= len(block)
+        return block
+
+    def close(self) -> None:
+        """Stop the workers and wait for them."""
+        self._streaming.stop()
+        self._streaming.join()
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Solutions of consecutive boards, in their order."""
+
+    boards: Batch
+    doubtful: Batch
+    """Those of the boards that may have none; all others have some."""
+    solutions: Iterable[NDArray[np.uint8]]
+    """Blocks of uint8 (k, n * n), to be taken before the next boards are."""
+
+
+def list_batches(
+    batches: Iterable[Batch],
+    options: Options,
+    engine: Engine | None = None,
+    alone: Callable[[Batch], Generator[Listed, None, None]] | None = None,
+    then: Callable[[Listed], Any] | None = None,
+) -> Generator[Any, None, None]:
+    """List the solutions of every board, no more than the limit, in constant memory.
+
+    Those of a board with fewer than FEW come in ascending order, those of others as ``alone`` lists
+    them, board by board; by default that is a ``Stream``. What is given is what ``then`` makes of
+    what is ``Listed``, in the thread that has it; by default nothing. An InputError that reading
+    the batches raises is raised once all boards before it are listed.
+    """
+    device = engine_for(options, engine)
+    one = alone or partial(list_board, options=options, engine=device)
+    return in_blocks(
+        batches,
+        LISTED_BOARDS,
+        lambda block, cancel: _listed(block, options, device, one, cancel),
+        then,
+        device.side_by_side,
+    )
+
+
+def list_board(
+    board: Batch,
+    options: Options,
+    engine: Engine,
+    progress: Callable[[Progress], None] | None = None,
+    on_stats: Callable[[SearchStats], None] | None = None,
+) -> Generator[Listed, None, None]:
+    """List a batch of one board; ``on_stats`` is told at the end what was done."""
+    stream = Stream(board[0], options, engine=engine, progress=progress)
+    with closing(stream):
+        yield Listed(board, board, stream)
+    if on_stats is not None and stream.stats is not None:
+        on_stats(stream.stats)
+
+
+def _listed(
+    block: Batch,
+    options: Options,
+    engine: Engine,
+    alone: Callable[[Batch], Generator[Listed, None, None]],
+    cancel: CancelToken | None,
+) -> Generator[Listed | Later[Listed], None, None]:
+    rows, roots, _ = find_solutions(block, replace(options, limit=FEW), engine, cancel)
+    counts = np.bincount(roots, minlength=len(block))
+    order = np.argsort(roots, kind="stable")
+    several = counts[roots[order]] > 1  # few boards as a rule, and comparing rows takes time
+    if several.any():
+        these = order[several]
+        order[several] = these[np.lexsort((sort_keys(rows[these]), roots[these]))]
+    rest = _in_turn(block, rows[order], counts, options.limit, alone)
+    if cancel is not None and (counts >= FEW).any():
+        yield Later(rest)
+    else:
+        yield from rest
+
+
+def _in_turn(
+    block: Batch,
+    rows: NDArray[np.uint8],
+    counts: NDArray[np.int64],
+    limit: int | None,
+    alone: Callable[[Batch], Generator[Listed, None, None]],
+) -> Generator[Listed, None, None]:
+    """Give the solutions of boards with few, sorted rows, and list the others, each alone."""
+    first = np.concatenate([[0], np.cumsum(counts)])
+    if limit is not None:
+        rank = np.arange(len(rows)) - np.repeat(first[:-1], counts)
+    start = 0
+    for many in [*np.flatnonzero(counts >= FEW).tolist(), len(block)]:
+        if start < many:
+            boards, these = block.part(start, many), slice(first[start], first[many])
+            unsolvable = boards.chosen(counts[start:many] == 0)
+            found = rows[these] if limit is None else rows[these][rank[these] < limit]
+            yield Listed(boards, unsolvable, [found])
+        if many < len(block):
+            with closing(alone(block.part(many, many + 1))) as listing:
+                for listed in listing:
+                    yield replace(listed, doubtful=block.part(0, 0))
+        start = many + 1

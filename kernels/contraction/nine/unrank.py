@@ -1,0 +1,258 @@
+"""From the number of a solution to the solution, in the quick order. Special to 3x3 boxes.
+
+The quick order goes through the orbits of pairs, an orbit's pairs in the order of ``Orbits``, and
+within the least pair of an orbit through *cells*: an entry of C, then one of A, then one of B, each
+in the order of ``Operands``. A cell has solutions where these three, and some entries of P, Q and
+R, are orthogonal. It goes through the words of its entries of A, B and C, then through those of P,
+Q and R that fit, in the order of ``Words``; the last changes fastest. The solutions of the other
+pairs of an orbit are those of the least pair, in the same order, under the relabelling that leads
+there.
+
+Three stages lead from numbers to grids: ``find_cells``, ``choose_words`` and ``write_grids``.
+``relabel`` writes the ``Relabelling`` before.
+
+Exactness. A pair has less than 2^57 solutions, as ``dot`` says, so its numbers are 64-bit integers,
+and so are those within a cell. A cell's number of solutions is a product of six numbers of words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import int16, int32, int64
+from numpy.typing import NDArray
+
+from gpusudoku.kernels.bits import lowest_index
+from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, PARTITIONS, A, B, C, P, Q, R
+from gpusudoku.kernels.contraction.nine.dot import build_pair_sum, end_of_group
+from gpusudoku.kernels.contraction.nine.slabs import LEFT, RIGHT
+from gpusudoku.kernels.contraction.nine.symmetries import compose
+from gpusudoku.kernels.contraction.nine.words import WORD
+from gpusudoku.kernels.groups import Group
+from gpusudoku.kernels.kernel import jitable
+
+REMAINDER = 3
+"""The column of ``find_cells``'s cells after A, B and C."""
+
+
+class Relabelling(Group):
+    """What leads from the least pair of an orbit to each of its pairs. ``relabel`` writes it.
+
+    Rows are positions in ``Orbits.members``.
+    """
+
+    digits: NDArray[np.uint8]
+    """uint8 (280^2, 9): what every digit becomes, all counted from 0."""
+    names: NDArray[np.uint8]
+    """uint8 (280^2, 6): what becomes of the names of every line's sets, as an index of
+    ``Tables.permutations``."""
+
+
+class Asked(NamedTuple):
+    """Numbers of solutions, sorted by pairs."""
+
+    pairs: NDArray[np.int32]
+    """int32 (pairs, 3): some rows of ``Orbits.pairs``, in their order."""
+    start: NDArray[np.int64]
+    """int64 (pairs + 1): where the numbers of each begin; then their end."""
+    numbers: NDArray[np.int64]
+    """int64 (numbers): within the pair, divided by the divisors of all lines."""
+
+
+def make_relabelling() -> Relabelling:
+    """Room for any board, 2 MB of it."""
+    pairs = PARTITIONS * PARTITIONS
+    return Relabelling(digits=(np.uint8, (pairs, 9)), names=(np.uint8, (pairs, 6)))
+
+
+def relabel(count, tables, symmetries, orbits, relabelling):
+    """Write ``relabelling`` of so many pairs."""
+    for i in range(count):
+        digits, names = relabelling.digits[i], relabelling.names[i]
+        before, s = orbits.parent[i], orbits.symmetry[i]
+        for digit in range(9):
+            digits[digit] = digit
+            if before >= 0:
+                digits[digit] = symmetries.digits[s, relabelling.digits[before, digit]]
+        for line in range(6):
+            names[line] = 0
+            if before >= 0:
+                earlier = relabelling.names[before, line]
+                names[line] = compose(symmetries.names[s, line], earlier, tables.permutations)
+
+
+def build_find_cells(entry: Any, total: Any) -> Callable[..., None]:
+    """Make ``find_cells`` for slabs of one width; see ``dot.build_pair_sum``."""
+    gather_group, sum_pair = build_pair_sum(entry, total, keep=True)
+
+    @jitable
+    def dot_runs(left, right, length):
+        """Return the dot product of two runs."""
+        result = total(0)
+        for l in range(length):  # noqa: E741
+            result = total(result + total(total(left[l]) * total(right[l])))
+        return np.int64(result)
+
+    @jitable
+    def descend(t, left_over, a, b, length, operands, slabs, cell):
+        """Write the cell of a number among those of one term, and what is left of the number."""
+        factor, row = slabs.factors[t], slabs.row
+        number = left_over // factor
+        lefts, rights = slabs.gathered[LEFT], slabs.gathered[RIGHT]
+        at_q, at_r = slabs.terms[t, 0], slabs.terms[t, 1]
+        for k in range(operands.start[A, a], operands.start[A, a + 1]):
+            entry_of_a = operands.entries[A, k]
+            left = lefts[row[LEFT, entry_of_a[Q]], at_q]
+            right = rights[row[RIGHT, entry_of_a[R]], at_r]
+            times = np.int64(entry_of_a[MULTIPLICITY])
+            run = times * dot_runs(left, right, length)
+            if number >= run:
+                number -= run
+                continue
+            l = 0  # noqa: E741
+            while True:
+                product = times * left[l] * right[l]
+                if number < product:
+                    break
+                number -= product
+                l += 1  # noqa: E741
+            cell[A], cell[B] = k, operands.start[B, b] + l
+            cell[REMAINDER] = number * factor + left_over % factor
+            return
+
+    def find_cells(asked, roles, operands, tensors, slabs, cells):
+        """Write the cells of numbers.
+
+        cells is int64 (numbers, 4): the entries of A, B and C, and the number within the cell,
+        divided by the divisors of all lines.
+        """
+        pairs, first, last = asked.pairs, 0, len(asked.pairs)
+        while first < last:
+            b, end = pairs[first, 0], end_of_group(first, last, pairs)
+            length = gather_group(first, end, pairs, roles, operands, tensors, slabs)
+            for pair in range(first, end):
+                a = pairs[pair, 1]
+                sum_pair(a, b, length, roles, operands, tensors, slabs)
+                count = _accumulate(operands, slabs)
+                for i in range(asked.start[pair], asked.start[pair + 1]):
+                    t = _find_term(asked.numbers[i], slabs.totals, count)
+                    before = slabs.totals[t - 1] if t > 0 else 0
+                    number = asked.numbers[i] - before
+                    cells[i, C] = slabs.chosen[t]
+                    descend(t, number, a, b, length, operands, slabs, cells[i])
+            first = end
+
+    return find_cells
+
+
+find_narrow = build_find_cells(int16, int32)
+"""``find_cells`` where ``narrow_enough`` holds."""
+find_wide = build_find_cells(int32, int64)
+"""``find_cells`` for every other board."""
+
+
+@jitable
+def _accumulate(operands, slabs):
+    """Turn ``slabs.totals`` into the number of solutions up to each term; return how many terms.
+
+    Writes ``slabs.chosen``, too.
+    """
+    entries, count, solutions = operands.entries[C], 0, np.int64(0)
+    for e in range(operands.start[C, -1]):
+        if slabs.pivots[entries[e, P]] != 0:
+            solutions += slabs.factors[count] * slabs.totals[count]
+            slabs.totals[count], slabs.chosen[count] = solutions, e
+            count += 1
+    return count
+
+
+@jitable
+def _find_term(number, totals, count):
+    """Return the first index whose total is larger than the number."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        if totals[middle] <= number:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def choose_words(cells, lists, roles, operands, tensors, words, fitting, chosen):
+    """Write the six words of solutions.
+
+    cells is int64 (solutions, 4), as ``find_cells`` writes them, but the number within the cell is
+    not divided. chosen is int32 (solutions, 6): the index of each line's word.
+    """
+    for i in range(len(cells)):
+        cell = cells[i]
+        number = cell[REMAINDER]
+        for crossing in (R, Q, P):
+            ways = _ways(crossing, cell, lists, roles, operands, tensors)
+            x = roles.crossing[crossing]
+            chosen[i, x] = _fitting_word(
+                crossing, number % ways, cell, roles, operands, words.start[x], fitting
+            )
+            number //= ways
+        for summed in (C, B, A):
+            line, e = roles.summed[summed], operands.listed[summed, cell[summed]]
+            start = np.int64(words.start[line, e])
+            ways = words.start[line, e + 1] - start
+            chosen[i, line] = start + number % ways
+            number //= ways
+
+
+@jitable
+def _ways(crossing, cell, lists, roles, operands, tensors):
+    """Return the number of words of P, Q or R that fit the entries of a cell."""
+    number_of_a = np.int64(operands.entries[A, cell[A], crossing])
+    number_of_b = np.int64(operands.entries[B, cell[B], crossing])
+    number_of_c = np.int64(operands.entries[C, cell[C], crossing])
+    row = number_of_c * roles.shape[A, crossing] + number_of_a
+    value = tensors.entries[roles.tensor[crossing], row * roles.shape[B, crossing] + number_of_b]
+    return np.int64(value) * lists.divisor[roles.crossing[crossing]]
+
+
+@jitable
+def _fitting_word(crossing, number, cell, roles, operands, start, fitting):
+    """Return the word of P, Q or R that has a number among those that fit a cell."""
+    width, sets = fitting.width[crossing], fitting.sets[crossing]
+    of_a = width * operands.entries[A, cell[A], crossing]
+    of_b = width * operands.entries[B, cell[B], crossing]
+    of_c = width * operands.entries[C, cell[C], crossing]
+    for w in range(width):
+        both = sets[A, of_a + w] & sets[B, of_b + w] & sets[C, of_c + w]
+        while both != np.uint64(0):
+            e = w * WORD + lowest_index(both)
+            both &= both - np.uint64(1)
+            ways = start[e + 1] - start[e]
+            if number < ways:
+                return start[e] + number
+            number -= ways
+    return -1
+
+
+def write_grids(chosen, positions, targets, tables, words, relabelling, grids):
+    """Write solutions as grids.
+
+    chosen is int32 (solutions, 6), as ``choose_words`` writes it; positions int64 (solutions):
+    those of the pairs that they belong to; targets int64 (solutions): the rows of ``grids`` that
+    they are written to. grids is uint8 (rows, 81), digits from 1 on.
+    """
+    for i in range(len(chosen)):
+        digits, names = relabelling.digits[positions[i]], relabelling.names[positions[i]]
+        grid = grids[targets[i]]
+        for band in range(3):
+            across = words.codes[3 + band, chosen[i, 3 + band]]
+            rows = tables.permutations[names[3 + band]]
+            for stack in range(3):
+                columns = tables.permutations[names[stack]]
+                by_row = np.int64(across[stack])
+                by_column = np.int64(words.codes[stack, chosen[i, stack], band])
+                for digit in range(9):
+                    row, column = rows[by_row % 3], columns[by_column % 3]
+                    grid[27 * band + 9 * row + 3 * stack + column] = digits[digit] + 1
+                    by_row, by_column = by_row // 3, by_column // 3

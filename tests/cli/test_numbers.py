@@ -1,0 +1,205 @@
+"""``sample``, ``nth``, ``rank``, and the solutions that ``enumerate`` lists by number."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+import gpusudoku
+from gpusudoku import collection
+from gpusudoku.formats import parse
+from tests import naive
+from tests.boards import LINE_4X4, PUZZLE
+
+EMPTY = "." * 16
+WRONG = "11" + "." * 14
+MANY = "1" + "." * 80  # a ninth of 6.67e21
+ALL = sorted("".join(map(str, s)) for s in naive.solutions(parse(EMPTY)))
+
+
+class TestNth:
+    def test_every_solution(self, run, file):
+        status, out, _ = run("nth", file(EMPTY), *range(288))
+        assert (status, out.splitlines()) == (0, ALL)
+
+    def test_in_any_order_and_twice(self, run):
+        assert run("nth", EMPTY, 5, 287, 5)[1].splitlines() == [ALL[5], ALL[287], ALL[5]]
+
+    @pytest.mark.parametrize("numbers", [[288], [0, 10**40], ["0x1"], ["1.0"], [""], ["-1"]])
+    def test_no_such_number(self, run, numbers):
+        """Nothing is written, not even those that there are."""
+        status, out, err = run("nth", EMPTY, *numbers)
+        assert (status, out, len(err.splitlines())) == (2, "", 1)
+
+    def test_no_solution(self, run):
+        status, out, err = run("nth", WRONG, 0)
+        assert (status, out) == (2, "")
+        assert "both hold 1: no solution" in err
+        assert err.splitlines()[-1].endswith("no solution 0: there are 0")
+
+    def test_several_boards(self, run, file):
+        status, out, err = run("nth", file(f"{EMPTY}\n{EMPTY}\n"), 0)
+        assert (status, out) == (2, "")
+        assert "several boards" in err
+
+    def test_many_solutions(self, run):
+        count = gpusudoku.count(MANY, device="cpu").count
+        out = run("nth", MANY, count - 1, 0)[1].splitlines()
+        assert run("rank", MANY, *out)[1].splitlines() == [str(count - 1), "0"]
+
+    def test_other_forms_and_files(self, run, tmp_path):
+        path = tmp_path / "out.txt"
+        assert run("nth", EMPTY, 3, 4, "--format", "grid", "-o", path)[:2] == (0, "")
+        boards = list(gpusudoku.formats.read_text(path.read_text()))
+        assert [str(board) for board in boards] == ALL[3:5]
+        assert run("nth", EMPTY, 3, "-o", path)[0] == 2
+
+
+class TestRank:
+    def test_a_file(self, run, file):
+        status, out, _ = run("rank", EMPTY, file("\n".join(ALL)))
+        assert (status, out.split()) == (0, list(map(str, range(288))))
+
+    @pytest.mark.parametrize("names", [(EMPTY, "-"), ("-", ALL[17])])
+    def test_standard_input(self, run, monkeypatch, names):
+        given = ALL[17] if names[1] == "-" else EMPTY
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+        assert run("rank", *names)[1] == "17\n"
+
+    def test_both_from_standard_input(self, run):
+        status, _, err = run("rank", "-", "-")
+        assert status == 2
+        assert "standard input cannot be both" in err
+
+    @pytest.mark.parametrize(
+        "grid", [EMPTY, PUZZLE, "1" * 16, ALL[0].translate(str.maketrans("1234", "2143"))]
+    )
+    def test_no_solution(self, run, grid, file):
+        status, out, err = run("rank", "12..............", file(f"{ALL[0]}\n{grid}\n"))
+        assert (status, out) == (2, "0\n")
+        assert "board.txt:2: " in err
+
+
+class TestSample:
+    def test_solutions(self, run):
+        out = run("sample", EMPTY, "-n", 500, "--seed", 1)[1].splitlines()
+        assert len(out) == 500
+        assert set(out) <= set(ALL)
+        assert len(set(out)) > 200
+
+    def test_the_seed_decides(self, run):
+        ten, again, longer, other = (
+            run("sample", EMPTY, "-n", n, "--seed", seed)[1].splitlines()
+            for n, seed in [(10, 1), (10, 1), (20, 1), (10, 2)]
+        )
+        assert ten == again == longer[:10]
+        assert ten != other
+
+    def test_a_seed_is_drawn_and_told(self, run):
+        _, out, err = run("sample", EMPTY, "-n", 20)
+        [seed] = [line.split()[-1] for line in err.splitlines() if "seed" in line]
+        assert run("sample", EMPTY, "-n", 20, "--seed", seed)[1] == out
+
+    def test_distinct(self, run):
+        out = run("sample", EMPTY, "-n", 288, "--distinct", "--seed", 3)[1].splitlines()
+        assert sorted(out) == ALL
+        status, out, err = run("sample", EMPTY, "-n", 289, "--distinct")
+        assert (status, out) == (1, "")
+        assert "there are 288" in err
+
+    def test_a_batch(self, run, file):
+        """N of each; a board without solutions costs none of the others."""
+        status, out, err = run(
+            *["sample", file(f"{EMPTY}\n{WRONG}\n{LINE_4X4}\n"), "-n", 3, "--seed", 1]
+        )
+        lines = out.splitlines()
+        assert (status, len(lines)) == (1, 6)
+        assert set(lines[3:]) <= {"".join(map(str, s)) for s in naive.solutions(parse(LINE_4X4))}
+        assert "board.txt:2: no solution to draw" in err
+
+    def test_none(self, run):
+        assert run("sample", EMPTY, "-n", 0)[:2] == (0, "")
+
+    @pytest.mark.parametrize("number", [-1, "x", "1.5"])
+    def test_bad_numbers(self, run, number):
+        assert run("sample", EMPTY, "-n", number)[:2] == (2, "")
+
+    def test_many_solutions(self, run):
+        """They are solutions, and the same for any number of threads."""
+        one, two = (run("sample", MANY, "-n", 50, "--seed", 9, "-j", j)[1] for j in (1, 2))
+        assert one == two
+        for line in one.splitlines():
+            assert line in gpusudoku.solutions(MANY, device="cpu")
+
+
+class TestEnumerate:
+    @pytest.mark.parametrize(
+        ("bounds", "expected"),
+        [
+            ((), ALL),
+            (("--from", 280), ALL[280:]),
+            (("--to", 3), ALL[:3]),
+            (("--from", 7, "--to", 9), ALL[7:9]),
+            (("--from", 7, "--to", 7), []),
+            (("--from", 288), []),
+            (("--to", 10**30), ALL),
+            (("--from", 285, "--limit", 2), ALL[285:287]),
+            (("--sorted", "--limit", 2), ALL[:2]),
+        ],
+    )
+    def test_bounds(self, run, bounds, expected):
+        status, out, _ = run("enumerate", EMPTY, *(bounds or ["--sorted"]))
+        assert (status, out.splitlines()) == (0, expected)
+
+    @pytest.mark.parametrize("parts", [1, 3, 7, 300])
+    def test_parts(self, run, parts):
+        found = [
+            run("enumerate", EMPTY, "--part", f"{i}/{parts}")[1].splitlines()
+            for i in {1, 2, parts // 2 + 1, parts} & {*range(1, parts + 1)}
+        ]
+        sizes = {len(part) for part in found}
+        assert sizes <= {288 // parts, 288 // parts + 1}
+
+    def test_parts_make_up_the_whole(self, run):
+        board = "@1b"
+        parts = [run("enumerate", board, "--part", f"{i}/5")[1] for i in range(1, 6)]
+        assert "".join(parts) == run("enumerate", board)[1]
+        assert len("".join(parts).splitlines()) == collection.entry("1b").count
+
+    def test_of_each_board_of_a_batch(self, run, file):
+        out = run("enumerate", file(f"{EMPTY}\n{WRONG}\n{EMPTY}\n"), "--from", 287)[1]
+        assert out.splitlines() == [ALL[287]] * 2
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            *([["--part", part] for part in ("0/3", "4/3", "1", "1/0", "a/b", "-1/3", "")]),
+            *([["--part", "1/2", *more] for more in (["--sorted"], ["--from", 1], ["--limit", 9])]),
+            ["--from", 5, "--to", 4],
+            ["--from", "x"],
+        ],
+    )
+    def test_bad_numbers(self, run, options):
+        status, out, err = run("enumerate", EMPTY, *options)
+        assert (status, out, len(err.splitlines())) == (2, "", 1)
+
+    def test_without_a_search(self, run):
+        """The same solutions in any way, in the same order every time but by a search."""
+        quick = run("enumerate", "@2d", "--to", 10**9)[1]
+        assert run("enumerate", "@2d", "-j", 1)[1] == run("enumerate", "@2d", "-j", 2)[1]
+        searched = run("enumerate", "@2d", "--method", "search")[1]
+        assert sorted(searched.splitlines()) == quick.splitlines()
+
+    def test_far_beyond_any_search(self, run):
+        out = run("enumerate", MANY, "--from", 10**20, "--to", 10**20 + 5)[1].splitlines()
+        ranks = run("rank", MANY, *out)[1].split()
+        assert list(map(int, ranks)) == list(range(10**20, 10**20 + 5))
+
+    def test_a_part_of_many(self, run):
+        count = gpusudoku.count(MANY, device="cpu").count
+        part = f"{10**15}/{count // 10}"
+        out = run("enumerate", MANY, "--part", part)[1].splitlines()
+        assert len(out) in (10, 11)
+        assert all(line in gpusudoku.solutions(MANY, device="cpu") for line in out)

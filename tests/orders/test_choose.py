@@ -1,0 +1,199 @@
+"""Who numbers solutions: the same numbers whatever counts and searches, and however many."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gpusudoku import Board, Geometry, Options, Solutions
+from gpusudoku.errors import InputError
+from gpusudoku.listing import solutions
+from gpusudoku.orders import choose, few
+from gpusudoku.orders.ascending import Ascending
+from gpusudoku.orders.few import Few
+from gpusudoku.orders.nine import QuickNine
+from gpusudoku.orders.shares import counted_shares
+from tests import naive
+from tests.boards import puzzle, streamed
+from tests.orders.chances import assert_uniform
+from tests.orders.short import short_lists
+
+BOARD = puzzle("3x3", 26, 1)
+ROWS = np.array(list(naive.solutions(BOARD)), np.uint8)
+PART = Board([1, 2, 3, 4, *[0] * 12])
+"""A board of 4x4 cells with twelve solutions."""
+
+
+def keys(rows: NDArray[np.uint8]) -> list[bytes]:
+    return [row.tobytes() for row in rows]
+
+
+class TestNine:
+    """A 9x9 board whose solutions are few for the tests, and not for the program."""
+
+    @pytest.fixture
+    def whole(self, monkeypatch: pytest.MonkeyPatch) -> Solutions:
+        short_lists(monkeypatch)
+        found = solutions(BOARD, device="cpu", jobs=2)
+        assert isinstance(found._orders.quick, QuickNine)
+        assert isinstance(found._orders.ascending, Ascending)
+        return found
+
+    def test_both_orders_have_every_solution_once(self, whole: Solutions) -> None:
+        assert whole.count == len(ROWS)
+        quick = np.concatenate(list(whole.blocks()))
+        assert sorted(keys(quick)) == keys(ROWS)
+        assert (np.asarray(whole) == ROWS).all()
+        text = b"".join(whole.lines())
+        assert text.decode().split() == ["".join(map(str, row)) for row in quick.tolist()]
+
+    def test_parts(self, whole: Solutions) -> None:
+        quick, count = np.concatenate(list(whole.blocks())), len(ROWS)
+        ends = [count * part // 7 for part in range(8)]
+        parts = [np.concatenate(list(whole.blocks(a, b))) for a, b in pairwise(ends)]
+        assert (np.concatenate(parts) == quick).all()
+        assert list(whole.blocks(5, 5)) == []
+        lines = b"".join(whole.lines(100, 103)).split()
+        assert lines == [b"".join(b"%d" % d for d in row) for row in quick[100:103]]
+
+    @pytest.mark.parametrize("ends", [(-1, 5), (5, 4), (0, len(ROWS) + 1), (0.5, 1), (0, "9")])
+    def test_wrong_parts(self, whole: Solutions, ends: tuple[Any, Any]) -> None:
+        with pytest.raises(InputError, match=rf"expected two numbers from 0 to {len(ROWS)}$"):
+            whole.blocks(*ends)
+
+    def test_shares(self, whole: Solutions) -> None:
+        wanted = Few(ROWS, 9).shares()
+        assert (whole.shares() == wanted).all()
+
+    def test_threads_do_not_matter(self, whole: Solutions) -> None:
+        alone = solutions(BOARD, device="cpu", jobs=1)
+        assert (np.concatenate(list(alone.blocks())) == np.concatenate(list(whole.blocks()))).all()
+        assert (alone.sample(300, seed=3) == whole.sample(300, seed=3)).all()
+        assert (alone.shares() == whole.shares()).all()
+        assert all(alone[k] == whole[k] for k in range(0, len(ROWS), 100))
+
+
+def test_counts_give_the_same_shares() -> None:
+    board = puzzle("3x3", 28, 7)
+    found = solutions(board, device="cpu")
+    counted = counted_shares(board, Options(), found._orders._engine)
+    assert (counted == found.shares()).all()
+
+
+def test_few_solutions_are_listed() -> None:
+    found = solutions(BOARD, device="cpu")
+    assert isinstance(found._orders.quick, Few)
+    assert (np.concatenate(list(found.blocks())) == ROWS).all()
+
+
+def test_the_number_of_solutions_decides_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it was known before or not."""
+    monkeypatch.setattr(choose, "LEAF", 5)
+    for most, kind in [(len(ROWS), Few), (len(ROWS) - 1, QuickNine)]:
+        monkeypatch.setattr(few, "MOST_SOLUTIONS", most)
+        for known in (False, True):
+            found = solutions(BOARD, device="cpu")
+            assert not known or found.count == len(ROWS)
+            assert type(found._orders.quick) is kind
+
+
+@pytest.mark.usefixtures("uncompiled")
+def test_boards_of_other_shapes_are_in_ascending_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    short_lists(monkeypatch)
+    board = puzzle("2x2", 1, 0)
+    rows = np.array(list(naive.solutions(board)), np.uint8)
+    found = solutions(board, device="cpu")
+    assert isinstance(found._orders.quick, Ascending)
+    assert (np.concatenate(list(found.blocks())) == rows).all()
+    picked = found.sample(40, seed=1)
+    assert set(keys(picked)) <= set(keys(rows))
+
+
+@pytest.mark.usefixtures("uncompiled")
+class TestSamples:
+    def test_a_longer_sample_begins_as_a_shorter_one(self) -> None:
+        found = solutions(PART, device="cpu")
+        whole = found.sample(200, seed=9)
+        assert whole.shape == (200, 16)
+        assert whole.dtype == np.uint8
+        for n in (0, 1, 17):
+            assert (found.sample(n, seed=9) == whole[:n]).all()
+        assert (found.sample(200, seed=10) != whole).any()
+        assert (found.sample(50) != found.sample(50)).any()
+        blocks = list(found.sample_blocks(200, seed=9))
+        assert (np.concatenate(blocks) == whole).all()
+
+    def test_distinct(self) -> None:
+        found = solutions(PART, device="cpu")
+        picked = keys(found.sample(12, seed=5, distinct=True))
+        assert len(set(picked)) == 12
+        with_repeats = keys(found.sample(300, seed=5))
+        assert list(dict.fromkeys(with_repeats)) == picked
+        assert keys(found.sample(4, seed=5, distinct=True)) == picked[:4]
+        with pytest.raises(ValueError, match="a sample of 13 distinct solutions: there are 12"):
+            found.sample(13, distinct=True)
+
+    @pytest.mark.parametrize("n", [-1, 1.5, "7", None, True])
+    def test_wrong_sizes(self, n: Any) -> None:
+        with pytest.raises(InputError, match="expected an integer from 0 up"):
+            solutions(PART, device="cpu").sample_blocks(n)
+
+    def test_wrong_seeds(self) -> None:
+        with pytest.raises(InputError, match="seed -1: expected an integer"):
+            solutions(PART, device="cpu").sample(3, seed=-1)
+
+    def test_as_many_as_one_likes(self) -> None:
+        blocks = solutions(PART, device="cpu").sample_blocks(10**9, seed=1)
+        assert sum(len(next(blocks)) for _ in range(3)) > 1000
+
+    @pytest.mark.parametrize("board", [PART, Board.empty(Geometry(2, 2))])
+    def test_every_solution_has_the_same_chance(self, board: Board) -> None:
+        found = solutions(board, device="cpu")
+        known = {key: place for place, key in enumerate(keys(np.asarray(found)))}
+        picked = keys(found.sample(40 * found.count, seed=12))
+        assert_uniform([known[key] for key in picked], found.count)
+
+
+def test_samples_of_the_contraction_are_uniform(monkeypatch: pytest.MonkeyPatch) -> None:
+    short_lists(monkeypatch)
+    found = solutions(BOARD, device="cpu")
+    known = {key: place for place, key in enumerate(keys(ROWS))}
+    picked = keys(found.sample(40 * len(ROWS), seed=12))
+    assert_uniform([known[key] for key in picked], len(ROWS))
+
+
+def test_twins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shares of a board that is transposed, and of one with other digits."""
+    short_lists(monkeypatch)
+    shares = solutions(BOARD, device="cpu").shares()
+    turned = solutions(BOARD.transposed(), device="cpu").shares()
+    assert (turned.reshape(9, 9, 9).transpose(1, 0, 2).reshape(81, 9) == shares).all()
+    digits = [3, 1, 2, 9, 8, 7, 4, 6, 5]
+    others = solutions(BOARD.relabelled(digits), device="cpu").shares()
+    assert (others[:, np.array(digits) - 1] == shares).all()
+
+
+@pytest.mark.slow
+def test_a_full_list_of_thirty_thousand() -> None:
+    """Every number and every rank, in both orders."""
+    board = puzzle("3x3", 24, 3)
+    rows = np.array(sorted(streamed(board, device="cpu")), np.uint8)
+    assert len(rows) == 30_014
+    found = solutions(board, device="cpu")
+    assert (np.asarray(found) == rows).all()
+    order = found._orders.ascending
+    assert (order.at(np.random.default_rng(0).permutation(len(rows))[:0]) == rows[:0]).all()
+    assert (order.at(np.arange(len(rows))) == rows).all()
+    assert [order.rank(row) for row in rows] == list(range(len(rows)))
+    assert (found.shares() == Few(rows, 9).shares()).all()
+
+
+def test_a_search_alone_numbers_boards_with_candidates() -> None:
+    board = Board(BOARD.cells, candidates=[0b111111110, *[511] * 80])
+    rows = [row for row in ROWS.tolist() if row[0] != 1]
+    found = solutions(board, device="cpu")
+    assert np.asarray(found).tolist() == rows
