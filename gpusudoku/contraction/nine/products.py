@@ -34,7 +34,7 @@ class _Part(NamedTuple):
 
     cursor: NDArray[np.int64]
     """int64 (6): where its first solution is; see ``write_solutions``."""
-    count: int
+    solutions: int
 
 
 class Products:
@@ -100,13 +100,13 @@ class Products:
 
         def write(part: _Part, cancel: CancelToken) -> NDArray[np.uint8]:
             width = CELLS + text
-            out = np.empty(part.count * width + SPARE, np.uint8)
+            out = np.empty(part.solutions * width + SPARE, np.uint8)
             strips = scratch.get()
             try:
-                stages().write_solutions(part.cursor, part.count, self._known, strips, out)
+                stages().write_solutions(part.cursor, part.solutions, self._known, strips, out)
             finally:
                 scratch.put(strips)
-            return out[: part.count * width].reshape(-1, width)
+            return out[: part.solutions * width].reshape(-1, width)
 
         with closing(InOrder(self._parts(first, end), write, threads, inf)) as blocks:
             for done in blocks:

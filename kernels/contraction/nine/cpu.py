@@ -194,9 +194,12 @@ class NineStages:
         )(write_grids)
         boxes, strips = typeof(make_boxes()), typeof(make_strips(text=True))
         self.write_boxes = kernel(tables, lists, roles, words, boxes, seconds=0.6)(write_boxes)
-        known = lists, roles, tensors, operands, orbits, words, fitting, relabelling, boxes
-        product = NamedTuple(known, Known), strips, uint8[::1]
-        self.write_solutions = kernel(numbers, int64, *product, seconds=2.5)(write_solutions)
+        solved = NamedTuple(
+            [lists, roles, tensors, operands, orbits, words, fitting, relabelling, boxes], Known
+        )
+        self.write_solutions = kernel(numbers, int64, solved, strips, uint8[::1], seconds=4.0)(
+            write_solutions
+        )
         self.callees = [
             Callee(self.allow_permutations),
             Callee(self.survey, boolean),
