@@ -26,7 +26,9 @@ from gpusudoku.kernels.contraction.nine.words import make_fitting, make_words
 T = TypeVar("T")
 
 CALLS_PER_THREAD = 8
-"""Calls into which work is cut for each thread, so that all threads end together."""
+"""Calls into which work is cut for each thread, at least, so that all threads end together."""
+CALL_SECONDS = 0.05
+"""The sum is cut into calls of about this time: an interrupt waits for them."""
 CALL_NUMBERS = 512
 """Numbers that are worth handing to another thread."""
 
@@ -106,7 +108,8 @@ class QuickOrder:
                 self.nine.sum(tasks, slabs, stop)
                 results[first:last] = slabs.results[first:last]
 
-        self._spread(run, pieces(range(self.nine.tasks), CALLS_PER_THREAD * self.threads))
+        calls = max(CALLS_PER_THREAD * self.threads, int(self.nine.seconds / CALL_SECONDS))
+        self._spread(run, pieces(range(self.nine.tasks), calls))
         return results
 
     @contextmanager
@@ -143,8 +146,11 @@ class QuickOrder:
         """
         if not (isinstance(numbers, np.ndarray) and numbers.dtype == np.int64 == self._dtype):
             numbers = np.array(numbers, object)
-        if len(numbers) and not min(numbers.min(), self.count - 1 - numbers.max()) >= 0:
-            raise IndexError(f"there are {self.count} solutions")
+        for number in (numbers.min(), numbers.max()) if len(numbers) else ():
+            if not 0 <= number < self.count:
+                raise IndexError(
+                    f"there is no solution {number}: there are {self.count}, from 0 on"
+                )
         given = numbers.astype(self._dtype, copy=False)
         orbit = np.searchsorted(self._starts, given, side="right") - 1
         before, solutions = given - self._starts[orbit], self._solutions[orbit]
@@ -168,8 +174,8 @@ class QuickOrder:
             chosen = np.empty((len(rows), 6), np.int32)
             known = work.lists, work.roles, work.operands, work.tensors, self.words, self.fitting
             stages().choose_words(cells, *known, chosen)
-            known = tables(), self.words, self.relabelling
-            stages().write_grids(chosen, place.position[rows], rows, *known, grids)
+            moved = tables(), self.words, self.relabelling
+            stages().write_grids(chosen, place.position[rows], rows, *moved, grids)
 
         most = min(CALLS_PER_THREAD * self.threads, -(-len(order) // CALL_NUMBERS))
         self._spread(run, pieces(range(len(order)), most))
@@ -195,7 +201,7 @@ class QuickOrder:
         pairs, ends = work.orbits.pairs[chosen], np.append(start, len(orbits))
         asked = Asked(pairs, ends, numbers // factor)
         cells = np.empty((len(orbits), 4), np.int64)
-        find = stages().find_cells_wide if self.nine.wide else stages().find_cells_narrow
+        find = stages().find_wide if self.nine.wide else stages().find_narrow
         with self._slabs() as slabs:
             find(asked, work.roles, work.operands, work.tensors, slabs, cells)
         cells[:, REMAINDER] = cells[:, REMAINDER] * factor + numbers % factor

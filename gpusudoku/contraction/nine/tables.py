@@ -41,6 +41,7 @@ def tables() -> Tables:
             swaps[one, two] = number_of[partitions[:, moved] @ powers]
     return Tables.holding(
         partition_of=number_of,
+        sets=partitions.astype(np.int8),
         orthogonal=np.nonzero(orthogonal)[1].reshape(PARTITIONS, -1).astype(np.int16),
         orthogonal_bits=np.packbits(bits, axis=1, bitorder="little").view(np.uint64),
         count_steps=(1 << 3 * (3 * boxes + permuted)).sum(axis=1),

@@ -23,6 +23,14 @@ stage                  file                reads                        writes
 ``sum_wide``                               pairs of Orbits              belong to a thread
 ``list_words``         words               Lists                        ListScratch, Words
 ``mark_fitting``       words               Lists, Numbering, Roles      Fitting
+``relabel``            unrank              Symmetries, Orbits           Relabelling
+``find_narrow``,       unrank              numbers, Roles, Operands,    Slabs; the cells of
+``find_wide``                              Tensors                      solutions
+``choose_words``       unrank              cells, Lists, Roles,         the words of solutions
+                                           Operands, Tensors, Words,
+                                           Fitting
+``write_grids``        unrank              words of solutions, Words,   solutions
+                                           Relabelling
 ``write_boxes``        boxes               Lists, Roles, Words          Boxes
 ``write_solutions``    products, strips,   ``strips.Known``             Strips, which belong to a
                        filling                                          thread; the solutions

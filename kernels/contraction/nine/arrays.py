@@ -52,6 +52,9 @@ class Tables(Group):
 
     partition_of: NDArray[np.int16]
     """int16 (3^9): the partition of every code, or -1 if its sets do not have three digits each."""
+    sets: NDArray[np.int8]
+    """int8 (280, 9): the set of every digit in every partition. Sets are numbered by their least
+    digits."""
     orthogonal: NDArray[np.int16]
     """int16 (280, 36): the partitions orthogonal to each, in ascending order."""
     orthogonal_bits: NDArray[np.uint64]

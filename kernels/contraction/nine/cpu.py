@@ -12,7 +12,6 @@ from numba.types import NamedTuple
 from numpy.typing import NDArray
 
 from gpusudoku.kernels.calls import Callee
-from gpusudoku.kernels.contraction.nine import unrank
 from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
 from gpusudoku.kernels.contraction.nine.boxes import make_boxes, write_boxes
 from gpusudoku.kernels.contraction.nine.dot import narrow_enough, sum_narrow, sum_wide
@@ -28,8 +27,8 @@ from gpusudoku.kernels.contraction.nine.tensors import contract_ab, contract_c, 
 from gpusudoku.kernels.contraction.nine.unrank import (
     Asked,
     choose_words,
-    find_cells_narrow,
-    find_cells_wide,
+    find_narrow,
+    find_wide,
     make_relabelling,
     relabel,
     write_grids,
@@ -162,7 +161,7 @@ class NineStages:
             int64, int64, int64, roles, orthogonal, intermediate, tensors, seconds=0.4
         )(contract_c)
         arranged = boolean, tables, lists, numbering, roles, operands, symmetries, orbits
-        self.arrange = kernel(*arranged, seconds=1.2)(arrange)
+        self.arrange = kernel(*arranged, seconds=0.9)(arrange)
         summed = int64, int64, roles, operands, tensors, orbits
         # Both are named alike by the template that makes them.
         place = f"{__name__}.sum_narrow", f"{__name__}.sum_wide"
@@ -173,25 +172,18 @@ class NineStages:
         known = tables, lists, numbering, roles
         self.mark_fitting = kernel(*known, fitting, seconds=0.3)(mark_fitting)
         relabelling = typeof(make_relabelling())
-        related = int64, tables, symmetries, orbits, relabelling
-        self.relabel = kernel(*related, seconds=0.3)(relabel)
-        numbers, cells = int64[::1], int64[:, ::1]
+        moved = int64, tables, symmetries, orbits, relabelling
+        self.relabel = kernel(*moved, seconds=0.1)(relabel)
+        numbers, cells, chosen = int64[::1], int64[:, ::1], int32[:, ::1]
         asked = NamedTuple([int32[:, ::1], numbers, numbers], Asked)
-        known = roles, operands, tensors
-        place = f"{unrank.__name__}.find_cells"
-        self.find_cells_narrow = kernel(
-            asked, *known, narrow, cells, seconds=1.2, place=f"{place}_narrow"
-        )(find_cells_narrow)
-        self.find_cells_wide = kernel(
-            asked, *known, wide, cells, seconds=1.2, place=f"{place}_wide"
-        )(find_cells_wide)
-        chosen = int32[:, ::1]
-        self.choose_words = kernel(cells, lists, *known, words, fitting, chosen, seconds=0.6)(
-            choose_words
-        )
-        self.write_grids = kernel(
-            chosen, numbers, numbers, tables, words, relabelling, uint8[:, ::1], seconds=0.4
-        )(write_grids)
+        found = asked, roles, operands, tensors
+        place = f"{__name__}.find_narrow", f"{__name__}.find_wide"
+        self.find_narrow = kernel(*found, narrow, cells, seconds=1.3, place=place[0])(find_narrow)
+        self.find_wide = kernel(*found, wide, cells, seconds=1.4, place=place[1])(find_wide)
+        fit = cells, lists, roles, operands, tensors, words, fitting, chosen
+        self.choose_words = kernel(*fit, seconds=0.3)(choose_words)
+        written = chosen, numbers, numbers, tables, words, relabelling, uint8[:, ::1]
+        self.write_grids = kernel(*written, seconds=0.2)(write_grids)
         boxes, strips = typeof(make_boxes()), typeof(make_strips(text=True))
         self.write_boxes = kernel(tables, lists, roles, words, boxes, seconds=0.6)(write_boxes)
         solved = NamedTuple(
@@ -231,7 +223,7 @@ class NineStages:
 
     def of_quick_order(self) -> list[Kernel]:
         """What finding solutions by number takes besides, except the wide search for cells."""
-        found = self.find_cells_narrow, self.choose_words, self.write_grids
+        found = self.find_narrow, self.choose_words, self.write_grids
         return [self.list_words, self.mark_fitting, self.relabel, *found]
 
     def of_products(self) -> list[Kernel]:

@@ -104,20 +104,8 @@ def _fill(side, first, runs, words, roles, operands, slabs):
                 slab[c, to + l] = gathered[source, c, l]
 
 
-def build_pair_sum(
-    entry: Any, total: Any, keep: bool
-) -> tuple[Callable[..., Any], Callable[..., int]]:
-    """Make ``gather_group`` and ``sum_pair`` for slabs of one width.
-
-    Parameters
-    ----------
-    entry
-        Numba's type of a slab's entries.
-    total
-        Numba's type of a dot product.
-    keep
-        Whether ``slabs.totals`` is written: the dot product of every term.
-    """
+def build_slabs(entry: Any) -> tuple[Callable[..., int], Callable[..., None]]:
+    """Make ``gather_group`` and ``lay_out`` for slabs whose entries are of a type of Numba."""
     per_word = 64 // entry.bitwidth
 
     @jitable
@@ -153,6 +141,43 @@ def build_pair_sum(
                 for c in range(roles.shape[C, R]):
                     for l in range(k * length, (k + 1) * length):  # noqa: E741
                         slab[c, l] = entry(slab[c, l] * times)
+
+    @jitable
+    def gather_group(first, end, pairs, roles, operands, tensors, slabs):
+        """Gather the runs that some pairs with the same b need; return the length of a run."""
+        b = pairs[first, 0]
+        count = operands.start[B, b + 1] - operands.start[B, b]
+        length = (count + PACK - 1) // PACK * PACK
+        for side in range(2):
+            _number_rows(side, first, end, operands, pairs, slabs)
+            gather(side, b, length, roles, operands, tensors, slabs)
+        return length
+
+    @jitable
+    def lay_out(first, runs, length, roles, operands, slabs):
+        """Write the slabs of some entries of A, from ``first`` on, and all of a group's b."""
+        for side in range(2):
+            _fill(side, first, runs, length // per_word, roles, operands, slabs)
+        scale(first, runs, length, roles, operands, slabs)
+
+    return gather_group, lay_out
+
+
+def build_pair_sum(
+    entry: Any, total: Any, keep: bool
+) -> tuple[Callable[..., Any], Callable[..., int]]:
+    """Make ``gather_group`` and ``sum_pair`` for slabs of one width.
+
+    Parameters
+    ----------
+    entry
+        Numba's type of a slab's entries.
+    total
+        Numba's type of a dot product.
+    keep
+        Whether ``slabs.totals`` is written: the dot product of every term.
+    """
+    gather_group, lay_out = build_slabs(entry)
 
     @jitable
     def dot_all(count, length, slabs):
@@ -194,17 +219,6 @@ def build_pair_sum(
         return result
 
     @jitable
-    def gather_group(first, end, pairs, roles, operands, tensors, slabs):
-        """Gather the runs that some pairs with the same b need; return the length of a run."""
-        b = pairs[first, 0]
-        count = operands.start[B, b + 1] - operands.start[B, b]
-        length = (count + PACK - 1) // PACK * PACK
-        for side in range(2):
-            _number_rows(side, first, end, operands, pairs, slabs)
-            gather(side, b, length, roles, operands, tensors, slabs)
-        return length
-
-    @jitable
     def sum_pair(a, b, length, roles, operands, tensors, slabs):
         """Return the sum of a pair, whose runs are gathered."""
         terms = _select(a, b, roles, operands, tensors, slabs)
@@ -214,12 +228,10 @@ def build_pair_sum(
         if terms == 0:
             return result
         slabs.sums[DOTTED] += terms * (stop - k) * (operands.start[B, b + 1] - operands.start[B, b])
-        words, at_once = length // per_word, TILE // length
+        at_once = TILE // length
         while k < stop:
             runs = min(at_once, stop - k)
-            _fill(LEFT, k, runs, words, roles, operands, slabs)
-            _fill(RIGHT, k, runs, words, roles, operands, slabs)
-            scale(k, runs, length, roles, operands, slabs)
+            lay_out(k, runs, length, roles, operands, slabs)
             result += dot_all(terms, runs * length, slabs)
             k += runs
         return result

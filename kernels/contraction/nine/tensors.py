@@ -34,7 +34,7 @@ def list_orthogonal(role, tables, numbering, roles, orthogonal):
     for k in range(3):
         line, other = (summed[C], x) if k == C else (x, summed[k])
         numbers, lengths = orthogonal.numbers[k], orthogonal.lengths[k]
-        _list_numbers(line, other, tables.orthogonal, numbering, numbers, lengths)
+        list_numbers(line, other, tables.orthogonal, numbering, numbers, lengths)
     count, width = numbering.occurring[x, summed[B] % 3], roles.shape[B, role]
     orthogonal.indicator[: count * width] = 0
     for i in range(count):
@@ -43,7 +43,7 @@ def list_orthogonal(role, tables, numbering, roles, orthogonal):
 
 
 @jitable
-def _list_numbers(line, other, orthogonal, numbering, numbers, lengths):
+def list_numbers(line, other, orthogonal, numbering, numbers, lengths):
     """Write the numbers of another line that are orthogonal to each of a line's."""
     for i in range(numbering.occurring[line, other % 3]):
         partition, length = numbering.partition[line, other % 3, i], 0

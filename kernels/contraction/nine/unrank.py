@@ -147,9 +147,9 @@ def build_find_cells(entry: Any, total: Any) -> Callable[..., None]:
     return find_cells
 
 
-find_cells_narrow = build_find_cells(int16, int32)
+find_narrow = build_find_cells(int16, int32)
 """``find_cells`` where ``narrow_enough`` holds."""
-find_cells_wide = build_find_cells(int32, int64)
+find_wide = build_find_cells(int32, int64)
 """``find_cells`` for every other board."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,29 +11,64 @@ from numpy.typing import NDArray
 from gpusudoku.board.board import Board
 from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.counting import count_many
-from tests.contraction.nine.counted import GRIDS
+from tests.contraction.nine.counted import GRIDS, NINE
+from tests.contraction.nine.numbered import order_of
 
 TOP_BANDS = 948109639680
 """9! * 2612736; Felgenhauer and Jarvis, 2005."""
 
 
 class TestClassesOfTopBands:
-    """The grids, counted by the class of their top band, classes found here."""
+    """The grids, counted by the class of their top band, classes found here.
+
+    How many grids complete a band depends only on its three column partitions, up to relabelling.
+    The first may be any fixed one of 280; those of the other two are united under the exchanges of
+    two digits that leave the first as it is.
+    """
 
     def test_their_grids_add_up_to_all(self) -> None:
-        boards, bands = self.classes()
+        classes, boards, bands = self.classes()
         assert sum(bands) == TOP_BANDS
+        assert len(classes) == len(boards)
+        assert sum(self.grids()) == GRIDS
+
+    def test_samples_are_spread_over_them(self) -> None:
+        """100,000 grids with numbers drawn at random: chi-square of their top bands."""
+        draw, number = Random(416).randrange, 100_000
+        order = order_of(Board.empty(NINE), threads=2)
+        grids = order.at([draw(GRIDS) for _ in range(number)])
+        cells = grids.reshape(-1, 9, 3, 3)[:, :3].astype(np.int64) - 1
+        sets = np.empty((number, 3, 9), np.int64)
+        for stack in range(3):
+            for column in range(3):
+                digits = cells[:, :, stack, column]
+                np.put_along_axis(sets[:, stack], digits, column, axis=1)
+        first = np.argsort(sets[:, 0], axis=1, kind="stable")
+        x = [
+            tables().partition_of[np.take_along_axis(sets[:, stack], first, 1) @ 3 ** np.arange(9)]
+            for stack in range(3)
+        ]
+        assert not x[0].any()
+        classes, _, _ = self.classes()
+        found = np.searchsorted(classes, self.least()[x[1], x[2]])
+        assert (classes[found] == self.least()[x[1], x[2]]).all()
+        expected = np.array([number * total / GRIDS for total in self.grids()])
+        observed = np.bincount(found, minlength=len(classes))
+        squares = ((observed - expected) ** 2 / expected)[expected >= 5]
+        assert abs(squares.sum() - len(squares)) < 5 * (2 * len(squares)) ** 0.5
+
+    @classmethod
+    @cache
+    def grids(cls) -> list[int]:
+        """The number of grids of every class."""
+        _, boards, bands = cls.classes()
         counts = [result.count for result in count_many(boards, method="contraction")]
-        assert sum(number * total for number, total in zip(bands, counts, strict=True)) == GRIDS
+        return [number * total for number, total in zip(bands, counts, strict=True)]
 
-    def classes(self) -> tuple[list[Board], list[int]]:
-        """One board a class, and the number of top bands in the class.
-
-        How many grids complete a band depends only on its three column partitions, up to
-        relabelling. The first may be any fixed one of 280; those of the other two are united
-        under the exchanges of two digits that leave the first as it is.
-        """
-        orthogonal = tables().orthogonal
+    @staticmethod
+    @cache
+    def least() -> NDArray[np.int64]:
+        """int64 (280, 280): the class of a second and a third partition."""
         swaps = [tables().swaps[i, j] for i in range(9) for j in range(i)]
         # Columns of three blocks 123 456 789; and the blocks exchanged.
         fixing = [s.astype(np.int64) for s in swaps if s[0] == 0]
@@ -48,9 +84,15 @@ class TestClassesOfTopBands:
             for s in fixing:
                 least = np.minimum(least, least[np.ix_(s, s)])
             if (least == before).all():
-                break
-        boards, bands = [], []
-        maps = self.band_maps()
+                return least
+
+    @classmethod
+    @cache
+    def classes(cls) -> tuple[NDArray[np.int64], list[Board], list[int]]:
+        """The classes that have bands, a board of each, and the number of their top bands."""
+        least, orthogonal = cls.least(), tables().orthogonal
+        found, boards, bands = [], [], []
+        maps = cls.band_maps()
         for pair in np.unique(least):
             second, third = divmod(int(pair), 280)
             good = [
@@ -59,11 +101,12 @@ class TestClassesOfTopBands:
             ways = np.flatnonzero(good[0] & good[1] & good[2])
             if len(ways) == 0:
                 continue
-            rows = self.every_map()[ways[0]]
-            boards.append(self.board(rows, [self.sets(x) for x in (0, second, third)]))
+            rows = cls.every_map()[ways[0]]
+            found.append(pair)
+            boards.append(cls.board(rows, [cls.sets(x) for x in (0, second, third)]))
             # Orders of the columns in three boxes, and of the partition of the first.
             bands.append(len(ways) * 6**3 * 280 * int((least == pair).sum()))
-        return boards, bands
+        return np.array(found), boards, bands
 
     @staticmethod
     @cache

@@ -1,0 +1,138 @@
+"""The shares of 9x9 boards: against listings, single counts, and themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import gpusudoku
+from gpusudoku.board.board import Board
+from gpusudoku.contraction.nine.shares import NineShares, nine_shares
+from tests.boards import puzzle
+from tests.contraction.nine.counted import GRIDS, NINE, candidates_of
+
+Shares = NDArray[np.object_]
+
+
+def shares_of(board: Board, threads: int = 1, **how: Any) -> Shares:
+    return NineShares(candidates_of(board), **how).run(threads)
+
+
+def listed(board: Board) -> Shares:
+    """The shares by visiting every solution."""
+    shares = np.zeros((81, 9), object)
+    for solution in gpusudoku.solutions(board, device="cpu"):
+        shares[np.arange(81), solution.cells.astype(int) - 1] += 1
+    return shares
+
+
+def counted(board: Board, cells: range) -> Shares:
+    """The shares of some cells by single counts: one for every digit."""
+    boards = []
+    for cell in cells:
+        for digit in range(1, 10):
+            trial = board.cells.copy()
+            trial[cell] = digit
+            boards.append(Board(trial))
+    counts = gpusudoku.count_many(boards, device="cpu", method="contraction")
+    return np.array([each.count for each in counts], object).reshape(len(cells), 9)
+
+
+def assert_same(one: Shares, other: Shares) -> None:
+    assert (one == other).all()
+
+
+class TestAgainstListings:
+    @pytest.mark.parametrize("clues", [22, 24, 26, 30, 40, 60, 80, 81])
+    def test_every_share(self, clues: int) -> None:
+        board = puzzle(NINE, clues, clues)
+        found = listed(board)
+        for symmetric in True, False:
+            assert_same(shares_of(board, symmetric=symmetric), found)
+
+    def test_candidates_that_are_taken_away_by_logic(self) -> None:
+        board = puzzle(NINE, 26, 3)
+        found = listed(board)
+        simplified = gpusudoku.simplify(board)
+        assert_same(shares_of(simplified), found)
+
+
+class TestAgainstSingleCounts:
+    @pytest.mark.parametrize(("clues", "first"), [(14, 30), (17, 0), (19, 45)])
+    def test_some_cells(self, clues: int, first: int) -> None:
+        board = puzzle(NINE, clues, clues)
+        empty = [i for i in range(first, 81) if board.cells[i] == 0][:2]
+        shares = shares_of(board)
+        for cell in empty:
+            assert_same(shares[cell : cell + 1], counted(board, range(cell, cell + 1)))
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("clues", [1, 4, 8, 12, 16, 20])
+    def test_all_cells(self, clues: int) -> None:
+        board = puzzle(NINE, clues, clues)
+        empty = [i for i in range(81) if board.cells[i] == 0]
+        shares = shares_of(board, 2)
+        for cell in empty:
+            assert_same(shares[cell : cell + 1], counted(board, range(cell, cell + 1)))
+
+
+class TestExtremes:
+    def test_the_empty_board(self) -> None:
+        assert_same(shares_of(Board.empty(NINE), 2), np.full((81, 9), GRIDS // 9, object))
+
+    def test_one_clue(self) -> None:
+        """A digit is as likely in any cell where it may be, by symmetry of two kinds."""
+        cells = np.zeros(81, np.uint8)
+        cells[40] = 5
+        total = GRIDS // 9
+        shares = shares_of(Board(cells), 2).reshape(9, 9, 9)
+        assert shares[4, 4].tolist() == [0] * 4 + [total] + [0] * 4
+        assert set(shares[0, :3, 4]) == set(shares[8, 6:, 4]) == {total // 9}
+        assert set(shares[4, :3, 4]) == {0}
+        assert set(shares[4, :3, 0]) == {total // 8}
+
+    def test_a_contradiction(self) -> None:
+        """Singles do not see it, the lists do: four digits for three rows."""
+        candidates = candidates_of(puzzle(NINE, 30, 1))
+        empty = np.flatnonzero(np.bitwise_count(candidates) > 1)
+        candidates[empty] = 1  # digit 1 in every empty cell
+        assert_same(nine_shares(candidates, 1), np.zeros((81, 9), object))
+
+
+class TestTwins:
+    @pytest.mark.parametrize("clues", [15, 18, 23])
+    def test_shares_go_with_the_board(self, clues: int) -> None:
+        rng = np.random.default_rng(clues)
+        board = puzzle(NINE, clues, clues)
+        shares = shares_of(board).reshape(9, 9, 9)
+        transposed = shares_of(board.transposed()).reshape(9, 9, 9)
+        assert_same(transposed, shares.swapaxes(0, 1))
+        digits = 1 + rng.permutation(9)
+        relabelled = shares_of(board.relabelled(digits)).reshape(9, 9, 9)
+        assert_same(relabelled[:, :, digits - 1], shares)
+        rows = np.concatenate([3 * band + rng.permutation(3) for band in rng.permutation(3)])
+        assert_same(shares_of(Board(board.grid[rows])).reshape(9, 9, 9), shares[rows])
+
+
+class TestWays:
+    """However it is worked out, the result is the same."""
+
+    @pytest.mark.parametrize("clues", [12, 16, 21])
+    def test_orbits_width_threads_and_room(self, clues: int) -> None:
+        board = puzzle(NINE, clues, clues)
+        shares = shares_of(board)
+        total = shares[0].sum()
+        assert total == gpusudoku.count(board, device="cpu", method="contraction").count
+        assert_same(shares_of(board, 3), shares)
+        assert_same(shares_of(board, symmetric=False), shares)
+        assert_same(shares_of(board, wide=True), shares)
+        full = int(total) // NineShares(candidates_of(board)).nine.factor // 4
+        assert_same(shares_of(board, most_pending=full), shares)
+
+    def test_an_orbit_is_added_in_parts_where_it_is_too_much_at_once(self) -> None:
+        grids, most = np.full((81, 9), GRIDS // 9, object), 1 << 55
+        assert most < GRIDS // 6**6 // 3  # four times for every turn
+        assert_same(shares_of(Board.empty(NINE), most_pending=most), grids)

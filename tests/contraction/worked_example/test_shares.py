@@ -1,0 +1,100 @@
+"""The shares of the board by hand (section 8), and the largest number of solutions named there."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from gpusudoku.formats import parse
+from tests import naive
+from tests.contraction.worked_example.definitions import (
+    Clue,
+    bands_of,
+    clues_of,
+    listed,
+    orthogonal,
+    split,
+    stacks_of,
+    tensor,
+)
+from tests.contraction.worked_example.page import TABLES, board, integer, partition, says
+
+BOARD = board()
+CLUES = clues_of(BOARD)
+PLACES = {"upper left": (0, 0), "upper right": (0, 1), "lower left": (1, 0), "lower right": (1, 1)}
+
+
+def uses(clues: list[Clue], x, y, band: int, z) -> int:
+    """The solutions in which the stacks have the maps x and y, and a band has the map z."""
+    if not all(orthogonal(split(z[j]), split(s[band])) for j, s in enumerate((x, y))):
+        return 0
+    others = [listed(maps) for maps in bands_of(clues)]
+    return tensor(others[1 - band], [split(x[1 - band]), split(y[1 - band])])
+
+
+def shares_by_words(clues: list[Clue], band: int, stack: int, digit: int) -> np.ndarray:
+    """The shares of a digit in a box, word by word: int (2, 2), by row and column."""
+    shares = np.zeros((2, 2), int)
+    for words in product(*stacks_of(clues)):
+        for z in bands_of(clues)[band]:
+            place = z[stack][digit - 1], words[stack][band][digit - 1]
+            shares[place] += uses(clues, *words, band, z)
+    return shares
+
+
+def shares_by_listing(clues: list[Clue], band: int, stack: int, digit: int) -> np.ndarray:
+    line = ["."] * 16
+    for clue in clues:
+        line[4 * clue.row + clue.column] = str(clue.digit)
+    grids = np.array(list(naive.solutions(parse("".join(line))))).reshape(-1, 2, 2, 2, 2)
+    return (grids[:, band, :, stack] == digit).sum(axis=0)
+
+
+def test_the_rows_of_the_table():
+    terms = {names[0]: row for names, row in TABLES["x, y, z"].items() if names}
+    lists = [listed(maps) for maps in (*stacks_of(CLUES), bands_of(CLUES)[1])]
+    first_band = listed(bands_of(CLUES)[0])
+    words = stacks_of(CLUES)[0], bands_of(CLUES)[1]
+    for names in product(*([(p, p) for p in map(partition, ["12/34", "13/24", "14/23"])],) * 3):
+        x, y, z = names
+        weight = lists[0][x] * lists[1][y] * tensor(first_band, [x[0], y[0]])
+        times = lists[2][z] * (orthogonal(z[0], x[1]) and orthogonal(z[1], y[1]))
+        found = [text for text in terms if [partition(p) for p in text.split(", ")] ==
+                 [x[0], y[0], z[0]]]  # fmt: skip
+        assert bool(found) == (weight * times > 0)
+        if not found:
+            continue
+        of_x = {w[1][2] for w in words[0] if split(w[1]) == x[1]}
+        of_z = {w[0][2] for w in words[1] if split(w[0]) == z[0]}
+        assert len(of_x) == len(of_z) == 1, "all words of an entry agree in this box"
+        printed = terms[found[0]]
+        assert list(map(int, (printed[0], printed[1], printed[3]))) == [
+            weight, times, weight * times
+        ]  # fmt: skip
+        assert PLACES[printed[2]] == (*of_z, *of_x)
+
+
+def test_the_shares():
+    printed = [list(map(int, TABLES["shares of 3"][row,])) for row in ("upper", "lower")]
+    assert printed == shares_by_words(CLUES, 1, 0, 3).tolist()
+    assert printed == shares_by_listing(CLUES, 1, 0, 3).tolist()
+    assert says("They add up to 12. The 0 is the cell where 1 is given.")
+    assert sum(map(sum, printed)) == 12
+    assert BOARD.grid[2, 1] == 1
+
+
+@pytest.mark.parametrize("line", ["." * 16, "1.2...3.........", "1..1............"])
+def test_all_shares_of_other_boards(line: str):
+    clues = clues_of(parse(line))
+    for band, stack, digit in product((0, 1), (0, 1), (1, 2, 3, 4)):
+        found = shares_by_words(clues, band, stack, digit)
+        assert (found == shares_by_listing(clues, band, stack, digit)).all()
+
+
+def test_the_largest_number_of_solutions_over_divisors():
+    grids = 6_670_903_752_021_072_936_960
+    assert says("6,670,903,752,021,072,936,960 / 6^6 = 142,980,618,827,612,160 < 2^57.")
+    assert divmod(grids, 6**6) == (integer("142,980,618,827,612,160"), 0)
+    assert integer("142,980,618,827,612,160") < 2**57
