@@ -26,7 +26,7 @@ def main(name: str, threads: int) -> None:
     """Write the lines of a board."""
     found = Products(QuickOrder(candidates_of(collection.load(name)), threads))
     with open(1, "wb", closefd=False) as out:
-        for block in found.rows(text=True, threads=threads):
+        for block in found.rows(text=True):
             out.write(block)
 
 

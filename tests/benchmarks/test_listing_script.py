@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import list_products
@@ -39,13 +40,21 @@ def test_a_file_that_is_there_is_written_anew(tmp_path: Path) -> None:
     assert [listing.to_file(writing(lines), path) for lines in (3, 2)] == [246, 164]
 
 
+def test_what_comes_through_a_pipe_is_counted() -> None:
+    assert listing.through_pipe(writing(5)) == 5 * listing.LINE
+
+
 def test_a_board_is_written_by_products(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    list_products.main("1b", 2)
+    _, script, name, threads = listing.command("products", "1b", 2)
+    assert Path(script) == Path(list_products.__file__)
+    list_products.main(name, int(threads))
     lines = capfdbinary.readouterr().out.splitlines()
     assert len({*lines}) == len(lines) == 4715
     assert {*map(len, lines)} == {81}
 
 
-def test_commands_run() -> None:
-    for way in listing.WAYS:
-        assert listing.through_pipe(listing.command(way, "1b", 1)) == 4715 * listing.LINE
+def test_a_board_is_written_by_search(run: Callable[..., tuple[int, str, str]]) -> None:
+    _, *module, command, board, option, threads = listing.command("search", "1b", 2)
+    assert module == ["-m", "gpusudoku"]
+    status, out, _ = run(command, board, option, threads)
+    assert (status, out.count("\n")) == (0, 4715)

@@ -65,7 +65,12 @@ class Products:
         )
 
     def rows(
-        self, first: int = 0, last: int | None = None, *, text: bool = False, threads: int = 1
+        self,
+        first: int = 0,
+        last: int | None = None,
+        *,
+        text: bool = False,
+        threads: int | None = None,
     ) -> Generator[NDArray[np.uint8], None, None]:
         """The solutions from number ``first`` to before ``last``, in blocks.
 
@@ -79,7 +84,7 @@ class Products:
         text
             Whether lines are written.
         threads
-            How many write, that of the caller included.
+            How many write, that of the caller included; by default as many as the order has.
 
         Returns
         -------
@@ -95,7 +100,7 @@ class Products:
         end = self._order.count if last is None else last
         if not 0 <= first <= end <= self._order.count:
             raise IndexError(f"there are {self._order.count} solutions")
-        return self._blocks(self._parts(first, end), text, threads)
+        return self._blocks(self._parts(first, end), text, threads or self._order.threads)
 
     def _blocks(
         self, parts: Iterator[_Part], text: bool, threads: int

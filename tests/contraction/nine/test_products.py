@@ -30,7 +30,7 @@ def board_with(clues: int) -> Board:
     return puzzle(NINE, clues, clues) if clues else Board.empty(NINE)
 
 
-def written(order: QuickOrder, *part: int, threads: int = 1) -> NDArray[np.uint8]:
+def written(order: QuickOrder, *part: int, threads: int | None = None) -> NDArray[np.uint8]:
     """Solutions, all blocks in one array."""
     return np.concatenate([*Products(order).rows(*part, threads=threads)])
 
