@@ -31,6 +31,16 @@ def compiled_write_cells(data, place, others, other):  # type: ignore[no-untyped
     wide.write_cells(data, place, others, other)
 
 
+@njit
+def compiled_unite(data, place, others, other, out, at):  # type: ignore[no-untyped-def]
+    wide.unite(data, place, others, other, out, at)
+
+
+@njit
+def compiled_unite_three(data, place, byte, out, at):  # type: ignore[no-untyped-def]
+    wide.unite_three(data, place, byte, out, at)
+
+
 ALL = np.arange(256 + WIDE).astype(np.uint8)
 """Every byte, and some behind them."""
 
@@ -61,6 +71,23 @@ def test_copies() -> None:
     compiled_copy(ALL, 50, compiled, 3)
     assert (plain == compiled).all()
     assert compiled.nonzero()[0].tolist() == [*range(3, 3 + WIDE)]
+
+
+def test_unions() -> None:
+    plain, compiled = np.zeros((2, 80), np.uint8)
+    wide.unite(ALL, 50, ALL, 7, plain, 3)
+    compiled_unite(ALL, 50, ALL, 7, compiled, 3)
+    assert (plain == compiled).all()
+    assert compiled.tolist() == [0] * 3 + [(50 + k) | (7 + k) for k in range(WIDE)] + [0] * 45
+
+
+@pytest.mark.parametrize("byte", [0, ord("0"), 129])
+def test_three_bytes(byte: int) -> None:
+    plain, compiled = np.full((2, 9), 200, np.uint8)
+    wide.unite_three(ALL, 5, np.uint8(byte), plain, 3)
+    compiled_unite_three(ALL, 5, np.uint8(byte), compiled, 3)
+    assert (plain == compiled).all()
+    assert compiled.tolist() == [200] * 3 + [5 | byte, 6 | byte, 7 | byte] + [200] * 3
 
 
 def test_cells() -> None:

@@ -168,7 +168,7 @@ class NineStages:
         self.sum_narrow = kernel(*summed, narrow, seconds=1.2, place=place[0])(sum_narrow)
         self.sum_wide = kernel(*summed, wide, seconds=1.1, place=place[1])(sum_wide)
         words, fitting = typeof(make_words()), typeof(make_fitting())
-        self.list_words = kernel(tables, scratch, lists, words, seconds=0.5)(list_words)
+        self.list_words = kernel(tables, scratch, lists, words, seconds=0.9)(list_words)
         known = tables, lists, numbering, roles
         self.mark_fitting = kernel(*known, fitting, seconds=0.3)(mark_fitting)
         relabelling = typeof(make_relabelling())
@@ -189,7 +189,7 @@ class NineStages:
         solved = NamedTuple(
             [lists, roles, tensors, operands, orbits, words, fitting, relabelling, boxes], Known
         )
-        self.write_solutions = kernel(numbers, int64, solved, strips, uint8[::1], seconds=4.0)(
+        self.write_solutions = kernel(numbers, int64, solved, strips, uint8[::1], seconds=2.5)(
             write_solutions
         )
         self.callees = [

@@ -1,0 +1,60 @@
+"""Listings are timed in every way, and counted."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import list_products
+import listing
+import pytest
+
+from gpusudoku.errors import MismatchError
+
+WRITES = "import sys; sys.stdout.write('x' * 82 * {})"
+
+
+def writing(lines: int) -> list[str]:
+    return [sys.executable, "-c", WRITES.format(lines)]
+
+
+def test_every_way_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing, "command", lambda way, name, threads: writing(4715))
+    runs = listing.measure(["1b"], 1, 1)
+    assert [(run["target"], run["way"]) for run in runs] == [
+        (target, way) for target in listing.TARGETS for way in listing.WAYS
+    ]
+    assert all(run["solutions"] == 4715 and run["seconds"] > 0 < run["cpu"] for run in runs)
+
+
+@pytest.mark.parametrize("lines", [4714, 4716])
+def test_a_wrong_number_is_an_error(monkeypatch: pytest.MonkeyPatch, lines: int) -> None:
+    monkeypatch.setattr(listing, "command", lambda way, name, threads: writing(lines))
+    with pytest.raises(MismatchError, match="1b"):
+        listing.measure(["1b"], 1, 1)
+
+
+def test_a_file_that_is_there_is_written_anew(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    assert [listing.to_file(writing(lines), path) for lines in (3, 2)] == [246, 164]
+
+
+def test_what_comes_through_a_pipe_is_counted() -> None:
+    assert listing.through_pipe(writing(5)) == 5 * listing.LINE
+
+
+def test_a_board_is_written_by_products(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    _, script, name, threads = listing.command("products", "1b", 2)
+    assert Path(script) == Path(list_products.__file__)
+    list_products.main(name, int(threads))
+    lines = capfdbinary.readouterr().out.splitlines()
+    assert len({*lines}) == len(lines) == 4715
+    assert {*map(len, lines)} == {81}
+
+
+def test_a_board_is_written_by_search(run: Callable[..., tuple[int, str, str]]) -> None:
+    _, *module, command, board, option, threads = listing.command("search", "1b", 2)
+    assert module == ["-m", "gpusudoku"]
+    status, out, _ = run(command, board, option, threads)
+    assert (status, out.count("\n")) == (0, 4715)
