@@ -91,4 +91,5 @@ def image_of(symmetries: Symmetries, which: int) -> NDArray[np.intp]:
     names = tables().permutations[symmetries.names[which]]  # (6, 3)
     band, row, stack, column, digit = np.indices(INDICES.shape)
     to = band, names[3 + band, row], stack, names[stack, column], symmetries.digits[which][digit]
-    return INDICES[to].ravel()
+    found: NDArray[np.intp] = INDICES[to].ravel()
+    return found

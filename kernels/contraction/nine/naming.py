@@ -87,9 +87,9 @@ def _find_kinds(line, place, lists, numbering, words, naming):
     for e in range(lists.size[line]):
         packed = _names(line, place, words.start[line, e], words.start[line, e + 1], words)
         number = numbering.number[line, place, partition_at(lists.keys[line, e], place)]
-        kind = np.int64(last[number])
+        kind = int(last[number])
         while kind >= 0 and naming.packed[kind] != packed:
-            kind = np.int64(naming.before[kind])
+            kind = int(naming.before[kind])
         if kind < 0:
             kind, found = found, found + 1
             naming.packed[kind], naming.number[kind] = packed, number
@@ -101,7 +101,7 @@ def _find_kinds(line, place, lists, numbering, words, naming):
 @jitable
 def _names(line, place, first, last, words):
     """Return how many of the words[first:last] give each set each name, over what they share."""
-    packed = np.int64(0)
+    packed = 0
     for i in range(first, last):
         code = np.int64(words.codes[line, i, place])
         one = code % 3  # the name of set 0, to which the first digit belongs
@@ -109,8 +109,8 @@ def _names(line, place, first, last, words):
             code //= 3
         two = code % 3
         for cell in one, 3 + two, 9 - one - two:
-            packed += np.int64(1) << BITS * cell
-    divisor = np.int64(0)
+            packed += 1 << BITS * cell
+    divisor = 0
     for cell in range(CELLS):
         a, b = divisor, (packed >> BITS * cell) & (1 << BITS) - 1
         while b:
