@@ -36,7 +36,7 @@ def divided(
     ArithmeticError
         If it does not: a number would be wrong.
     """
-    quotients = numbers // divisor
+    quotients: NDArray[np.object_] = numbers // divisor
     if (quotients * divisor != numbers).any():
         raise ArithmeticError("shares that are no whole numbers")
     return quotients

@@ -101,7 +101,7 @@ def _find_kinds(line, place, lists, numbering, words, naming):
 @jitable
 def _names(line, place, first, last, words):
     """Return how many of the words[first:last] give each set each name, over what they share."""
-    packed = 0
+    packed = np.int64(0)
     for i in range(first, last):
         code = np.int64(words.codes[line, i, place])
         one = code % 3  # the name of set 0, to which the first digit belongs
@@ -109,10 +109,10 @@ def _names(line, place, first, last, words):
             code //= 3
         two = code % 3
         for cell in one, 3 + two, 9 - one - two:
-            packed += 1 << BITS * cell
-    divisor = 0
-    for cell in range(CELLS):
-        a, b = divisor, (packed >> BITS * cell) & (1 << BITS) - 1
+            packed += np.int64(1 << BITS * cell)
+    divisor = np.int64(0)
+    for field in range(CELLS):
+        a, b = divisor, np.int64((packed >> BITS * field) & (1 << BITS) - 1)
         while b:
             a, b = b, a % b
         divisor = a

@@ -198,9 +198,9 @@ def _lay_out(numbering, naming, turn):
         for i in range(count if summed == C else roles.shape[summed, P]):
             for k in range(pivot.lengths[summed, i]):
                 j = np.int64(pivot.numbers[summed, i, k])
-                number, of_other = (i, j) if summed == C else (j, i)
-                pivot.offset[summed, number, of_other] = begin[own[number]]
-                begin[own[number]] += first[of_other + 1] - first[of_other]
+                own_number, of_other = (i, j) if summed == C else (j, i)
+                pivot.offset[summed, own_number, of_other] = begin[own[own_number]]
+                begin[own[own_number]] += first[of_other + 1] - first[of_other]
         for number in range(count):
             length = begin[own[number]]
             for kind in range(own[number], own[number + 1]):
