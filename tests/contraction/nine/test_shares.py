@@ -72,7 +72,7 @@ class TestAgainstSingleCounts:
             assert_same(shares[cell : cell + 1], counted(board, range(cell, cell + 1)))
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("clues", [2, 4, 6, 8, 10, 12])
+    @pytest.mark.parametrize("clues", [2, 4, 10, 12])
     def test_boards_of_few_clues(self, clues: int) -> None:
         board = puzzle(NINE, clues, clues)
         cell = int(np.flatnonzero(board.cells == 0)[clues])
