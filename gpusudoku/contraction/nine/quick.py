@@ -65,7 +65,7 @@ class QuickOrder:
         symmetric: bool = True,
         wide: bool = False,
     ) -> None:
-        ready(stages().of_quick_order())
+        ready([*stages().of_one_board(), *stages().of_quick_order()])
         self.threads = threads
         self.nine = nine = Nine(candidates, symmetric=symmetric, wide=wide)
         self.words, self.fitting = make_words(), make_fitting()
