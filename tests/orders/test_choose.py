@@ -177,7 +177,6 @@ def test_twins(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (others[:, np.array(digits) - 1] == shares).all()
 
 
-@pytest.mark.slow
 def test_a_full_list_of_thirty_thousand() -> None:
     """Every number and every rank, in both orders."""
     board = puzzle("3x3", 24, 3)
@@ -186,7 +185,8 @@ def test_a_full_list_of_thirty_thousand() -> None:
     found = solutions(board, device="cpu")
     assert (np.asarray(found) == rows).all()
     order = found._orders.ascending
-    assert (order.at(np.random.default_rng(0).permutation(len(rows))[:0]) == rows[:0]).all()
+    mixed = np.random.default_rng(0).permutation(len(rows))
+    assert (order.at(mixed) == rows[mixed]).all()
     assert (order.at(np.arange(len(rows))) == rows).all()
     assert [order.rank(row) for row in rows] == list(range(len(rows)))
     assert (found.shares() == Few(rows, 9).shares()).all()
