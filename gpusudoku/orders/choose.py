@@ -186,7 +186,8 @@ class Orders:
 
     def _candidates(self) -> NDArray[np.uint64]:
         """What a contraction begins with, of a board that has solutions."""
-        [candidates] = Frontier.of([self.board]).simplified(SearchSettings()).candidates
+        simplified = Frontier.of([self.board]).simplified(SearchSettings())
+        candidates: NDArray[np.uint64] = simplified.candidates[0]
         return candidates
 
     @cached_property

@@ -94,13 +94,18 @@ class Few:
 
     def shares(self) -> NDArray[Any]:
         """For every cell and digit how many solutions have it there: object (cells, digits)."""
-        cells = self._rows.shape[1]
-        numbers = np.zeros(cells * (self._digits + 1), np.int64)
-        places = np.arange(cells) * (self._digits + 1)
-        for start in range(0, self.count, BLOCK):
-            block = self._rows[start : start + BLOCK] + places
-            numbers += np.bincount(block.ravel(), minlength=len(numbers))
-        return numbers.reshape(cells, -1)[:, 1:].astype(object)
+        return shares_in(self._rows, self._digits)
+
+
+def shares_in(rows: NDArray[np.uint8], digits: int) -> NDArray[Any]:
+    """For every cell and digit how many of some solutions have it there: object (cells, digits)."""
+    cells = rows.shape[1]
+    numbers = np.zeros(cells * (digits + 1), np.int64)
+    places = np.arange(cells) * (digits + 1)
+    for start in range(0, len(rows), BLOCK):
+        block = rows[start : start + BLOCK] + places
+        numbers += np.bincount(block.ravel(), minlength=len(numbers))
+    return numbers.reshape(cells, -1)[:, 1:].astype(object)
 
 
 def rank_in(rows: NDArray[np.uint8], cells: NDArray[np.uint8]) -> int:

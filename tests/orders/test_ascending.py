@@ -97,7 +97,7 @@ class TestSmall:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_nine_by_nine(jobs: int) -> None:
-    board = puzzle("3x3", 26, 1)
+    board = puzzle("3x3", 28, 1)
     solutions = list(naive.solutions(board))
     order = order_of(board, solutions, jobs)
     assert (np.concatenate(list(order.rows(0))) == solutions).all()

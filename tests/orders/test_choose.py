@@ -22,7 +22,7 @@ from tests.boards import puzzle, streamed
 from tests.orders.chances import assert_uniform
 from tests.orders.short import short_lists
 
-BOARD = puzzle("3x3", 26, 1)
+BOARD = puzzle("3x3", 28, 1)
 ROWS = np.array(list(naive.solutions(BOARD)), np.uint8)
 PART = Board([1, 2, 3, 4, *[0] * 12])
 """A board of 4x4 cells with twelve solutions."""
@@ -74,7 +74,7 @@ class TestNine:
         assert (np.concatenate(list(alone.blocks())) == np.concatenate(list(whole.blocks()))).all()
         assert (alone.sample(300, seed=3) == whole.sample(300, seed=3)).all()
         assert (alone.shares() == whole.shares()).all()
-        assert all(alone[k] == whole[k] for k in range(0, len(ROWS), 100))
+        assert all(alone[k] == whole[k] for k in range(0, len(ROWS), 20))
 
 
 def test_counts_give_the_same_shares() -> None:
@@ -177,7 +177,6 @@ def test_twins(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (others[:, np.array(digits) - 1] == shares).all()
 
 
-@pytest.mark.slow
 def test_a_full_list_of_thirty_thousand() -> None:
     """Every number and every rank, in both orders."""
     board = puzzle("3x3", 24, 3)
@@ -186,7 +185,8 @@ def test_a_full_list_of_thirty_thousand() -> None:
     found = solutions(board, device="cpu")
     assert (np.asarray(found) == rows).all()
     order = found._orders.ascending
-    assert (order.at(np.random.default_rng(0).permutation(len(rows))[:0]) == rows[:0]).all()
+    mixed = np.random.default_rng(0).permutation(len(rows))
+    assert (order.at(mixed) == rows[mixed]).all()
     assert (order.at(np.arange(len(rows))) == rows).all()
     assert [order.rank(row) for row in rows] == list(range(len(rows)))
     assert (found.shares() == Few(rows, 9).shares()).all()

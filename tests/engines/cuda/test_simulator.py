@@ -14,12 +14,14 @@ from gpusudoku.engines.cuda.device import SIMULATED
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.job import Progress
+from gpusudoku.listing import solutions
 from gpusudoku.options import Options
 from gpusudoku.solving import solve
 from gpusudoku.streaming import Stream
 from tests import naive
 from tests.boards import full_grid, puzzle, searched, spoilt, streamed
 from tests.engines.cuda.simulator import CLUES, MANY, ON_SIMULATOR, Launched, counted
+from tests.orders.short import short_lists
 
 pytestmark = ON_SIMULATOR
 
@@ -108,6 +110,15 @@ class TestStreaming:
         assert max(len(block) for block in blocks) == 3
         found = [tuple(row) for block in blocks for row in block.tolist()]
         assert sorted(found) == list(naive.solutions(board))
+
+    def test_the_device_does_not_matter(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Of solutions as one object, where they are listed, counted and drawn."""
+        short_lists(monkeypatch)
+        board = puzzle("2x2", 2, 0)
+        on_gpu, on_cpu = (solutions(board, device=device, jobs=1) for device in ("cuda", "cpu"))
+        assert list(on_gpu) == list(on_cpu)
+        assert on_gpu[20] == on_cpu[20]
+        assert (on_gpu.sample(9, seed=1) == on_cpu.sample(9, seed=1)).all()
 
     def test_limit_and_solve(self) -> None:
         assert len(streamed(MANY, device="cuda", limit=3)) == 3
