@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -88,34 +89,21 @@ def shares(
       gpusudoku shares board.txt --format csv -o shares.csv
       gpusudoku shares puzzles.txt > shares.jsonl
     """
-    from gpusudoku.listing import Solutions
-
     options = Options(**fields)
     form = _form(form, as_json, halving)
     _check_plot(plot, output, force, boards)
     source = Source(boards, reading)
     if plot is not None and not source.single:
         raise InputError(f"--plot {plot}: there are several boards, and a figure shows one")
-    writer, done, failed = _writer(form, halving, source.single, _coloured(color, output)), 0, False
+    writer = _writer(form, halving, source.single, _coloured(color, output))
+    done, failed = 0, False
     with Output(output, force, boards) as out, ProgressLine(listing=output is None) as line:
-        engine = start_engine(options)
         try:
-            for batch in source.singles():
-                try:
-                    counts = Solutions(
-                        batch[0], options, engine=engine, progress=line.update
-                    ).shares()
-                except TooExpensive as error:
-                    line.clear()
-                    complain(f"{place_of(batch, 0)}{error}")
+            for found in _worked_out(source, options, line):
+                if found is None:
                     failed = True
                     continue
-                found = Shares(batch, counts)
-                text = writer.text(found)
-                line.clear()
-                if not found.count:
-                    source.warn_conflicts(batch)
-                out.write(text)
+                out.write(writer.text(found))
                 done += 1
                 if plot is not None:
                     _draw(found, plot, force)
@@ -126,6 +114,26 @@ def shares(
     source.finish()
     if failed:
         click.get_current_context().exit(1)
+
+
+def _worked_out(source: Source, options: Options, line: ProgressLine) -> Iterator[Shares | None]:
+    """The shares of all boards; None for one that is too expensive, which is said on stderr."""
+    from gpusudoku.listing import Solutions
+
+    engine = start_engine(options)
+    for batch in source.singles():
+        solutions = Solutions(batch[0], options, engine=engine, progress=line.update)
+        try:
+            found = Shares(batch, solutions.shares())
+        except TooExpensive as error:
+            line.clear()
+            complain(f"{place_of(batch, 0)}{error}")
+            yield None
+            continue
+        line.clear()
+        if not found.count:
+            source.warn_conflicts(batch)
+        yield found
 
 
 def _form(form: str | None, as_json: bool, halving: int | None) -> str | None:
