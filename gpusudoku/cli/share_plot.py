@@ -6,8 +6,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from gpusudoku.bench.plots import STYLE, require
 from gpusudoku.cli.lines import WriteError
 from gpusudoku.cli.output import refuse
@@ -121,18 +119,20 @@ class _Board:
     def __init__(self, shares: Shares, axes: Any, points: float, norm: Any) -> None:
         self._shares, self._axes, self._norm = shares, axes, norm
         n = shares.board.n
-        self._wide, self._high = small_grid(n)
+        self._wide, high = small_grid(n)
+        self._width, self._height = 1 / self._wide, 1 / high
         self._large = 0.6 * points / len(str(n)) ** 0.5
         self._small = 0.6 * points / self._wide / len(str(n)) ** 0.5
+        self._squares: list[Any] = []
+        self._shades: list[float] = []
         self._crosses: list[list[tuple[float, float]]] = []
 
     def draw(self) -> Any:
         """Draw everything; returns what the scale is to explain."""
-        from matplotlib.collections import LineCollection
+        from matplotlib.collections import LineCollection, PatchCollection
 
         shares, board = self._shares, self._shares.board
-        n, count, fixed = board.n, shares.count, shares.fixed
-        shades = np.full((n * self._high, n * self._wide), np.nan)
+        count, fixed = shares.count, shares.fixed
         for cell, counts in enumerate(shares.counts.tolist()):
             clue = int(board.cells[cell])
             if clue or fixed[cell]:
@@ -140,41 +140,50 @@ class _Board:
                 continue
             for digit, share in enumerate(counts, 1):
                 if share:
-                    row, column = self._place(cell, digit)
-                    shades[row, column] = share / count
-                self._small_digit(cell, digit, share / count if share else 0.0)
+                    self._shaded_digit(cell, digit, share / count)
+                elif shares.is_candidate(cell, digit):
+                    self._crossed_digit(cell, digit)
         self._axes.add_collection(LineCollection(self._crosses, colors="black", linewidths=0.6))
         self._rules()
-        return self._axes.pcolormesh(
-            np.linspace(0, n, shades.shape[1] + 1),
-            np.linspace(0, n, shades.shape[0] + 1),
-            np.ma.masked_invalid(shades),
-            cmap=COLOURS,
-            norm=self._norm,
-            zorder=0,
+        squares = PatchCollection(
+            self._squares, cmap=COLOURS, norm=self._norm, antialiased=False, zorder=0
         )
+        squares.set_array(self._shades)
+        return self._axes.add_collection(squares)
 
-    def _place(self, cell: int, digit: int) -> tuple[int, int]:
-        """The row and column of a digit's square, among those of all cells."""
+    def _place(self, cell: int, digit: int) -> tuple[float, float]:
+        """The upper left corner of a digit's square."""
         row, column = divmod(cell, self._shares.board.n)
         down, right = divmod(digit - 1, self._wide)
-        return row * self._high + down, column * self._wide + right
+        return column + right * self._width, row + down * self._height
 
-    def _small_digit(self, cell: int, digit: int, share: float) -> None:
-        """A digit in its square; crossed out if it is a candidate in no solution."""
+    def _shaded_digit(self, cell: int, digit: int, share: float) -> None:
+        """A digit in some solutions, in its square."""
         from matplotlib import colormaps
+        from matplotlib.patches import Rectangle
 
-        if not (share or self._shares.is_candidate(cell, digit)):
-            return
-        row, column = self._place(cell, digit)
-        x, y = (column + 0.5) / self._wide, (row + 0.5) / self._high
+        left, top = self._place(cell, digit)
+        self._squares.append(Rectangle((left, top), self._width, self._height))
+        self._shades.append(share)
         red, green, blue, _ = colormaps[COLOURS](self._norm(share))
         dark = 0.3 * red + 0.59 * green + 0.11 * blue < DARK
-        colour = "white" if dark else "black" if share else "0.45"
+        self._small_digit(left, top, digit, "white" if dark else "black")
+
+    def _crossed_digit(self, cell: int, digit: int) -> None:
+        """A candidate in no solution."""
+        left, top = self._place(cell, digit)
+        self._small_digit(left, top, digit, "0.45")
+        near, far = 0.2, 0.8
+        self._crosses.append(
+            [
+                (left + near * self._width, top + far * self._height),
+                (left + far * self._width, top + near * self._height),
+            ]
+        )
+
+    def _small_digit(self, left: float, top: float, digit: int, colour: str) -> None:
+        x, y = left + self._width / 2, top + self._height / 2
         self._text(x, y, str(digit), fontsize=self._small, color=colour)
-        if not share:
-            right, down = 0.3 / self._wide, 0.3 / self._high
-            self._crosses.append([(x - right, y + down), (x + right, y - down)])
 
     def _large_digit(self, cell: int, clue: int, fixed: int) -> None:
         """A clue, or a digit in all solutions."""

@@ -78,8 +78,9 @@ def shares(
 ) -> None:
     """Tell for every cell and digit how many solutions of a BOARD have it there.
 
-    The numbers are exact. The text shows them in percent, the other forms in full. They are found
-    without a visit to any solution; for boards of other shapes than 9x9 that may be too expensive.
+    The numbers are exact: the text shows them in percent, the other forms in full. Boards of 9x9
+    cells take seconds at most, however many solutions they have. Boards of other shapes with many
+    solutions may be too expensive.
 
     \b
     Examples:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,8 @@ from gpusudoku.formats import parse
 from gpusudoku.listing import Solutions
 from tests.boards import LINE_4X4
 from tests.cli.counted import FORCED_4X4, NONE_4X4, counted
+
+ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.usefixtures("uncompiled", "matplotlib")
 
@@ -81,3 +84,11 @@ def test_one_board_only(run, file, tmp_path):
     assert (status, out) == (2, "")
     assert err == f"gpusudoku: --plot {figure}: there are several boards, and a figure shows one\n"
     assert not figure.exists()
+
+
+def test_the_figure_of_the_page(run, tmp_path):
+    """It has the texts that are drawn today; their places depend on the version of matplotlib."""
+    figure = tmp_path / "shares.svg"
+    assert run("shares", "@b3", "--plot", figure)[0] == 0
+    drawn, kept = (path.read_text() for path in (figure, ROOT / "docs/shares.svg"))
+    assert re.findall(r"<!-- (.*?) -->", kept) == re.findall(r"<!-- (.*?) -->", drawn)
