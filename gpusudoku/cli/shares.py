@@ -12,7 +12,7 @@ import click
 
 from gpusudoku.cli.answering import asked_form
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.messages import complain, note
+from gpusudoku.cli.messages import complain, naming, note
 from gpusudoku.cli.options import (
     Reading,
     boards_argument,
@@ -111,7 +111,8 @@ def shares(
                 if not source.single:
                     line.boards(done, source.share)
         except (KeyboardInterrupt, Interrupted):
-            raise Interrupted(f"interrupted: {done} boards done", done) from None
+            boards_done = "" if source.single else f": {done} boards done"
+            raise Interrupted(f"interrupted{boards_done}", done) from None
     source.finish()
     if failed:
         click.get_current_context().exit(1)
@@ -125,10 +126,11 @@ def _worked_out(source: Source, options: Options, line: ProgressLine) -> Iterato
     for batch in source.singles():
         solutions = Solutions(batch[0], options, engine=engine, progress=line.update)
         try:
-            found = Shares(batch, solutions.shares())
+            with naming(place_of(batch, 0)):
+                found = Shares(batch, solutions.shares())
         except TooExpensive as error:
             line.clear()
-            complain(f"{place_of(batch, 0)}{error}")
+            complain(str(error))
             yield None
             continue
         line.clear()

@@ -272,6 +272,23 @@ class TestFailures:
         assert "--json is --format jsonl, but --format csv is given, too" in err
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("shares @box2x2-f", "plain,@box2x2-few"),
+        ("shares @1a --plot sha", "file,sha"),
+        ("shares @1a -o sha", "file,sha"),
+        ("shares --format j", "plain,jsonl"),
+        ("shares --color al", "plain,always"),
+    ],
+)
+def test_completion(run, monkeypatch, line, expected):
+    monkeypatch.setenv("_GPUSUDOKU_COMPLETE", "fish_complete")
+    monkeypatch.setenv("COMP_WORDS", f"gpusudoku {line}")
+    monkeypatch.setenv("COMP_CWORD", line.split()[-1])
+    assert run()[1].partition("\t")[0].strip() == expected
+
+
 def batch(board):
     """A batch of one board."""
     return Batch(board.geometry, board.cells[None], places=Places.of(Origin("<here>"), [1]))
