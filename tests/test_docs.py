@@ -24,6 +24,7 @@ HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ gpusudoku (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 EXAMPLE = re.compile(r"^```text\n(.*?)^```\n\n(.*?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
+EXAMPLES_IN_PYTHON = re.compile(r"^```pycon\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ABOUT_THE_MACHINE = re.compile(r"gpusudoku: (device|compiling) .*\n")
 
 
@@ -100,10 +101,8 @@ class TestPython:
                               env=environment)  # fmt: skip
         assert done.returncode == 0, done.stderr
 
-    @pytest.mark.parametrize("page", ["python.md", "solutions.md"])
-    def test_examples(self, tmp_path, page):
-        blocks = re.findall(r"^```pycon\n(.*?)^```$", read(ROOT / "docs" / page),
-                            re.MULTILINE | re.DOTALL)  # fmt: skip
+    def test_examples(self, tmp_path):
+        blocks = [block for page in PAGES for block in EXAMPLES_IN_PYTHON.findall(read(page))]
         assert blocks
         page = tmp_path / "page.txt"
         page.write_text("\n".join(blocks))

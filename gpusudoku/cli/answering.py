@@ -96,14 +96,25 @@ def answering(
             exit_code: bool,
             **others: Any,
         ) -> Any:
-            if as_json and form not in (None, "jsonl"):
-                raise InputError(f"--json is --format jsonl, but --format {form} is given, too")
-            asked = Asked("jsonl" if as_json else form, stats, log, exit_code)
+            asked = Asked(asked_form(form, as_json), stats, log, exit_code)
             return function(asked=asked, **others)
 
         return options(with_asked)
 
     return decorate
+
+
+def asked_form(form: str | None, as_json: bool) -> str | None:
+    """The form that --format and --json ask for together; None for the plain one of a command.
+
+    Raises
+    ------
+    InputError
+        If they ask for different ones.
+    """
+    if as_json and form not in (None, "jsonl"):
+        raise InputError(f"--json is --format jsonl, but --format {form} is given, too")
+    return "jsonl" if as_json else form
 
 
 @dataclass(frozen=True)

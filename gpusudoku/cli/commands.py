@@ -18,6 +18,7 @@ from gpusudoku.cli.count import count
 from gpusudoku.cli.enumerate import enumerate_
 from gpusudoku.cli.ranks import nth, rank
 from gpusudoku.cli.sample import sample
+from gpusudoku.cli.shares import shares
 from gpusudoku.cli.simplify import simplify
 from gpusudoku.cli.solve import solve
 from gpusudoku.cli.source import looks_like_board
@@ -121,7 +122,7 @@ def help_(ctx: click.Context, command: str | None) -> None:
 
 
 for command in (
-    *(count, solve, enumerate_, sample, nth, rank, simplify),
+    *(count, solve, enumerate_, shares, sample, nth, rank, simplify),
     *(info, convert, boards, devices, compile_, bench),
     *(completion, help_),
 ):

@@ -51,12 +51,12 @@ class Table(Records):
     def header(self) -> bytes:
         """The names of all columns."""
         others = () if self._origin is None else self._origin.columns
-        return self._row((*COLUMNS, *distinct(others, COLUMNS)))
+        return as_row((*COLUMNS, *distinct(others, COLUMNS)), self._delimiter)
 
     def odd(self, answers: Answers) -> NDArray[np.bool_]:
         """Also those from a file whose name is quoted."""
         names = [(origin.name, "") for origin in answers.places.origins]
-        quoted = [self._row(name) != as_bytes(f"{name[0]}{self.sign}\n") for name in names]
+        quoted = [as_row(name, self.sign) != as_bytes(f"{name[0]}{self.sign}\n") for name in names]
         odd: NDArray[np.bool_] = super().odd(answers) | np.array(quoted)[answers.places.origin_of]
         return odd
 
@@ -90,7 +90,9 @@ class Table(Records):
             strict=True,
         )
         return [
-            self._row((source, line, puzzle, *verdict, solution, *places.beside(index)))
+            as_row(
+                (source, line, puzzle, *verdict, solution, *places.beside(index)), self._delimiter
+            )
             for index, (source, line, puzzle, verdict, solution) in enumerate(ours)
         ]
 
@@ -98,24 +100,25 @@ class Table(Records):
         """What all boards of a block with a count have in common: the fields of two columns."""
         return results.text(count), TRUTH[results.is_unique(count)]
 
-    def _row(self, fields: tuple[str, ...]) -> bytes:
-        """A row by the rules of CSV, and by what they overlook.
 
-        A carriage return is an end of line, and what begins with ``#`` a comment, for readers.
-        """
-        text = self._delimiter.join(fields)
-        odd = "\r" in text or "\n#" in text or text.startswith("#")
-        cuts = text.count(self._delimiter) - len(fields) + 1
-        if not (odd or cuts or '"' in text or "\n" in text):  # as a rule
-            return as_bytes(f"{text}\n")
-        quoted = StringIO()
-        csv.writer(
-            quoted,
-            delimiter=self._delimiter,
-            lineterminator="\n",
-            quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL,
-        ).writerow(fields)
-        return as_bytes(quoted.getvalue())
+def as_row(fields: Sequence[str], delimiter: str) -> bytes:
+    """A row by the rules of CSV, and by what they overlook.
+
+    A carriage return is an end of line, and what begins with ``#`` a comment, for readers.
+    """
+    text = delimiter.join(fields)
+    odd = "\r" in text or "\n#" in text or text.startswith("#")
+    cuts = text.count(delimiter) - len(fields) + 1
+    if not (odd or cuts or '"' in text or "\n" in text):  # as a rule
+        return as_bytes(f"{text}\n")
+    quoted = StringIO()
+    csv.writer(
+        quoted,
+        delimiter=delimiter,
+        lineterminator="\n",
+        quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL,
+    ).writerow(fields)
+    return as_bytes(quoted.getvalue())
 
 
 def _listed(columns: Sequence[str]) -> str:
