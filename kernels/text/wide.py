@@ -43,12 +43,12 @@ def copy(data: Any, place: int, others: Any, other: int) -> None:
     others[other : other + WIDE] = data[place : place + WIDE]
 
 
-def unite_three(data: Any, place: int, byte: Any, out: Any, at: int) -> None:
+def unite_three(data: Any, place: Any, byte: Any, out: Any, at: Any) -> None:
     """Write the union of the bits of each of three bytes and those of one byte, a uint8."""
     out[at : at + 3] = data[place : place + 3] | byte
 
 
-def unite(data: Any, place: int, others: Any, other: int, out: Any, at: int) -> None:
+def unite(data: Any, place: Any, others: Any, other: Any, out: Any, at: Any) -> None:
     """Write the union of the bits of the bytes from a place on and those from another place on."""
     out[at : at + WIDE] = data[place : place + WIDE] | others[other : other + WIDE]
 

@@ -34,7 +34,7 @@ class _Part(NamedTuple):
 
     cursor: NDArray[np.int64]
     """int64 (6): where its first solution is; see ``write_solutions``."""
-    count: int
+    solutions: int
 
 
 class Products:
@@ -69,8 +69,8 @@ class Products:
     ) -> Generator[NDArray[np.uint8], None, None]:
         """The solutions from number ``first`` to before ``last``, in blocks.
 
-        At most four blocks for each thread are in memory, besides those that the caller keeps.
-        Closing the generator stops the threads.
+        No more than a few blocks for each thread are in memory, besides those that the caller
+        keeps. Closing the generator stops the threads.
 
         Parameters
         ----------
@@ -81,10 +81,11 @@ class Products:
         threads
             How many write, that of the caller included.
 
-        Yields
-        ------
-        uint8 (k, 81), digits from 1 on; or lines, uint8 (k, 82): 81 characters, and the one that
-        ends a line. Each block is an array of its own, contiguous, with at most BLOCK rows.
+        Returns
+        -------
+        Blocks of uint8 (k, 81), digits from 1 on; or of lines, uint8 (k, 82): 81 characters, and
+        the one that ends a line. Each block is an array of its own, contiguous, with BLOCK rows,
+        but for the last.
 
         Raises
         ------
@@ -94,21 +95,25 @@ class Products:
         end = self._order.count if last is None else last
         if not 0 <= first <= end <= self._order.count:
             raise IndexError(f"there are {self._order.count} solutions")
+        return self._blocks(self._parts(first, end), text, threads)
+
+    def _blocks(
+        self, parts: Iterator[_Part], text: bool, threads: int
+    ) -> Generator[NDArray[np.uint8], None, None]:
+        """Write parts, in their order."""
+        width = CELLS + text
         scratch: SimpleQueue[Strips] = SimpleQueue()
         for _ in range(threads):
             scratch.put(make_strips(text))
 
         def write(part: _Part, cancel: CancelToken) -> NDArray[np.uint8]:
-            width = CELLS + text
-            out = np.empty(part.count * width + SPARE, np.uint8)
+            out = np.empty(part.solutions * width + SPARE, np.uint8)
             strips = scratch.get()
-            try:
-                stages().write_solutions(part.cursor, part.count, self._known, strips, out)
-            finally:
-                scratch.put(strips)
-            return out[: part.count * width].reshape(-1, width)
+            stages().write_solutions(part.cursor, part.solutions, self._known, strips, out)
+            scratch.put(strips)
+            return out[: part.solutions * width].reshape(-1, width)
 
-        with closing(InOrder(self._parts(first, end), write, threads, inf)) as blocks:
+        with closing(InOrder(parts, write, threads, inf)) as blocks:
             for done in blocks:
                 assert done.result is not None
                 yield done.result

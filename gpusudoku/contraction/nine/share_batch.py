@@ -65,16 +65,19 @@ class BatchShareWorker(Worker):
         start = time.perf_counter()
         while (task := job.take()) is not None:
             board = NineShares(self._boards[task.payload], room=self._room)
-            if board.seconds < EXPENSIVE_SECONDS:
-                board.prepare(1)
-            if board.seconds >= EXPENSIVE_SECONDS or board.nine.wide:
+            if board.seconds > EXPENSIVE_SECONDS or not self._work_out(task.payload, board):
                 self.left.append(task.payload)
-                continue
-            sums = np.zeros(SHARES, object)
-            for turn, pairs in enumerate(board.pairs):
-                self._sweeper.begin(self._room, turn, MOST_PENDING)
-                for some in self._sweeper.sweep(range(pairs)), self._sweeper.flush():
-                    for indices, shares in some:
-                        sums[indices] += shares
-            self._shares[task.payload] = board.finished(sums)
         return time.perf_counter() - start
+
+    def _work_out(self, index: int, board: NineShares) -> bool:
+        """Write the shares of a board, unless it needs wide slabs; say whether they are."""
+        sums = np.zeros(SHARES, object)
+        for pairs in board.turns(1):
+            if board.wide:
+                return False
+            self._sweeper.begin(self._room, MOST_PENDING)
+            for some in self._sweeper.sweep(range(pairs)), self._sweeper.flush():
+                for indices, shares in some:
+                    sums[indices] += shares
+        self._shares[index] = board.finished(sums)
+        return True

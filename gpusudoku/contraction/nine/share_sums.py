@@ -36,7 +36,7 @@ def divided(
     ArithmeticError
         If it does not: a number would be wrong.
     """
-    quotients = numbers // divisor
+    quotients: NDArray[np.object_] = numbers // divisor
     if (quotients * divisor != numbers).any():
         raise ArithmeticError("shares that are no whole numbers")
     return quotients
@@ -91,4 +91,5 @@ def image_of(symmetries: Symmetries, which: int) -> NDArray[np.intp]:
     names = tables().permutations[symmetries.names[which]]  # (6, 3)
     band, row, stack, column, digit = np.indices(INDICES.shape)
     to = band, names[3 + band, row], stack, names[stack, column], symmetries.digits[which][digit]
-    return INDICES[to].ravel()
+    found: NDArray[np.intp] = INDICES[to].ravel()
+    return found

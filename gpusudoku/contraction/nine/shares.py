@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.contraction.nine.share_sums import SHARES, check_sums, evened, image_of
 from gpusudoku.contraction.nine.sum import Nine, stages
-from gpusudoku.contraction.nine.sweeper import Part, Room, Sweeper, make_room, share_stages
+from gpusudoku.contraction.nine.sweeper import Room, Sweeper, make_room, share_stages
 from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.jobs.job import Job, Task, Worker
 from gpusudoku.jobs.pieces import pieces
 from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.contraction.nine.dot import narrow_enough
 from gpusudoku.kernels.contraction.nine.turns import Known
 
 MOST_PENDING = 1 << 62
@@ -24,7 +25,7 @@ TASKS_PER_WORKER = 8
 TASK_SECONDS = 0.02
 """What is taken at a time costs no more than about this: an interrupt waits for it."""
 CHEAP_SECONDS = 0.005
-"""A board that costs less has one task in every turn: cutting up would cost more."""
+"""A board that costs less has one task a thread in every turn: cutting up would cost more."""
 
 
 def nine_shares(candidates: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
@@ -74,50 +75,63 @@ class NineShares:
     ) -> None:
         ready([*stages().of_one_board(), stages().list_words, *share_stages().of_one_board()])
         self.room, self.most_pending = room or make_room(), most_pending
-        self.pairs: list[int] = []
-        """Pairs to be summed in every turn, once prepared."""
         work = self.room.workspace
-        self.nine = Nine(candidates, symmetric=symmetric, wide=wide, workspace=work)
-        self._symmetric, self._found = symmetric, 0
+        self.nine = Nine(candidates, symmetric=symmetric, workspace=work)
+        self.wide = wide
+        """Whether the turn that is worked out needs wide slabs."""
+        self._symmetric, self._always_wide, self._found = symmetric, wide, 0
+        self._pivots: range = range(0)
         self.seconds = 0.0
         """Estimated time on one core: see ``Contraction``."""
         if self.nine.solvable:
-            choose = share_stages().choose_turning_roles
-            self.seconds = choose(work.lists, work.numbering, work.roles) / 1e9
+            prices = [self._choose(line) for line in range(6)]
+            self.seconds = min(sum(prices[:3]), sum(prices[3:])) / 1e9
+            self._pivots = range(3) if sum(prices[:3]) < sum(prices[3:]) else range(3, 6)
 
     def run(self, threads: int) -> NDArray[np.object_]:
         """Work them out on so many threads; see ``nine_shares``."""
-        job = Job(SHARES)
-        self.prepare(threads)
-        if self.pairs:
-            cheap = self.seconds < CHEAP_SECONDS
-            most = TASKS_PER_WORKER * threads, int(self.seconds / TASK_SECONDS)
-            tasks = [
-                Task((turn, piece), 0.0)
-                for turn, pairs in enumerate(self.pairs)
-                for piece in pieces(range(pairs), 1 if cheap else max(most))
-            ]
-            job.run(tasks, [ShareWorker(self) for _ in range(threads)])
-        return self.finished(job.numbers)
+        sums = np.zeros(SHARES, object)
+        workers = [ShareWorker(self) for _ in range(threads)]
+        cheap = self.seconds < CHEAP_SECONDS
+        most = max(TASKS_PER_WORKER * threads, int(self.seconds / TASK_SECONDS))
+        for pairs in self.turns(threads):
+            job = Job(SHARES)
+            parts = pieces(range(pairs), threads if cheap else most)
+            job.run([Task(part, 0.0) for part in parts], workers)
+            sums += job.numbers
+        return self.finished(sums)
 
-    def prepare(self, threads: int) -> None:
-        """Make the tensors, the kinds of entries and the turns, if there may be a solution."""
-        if not self.nine.solvable:
+    def turns(self, threads: int) -> Iterator[int]:
+        """Make one turn after the other; give the number of its pairs, which are to be swept."""
+        if not self._pivots:
             return
-        work, words, naming, turns = self.room
-        call, symmetries = share_stages(), work.symmetries
-        self.nine.make_tensors(threads)
-        stages().list_words(tables(), work.scratch, work.lists, words)
-        call.name_entries(work.lists, work.numbering, words, naming)
+        work, words, naming, turn = self.room
+        call, lists = share_stages(), work.lists
+        stages().list_words(tables(), work.scratch, lists, words)
+        call.name_entries(lists, work.numbering, words, naming)
         if self._symmetric:
-            self._found = call.find_symmetries(work.lists.masks, tables(), symmetries)
-        known = Known(tables(), work.lists, work.numbering, naming)
-        self.pairs = [
-            call.make_turn(turned, self._found, known, work.roles, symmetries, turn)
-            for turned, turn in enumerate(turns)
-        ]
-        if self.nine.wide:
-            call.sweep_wide.load()
+            self._found = call.find_symmetries(lists.masks, tables(), work.symmetries)
+        known = Known(tables(), lists, work.numbering, naming)
+        summed: list[int] = []
+        made: dict[int, int] = {}
+        for pivot in self._pivots:
+            self._choose(pivot)
+            if work.roles.summed.tolist() == summed:  # the tensors are there
+                work.roles.tensor[:] = [made[line] for line in work.roles.crossing.tolist()]
+            else:
+                self.nine.make_tensors(threads)
+            summed = work.roles.summed.tolist()
+            made = dict(zip(work.roles.crossing.tolist(), work.roles.tensor.tolist(), strict=True))
+            self.wide = self._always_wide or not narrow_enough(lists, work.roles, work.tensors)
+            if self.wide:
+                call.sweep_wide.load()
+            yield call.make_turn(self._found, known, work.symmetries, turn)
+
+    def _choose(self, pivot: int) -> float:
+        """Write the roles of a turn; return their price."""
+        work = self.room.workspace
+        price: float = share_stages().choose_turn(pivot, work.lists, work.numbering, work.roles)
+        return price
 
     def finished(self, sums: NDArray[np.object_]) -> NDArray[np.object_]:
         """The shares, from what the sweeps of all turns add up to.
@@ -134,30 +148,27 @@ class NineShares:
 
 
 class ShareWorker(Worker):
-    """One of the threads that share the tasks of a board."""
+    """One of the threads that share the tasks of a turn: ranges of its pairs."""
 
     def __init__(self, board: NineShares) -> None:
-        self._board, self._sweeper = board, Sweeper(board.nine.wide)
+        self._board = board
+        self._sweepers: dict[bool, Sweeper] = {}
 
     def __call__(self, job: Job) -> float:
         """See ``Worker``."""
-        busy, current = 0.0, -1
-        sums = np.zeros(SHARES, object)
-
-        def add(some: Iterable[Part]) -> None:
-            for indices, shares in some:
-                sums[indices] += shares
-
-        while (task := job.take()) is not None:
+        board, wide, sums = self._board, self._board.wide, np.zeros(SHARES, object)
+        if wide not in self._sweepers:
+            self._sweepers[wide] = Sweeper(wide)
+        sweeper = self._sweepers[wide]
+        sweeper.begin(board.room, board.most_pending)
+        busy = 0.0
+        while True:
+            task = job.take()
             start = time.perf_counter()
-            turn, pairs = task.payload
-            if turn != current:
-                add(self._sweeper.flush())
-                self._sweeper.begin(self._board.room, turn, self._board.most_pending)
-                current = turn
-            add(self._sweeper.sweep(pairs))
+            for indices, shares in sweeper.flush() if task is None else sweeper.sweep(task.payload):
+                sums[indices] += shares
             busy += time.perf_counter() - start
-        start = time.perf_counter()
-        add(self._sweeper.flush())
+            if task is None:
+                break
         job.report(enumerate(sums.tolist()))
-        return busy + time.perf_counter() - start
+        return busy

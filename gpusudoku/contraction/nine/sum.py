@@ -104,6 +104,7 @@ class Nine:
             pairs = pool.submit(stages().arrange, self._symmetric, *known, *written)
             self._make_tensors(pool, threads)
             self.pairs = pairs.result()
+        self.wide = self.wide or not narrow_enough(work.lists, roles, work.tensors)
         if self.wide:
             stages().sum_wide.load()
 
@@ -114,11 +115,10 @@ class Nine:
 
     def _make_tensors(self, pool: ThreadPoolExecutor, threads: int) -> None:
         """Write the tensors, each of those that differ once."""
-        work, roles = self.workspace, self.workspace.roles
+        roles = self.workspace.roles
         for role in range(3):
             if roles.tensor[role] == role:
                 self._make_tensor(role, pool, CALLS_PER_THREAD * threads)
-        self.wide = self.wide or not narrow_enough(work.lists, roles, work.tensors)
 
     def _make_tensor(self, role: int, pool: ThreadPoolExecutor, calls: int) -> None:
         """Write the tensor of one crossing role; each step takes ``calls`` calls, or fewer."""

@@ -38,13 +38,13 @@ class Room(NamedTuple):
     workspace: Workspace
     words: Words
     naming: Naming
-    turns: list[Turn]
+    turn: Turn
 
 
 def make_room() -> Room:
     """Room for any board; what a board does not touch takes no memory."""
-    turns = [make_turn_arrays() for _ in range(3)]
-    return Room(make_workspace(), make_words(), make_naming(), turns)
+    workspace = make_workspace()
+    return Room(workspace, make_words(), make_naming(), make_turn_arrays(workspace.roles))
 
 
 class Sweeper:
@@ -61,9 +61,9 @@ class Sweeper:
         self._wide, self._room, self._found = wide, np.zeros(0, np.int64), make_found()
         self._environment = self._room
 
-    def begin(self, room: Room, turn: int, most_pending: int) -> None:
-        """Clear the environments for a turn of the board that is worked out in a room."""
-        self._at, self._turn = room, room.turns[turn]
+    def begin(self, room: Room, most_pending: int) -> None:
+        """Clear the environments for the turn of the board that is worked out in a room."""
+        self._at, self._turn = room, room.turn
         size = int(self._turn.pivot.size[1])
         if len(self._room) < size:
             self._room = np.zeros(size, np.int64)

@@ -36,17 +36,17 @@ stage                  file                reads                        writes
                        filling                                          thread; the solutions
 ====================== =================== ============================ =========================
 
-Shares take these after ``survey`` and the tensors, in memory of their own:
+Shares take these after ``survey``, and make the tensors of each turn:
 
 ======================== ============== =============================== ==========================
 stage                    file           reads                           writes
 ======================== ============== =============================== ==========================
-``choose_turning_roles`` roles          Lists, Numbering                Roles
+``choose_turn``          roles          Lists, Numbering                Roles, for every turn
 ``list_words``           words          ListScratch, Lists              Words
 ``name_entries``         naming         Lists, Numbering, Words         Naming
 ``find_symmetries``      symmetries     the masks of Lists              Symmetries
-``make_turn``            turns          Lists, Numbering, Naming,       a Turn: Roles, Operands,
-                                        Roles, Symmetries               Orbits, Pivot
+``make_turn``            turns          Lists, Numbering, Naming,       a Turn: Operands, Orbits,
+                                        Roles, Symmetries               Pivot
 ``sweep_narrow``,        shares,        a Turn, Tensors                 the environments, Slabs and
 ``sweep_wide``           joining                                        Ledger, of a thread
 ``collect``              environments   Numbering, Naming, a Turn, the  Found

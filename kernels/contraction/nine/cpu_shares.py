@@ -11,7 +11,7 @@ from gpusudoku.kernels.contraction.nine.arrays import make_workspace
 from gpusudoku.kernels.contraction.nine.environments import collect, make_found
 from gpusudoku.kernels.contraction.nine.ledger import make_ledger
 from gpusudoku.kernels.contraction.nine.naming import make_naming, name_entries
-from gpusudoku.kernels.contraction.nine.roles import choose_turning_roles
+from gpusudoku.kernels.contraction.nine.roles import choose_turn
 from gpusudoku.kernels.contraction.nine.shares import sweep_narrow, sweep_wide
 from gpusudoku.kernels.contraction.nine.slabs import make_slabs
 from gpusudoku.kernels.contraction.nine.symmetries import find_symmetries
@@ -27,30 +27,27 @@ class ShareStages:
     """
 
     def __init__(self, tables: Any) -> None:
-        workspace = typeof(make_workspace())
-        _, lists, numbering, roles, _, _, tensors, _, symmetries, _ = workspace.types
-        words, naming, turn = map(typeof, (make_words(), make_naming(), make_turn_arrays()))
+        made = make_workspace()
+        turn = typeof(make_turn_arrays(made.roles))
+        _, lists, numbering, roles, _, _, tensors, _, symmetries, _ = typeof(made).types
+        words, naming = typeof(make_words()), typeof(make_naming())
         environment, found = int64[::1], typeof(make_found())
-        self.choose_turning_roles = kernel(lists, numbering, roles, seconds=0.8)(
-            choose_turning_roles
-        )
+        self.choose_turn = kernel(int64, lists, numbering, roles, seconds=0.8)(choose_turn)
         self.name_entries = kernel(lists, numbering, words, naming, seconds=0.5)(name_entries)
         masks = typeof(np.zeros((6, 9), np.uint8))
         self.find_symmetries = kernel(masks, tables, symmetries, seconds=0.5)(find_symmetries)
         known = types.NamedTuple([tables, lists, numbering, naming], Known)
-        self.make_turn = kernel(int64, int64, known, roles, symmetries, turn, seconds=1.0)(
-            make_turn
-        )
+        self.make_turn = kernel(int64, known, symmetries, turn, seconds=1.0)(make_turn)
         swept = turn, tensors, environment
         place = f"{__name__}.sweep_narrow", f"{__name__}.sweep_wide"
         narrow = typeof(make_slabs(wide=False)), typeof(make_ledger(wide=False))
         wide = typeof(make_slabs(wide=True)), typeof(make_ledger(wide=True))
         self.sweep_narrow = kernel(*swept, *narrow, seconds=2.8, place=place[0])(sweep_narrow)
         self.sweep_wide = kernel(*swept, *wide, seconds=2.8, place=place[1])(sweep_wide)
-        known = tables, numbering, naming, turn, environment
-        self.collect = kernel(int64, *known, found, seconds=0.5)(collect)
+        collected = int64, tables, numbering, naming, turn, environment, found
+        self.collect = kernel(*collected, seconds=0.5)(collect)
 
     def of_one_board(self) -> list[Kernel]:
         """What the shares of one board take, except the wide sweep, which few boards need."""
-        return [self.choose_turning_roles, self.name_entries, self.find_symmetries, self.make_turn,
+        return [self.choose_turn, self.name_entries, self.find_symmetries, self.make_turn,
                 self.sweep_narrow, self.collect]  # fmt: skip

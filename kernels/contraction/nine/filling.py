@@ -134,11 +134,11 @@ def choose_strips(crossing, choice, known, strips):
     """Choose the prepared strips of a crossing role that fit the entry of C, and complete them."""
     at, own = strips.at[crossing], strips.own[crossing]
     to, ranks, first = _at_place(crossing, known.roles.summed[C] % 3, known, strips)
-    ranks_of, i, count = known.boxes.rank, np.int64(strips.start[crossing, choice]), 0
+    ranks_of, one, count = known.boxes.rank, strips.start[crossing, choice], 0
     while count < strips.fitting[crossing]:
-        at[count] = i
-        count += ranks_of[ranks + own[i]] != NO_BOX
-        i += 1
+        at[count] = one
+        count += ranks_of[ranks + own[one]] != NO_BOX
+        one += 1
     base = FIRST_STRIP[crossing] + MOST_FITTING
     for i in range(count):
         rank = ranks_of[ranks + own[at[i]]]

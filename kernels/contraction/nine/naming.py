@@ -87,9 +87,9 @@ def _find_kinds(line, place, lists, numbering, words, naming):
     for e in range(lists.size[line]):
         packed = _names(line, place, words.start[line, e], words.start[line, e + 1], words)
         number = numbering.number[line, place, partition_at(lists.keys[line, e], place)]
-        kind = np.int64(last[number])
+        kind = int(last[number])
         while kind >= 0 and naming.packed[kind] != packed:
-            kind = np.int64(naming.before[kind])
+            kind = int(naming.before[kind])
         if kind < 0:
             kind, found = found, found + 1
             naming.packed[kind], naming.number[kind] = packed, number
@@ -109,10 +109,10 @@ def _names(line, place, first, last, words):
             code //= 3
         two = code % 3
         for cell in one, 3 + two, 9 - one - two:
-            packed += np.int64(1) << BITS * cell
+            packed += np.int64(1 << BITS * cell)
     divisor = np.int64(0)
-    for cell in range(CELLS):
-        a, b = divisor, (packed >> BITS * cell) & (1 << BITS) - 1
+    for field in range(CELLS):
+        a, b = divisor, np.int64((packed >> BITS * field) & (1 << BITS) - 1)
         while b:
             a, b = b, a % b
         divisor = a

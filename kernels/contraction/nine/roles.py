@@ -15,8 +15,6 @@ from gpusudoku.kernels.kernel import jitable
 PLANS = 36
 """Ways to give the lines roles that differ in price: stacks or bands are summed, one of three is
 C, the others are A and B either way round, one of three crossing lines is P."""
-TURNS = 3
-"""Plans that follow one another and differ in P only."""
 
 # Nanoseconds on one core of a machine of 2024; only their ratios matter. The roles decide on the
 # quick order of a board's solutions (``unrank``), so who changes these changes that order.
@@ -71,20 +69,16 @@ def choose_roles(lists, numbering, roles):
 
 
 @jitable
-def choose_turning_roles(lists, numbering, roles):
-    """Write the cheapest roles for three sums, in which each crossing line is P in turn.
-
-    Returns their price in nanoseconds, as ``choose_roles`` does.
-    """
+def choose_turn(pivot, lists, numbering, roles):
+    """Write the cheapest roles in which a line is P; return their price in nanoseconds."""
     order = _symmetry(lists.masks)
     least, best = inf, 0
-    for first in range(0, PLANS, TURNS):
-        price = 0.0
-        for plan in range(first, first + TURNS):
-            _assign(plan, numbering.occurring, roles)
-            price += _price(order, lists.size, roles)
+    first = PLANS // 2 * (pivot < 3) + pivot % 3  # in the first half stacks are summed
+    for plan in range(first, first + PLANS // 2, 3):
+        _assign(plan, numbering.occurring, roles)
+        price = _price(order, lists.size, roles)
         if price < least:
-            least, best = price, first
+            least, best = price, plan
     _write_roles(best, lists, numbering, roles)
     return least
 

@@ -1,15 +1,14 @@
-"""The sum once more, with another crossing line as the pivot: a *turn*. Special to 3x3 boxes.
+"""The sum of a board with one line as the pivot: a *turn*. Special to 3x3 boxes.
 
-Shares take three sums, in which each of the crossing lines is the pivot P in turn. The summed lines
-keep their roles, and the tensors stay what they are. What is different in every turn is a group of
-its own: the roles, the entries in the order of the sum, and the pairs.
+Shares take three sums, in which each of the three crossing lines is the pivot P in turn. The other
+roles are those that a turn is cheapest with, so that its tensors may be arranged in another way.
 
 A turn adds up an *environment* for each box of its pivot line, where it meets A, B and C. For kinds
 p of P's entries and s of the summed line's there, of orthogonal partitions, it has the number of
 solutions (up to divisors) that are of both kinds. For every p the kinds s follow one another: those
 of one orthogonal number after those of another.
 
-The stage ``make_turn`` writes all groups of a ``Turn``.
+The stage ``make_turn`` writes all groups of a ``Turn`` but its roles.
 """
 
 from __future__ import annotations
@@ -88,22 +87,17 @@ class Turn(NamedTuple):
     """All that is different in every turn."""
 
     roles: Roles
+    """Those of the workspace: the tensors belong to them."""
     operands: Operands
     orbits: Orbits
     pivot: Pivot
 
 
-def make_turn_arrays() -> Turn:
+def make_turn_arrays(roles: Roles) -> Turn:
     """Room for a turn of any board; what a board does not touch takes no memory."""
     most, n = MOST_ENTRIES, PARTITIONS
     return Turn(
-        roles=Roles(
-            summed=(np.int64, (3,)),
-            crossing=(np.int64, (3,)),
-            shape=(np.int64, (3, 3)),
-            depth=(np.int64, (3,)),
-            tensor=(np.int64, (3,)),
-        ),
+        roles=roles,
         operands=Operands(
             entries=(np.int16, (3, most, 4)),
             start=(np.int64, (3, n + 1)),
@@ -124,13 +118,12 @@ def make_turn_arrays() -> Turn:
 
 
 @jitable
-def make_turn(turned, symmetric, known, roles, symmetries, turn):
-    """Write the turn in which the crossing role ``turned`` is P; return its number of pairs.
+def make_turn(symmetric, known, symmetries, turn):
+    """Write the turn of the roles that it has; return its number of pairs.
 
     symmetric is the number of symmetries to be used; 0 makes every pair an orbit.
     """
     tables, lists, numbering, naming = known
-    _turn_roles(turned, roles, turn.roles)
     for summed in range(3):
         _sort_by_kind(summed, lists, numbering, naming, turn)
     _write_pivot(tables, lists, numbering, naming, turn)
@@ -138,18 +131,6 @@ def make_turn(turned, symmetric, known, roles, symmetries, turn):
     write_images(symmetric, tables, numbering, turn.roles, symmetries, turn.orbits)
     shape = turn.roles.shape
     return walk_orbits(symmetric, shape[A, P], shape[B, P], turn.orbits)
-
-
-@jitable
-def _turn_roles(turned, roles, to):
-    """Write the roles of a turn. ``tensor`` still names a role of the first turn."""
-    for k in range(3):
-        old = (turned + k) % 3
-        to.summed[k] = roles.summed[k]
-        to.crossing[k], to.depth[k] = roles.crossing[old], roles.depth[old]
-        to.tensor[k] = roles.tensor[old]
-        for summed in range(3):
-            to.shape[summed, k] = roles.shape[summed, old]
 
 
 @jitable
@@ -206,7 +187,7 @@ def _write_pivot(tables, lists, numbering, naming, turn):
 def _lay_out(numbering, naming, turn):
     """Write where in the environments everything is."""
     roles, pivot = turn.roles, turn.pivot
-    x, end = roles.crossing[P], 0
+    x, end = roles.crossing[P], np.int64(0)
     for summed in range(3):
         other = roles.summed[summed]
         own, count = naming.first[x, other % 3], numbering.occurring[x, other % 3]
@@ -217,9 +198,9 @@ def _lay_out(numbering, naming, turn):
         for i in range(count if summed == C else roles.shape[summed, P]):
             for k in range(pivot.lengths[summed, i]):
                 j = np.int64(pivot.numbers[summed, i, k])
-                number, of_other = (i, j) if summed == C else (j, i)
-                pivot.offset[summed, number, of_other] = begin[own[number]]
-                begin[own[number]] += first[of_other + 1] - first[of_other]
+                own_number, of_other = (i, j) if summed == C else (j, i)
+                pivot.offset[summed, own_number, of_other] = begin[own[own_number]]
+                begin[own[own_number]] += first[of_other + 1] - first[of_other]
         for number in range(count):
             length = begin[own[number]]
             for kind in range(own[number], own[number + 1]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import closing
 from itertools import islice
 
@@ -101,15 +102,49 @@ def test_blocks_stay_as_they_are() -> None:
 
 
 def test_parts_make_up_the_whole() -> None:
-    order = ordered(board_with(20))
+    order = ordered(board_with(22))
     whole, ends = written(order), [0, 1, order.count // 3, order.count - 2, order.count]
     parts = [written(order, *ends[i : i + 2]) for i in range(4)]
     assert (np.concatenate(parts) == whole).all()
 
 
-def test_nothing_of_a_board_without_solutions() -> None:
+def test_no_solutions_are_no_blocks() -> None:
     order = ordered(board_with(20))
     assert [*Products(order).rows(7, 7)] == []
-    for part in (-1, 5), (5, 4), (0, order.count + 1):
-        with pytest.raises(IndexError, match="solutions"):
-            next(Products(order).rows(*part))
+
+
+@pytest.mark.parametrize("part", [(-1, 5), (5, 4), (0, 10**9)])
+def test_solutions_that_are_not_there_are_an_error_at_once(part: tuple[int, int]) -> None:
+    order = ordered(board_with(20))
+    with pytest.raises(IndexError, match=f"there are {order.count} solutions"):
+        Products(order).rows(*part)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_numbers_may_be_of_any_size() -> None:
+    order = ordered(Board.empty(NINE))
+    first = order.count - 500
+    assert first > 1 << 64
+    assert (written(order, first) == order.at([*range(first, order.count)])).all()
+
+
+@pytest.mark.parametrize("dropped", [False, True])
+def test_threads_end_with_the_generator(dropped: bool) -> None:
+    before = threading.active_count()
+    blocks = Products(ordered(Board.empty(NINE))).rows(threads=3)
+    next(blocks)
+    assert threading.active_count() == before + 2
+    if dropped:
+        del blocks
+    else:
+        blocks.close()
+    assert threading.active_count() == before
+
+
+def test_an_error_of_a_thread_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_strips(text: bool) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(products, "make_strips", no_strips)
+    with pytest.raises(MemoryError):
+        next(Products(ordered(board_with(20))).rows())

@@ -1,0 +1,118 @@
+"""Time whole commands that list all solutions of a board: by search, and by products of words.
+
+Start-up is part of it. Lines go to a file in memory, which has been written before, or through a
+pipe to a program that counts bytes.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import product
+from pathlib import Path
+from statistics import median
+
+import click
+from machine import gigahertz, heading, record, recorded
+from script import Run, board_names, check, grouped, script, table, turns
+
+from gpusudoku import collection
+from gpusudoku.jobs.cores import usable_cores
+
+HERE = Path(__file__).parent
+BOARDS = ["1f", "2f"]
+WAYS = ["search", "products"]
+TARGETS = ["file", "pipe"]
+MEMORY = Path("/dev/shm")
+"""Where files are in memory, on Linux."""
+LINE = 82
+"""Bytes of a line of text."""
+
+
+def command(way: str, name: str, threads: int) -> list[str]:
+    """What lists a board."""
+    if way == "search":
+        options = ["enumerate", f"@{name}", "-j", str(threads)]
+        return [sys.executable, "-m", "gpusudoku", *options]
+    return [sys.executable, str(HERE / "list_products.py"), name, str(threads)]
+
+
+def to_file(words: list[str], path: Path) -> int:
+    """Let a command write a file; returns the bytes written."""
+    with path.open("r+b" if path.exists() else "wb") as file:
+        subprocess.run(words, stdout=file, stderr=subprocess.DEVNULL, check=True)
+        return file.tell()
+
+
+def through_pipe(words: list[str]) -> int:
+    """Let a command write to a pipe; returns the bytes that came out of it."""
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as writer:
+        done = subprocess.run(["wc", "-c"], stdin=writer.stdout, capture_output=True, check=True)
+    return int(done.stdout)
+
+
+def cpu_seconds() -> float:
+    """The CPU seconds of all commands so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def measure(names: list[str], threads: int, repeats: int) -> list[Run]:
+    """Every run of every case.
+
+    Raises
+    ------
+    MismatchError
+        If a board has other than its number of solutions.
+    """
+    runs = []
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
+        for case, kept in turns([*product(names, TARGETS, WAYS)], repeats, " ".join):
+            name, target, way = case
+            words, clock = command(way, name, threads), gigahertz(threads)
+            start, before = time.perf_counter(), cpu_seconds()
+            written = (
+                to_file(words, Path(folder, name)) if target == "file" else through_pipe(words)
+            )
+            seconds, cpu = time.perf_counter() - start, cpu_seconds() - before
+            solutions = collection.entry(name).count
+            check(name, written // LINE, solutions)
+            if kept:
+                runs.append({"board": name, "target": target, "way": way, "solutions": solutions,
+                             "seconds": seconds, "cpu": cpu, "gigahertz": clock})  # fmt: skip
+    return runs
+
+
+def show(path: Path) -> None:
+    """Print the table of a recorded file."""
+    results = recorded(path)
+    runs = results["runs"]
+    clock = median(run["gigahertz"] for run in runs)
+    threads = results["machine"]["listing_threads"]
+    print(f"{heading(results['machine'])}; {threads} threads, {clock:.2f} GHz per core\n")
+    rows = []
+    for (name, target, way), some in grouped(runs, "board", "target", "way").items():
+        rates = [run["solutions"] / run["seconds"] for run in some]
+        cores = [run["solutions"] / run["cpu"] for run in some]
+        rows.append([f"`{name}`", target, way, f"{median(rates) / 1e6:.1f}",
+                     f"{median(cores) / 1e6:.1f}"])  # fmt: skip
+    heads = ["board", "to a", "by", "million solutions a second", "of one core's time"]
+    table(heads, rows, left=3)
+
+
+@script("listing", show)
+@click.argument("boards", nargs=-1)
+@click.option("-j", "--threads", type=click.IntRange(min=1), help="By default all cores.")
+@click.option("--repeats", default=3, show_default=True, help="Runs of every case.")
+def main(path: Path, boards: tuple[str, ...], threads: int | None, repeats: int) -> None:
+    """Time how the solutions of BOARDS, by default 1f and 2f, are listed."""
+    threads = threads or usable_cores()
+    runs = measure(board_names(boards or BOARDS), threads, repeats)
+    record(path, runs, listing_threads=threads)
+
+
+if __name__ == "__main__":
+    main()
