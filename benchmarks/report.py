@@ -5,8 +5,8 @@
 
 Some parts need lists of puzzles that cannot be redistributed; options name their files. A part
 without its lists is left out, and a part whose packages are missing fails. Not in the report,
-because they take longer or need a GPU: contraction.py and shares.py (a hundred random boards of each
-number of clues), gpu.py, tune_gpu.py.
+because they take longer or need a GPU: contraction.py and shares.py (random boards by number
+of clues), gpu.py, tune_gpu.py.
 """
 
 from __future__ import annotations
