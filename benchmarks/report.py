@@ -1,12 +1,12 @@
 """The whole CPU report: all scripts in turn, results, figures and the tables of the documentation.
 
-    python benchmarks/report.py               under 15 minutes on two cores, with progress
+    python benchmarks/report.py               under 20 minutes on two cores, with progress
     python benchmarks/report.py bench model   some parts only
 
 Some parts need lists of puzzles that cannot be redistributed; options name their files. A part
 without its lists is left out, and a part whose packages are missing fails. Not in the report,
-because they take longer or need a GPU: contraction.py (random boards by number of clues), gpu.py,
-tune_gpu.py.
+because they take longer or need a GPU: contraction.py and shares.py (random boards by number
+of clues), gpu.py, tune_gpu.py.
 """
 
 from __future__ import annotations
@@ -60,6 +60,8 @@ def commands(batches: Sequence[str], lists: dict[str, str | None]) -> dict[str, 
         "reading": [script("reading")],
         "writing": [script("writing")],
         "first_day": [script("first_day")],
+        "by_number": [script("by_number")],
+        "listing": [script("listing")],
         "techniques": [script("techniques", *given)] if given else [],
         "documents": [script("documents")],
         "peers": [script("peers", "--limit", "8", "--repeats", "1")],

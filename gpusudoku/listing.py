@@ -8,7 +8,7 @@ cell: that of iterating, indexing, slices and ``rank``. The *quick* order is tha
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, Unpack
 
 import numpy as np
@@ -134,7 +134,7 @@ class Solutions(Slice):
 
     def sample_blocks(
         self, n: int, seed: int | None = None, *, distinct: bool = False
-    ) -> Iterator[NDArray[np.uint8]]:
+    ) -> Generator[NDArray[np.uint8], None, None]:
         """The rows of ``sample`` in blocks, uint8 (k, cells), in constant memory for any n."""
         if not is_integer(n) or n < 0:
             raise InputError(f"a sample of {described(n)}: expected an integer from 0 up")

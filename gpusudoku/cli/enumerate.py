@@ -9,7 +9,7 @@ import click
 
 from gpusudoku.cli.enumerating import Listing
 from gpusudoku.cli.grids import solution_form
-from gpusudoku.cli.numbers import Chosen, Number, Part, part_of
+from gpusudoku.cli.numbers import Chosen, Part, number_of, part_of
 from gpusudoku.cli.options import (
     Reading,
     boards_argument,
@@ -46,14 +46,14 @@ own = own_option("enumerate")
 @own(
     "--from",
     "first",
-    type=Number(),
+    callback=number_of,
     metavar="K",
     help="In ascending order, from number K on, counted from 0.",
 )
 @own(
     "--to",
     "last",
-    type=Number(),
+    callback=number_of,
     metavar="L",
     help="In ascending order, up to number L, without that.",
 )

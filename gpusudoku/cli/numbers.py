@@ -21,29 +21,33 @@ MOST_DIGITS = 4000
 """Of a number that is read: Python takes few more, and no count has as many."""
 
 
-class Number(click.ParamType):
-    """The number of a solution, of any size."""
+def number_of(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """The number of a solution, of any size, for click."""
+    if value is None:
+        return None
+    text = value.strip()
+    if not (text.isascii() and text.isdigit()) or len(text) > MOST_DIGITS:
+        raise click.BadParameter(f"{shown(text)}: expected an integer from 0 up")
+    return int(text)
 
-    name = "number"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """An integer from 0 up."""
-        text = str(value).strip()
-        if not (text.isascii() and text.isdigit()) or len(text) > MOST_DIGITS:
-            self.fail(f"{shown(text)}: expected an integer from 0 up", param, ctx)
-        return int(text)
+def numbers_of(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> tuple[int | None, ...]:
+    """Several of them."""
+    return tuple(number_of(ctx, param, value) for value in values)
 
 
 class Part(NamedTuple):
     """One of several parts of a whole that differ by one solution at most."""
 
-    index: int
+    number: int
     """From 1 on."""
     parts: int
 
     def of(self, count: int) -> tuple[int, int]:
         """The numbers of its first solution and of the one after its last."""
-        return (self.index - 1) * count // self.parts, self.index * count // self.parts
+        return (self.number - 1) * count // self.parts, self.number * count // self.parts
 
 
 def part_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Part | None:
@@ -52,7 +56,7 @@ def part_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Pa
         return None
     match = re.fullmatch(rf"\s*(\d{{1,{MOST_DIGITS}}})/(\d{{1,{MOST_DIGITS}}})\s*", value, re.ASCII)
     part = Part(int(match[1]), int(match[2])) if match else Part(0, 0)
-    if not 1 <= part.index <= part.parts:
+    if not 1 <= part.number <= part.parts:
         raise click.BadParameter(f"{shown(value)}: expected I/N, I from 1 to N, such as 3/100")
     return part
 

@@ -74,7 +74,7 @@ class Output:
             if kind is not None and self._is_new and is_empty:  # it would be in the way next time
                 Path(self._path or "").unlink(missing_ok=True)
 
-    def write(self, text: bytes) -> None:
+    def write(self, text: bytes | memoryview) -> None:
         """Write whole lines: an interrupt is let in between two lines, never within one.
 
         Raises

@@ -10,7 +10,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.cli.completing import complete_boards, complete_files
 from gpusudoku.cli.grids import as_text, solution_form
 from gpusudoku.cli.messages import naming
-from gpusudoku.cli.numbers import Number
+from gpusudoku.cli.numbers import numbers_of
 from gpusudoku.cli.options import Reading, devices, output_file, reading
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.report import start_engine
@@ -26,7 +26,7 @@ board_argument = click.argument("board", metavar="BOARD", shell_complete=complet
 
 @click.command()
 @board_argument
-@click.argument("numbers", nargs=-1, required=True, metavar="K...", type=Number())
+@click.argument("numbers", nargs=-1, required=True, metavar="K...", callback=numbers_of)
 @solution_form("nth")
 @output_file("nth")
 @devices

@@ -18,7 +18,16 @@ from gpusudoku.errors import InputError, MismatchError
 from tests import naive
 
 RECORDING = ["batches", "contraction", "documents", "gpu", "kernel_resources", "peers", "scaling"]
-RECORDING += ["first_day", "listing", "reading", "shares", "speed", "techniques", "writing"]
+RECORDING += [
+    "by_number",
+    "first_day",
+    "listing",
+    "reading",
+    "shares",
+    "speed",
+    "techniques",
+    "writing",
+]
 """Scripts with the options --output and --show."""
 
 
