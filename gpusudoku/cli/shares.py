@@ -27,7 +27,7 @@ from gpusudoku.cli.report import start_engine
 from gpusudoku.cli.share_forms import Csv, Form, Halving, JsonLines, Shares, headline
 from gpusudoku.cli.share_text import Text
 from gpusudoku.cli.source import Source, place_of
-from gpusudoku.errors import InputError, Interrupted, TooExpensive
+from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.options import Options
 
 own = own_option("shares")
@@ -121,22 +121,30 @@ def shares(
 def _worked_out(source: Source, options: Options, line: ProgressLine) -> Iterator[Shares | None]:
     """The shares of all boards; None for one that is too expensive, which is said on stderr."""
     from gpusudoku.listing import Solutions
+    from gpusudoku.orders.many import share_batches
 
     engine = start_engine(options)
-    for batch in source.singles():
+    if source.single:
+        [batch] = source.singles()
         solutions = Solutions(batch[0], options, engine=engine, progress=line.update)
-        try:
-            with naming(place_of(batch, 0)):
-                found = Shares(batch, solutions.shares())
-        except TooExpensive as error:
-            line.clear()
-            complain(str(error))
-            yield None
-            continue
+        with naming(place_of(batch, 0)):
+            shares = solutions.shares()
         line.clear()
-        if not found.count:
+        if not shares[0].sum():
             source.warn_conflicts(batch)
-        yield found
+        yield Shares(batch, shares)
+        return
+    for block in share_batches(source.batches(), options, engine):
+        line.clear()
+        for index, shares in enumerate(block.shares):
+            batch = block.boards.part(index, index + 1)
+            if index in block.refused:
+                complain(f"{place_of(batch, 0)}{block.refused[index]}")
+                yield None
+                continue
+            if not shares[0].sum():
+                source.warn_conflicts(batch)
+            yield Shares(batch, shares)
 
 
 def _form(form: str | None, as_json: bool, halving: int | None) -> str | None:

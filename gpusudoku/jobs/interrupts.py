@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -155,7 +155,7 @@ def telling_interrupts() -> Iterator[None]:
         raise Interrupted("interrupted") from None
 
 
-def telling_interrupts_of(items: Iterator[T]) -> Iterator[T]:
+def telling_interrupts_of(items: Iterator[T]) -> Generator[T, None, None]:
     """Give items, none of them None; Ctrl-C while one is made is an ``Interrupted``."""
     while True:
         with telling_interrupts():

@@ -16,6 +16,7 @@ from gpusudoku.contraction.prepare import NINE
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
+from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
@@ -38,6 +39,8 @@ class Shared:
     boards: Batch
     shares: NDArray[Any]
     """object (B, cells, n): Python's integers; all of a board without solutions are 0."""
+    refused: dict[int, TooExpensive]
+    """Why those of some boards, by their indices, are not worked out, and are 0, too."""
 
 
 def share_batches(
@@ -50,23 +53,19 @@ def share_batches(
 
     What is given is what ``then`` makes of what is ``Shared``; by default nothing. An InputError
     that reading the batches raises is raised once all boards before it are done.
-
-    Raises
-    ------
-    TooExpensive
-        As ``Solutions.shares`` does.
     """
     device = engine_for(options, engine)
 
     def work(block: Batch, cancel: CancelToken | None) -> Generator[Shared, None, None]:
-        yield Shared(block, shares_of(block, options, device))
+        yield shared(block, options, device)
 
     return in_blocks(batches, BLOCK_BOARDS, work, then)
 
 
-def shares_of(block: Batch, options: Options, engine: Engine) -> NDArray[Any]:
-    """The shares of boards of one geometry, object (B, cells, n); see ``share_batches``."""
+def shared(block: Batch, options: Options, engine: Engine) -> Shared:
+    """The shares of boards of one geometry; see ``share_batches``."""
     geometry = block.geometry
+    refused: dict[int, TooExpensive] = {}
     shares = np.zeros((len(block), geometry.cells, geometry.n), object)
     limited = replace(options, limit=FEW)
     rows, roots, _ = find_solutions(block, limited, CpuEngine(engine.threads))
@@ -82,7 +81,10 @@ def shares_of(block: Batch, options: Options, engine: Engine) -> NDArray[Any]:
         shares[many] = many_nine_shares(simplified.candidates, engine.threads)
     else:
         for index in many.tolist():
-            shares[index] = Orders(block[index], options, engine).shares
+            try:
+                shares[index] = Orders(block[index], options, engine).shares
+            except TooExpensive as error:
+                refused[index] = error
     for each in shares:
         check_shares(each, geometry, int(each[0].sum()))
-    return shares
+    return Shared(block, shares, refused)

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ from gpusudoku.board.places import Origin, Places
 from gpusudoku.cli import share_forms, share_text
 from gpusudoku.errors import TooExpensive
 from gpusudoku.formats import parse
-from gpusudoku.listing import Solutions
+from gpusudoku.orders import many
+from gpusudoku.orders.choose import Orders
 from tests import naive
 from tests.boards import LINE_4X4, PUZZLE
 from tests.cli.counted import FORCED_4X4, NONE_4X4, counted
@@ -224,6 +226,10 @@ class TestHalving:
         assert err == "gpusudoku: --halving 3: lists placements as a text, not as jsonl\n"
 
 
+def fail(error: BaseException, orders: Orders) -> None:
+    raise error
+
+
 class TestFailures:
     def test_bad_boards_of_a_batch(self, run, file):
         path = file(f"{LINE_4X4}\n1..5....2....3..\n{FORCED_4X4}\n")
@@ -236,14 +242,8 @@ class TestFailures:
     @pytest.mark.parametrize("single", [True, False])
     def test_too_expensive(self, run, file, monkeypatch, single):
         """The others are given all the same."""
-        whole = Solutions.shares
-
-        def shares(self):
-            if not self.board.clues:
-                raise TooExpensive("too expensive: it has too many solutions")
-            return whole(self)
-
-        monkeypatch.setattr(Solutions, "shares", shares)
+        error = TooExpensive("too expensive: it has too many solutions")
+        monkeypatch.setattr(Orders, "shares", property(partial(fail, error)))
         others = [LINE_4X4, FORCED_4X4] * (not single)
         status, out, err = run("shares", file("\n".join(["." * 16, *others, ""])))
         assert (status, len(out.splitlines())) == (1, len(others))
@@ -252,14 +252,8 @@ class TestFailures:
 
     @pytest.mark.parametrize("form", ["jsonl", "csv"])
     def test_ctrl_c_leaves_whole_boards(self, run, file, monkeypatch, form):
-        whole = Solutions.shares
-
-        def shares(self):
-            if not self.board.clues:
-                raise KeyboardInterrupt
-            return whole(self)
-
-        monkeypatch.setattr(Solutions, "shares", shares)
+        monkeypatch.setattr(Orders, "shares", property(partial(fail, KeyboardInterrupt())))
+        monkeypatch.setattr(many, "BLOCK_BOARDS", 1)
         path = file(f"{LINE_4X4}\n{FORCED_4X4}\n{'.' * 16}\n{LINE_4X4}\n")
         _, out, err = run("shares", path, "--format", form)
         assert out.endswith("\n")

@@ -13,7 +13,7 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError
 from gpusudoku.orders import many
 from gpusudoku.orders.choose import Orders
-from gpusudoku.orders.many import Shared, share_batches, shares_of
+from gpusudoku.orders.many import Shared, share_batches, shared
 from tests import naive
 from tests.boards import puzzle, spoilt
 
@@ -32,7 +32,7 @@ def test_against_all_solutions(shape: str, jobs: int) -> None:
     boards = [puzzle(shape, number, seed) for seed in (1, 2) for number in clues]
     boards.insert(1, spoilt(puzzle(shape, clues[-1], 3), 2))
     boards.append(Board([1, 1, *[0] * (boards[0].cells.size - 2)]))
-    shares = shares_of(Batch.of(boards), Options(device="cpu"), CpuEngine(jobs))
+    shares = shared(Batch.of(boards), Options(device="cpu"), CpuEngine(jobs)).shares
     for board, found in zip(boards, shares, strict=True):
         assert found.T.tolist() == counted(board)
 
@@ -40,7 +40,7 @@ def test_against_all_solutions(shape: str, jobs: int) -> None:
 def test_boards_with_many_are_as_those_that_are_alone() -> None:
     boards = [puzzle("3x3", 22, seed) for seed in range(4)]
     engine, options = CpuEngine(2), Options(device="cpu")
-    shares = shares_of(Batch.of(boards), options, engine)
+    shares = shared(Batch.of(boards), options, engine).shares
     for board, found in zip(boards, shares, strict=True):
         assert (found == Orders(board, options, engine).shares).all()
 
@@ -49,7 +49,7 @@ def test_boards_with_many_are_as_those_that_are_alone() -> None:
 def test_candidates() -> None:
     plain = puzzle("2x2", 1, 0)
     board = Board(plain.cells, candidates=np.where(plain.cells == 0, 15, 1 << plain.cells >> 1))
-    shares = shares_of(Batch.of([board]), Options(device="cpu"), CpuEngine(1))
+    shares = shared(Batch.of([board]), Options(device="cpu"), CpuEngine(1)).shares
     assert shares[0].T.tolist() == counted(plain)
 
 
