@@ -24,10 +24,10 @@ from gpusudoku.engines.cuda import launch, worker
 from gpusudoku.engines.cuda.device import Gpu
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.engines.cuda.tuning import CONTIGUOUS, INTERLEAVED
-from gpusudoku.listing import Listing
 from gpusudoku.options import STRATEGIES, Options
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.search.frontier import Frontier
+from gpusudoku.streaming import Stream
 
 PART = "correctness"
 ALONE = 1e300
@@ -151,7 +151,7 @@ def _listed(
 
 def _solutions(bench: Bench, board: Board, device: str, limit: int | None = None) -> list[bytes]:
     found: list[bytes] = []
-    with closing(Listing(board, Options(limit=limit), engine=bench.engines[device])) as listing:
+    with closing(Stream(board, Options(limit=limit), engine=bench.engines[device])) as listing:
         for block in listing:
             bench.clock.look()
             found.extend(map(bytes, block))

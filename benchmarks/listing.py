@@ -22,7 +22,6 @@ from script import Run, board_names, check, grouped, script, table, turns
 from gpusudoku import collection
 from gpusudoku.jobs.cores import usable_cores
 
-HERE = Path(__file__).parent
 BOARDS = ["1f", "2f"]
 WAYS = ["search", "products"]
 TARGETS = ["file", "pipe"]
@@ -34,10 +33,8 @@ LINE = 82
 
 def command(way: str, name: str, threads: int) -> list[str]:
     """What lists a board."""
-    if way == "search":
-        options = ["enumerate", f"@{name}", "-j", str(threads)]
-        return [sys.executable, "-m", "gpusudoku", *options]
-    return [sys.executable, str(HERE / "list_products.py"), name, str(threads)]
+    options = ["-j", str(threads), *(["--method", "search"] if way == "search" else [])]
+    return [sys.executable, "-m", "gpusudoku", "enumerate", f"@{name}", *options]
 
 
 def to_file(words: list[str], path: Path) -> int:

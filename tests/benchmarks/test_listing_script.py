@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import list_products
 import listing
 import pytest
 
@@ -44,17 +43,9 @@ def test_what_comes_through_a_pipe_is_counted() -> None:
     assert listing.through_pipe(writing(5)) == 5 * listing.LINE
 
 
-def test_a_board_is_written_by_products(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    _, script, name, threads = listing.command("products", "1b", 2)
-    assert Path(script) == Path(list_products.__file__)
-    list_products.main(name, int(threads))
-    lines = capfdbinary.readouterr().out.splitlines()
-    assert len({*lines}) == len(lines) == 4715
-    assert {*map(len, lines)} == {81}
-
-
-def test_a_board_is_written_by_search(run: Callable[..., tuple[int, str, str]]) -> None:
-    _, *module, command, board, option, threads = listing.command("search", "1b", 2)
-    assert module == ["-m", "gpusudoku"]
-    status, out, _ = run(command, board, option, threads)
+@pytest.mark.parametrize("way", listing.WAYS)
+def test_a_board_is_written(run: Callable[..., tuple[int, str, str]], way: str) -> None:
+    _, *module, name, board = listing.command(way, "1b", 2)[:5]
+    assert (module, name, board) == (["-m", "gpusudoku"], "enumerate", "@1b")
+    status, out, _ = run(*listing.command(way, "1b", 2)[3:])
     assert (status, out.count("\n")) == (0, 4715)

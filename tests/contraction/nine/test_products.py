@@ -14,8 +14,8 @@ from gpusudoku.board.board import Board
 from gpusudoku.contraction.nine import products
 from gpusudoku.contraction.nine.products import Products
 from gpusudoku.contraction.nine.quick import QuickOrder
-from gpusudoku.listing import Listing
 from gpusudoku.options import Options
+from gpusudoku.streaming import Stream
 from tests.boards import puzzle
 from tests.contraction.nine.counted import NINE, candidates_of
 
@@ -59,7 +59,7 @@ def test_they_are_all_solutions(seed: int) -> None:
     board = puzzle(NINE, 22, seed)
     order = ordered(board)
     rows = written(order, threads=2)
-    found = np.concatenate([*Listing(board, Options(device="cpu"))])
+    found = np.concatenate([*Stream(board, Options(device="cpu"))])
     assert len(rows) == order.count == len(found)
     assert {*map(bytes, rows)} == {*map(bytes, found)}
 
