@@ -212,7 +212,8 @@ class Ascending:
         digits = self._digits(prefix)
         cell = int(self._empty[len(prefix)])
         board = self._with(prefix)
-        coming = counts_of_digits(board, cell, digits, self._options, self._counter, COUNT_SECONDS)
+        counted = digits[:-1]  # the last one has the rest
+        coming = counts_of_digits(board, cell, counted, self._options, self._counter, COUNT_SECONDS)
         return _Node(digits, coming)
 
     def _digits(self, prefix: bytes) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.cells import digit_masks
+from gpusudoku.contraction.prepare import NINE
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.job import Progress
@@ -30,7 +32,8 @@ def counts_of_digits(
 ) -> Iterator[int]:
     """Count the solutions of a board for each of some digits in an empty cell, in their order.
 
-    They are counted as they are asked for, where that takes long. Digits that the board does not
+    They are counted as they are asked for, where that takes long. With ``auto`` boards of 9x9 cells
+    are contracted at once, because who asks expects many solutions. Digits that the board does not
     have yet are alike, and counted once.
 
     Raises
@@ -42,6 +45,8 @@ def counts_of_digits(
     kinds = [alike.get(digit, digit) for digit in digits]
     known: dict[int, int] = {}
     block = _with_digits(board, cell, list(dict.fromkeys(kinds)))
+    if options.method == "auto" and block.geometry == NINE and block.candidates is None:
+        options = replace(options, method="contraction")
 
     def one(single: Batch, chosen: Options) -> Count:
         return count_one(single[0], chosen, engine, most_seconds)

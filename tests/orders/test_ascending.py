@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -170,6 +171,38 @@ class TestCounts:
         expected = [naive.count(Board([1, *[0] * 4, d, *[0] * 10])) for d in (1, 2, 3, 4)]
         assert list(known) == expected
         assert asked == [2]
+
+    def test_the_last_digit_has_the_rest(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It is not counted."""
+        board = BOARDS["2x3"]
+        solutions = list(naive.solutions(board))
+        order = order_of(board, solutions)
+
+        def known(board: Board, cell: int, digits: Sequence[int], *others: Any) -> Iterator[int]:
+            asked.append((int(board.candidate_counts[cell]), len(digits)))
+            return original(board, cell, digits, *others)
+
+        asked: list[tuple[int, int]] = []
+        original = ascending.counts_of_digits
+        monkeypatch.setattr(ascending, "counts_of_digits", known)
+        found = order.at(np.arange(len(solutions)))
+        assert found.tolist() == [list(each) for each in solutions]
+        assert asked
+        assert all(counted == candidates - 1 for candidates, counted in asked)
+
+    @pytest.mark.parametrize(("method", "chosen"), [("auto", "contraction"), ("search", "search")])
+    def test_boards_of_nine_are_contracted_at_once(
+        self, method: str, chosen: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def count_block(block: Batch, options: Options, *_: Any) -> Any:
+            methods.append(options.method)
+            return iter([SimpleNamespace(counts=[7])])
+
+        methods: list[str] = []
+        monkeypatch.setattr(counts, "count_block", count_block)
+        board, options = Board.empty(Geometry(3, 3)), Options(method=method)
+        assert [*counts_of_digits(board, 0, [1, 2], options, CpuEngine(1), 60)] == [7, 7]
+        assert methods == [chosen]
 
     def test_candidates_tell_digits_apart(self) -> None:
         board = allowing(Board.empty(Geometry(2, 2)), 1)
