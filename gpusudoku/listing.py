@@ -143,7 +143,7 @@ class Solutions(Slice):
             count = self._orders.quick.count if n else 1
         uniform = Uniform(seed, count)
         if distinct and n > count:
-            raise InputError(f"a sample of {n} distinct solutions: there are {count}")
+            raise InputError(f"a sample of {n} distinct solutions: their number is {count}")
         numbers = uniform.distinct(n) if distinct else uniform.first(n)
         return telling_interrupts_of(map(self._orders.quick.at, numbers) if n else iter(()))
 
@@ -165,6 +165,37 @@ class Solutions(Slice):
         """What ``blocks`` gives as text, in pieces of whole lines with newlines: for files."""
         order, end = self._quick(first, last)
         return telling_interrupts_of(order.texts(first, end))
+
+    def part(self, number: int, parts: int) -> tuple[int, int]:
+        """Where one of several parts of the quick order begins and ends, for ``blocks``.
+
+        Their sizes differ by one at most.
+
+        Parameters
+        ----------
+        number
+            That of the part, from 1 to ``parts``.
+        parts
+            How many there are.
+
+        Returns
+        -------
+        The number of its first solution, and of the one after its last.
+
+        Raises
+        ------
+        InputError
+            If there is no such part.
+        TooExpensive
+            If to count the solutions should take too long. For 9x9 boards it never does.
+        """
+        if not (is_integer(number) and is_integer(parts) and 1 <= number <= parts):
+            raise InputError(
+                f"part {described(number)} of {described(parts)}: expected one from 1 on"
+            )
+        with telling_interrupts():
+            count = self._orders.quick.count
+        return (number - 1) * count // parts, number * count // parts
 
     def _quick(self, first: int, last: int | None) -> tuple[Ordered, int]:
         """The quick order, and the end of a part of it that is checked."""

@@ -194,7 +194,7 @@ class Slice:
         try:
             return self._numbers[k]
         except IndexError:
-            raise IndexError(f"there is no solution {k}: there are {self.count}") from None
+            raise IndexError(f"no solution {k}: their number is {self.count}") from None
 
 
 def joined(blocks: Iterator[NDArray[np.uint8]], board: Board) -> NDArray[np.uint8]:

@@ -45,10 +45,6 @@ class Part(NamedTuple):
     """From 1 on."""
     parts: int
 
-    def of(self, count: int) -> tuple[int, int]:
-        """The numbers of its first solution and of the one after its last."""
-        return (self.number - 1) * count // self.parts, self.number * count // self.parts
-
 
 def part_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Part | None:
     """What stands as I/N, for click."""
@@ -112,9 +108,10 @@ class Chosen:
         return solutions.lines(*self._range(solutions))
 
     def _slice(self, solutions: Solutions) -> Slice:
-        return solutions[self.first : self.last][: self.limit]
+        chosen = solutions[self.first : self.last]
+        return chosen if self.limit is None else chosen[: self.limit]
 
     def _range(self, solutions: Solutions) -> tuple[int, int | None]:
         if self.part is not None:
-            return self.part.of(solutions.count)
+            return solutions.part(*self.part)
         return 0, None if self.limit is None else min(self.limit, solutions.count)

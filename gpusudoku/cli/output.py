@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 
 from gpusudoku import formats
-from gpusudoku.cli.lines import Lines, WriteError
+from gpusudoku.cli.lines import Lines, WriteError, line_ends
 from gpusudoku.cli.messages import complain
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.interrupts import held_interrupts
@@ -74,8 +74,10 @@ class Output:
             if kind is not None and self._is_new and is_empty:  # it would be in the way next time
                 Path(self._path or "").unlink(missing_ok=True)
 
-    def write(self, text: bytes | memoryview) -> None:
+    def write(self, text: bytes | memoryview, lines: int | None = None) -> None:
         """Write whole lines: an interrupt is let in between two lines, never within one.
+
+        ``lines`` is their number, if it is known.
 
         Raises
         ------
@@ -83,7 +85,9 @@ class Output:
             If that fails. No half of a line is left in a file.
         """
         if text:
-            self._write(self._header + text)
+            if self._header:
+                self._write(self._header)
+            self._write(text, lines)
 
     def write_header(self, form: str) -> None:
         """Write the line that stands before all boards of a format, if it has one.
@@ -93,16 +97,16 @@ class Output:
         header = formats.header(form)
         self._header = f"{header}\n".encode() if header else b""
 
-    def _write(self, text: bytes) -> None:
+    def _write(self, text: bytes | memoryview, lines: int | None = None) -> None:
         self._header = b""
         if self._lines is None:
             try:
                 self._lines = Lines(self._open(), self._path or "stdout")
             except io.UnsupportedOperation:  # a stand-in for stdout, in memory
-                sys.stdout.write(text.decode(errors="surrogateescape"))
-                self._lines_in_memory += text.count(b"\n")
+                sys.stdout.write(bytes(text).decode(errors="surrogateescape"))
+                self._lines_in_memory += line_ends(text)
                 return
-        self._lines.write(text)
+        self._lines.write(text, lines)
 
     def _open(self) -> int:
         """Open the file, or take stdout."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.cli.completing import complete_boards, complete_files
@@ -15,7 +16,7 @@ from gpusudoku.cli.options import Reading, devices, output_file, reading
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.report import start_engine
 from gpusudoku.cli.source import Source, place_of, with_blanks
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
@@ -53,12 +54,14 @@ def nth(
     batch, solutions = _solutions(board, reading, fields)
     with Output(output, force, [board]) as out:
         out.write_header(form)
-        count = solutions.count
-        for k in numbers:
-            if k >= count:
-                raise InputError(f"{place_of(batch, 0)}no solution {k}: there are {count}")
-        for k in numbers:
-            out.write(as_text(solutions[k].cells[None], batch.geometry, form))
+        try:
+            with naming(place_of(batch, 0)):
+                found = [solutions[k].cells for k in numbers]
+        except IndexError as error:
+            raise InputError(f"{place_of(batch, 0)}{error}") from None
+        except Interrupted:
+            raise Interrupted("interrupted") from None
+        out.write(as_text(np.array(found), batch.geometry, form))
 
 
 @click.command()

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from gpusudoku.contraction.nine.products import Products
 from gpusudoku.contraction.nine.quick import QuickOrder
 
+SHORT = 16
+"""So few solutions are looked up, which takes less time than to make ready to write many."""
+
 
 class QuickNine:
     """The contraction's order; see ``Ordered``.
@@ -40,7 +43,10 @@ class QuickNine:
 
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
         """See ``Ordered``."""
-        return self._products.rows(first, self._end(last), threads=self._threads)
+        last = self._end(last)
+        if last - first <= SHORT:
+            return iter([self.at(np.array(range(first, last), object))] if first < last else [])
+        return self._products.rows(first, last, threads=self._threads)
 
     def texts(self, first: int, last: int | None = None) -> Iterator[bytes | memoryview]:
         """See ``Ordered``."""

@@ -25,8 +25,9 @@ WORDS = 4
 """Words that Philox makes of one value of its counter."""
 ROUND = 1 << 192
 """What the counter is ahead by in every next round."""
-BLOCK = 1 << 17
-"""Numbers that are drawn together: whoever finds their solutions gains by having many at a time."""
+FIRST, BLOCK = 1 << 10, 1 << 18
+"""Numbers that are drawn together, at first and at most: the first solutions come soon, and boards
+with many pairs of partitions take as long for a few as for many."""
 
 
 class Uniform:
@@ -82,8 +83,11 @@ class Uniform:
 
     def first(self, n: int) -> Iterator[NDArray[Any]]:
         """The first n numbers, in blocks."""
-        for start in range(0, n, BLOCK):
-            yield self.numbers(start, min(start + BLOCK, n))
+        start, size = 0, min(FIRST, BLOCK)
+        while start < n:
+            end = min(start + size, n)
+            yield self.numbers(start, end)
+            start, size = end, min(4 * size, BLOCK)
 
     def distinct(self, n: int) -> Iterator[NDArray[Any]]:
         """The first n numbers in blocks, passing over those that came before; n of the count."""

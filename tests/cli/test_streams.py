@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gpusudoku.cli import enumerate as enumerate_module
 from gpusudoku.cli.lines import Lines
+from gpusudoku.cli.numbers import Chosen
 from tests.boards import LINE_4X4
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,7 +110,8 @@ def test_an_interrupt_before_the_first_line_leaves_no_file(run, file, tmp_path, 
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(enumerate_module, "_sorted", interrupted)
+    monkeypatch.setattr(Chosen, "lines", interrupted)
+    monkeypatch.setattr(Chosen, "blocks", interrupted)
     out = tmp_path / "out"
     status, _, err = run("enumerate", file(LINE_4X4), "--sorted", "-o", out, "--format", form)
     assert (status, err.splitlines()[-1]) == (130, "gpusudoku: interrupted: 0 lines written")
