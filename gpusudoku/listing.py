@@ -95,7 +95,7 @@ class Solutions(Slice):
         Raises
         ------
         TooExpensive
-            If that should take too long. For 9x9 boards it never does.
+            If that should take too long. For 9x9 boards of clues it never does.
         """
         with telling_interrupts():
             return self._orders.shares
@@ -128,9 +128,9 @@ class Solutions(Slice):
             A ValueError, if n or the seed is out of range, there are no solutions, or fewer than n
             if they are to be distinct.
         TooExpensive
-            If that should take too long. For 9x9 boards it never does.
+            If that should take too long. For 9x9 boards of clues it never does.
         """
-        return joined(self.sample_blocks(n, seed, distinct=distinct), self.board)
+        return joined(self.sample_blocks(n, seed, distinct=distinct), self.board, n)
 
     def sample_blocks(
         self, n: int, seed: int | None = None, *, distinct: bool = False
@@ -143,8 +143,8 @@ class Solutions(Slice):
             count = self._orders.quick.count if n else 1
         uniform = Uniform(seed, count)
         if distinct and n > count:
-            raise InputError(f"a sample of {n} distinct solutions: their number is {count}")
-        numbers = uniform.distinct(n) if distinct else uniform.first(n)
+            raise InputError(f"a sample of {n} distinct solutions: there are only {count}")
+        numbers = uniform.distinct(int(n)) if distinct else uniform.first(int(n))
         return telling_interrupts_of(map(self._orders.quick.at, numbers) if n else iter(()))
 
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
@@ -187,7 +187,7 @@ class Solutions(Slice):
         InputError
             If there is no such part.
         TooExpensive
-            If to count the solutions should take too long. For 9x9 boards it never does.
+            If to count the solutions should take too long. For 9x9 boards of clues it never does.
         """
         if not (is_integer(number) and is_integer(parts) and 1 <= number <= parts):
             raise InputError(

@@ -22,6 +22,8 @@ EARLY = 1 << 10
 """A solution with a smaller number is listed, without counting all."""
 TAKEN = 1 << 12
 """Solutions of a slice with steps that are looked up together."""
+MOST_BYTES = 1 << 40
+"""No array is larger, whatever memory there is."""
 NEAR = 64
 """A slice with longer steps is looked up solution by solution."""
 
@@ -83,7 +85,7 @@ class Slice:
         IndexError
             If there is none with this number.
         TooExpensive
-            If to find it should take too long. For 9x9 boards that never is.
+            If to find it should take too long. For 9x9 boards of clues that never is.
         """
         if isinstance(k, slice):
             range(0)[k]  # what is no slice of a list is none here
@@ -111,7 +113,7 @@ class Slice:
         InputError
             A ValueError, if it is no grid, or is not here.
         TooExpensive
-            If to find out should take too long. For 9x9 boards that never is.
+            If to find out should take too long. For 9x9 boards of clues that never is.
         """
         solution = solution_of(self.board, grid)
         with telling_interrupts():
@@ -133,7 +135,9 @@ class Slice:
         """All of them in one array, uint8 (count, cells), in ascending order."""
         if copy is False:
             raise ValueError("solutions are no array: one has to be made")
-        return joined(self._ascending(), self.board).astype(dtype or np.uint8, copy=False)
+        return joined(self._ascending(), self.board, self.count).astype(
+            dtype or np.uint8, copy=False
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), self._orders, self._slices)
@@ -189,17 +193,34 @@ class Slice:
             k -= len(rows)
         return None
 
+    def _numbered(self) -> str:
+        """Which numbers there are, in words."""
+        return f"numbers run from 0 to {self.count - 1}" if self.count else "there are none"
+
     def _number_of(self, k: int) -> int:
         """The number in the whole of what has number k here."""
         try:
             return self._numbers[k]
         except IndexError:
-            raise IndexError(f"no solution {k}: their number is {self.count}") from None
+            raise IndexError(f"no solution {k}: {self._numbered()}") from None
 
 
-def joined(blocks: Iterator[NDArray[np.uint8]], board: Board) -> NDArray[np.uint8]:
-    """Blocks of solutions in one array, uint8 (k, cells)."""
-    return np.concatenate([np.empty((0, board.geometry.cells), np.uint8), *blocks])
+def joined(blocks: Iterator[NDArray[np.uint8]], board: Board, number: int) -> NDArray[np.uint8]:
+    """Blocks of solutions in one array, uint8 (number, cells).
+
+    Raises
+    ------
+    MemoryError
+        If they are too many for that, before the first is found.
+    """
+    cells = board.geometry.cells
+    if number * cells > MOST_BYTES:
+        raise MemoryError(f"{number} solutions do not fit in memory: take them in blocks")
+    found, start = np.empty((number, cells), np.uint8), 0
+    for block in blocks:
+        found[start : start + len(block)] = block
+        start += len(block)
+    return found
 
 
 def _restored(kind: type[Slice], orders: Orders, slices: tuple[slice, ...]) -> Slice:

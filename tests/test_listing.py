@@ -89,7 +89,7 @@ class TestEdges:
         assert (found.shares() == 0).all()
         assert found.sample(0).shape == (0, board.cells.size)
         assert list(found.blocks()) == list(found.lines()) == []
-        with pytest.raises(IndexError, match="no solution 0: their number is 0"):
+        with pytest.raises(IndexError, match="no solution 0: there are none"):
             found[0]
         with pytest.raises(ValueError, match="there are no solutions to take samples of"):
             found.sample(1)

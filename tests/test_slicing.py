@@ -59,7 +59,7 @@ class TestLists:
     def test_indices_out_of_range(self, whole: Solutions, k: int) -> None:
         with pytest.raises(IndexError) as caught:
             whole[k]
-        assert str(caught.value) == f"no solution {k}: their number is {len(SOLUTIONS)}"
+        assert str(caught.value) == f"no solution {k}: numbers run from 0 to {len(SOLUTIONS) - 1}"
 
     @pytest.mark.parametrize("k", ["1", 1.0, None, (1, 2)])
     def test_indices_of_other_types(self, whole: Solutions, k: Any) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.cli.expected import expect_listing, expect_numbered
 from gpusudoku.cli.grids import as_text
-from gpusudoku.cli.messages import naming
+from gpusudoku.cli.messages import naming, naming_each
 from gpusudoku.cli.numbers import Chosen
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import Totals, show_listing, show_search
@@ -39,7 +39,11 @@ class _Numbered:
     chosen: Chosen
 
     def __iter__(self) -> Iterator[NDArray[np.uint8]]:
-        return iter(self.chosen.blocks(self.solutions))
+        yield from self.chosen.blocks(self.solutions)
+
+    def lines(self) -> Iterator[bytes | memoryview]:
+        """The same as text, in whole lines."""
+        yield from self.chosen.lines(self.solutions)
 
 
 class Listing:
@@ -105,7 +109,8 @@ class Listing:
             board[0], replace(options, limit=None), engine=engine, progress=progress
         )
         if self._source.single and not self._chosen.by_number:
-            self._line.expected = expect_numbered(solutions.count, options, engine)
+            _, count = solutions.part(1, 1)  # all of them, counted as listing them needs it
+            self._line.expected = expect_numbered(count, options, engine)
         yield Listed(board, board, _Numbered(solutions, self._chosen))
         if take is not None:
             take(ContractionStats(0, time.perf_counter() - start, ()))
@@ -118,12 +123,12 @@ class Listing:
 
     def _with_texts(self, listed: Listed) -> WithTexts:
         """What was listed, and its texts: made at once if all solutions are there."""
-        found, form = listed.solutions, self._form
+        found, form, place = listed.solutions, self._form, place_of(listed.boards, 0)
         if isinstance(found, _Numbered) and form == "line":
-            return listed, found.chosen.lines(found.solutions)
+            return listed, naming_each(place, found.lines())
         texts = (as_text(block, listed.boards.geometry, form) for block in found)
         if not isinstance(found, list):
-            return listed, texts
+            return listed, naming_each(place, texts)
         return replace(listed, solutions=[]), list(texts)  # kept until their turn, once
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import click
 
 from gpusudoku.errors import InputError, MismatchError, TooExpensive, printable
+
+T = TypeVar("T")
 
 _quiet = False
 
@@ -51,3 +54,9 @@ def naming(place: str) -> Iterator[None]:
         yield
     except (InputError, MismatchError, TooExpensive) as error:
         raise type(error)(f"{place}{error}") from None
+
+
+def naming_each(place: str, items: Iterable[T]) -> Iterator[T]:
+    """Give items; what is wrong with the board while one is made says which board it is."""
+    with naming(place):
+        yield from items

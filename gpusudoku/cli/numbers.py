@@ -108,8 +108,10 @@ class Chosen:
         return solutions.lines(*self._range(solutions))
 
     def _slice(self, solutions: Solutions) -> Slice:
-        chosen = solutions[self.first : self.last]
-        return chosen if self.limit is None else chosen[: self.limit]
+        first, last = self.first or 0, self.last
+        if self.limit is not None:
+            last = first + self.limit if last is None else min(last, first + self.limit)
+        return solutions[first:last]  # in one: of a slice of a slice all solutions are counted
 
     def _range(self, solutions: Solutions) -> tuple[int, int | None]:
         if self.part is not None:

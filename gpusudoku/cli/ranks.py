@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -86,7 +87,9 @@ def rank(board: str, grids: tuple[str, ...], reading: Reading, **fields: Any) ->
         raise InputError("standard input cannot be both the board and the solutions")
     batch, solutions = _solutions(board, reading, fields)
     cells = batch.geometry.cells
-    source = Source([with_blanks(grid, cells) for grid in grids], reading)
+    source = Source(
+        [with_blanks(grid, cells) for grid in grids], replace(reading, box=batch.geometry)
+    )
     with Output(None, False, [board, *grids]) as out:
         for batch in source.singles():
             with naming(place_of(batch, 0)):

@@ -128,10 +128,6 @@ class Ascending:
             found[place] = rows[number - start]
         return found
 
-    def first(self) -> NDArray[np.uint8]:
-        """The first solutions, uint8 (k, cells), without any count: some, if there are any."""
-        return next(self.rows(0), np.empty((0, self._board.geometry.cells), np.uint8))
-
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
         """See ``Ordered``."""
         number, prefixes = first, [b""]

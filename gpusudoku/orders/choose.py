@@ -69,6 +69,7 @@ class Orders:
         self._few: Few | None = None
         self._quick: Ordered | None = None
         self._count: int | None = None
+        self._shares: NDArray[Any] | None = None
         self._looked = False
         self._contracts = board.geometry == NINE and board.given_candidates is None
 
@@ -124,7 +125,7 @@ class Orders:
                 self._quick = self._make_quick()
             return self._quick
 
-    @cached_property
+    @property
     def shares(self) -> NDArray[Any]:
         """For every cell and digit how many solutions have it there: object (cells, n).
 
@@ -134,21 +135,26 @@ class Orders:
             If they do not add up to the count in every cell, row, column and box.
         """
         with self._lock:
-            geometry = self.board.geometry
-            if self._few is not None or self._are_few():
-                assert self._few is not None
-                shares = self._few.shares()
-            elif self._contracts:
-                shares = nine_shares(self._candidates(), self._engine.threads)
-                if self._count is None:
-                    self._count = int(shares[0].sum())
-            elif self.count <= most_solutions(geometry):
-                shares = self._all().shares()
-            else:
-                shares = counted_shares(self.board, self.options, self._engine)
-            check_shares(shares, geometry, self.count)
-            shares.setflags(write=False)
-            return shares
+            if self._shares is None:
+                self._shares = self._make_shares()
+            return self._shares
+
+    def _make_shares(self) -> NDArray[Any]:
+        geometry = self.board.geometry
+        if self._few is not None or self._are_few():
+            assert self._few is not None
+            shares = self._few.shares()
+        elif self._contracts:
+            shares = nine_shares(self._candidates(), self._engine.threads)
+            if self._count is None:
+                self._count = int(shares[0].sum())
+        elif self.count <= most_solutions(geometry):
+            shares = self._all().shares()
+        else:
+            shares = counted_shares(self.board, self.options, self._engine)
+        check_shares(shares, geometry, self.count)
+        shares.setflags(write=False)
+        return shares
 
     def _are_few(self) -> bool:
         """Whether there are so few solutions that a short look finds all of them."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from threading import RLock
 from typing import Any
 
@@ -31,6 +30,7 @@ class QuickNine:
     def __init__(self, candidates: NDArray[np.uint64], threads: int) -> None:
         self._order, self._threads = QuickOrder(candidates, threads), threads
         self._lock = RLock()
+        self._made: Products | None = None
 
     @property
     def count(self) -> int:
@@ -57,7 +57,9 @@ class QuickNine:
     def _end(self, last: int | None) -> int:
         return self.count if last is None else min(last, self.count)
 
-    @cached_property
+    @property
     def _products(self) -> Products:
         with self._lock:
-            return Products(self._order)
+            if self._made is None:
+                self._made = Products(self._order)
+            return self._made

@@ -94,7 +94,8 @@ class Uniform:
         seen: set[int] = set()
         drawn = 0
         while (left := n - len(seen)) > 0:
-            last = drawn + min(BLOCK, 2 * left)
+            # So many draws that about twice as many numbers should be new as are left.
+            last = drawn + min(BLOCK, 2 * left * self._count // (self._count - len(seen)))
             new = [
                 number
                 for number in dict.fromkeys(self.numbers(drawn, last).tolist())

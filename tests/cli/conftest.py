@@ -14,11 +14,11 @@ PROGRAM = """
 from gpusudoku.cli import lines
 from gpusudoku.jobs import interrupts
 interrupts.PATIENCE_SECONDS = 120
-lines.GRACE_SECONDS = {grace}
+lines.GRACE_SECONDS, lines.PIPE_ROOM = {grace}, 1 << 16
 from gpusudoku.__main__ import main
 main()
 """
-"""It has the time it needs to end by itself, on a machine that is busy."""
+"""It has the time it needs to end by itself, on a machine that is busy; pipes are soon full."""
 HARD = "." * 81  # not to be counted by a search in our lifetime
 
 

@@ -37,7 +37,7 @@ class TestNth:
         status, out, err = run("nth", WRONG, 0)
         assert (status, out) == (2, "")
         assert "both hold 1: no solution" in err
-        assert err.splitlines()[-1].endswith("no solution 0: their number is 0")
+        assert err.splitlines()[-1].endswith("no solution 0: there are none")
 
     def test_several_boards(self, run, file):
         status, out, err = run("nth", file(f"{EMPTY}\n{EMPTY}\n"), 0)
@@ -107,7 +107,7 @@ class TestSample:
         assert sorted(out) == ALL
         status, out, err = run("sample", EMPTY, "-n", 289, "--distinct")
         assert (status, out) == (1, "")
-        assert "their number is 288" in err
+        assert "there are only 288" in err
 
     def test_a_batch(self, run, file):
         """N of each; a board without solutions costs none of the others."""

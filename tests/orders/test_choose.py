@@ -134,7 +134,7 @@ class TestSamples:
         with_repeats = keys(found.sample(300, seed=5))
         assert list(dict.fromkeys(with_repeats)) == picked
         assert keys(found.sample(4, seed=5, distinct=True)) == picked[:4]
-        with pytest.raises(ValueError, match="13 distinct solutions: their number is 12"):
+        with pytest.raises(ValueError, match="13 distinct solutions: there are only 12"):
             found.sample(13, distinct=True)
 
     @pytest.mark.parametrize("n", [-1, 1.5, "7", None, True])

@@ -130,6 +130,18 @@ class TestDistinct:
             found = [each for block in Uniform(3, count).distinct(n) for each in block.tolist()]
             assert found == wanted[:n]
 
+    def test_the_last_ones_are_drawn_many_at_a_time(self) -> None:
+        uniform, calls = Uniform(1, 20_000), 0
+
+        def numbers(first: int, last: int) -> Any:
+            nonlocal calls
+            calls += 1
+            return Uniform(1, 20_000).numbers(first, last)
+
+        uniform.numbers = numbers  # type: ignore[method-assign]
+        assert sum(map(len, uniform.distinct(20_000))) == 20_000
+        assert calls < 100
+
     def test_large_numbers(self) -> None:
         [block] = Uniform(3, 10**30).distinct(50)
         assert block.dtype == object

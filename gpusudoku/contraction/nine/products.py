@@ -114,8 +114,10 @@ class Products:
         def write(part: _Part, cancel: CancelToken) -> NDArray[np.uint8]:
             out = np.empty(part.solutions * width + SPARE, np.uint8)
             strips = scratch.get()
-            stages().write_solutions(part.cursor, part.solutions, self._known, strips, out)
-            scratch.put(strips)
+            try:
+                stages().write_solutions(part.cursor, part.solutions, self._known, strips, out)
+            finally:
+                scratch.put(strips)
             return out[: part.solutions * width].reshape(-1, width)
 
         with closing(InOrder(parts, write, threads, inf)) as blocks:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import accumulate
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -72,8 +72,6 @@ class QuickOrder:
         self.relabelling = make_relabelling()
         nine.prepare(threads)
         self._scratch: SimpleQueue[Slabs] = SimpleQueue()
-        for _ in range(threads):
-            self._scratch.put(nine.scratch())
         results = self._sum_pairs()
         orbits = nine.workspace.orbits
         self._first = orbits.first[: nine.pairs + 1].astype(np.int64)
@@ -114,8 +112,11 @@ class QuickOrder:
 
     @contextmanager
     def _slabs(self) -> Iterator[Slabs]:
-        """What a thread works in."""
-        slabs = self._scratch.get()
+        """What a thread works in: made if all are in use, or an interrupt lost one."""
+        try:
+            slabs = self._scratch.get_nowait()
+        except Empty:
+            slabs = self.nine.scratch()
         try:
             yield slabs
         finally:

@@ -9,7 +9,7 @@ from gpusudoku.kernels.contraction.nine.arrays import MOST_ENTRIES, PARTITIONS
 from gpusudoku.kernels.contraction.nine.slabs import STRIDE, TILE
 from gpusudoku.kernels.groups import Group
 
-FIRST, LAST, USED, PENDING, MOST, SUM_LOW, SUM_HIGH, FIELDS = range(8)
+FIRST, LAST, USED, PENDING, MOST, FIELDS = range(6)
 """Fields of ``Ledger.state``, and their number."""
 
 
@@ -18,8 +18,7 @@ class Ledger(Group):
 
     state: NDArray[np.int64]
     """int64 (FIELDS): the pairs FIRST to before LAST are to be summed, USED solutions of the first
-    pair's orbit were already. PENDING, MOST at most, is what the environments hold, the sum of all
-    is SUM_HIGH * 2^32 + SUM_LOW."""
+    pair's orbit were already. PENDING, MOST at most, is what the environments hold."""
     by_a: NDArray[np.int64]
     """int64 (280 * STRIDE): by number of C at P and, changing faster, kind of a."""
     by_b: NDArray[np.int64]

@@ -37,8 +37,6 @@ from gpusudoku.kernels.contraction.nine.ledger import (
     LAST,
     MOST,
     PENDING,
-    SUM_HIGH,
-    SUM_LOW,
     USED,
 )
 from gpusudoku.kernels.contraction.nine.slabs import LEFT, RIGHT, TILE
@@ -81,8 +79,6 @@ def _take(total, size, ledger):
     if total > 0:
         times = min(times, (state[MOST] - state[PENDING]) // total)
     state[PENDING] += times * total
-    state[SUM_LOW] += times * (total & 0xFFFFFFFF)
-    state[SUM_HIGH] += times * (total >> 32)
     state[USED] += times
     return times
 

@@ -93,7 +93,7 @@ class Strips(Group):
     stale: NDArray[np.uint8]
     """uint8 (3): whether the strips of P, Q and R still have to be made from that."""
     at: NDArray[np.int32]
-    """int32 (3, MOST_FITTING + 1): where their strips begin; one more is written, and not read."""
+    """int32 (3, MOST_FITTING): where their strips begin."""
     choice: NDArray[np.int32]
     """int32 (55 * 55): for entries k and l of a pair, the first choice of their words."""
     start: NDArray[np.int32]
@@ -121,7 +121,7 @@ def make_strips(text: bool) -> Strips:
         fitting=(np.int64, (3,)),
         found=(np.int32, (3, MOST_FITTING)),
         stale=(np.uint8, (3,)),
-        at=(np.int32, (3, MOST_FITTING + 1)),
+        at=(np.int32, (3, MOST_FITTING)),
         choice=(np.int32, (PER_PARTITION * PER_PARTITION,)),
         start=(np.int32, (3, MOST_CHOICES + 1)),
         own=(np.uint16, (3, MOST_PREPARED)),
