@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -218,3 +219,24 @@ def test_what_begins_with_a_count_that_takes_too_long(monkeypatch: pytest.Monkey
     assert tuple(found[3].cells.tolist()) == SOLUTIONS[3]
     assert found.count == len(SOLUTIONS)
     assert tuple(found[-1].cells.tolist()) == SOLUTIONS[-1]
+
+
+class TestParts:
+    def test_they_make_up_the_whole(self) -> None:
+        found = gpusudoku.solutions("." * 16, device="cpu")
+        bounds = [found.part(number, 7) for number in range(1, 8)]
+        assert (bounds[0][0], bounds[-1][1]) == (0, 288)
+        assert all(one[1] == two[0] for one, two in pairwise(bounds))
+        assert {end - start for start, end in bounds} == {41, 42}
+
+    @pytest.mark.parametrize(("number", "parts"), [(0, 3), (4, 3), (1, 0), (1.0, 2), (1, None)])
+    def test_parts_that_there_are_not(self, number: Any, parts: Any) -> None:
+        with pytest.raises(ValueError, match="expected one from 1 on"):
+            gpusudoku.solutions("." * 16, device="cpu").part(number, parts)
+
+
+def test_what_fits_in_no_memory_is_refused_at_once() -> None:
+    found = gpusudoku.solutions("1" + "." * 80, device="cpu")
+    for array in (lambda: np.asarray(found), lambda: found.sample(10**12)):
+        with pytest.raises(MemoryError, match="take them in blocks"):
+            array()

@@ -55,7 +55,7 @@ own = own_option("enumerate")
     "last",
     callback=number_of,
     metavar="L",
-    help="In ascending order, up to number L, without that.",
+    help="In ascending order, up to number L, L itself excluded.",
 )
 @own(
     "--part",
@@ -80,11 +80,12 @@ def enumerate_(
 ) -> None:
     """List all solutions of every BOARD, streamed in constant memory.
 
-    A 9x9 board with many solutions is listed without a search, in an order that is the same every
-    time, and its parts by --part make up the whole. Other boards, and those with a --limit, are
-    searched, and solutions come as they are found: in a fixed order with -j 1, in any order with
-    more threads. Those of a batch come board by board, in input order, and in ascending order where
-    they are few. Whatever stops the listing, only whole lines are written.
+    A 9x9 board is listed without a search, in an order that is the same every time; all --part
+    together, one after the other, are exactly this list. Other boards, and those with a --limit of
+    at most 10,000, --method search or --device cuda, are searched, and solutions come as they are
+    found: in a fixed order with -j 1, in any order with more threads. --sorted, --from and --to
+    list in ascending order. Solutions of a batch come board by board, in input order, and in
+    ascending order where they are few. Whatever stops the listing, only whole lines are written.
 
     \b
     Examples:

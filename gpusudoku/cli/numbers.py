@@ -79,9 +79,7 @@ class Chosen:
 
     def __post_init__(self) -> None:
         if self.part is not None and (self.ascending or self.limit is not None):
-            raise InputError(
-                "--part divides the quick order: it goes without --sorted, --from, --to and --limit"
-            )
+            raise InputError("--part cannot be combined with --sorted, --from, --to or --limit")
         if self.first is not None and self.last is not None and self.first > self.last:
             raise InputError(f"--from {self.first} is more than --to {self.last}")
 

@@ -10,8 +10,10 @@ import pytest
 import gpusudoku
 from gpusudoku import collection
 from gpusudoku.formats import parse
+from gpusudoku.orders import choose
 from tests import naive
 from tests.boards import LINE_4X4, PUZZLE
+from tests.orders.short import short_lists
 
 EMPTY = "." * 16
 WRONG = "11" + "." * 14
@@ -38,6 +40,11 @@ class TestNth:
         assert (status, out) == (2, "")
         assert "both hold 1: no solution" in err
         assert err.splitlines()[-1].endswith("no solution 0: there are none")
+
+    def test_the_first_ones_need_no_count(self, run, monkeypatch):
+        monkeypatch.setattr(choose, "count_one", None)
+        out = run("nth", MANY, 3, 1)[1].splitlines()
+        assert out == run("enumerate", MANY, "--to", 4)[1].splitlines()[3:0:-2]
 
     def test_several_boards(self, run, file):
         status, out, err = run("nth", file(f"{EMPTY}\n{EMPTY}\n"), 0)
@@ -67,6 +74,11 @@ class TestRank:
         given = ALL[17] if names[1] == "-" else EMPTY
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
         assert run("rank", *names)[1] == "17\n"
+
+    def test_boxes_are_those_of_the_board(self, run, file):
+        """A grid alone would have boxes of another shape."""
+        grid = run("nth", "@box3x2-many", 300)[1]
+        assert run("rank", "@box3x2-many", file(grid))[1] == "300\n"
 
     def test_both_from_standard_input(self, run):
         status, _, err = run("rank", "-", "-")
@@ -152,6 +164,16 @@ class TestEnumerate:
     def test_bounds(self, run, bounds, expected):
         status, out, _ = run("enumerate", EMPTY, *(bounds or ["--sorted"]))
         assert (status, out.splitlines()) == (0, expected)
+
+    def test_the_board_that_is_too_expensive_is_named(self, run, file, monkeypatch):
+        short_lists(monkeypatch)
+        monkeypatch.setattr(choose, "MOST_SECONDS", 0.0)
+        boards = file(f"{ALL[0]}\n{EMPTY}\n")
+        status, out, err = run("enumerate", boards, "--from", 0, "--to", 9)
+        assert (status, out.splitlines()) == (0, [ALL[0], *ALL[:9]])
+        status, out, err = run("enumerate", boards, "--from", 9)
+        assert (status, out) == (1, "")
+        assert "board.txt:2: too expensive" in err
 
     @pytest.mark.parametrize("parts", [1, 3, 7, 300])
     def test_parts(self, run, parts):
