@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 from gpusudoku.cli import lines
 from gpusudoku.jobs import interrupts
-interrupts.PATIENCE_SECONDS = 120
+interrupts.PATIENCE_SECONDS = {patience}
 lines.GRACE_SECONDS, lines.PIPE_ROOM = {grace}, 1 << 16
 from gpusudoku.__main__ import main
 main()
@@ -38,14 +38,20 @@ def file(tmp_path):
 def start():
     """Start ``gpusudoku`` with arguments as a process, which does not outlive the test.
 
-    It is not ended by force, and ``grace`` is for a reader that stopped within a line.
+    It is ended by force after ``patience`` seconds only, and ``grace`` is for a reader that stopped
+    within a line.
     """
     processes = []
 
-    def call(*arguments, env=None, grace=0.5, **settings):
+    def call(*arguments, env=None, grace=0.5, patience=120, **settings):
         settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **settings}
         process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM.format(grace=grace), *map(str, arguments)],
+            [
+                sys.executable,
+                "-c",
+                PROGRAM.format(grace=grace, patience=patience),
+                *map(str, arguments),
+            ],
             cwd=ROOT,
             env={**os.environ, "GPUSUDOKU_DEVICE": "cpu", **(env or {})},
             **settings,

@@ -53,7 +53,10 @@ def wide(tmp_path):
 def test_nobody_reads_a_line_longer_than_a_pipe_takes_at_once(start, wide, name, deaf):
     ours, theirs = os.pipe()
     stderr = theirs if deaf else subprocess.PIPE
-    process = start("enumerate", wide, "--box", "8x8", stdout=theirs, stderr=stderr)
+    patience = 5 if deaf else 120  # what it says when it ends can wait for ever, too
+    process = start(
+        *("enumerate", wide, "--box", "8x8"), stdout=theirs, stderr=stderr, patience=patience
+    )
     wait_for(lambda: not select.select([], [theirs], [], 0)[1])  # the pipe is full
     said = ended_by(process, name)
     os.close(theirs)
