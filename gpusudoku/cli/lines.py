@@ -98,7 +98,9 @@ class Lines:
                 if deadline is None and self._heeds and interrupted():
                     end, deadline = _line_end(data, sent), time.monotonic() + GRACE_SECONDS
                 elif self._ready():
-                    sent += os.write(self._descriptor, data[sent : min(sent + self._room(), end)])
+                    stop = min(sent + self._room(), end)
+                    whole = _last_line_end(data, stop)
+                    sent += os.write(self._descriptor, data[sent : whole if whole > sent else stop])
                 elif deadline is not None and time.monotonic() > deadline:
                     break
         except OSError:

@@ -35,8 +35,8 @@ def test_arguments_are_flattened_as_numba_does() -> None:
 
 def test_numba_flattens_them_like_this() -> None:
     """The number of words is that of the parameters which the compiler made."""
-    [function] = parse(compiled.texts()[9, 0]).functions.values()
-    words = [1, 9, 9, 11 + 9, 3 * 7, 1, 7]
+    [function] = parse(compiled.texts()[0, 9, 0]).functions.values()
+    words = [1, 1, 9, 9, 11 + 7 + 9, 3 * 7, 7]
     assert len(words) == len(signature(nine.build_kernel()).parameters)
     assert len(function.parameters) == sum(words)
 
