@@ -55,7 +55,7 @@ def cases() -> list[compiled.Case]:
     found |= {case(small, SearchSettings(), 1)}  # the other way in which stacks may lie
     for box, propagate, strategy in product((nine, small), SIZES.techniques, STRATEGIES):
         found.add(case(box, search_settings(Options(propagate=propagate, strategy=strategy))))
-    return [*sorted(found), CAPABILITY]
+    return [*sorted(found), (0, *CAPABILITY), (1, *CAPABILITY)]
 
 
 def case(box: Geometry, settings: SearchSettings, *flag: int) -> compiled.Case:
