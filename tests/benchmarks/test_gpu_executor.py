@@ -12,7 +12,7 @@ import pytest
 
 from gpusudoku import collection
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.engines.cuda import availability
+from gpusudoku.engines.cuda import availability, device
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import STRATEGIES, Options
 from gpusudoku.planning.search import search_settings
@@ -80,6 +80,8 @@ def test_everything(rehearse: Rehearse, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(gpu, "REHEARSAL", SIZES)
     card = Card(CAPABILITY)
     card.insert(monkeypatch)
+    whole_warps = replace(device.SIMULATED, sum_threads_per_block=64)  # not what the simulator has
+    monkeypatch.setattr(device, "SIMULATED", whole_warps)
     done, results = rehearse("--minutes", "14")
     assert done.exit_code == 0, done.output
     assert (results["failed"], results["left out"]) == ([], [])
