@@ -119,12 +119,12 @@ def test_an_error_comes_after_all_boards_before_it(run, path, monkeypatch):
 def test_an_interrupt_at_any_moment(start, tmp_path, command, seed):
     """Lines are whole, and log, message and stdout agree."""
     boards, log = tmp_path / "boards", tmp_path / "log"
-    boards.write_text(f"{FULL}\n" * 400_000)
+    boards.write_text(f"{FULL}\n" * 1_000_000)
     with (tmp_path / "out").open("w") as out:
         process = start(command, boards, "-j", 16, "--log", log, stdout=out)
         while not (log.exists() and log.stat().st_size):
             time.sleep(0.01)
-        time.sleep(random.Random(seed).random() / 2)
+        time.sleep(random.Random(seed).random() / 5)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=100) == 130
     lines = (tmp_path / "out").read_text().splitlines(keepends=True)
