@@ -168,13 +168,18 @@ class Slice:
 
     def _bounds(self) -> tuple[int, int | None, int]:
         """First, end and step, without counting if that is not needed for them."""
-        if len(self._slices) <= 1:
-            [whole] = self._slices or (slice(None),)
-            start, stop, step = (each and index(each) for each in _parts(whole))
-            if (start or 0) >= 0 and (stop is None or stop >= 0) and (step or 1) > 0:
-                return start or 0, stop, step or 1
-        numbers = self._numbers
-        return numbers.start, numbers.stop, numbers.step
+        first, stride = 0, 1
+        end: int | None = None
+        for each in self._slices:
+            start, stop, step = (part and index(part) for part in _parts(each))
+            if (start or 0) < 0 or (stop or 0) < 0 or (step or 1) < 0:
+                numbers = self._numbers  # counted from the end
+                return numbers.start, numbers.stop, numbers.step
+            if stop is not None:
+                last = first + stop * stride
+                end = last if end is None else min(end, last)
+            first, stride = first + (start or 0) * stride, stride * (step or 1)
+        return first, end, stride
 
     def _looked_up(self) -> Iterator[NDArray[np.uint8]]:
         numbers, count = self._numbers, self.count

@@ -12,6 +12,7 @@ import pytest
 import gpusudoku
 from gpusudoku import Board, Options, Solutions
 from gpusudoku.listing import solutions
+from gpusudoku.orders import choose
 from tests import naive
 from tests.boards import puzzle
 from tests.orders.short import short_lists
@@ -145,3 +146,9 @@ class TestCopies:
     def test_options_are_kept(self) -> None:
         made = pickle.loads(pickle.dumps(solutions(BOARD, device="cpu", jobs=1, strategy="first")))
         assert made._orders.options == Options(device="cpu", jobs=1, strategy="first")
+
+
+def test_slices_of_slices_need_no_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose, "count_one", None)
+    found = solutions("1" + "." * 80, device="cpu")
+    assert list(found[:40][::2][:3]) == list(found[:5:2])

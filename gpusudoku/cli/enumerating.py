@@ -134,8 +134,8 @@ class Listing:
 
 def _is_contracted(board: Batch, options: Options) -> bool:
     """Whether a board that is to be listed whole is listed by the contraction."""
-    from gpusudoku.contraction.prepare import NINE
+    from gpusudoku.contraction.prepare import is_nine
     from gpusudoku.planning.choose import only_searches
 
-    able = board.geometry == NINE and board.candidates is None
+    able = is_nine(board.geometry, board.candidates)
     return able and options.device != "cuda" and not only_searches(options)

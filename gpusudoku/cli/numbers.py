@@ -106,12 +106,8 @@ class Chosen:
         return solutions.lines(*self._range(solutions))
 
     def _slice(self, solutions: Solutions) -> Slice:
-        first, last = self.first or 0, self.last
-        if self.limit is not None:
-            last = first + self.limit if last is None else min(last, first + self.limit)
-        return solutions[first:last]  # in one: of a slice of a slice all solutions are counted
+        return solutions[self.first : self.last][: self.limit]
 
-    def _range(self, solutions: Solutions) -> tuple[int, int | None]:
-        if self.part is not None:
-            return solutions.part(*self.part)
-        return 0, None if self.limit is None else min(self.limit, solutions.count)
+    def _range(self, solutions: Solutions) -> tuple[int, int]:
+        first, last = solutions.part(*(self.part or (1, 1)))
+        return first, last if self.limit is None else min(self.limit, last)

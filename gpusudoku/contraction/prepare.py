@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.effort import Effort
@@ -30,6 +33,14 @@ LONG_LOOK, MOST_LOOK = 1.0, 10.0
 """See LOOK_SHARE; and the most seconds of all, if there is another method."""
 WORTH_PARTS = 10.0
 """If a search takes fewer seconds, it is not worth looking for a contraction in parts."""
+
+
+def is_nine(geometry: Geometry, candidates: NDArray[np.uint64] | None) -> bool:
+    """Whether boards of a shape, with these given candidates or None, are contracted by ``Nine``.
+
+    Contractions count boards of clues; those of 9x9 cells are never too expensive.
+    """
+    return geometry == NINE and candidates is None
 
 
 def contraction_kernels(geometry: Geometry) -> list[Kernel]:

@@ -20,7 +20,7 @@ from gpusudoku import __version__
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.contraction.nine.shares import nine_shares
-from gpusudoku.contraction.prepare import NINE
+from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import make_engine
@@ -71,7 +71,7 @@ class Orders:
         self._count: int | None = None
         self._shares: NDArray[Any] | None = None
         self._looked = False
-        self._contracts = board.geometry == NINE and board.given_candidates is None
+        self._contracts = is_nine(board.geometry, board.given_candidates)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (__version__, self.board, self.options)

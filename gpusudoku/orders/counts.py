@@ -11,7 +11,7 @@ import numpy as np
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.cells import digit_masks
-from gpusudoku.contraction.prepare import NINE
+from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.job import Progress
@@ -45,7 +45,7 @@ def counts_of_digits(
     kinds = [alike.get(digit, digit) for digit in digits]
     known: dict[int, int] = {}
     block = _with_digits(board, cell, list(dict.fromkeys(kinds)))
-    if options.method == "auto" and block.geometry == NINE and block.candidates is None:
+    if options.method == "auto" and is_nine(block.geometry, block.candidates):
         options = replace(options, method="contraction")
 
     def one(single: Batch, chosen: Options) -> Count:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import in_blocks
 from gpusudoku.contraction.nine.share_batch import many_nine_shares
-from gpusudoku.contraction.prepare import NINE
+from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
@@ -76,7 +76,7 @@ def shared(block: Batch, options: Options, engine: Engine) -> Shared:
         found = ordered[ends[index] - counts[index] : ends[index]]
         shares[index] = shares_in(found, geometry.n)
     many = np.flatnonzero(counts >= FEW)
-    if geometry == NINE and block.candidates is None:
+    if is_nine(geometry, block.candidates):
         simplified = Frontier.of(block.chosen(counts >= FEW)).simplified(SearchSettings())
         shares[many] = many_nine_shares(simplified.candidates, engine.threads)
     else:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import Later
 from gpusudoku.contraction.nine.batch import contract_cheap
-from gpusudoku.contraction.prepare import NINE
+from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.jobs.cancel import CancelToken
@@ -127,7 +127,7 @@ def _mixed(
     one: CountsOne,
 ) -> Generator[Counts, None, None]:
     """Take the counts of boards with few solutions, and count the others as suits each."""
-    contractible = block.geometry == NINE and block.candidates is None
+    contractible = is_nine(block.geometry, block.candidates)
     if contractible and options.method != "search" and many.any():
         others = _contracted(block.chosen(many), options, engine, one)
     else:
@@ -148,7 +148,7 @@ def _mixed(
 def _contracted(block: Batch, options: Options, engine: Engine, one: CountsOne) -> Iterator[Count]:
     """Contract every board: cheap 9x9 boards each on one thread, others each on all."""
     alone = replace(options, method="contraction")
-    contractible = block.geometry == NINE and block.candidates is None
+    contractible = is_nine(block.geometry, block.candidates)
     for first in range(0, len(block), CONTRACTED_BOARDS):
         boards = block.part(first, first + CONTRACTED_BOARDS)
         counts, expensive, seconds = [0] * len(boards), set(range(len(boards))), 0.0

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tests.benchmarks.processes import run_script
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 
@@ -138,7 +137,7 @@ def test_the_record_is_shown() -> None:
     """The file in the repository fits the script."""
     path = FOLDER / "results" / "kernels.json"
     runs = json.loads(path.read_text())["runs"]
-    done = run("--show")
+    done = run_script("kernel_resources", "--show")
     assert done.returncode == 0, done.stderr
     rows = [line for line in done.stdout.splitlines() if line.startswith("| ")]
     assert len(rows) == 1 + len(runs)
@@ -146,20 +145,7 @@ def test_the_record_is_shown() -> None:
 
 
 def test_without_a_compiler() -> None:
-    done = run(NUMBA_ENABLE_CUDASIM="1")
+    done = run_script("kernel_resources", NUMBA_ENABLE_CUDASIM="1")
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "simulator" in done.stderr
-
-
-def run(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    root = str(FOLDER.parent)
-    search = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
-    return subprocess.run(
-        [sys.executable, str(FOLDER / "kernel_resources.py"), *options],
-        env={**os.environ, "PYTHONPATH": search, **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )

@@ -6,9 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +17,7 @@ import warp_code
 from click.testing import CliRunner
 from warp_machine import Machine
 
+from tests.benchmarks.processes import run_script
 from tests.benchmarks.test_warp_lanes import AFTER, BEFORE, listing, operands, run
 from tests.compiler import need_compiler, need_numba_cuda, said
 
@@ -182,14 +180,14 @@ def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_record_is_shown() -> None:
     """The file in the repository fits the script."""
-    done = script("--show")
+    done = run_script("warp", "--show")
     assert done.returncode == 0, done.stderr
     assert "computed and not measured" in done.stdout
     assert done.stdout.count("| @") == 2 * len(warp.BOARDS)
 
 
 def test_without_a_compiler() -> None:
-    done = script(NUMBA_ENABLE_CUDASIM="1")
+    done = run_script("warp", NUMBA_ENABLE_CUDASIM="1")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert "simulator" in done.stderr
@@ -260,15 +258,3 @@ def test_whole_boards_of_the_kernel() -> None:
     assert board["number"] > 100
     assert 0 < max(board["cycles"].values()) < 200
     assert (puzzles["of"], puzzles["number"], puzzles["boards"]) == ("puzzles", 1, 1)
-
-
-def script(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    search = os.pathsep.join(filter(None, [str(FOLDER.parent), os.environ.get("PYTHONPATH")]))
-    return subprocess.run(
-        [sys.executable, str(FOLDER / "warp.py"), *options],
-        env={**os.environ, "PYTHONPATH": search, **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )

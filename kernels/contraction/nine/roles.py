@@ -57,41 +57,33 @@ def choose_roles(lists, numbering, roles):
 
     There must be a solution, as far as ``survey`` knows.
     """
-    order = _symmetry(lists.masks)
-    least, best = inf, 0
-    for plan in range(PLANS):
-        _assign(plan, numbering.occurring, roles)
-        price = _price(order, lists.size, roles)
-        if price < least:
-            least, best = price, plan
-    _write_roles(best, lists, numbering, roles)
-    return least
+    return _write_cheapest(0, PLANS, 1, lists, numbering, roles)
 
 
 @jitable
 def choose_turn(pivot, lists, numbering, roles):
     """Write the cheapest roles in which a line is P; return their price in nanoseconds."""
+    first = PLANS // 2 * (pivot < 3) + pivot % 3  # in the first half stacks are summed
+    return _write_cheapest(first, first + PLANS // 2, 3, lists, numbering, roles)
+
+
+@jitable
+def _write_cheapest(first, last, step, lists, numbering, roles):
+    """Write the cheapest roles of some plans, and which tensors are equal; return their price."""
     order = _symmetry(lists.masks)
     least, best = inf, 0
-    first = PLANS // 2 * (pivot < 3) + pivot % 3  # in the first half stacks are summed
-    for plan in range(first, first + PLANS // 2, 3):
+    for plan in range(first, last, step):
         _assign(plan, numbering.occurring, roles)
         price = _price(order, lists.size, roles)
         if price < least:
             least, best = price, plan
-    _write_roles(best, lists, numbering, roles)
-    return least
-
-
-@jitable
-def _write_roles(plan, lists, numbering, roles):
-    """Write the roles of a plan, and which tensors are equal."""
-    _assign(plan, numbering.occurring, roles)
+    _assign(best, numbering.occurring, roles)
     for role in range(3):
         roles.tensor[role] = role
         for other in range(role):
             if _same_tensor(role, other, lists, numbering, roles):
                 roles.tensor[role] = roles.tensor[other]
+    return least
 
 
 @jitable
