@@ -6,6 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from itertools import repeat
 from typing import Any
 
@@ -17,7 +18,8 @@ from gpusudoku import formats
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.places import Places
-from gpusudoku.cli.options import own_option
+from gpusudoku.cli.answering import asked_form
+from gpusudoku.cli.options import compose, own_option
 from gpusudoku.cli.records import distinct
 from gpusudoku.cli.tables import OneHeader, as_row
 
@@ -25,14 +27,27 @@ FORMS = (*formats.FORMATS, "jsonl")
 
 
 def solution_form(command: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The option of a command that chooses the form of solutions, ``form``."""
-    return own_option(command)(
-        "--format",
-        "form",
-        type=click.Choice(FORMS),
-        default="line",
-        help="How to write solutions; csv, tsv and jsonl tell the board of each, too.",
+    """The options of a command that choose the form of solutions; it gets one, ``form``."""
+    own = own_option(command)
+    options = compose(
+        own(
+            "--format",
+            "form",
+            type=click.Choice(FORMS),
+            help="How to write solutions; csv, tsv and jsonl tell the board of each, too."
+            "  [default: line]",
+        ),
+        own("--json", "as_json", is_flag=True, help="The same as --format jsonl."),
     )
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def with_form(*, form: str | None, as_json: bool, **others: Any) -> Any:
+            return function(form=asked_form(form, as_json) or "line", **others)
+
+        return options(with_form)
+
+    return decorate
 
 
 @dataclass(frozen=True)

@@ -110,18 +110,20 @@ def rank(
 ) -> None:
     """Print the number that every SOLUTION of BOARD has in ascending order.
 
-    A SOLUTION is a full grid: in a file of one or many, - for standard input, or itself. Numbers
-    count from 0; nth turns them into solutions again.
+    A SOLUTION is a full grid: in a file of one or many, - for standard input, or itself. If the
+    file is a table, --column tells where its solutions are. Numbers count from 0; nth turns them
+    into solutions again.
 
     \b
     Examples:
       gpusudoku rank board.txt solutions.txt
+      gpusudoku rank board.txt samples.csv --column solution
       gpusudoku sample board.txt | gpusudoku rank board.txt -
     """
     if board == "-" and "-" in grids:
         raise InputError("standard input cannot be both the board and the solutions")
     with Output(output, force, [board, *grids]) as out, ProgressLine() as line:
-        source = Source([board], reading)
+        source = Source([board], replace(reading, column=None))
         batch = _only(board, source)
         solutions = _solutions(source, batch, fields, line.update)
         geometry = batch.geometry

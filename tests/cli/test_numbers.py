@@ -10,7 +10,7 @@ import pytest
 import gpusudoku
 from gpusudoku import collection
 from gpusudoku.formats import parse
-from gpusudoku.orders import choose
+from gpusudoku.orders import choose, many
 from tests import naive
 from tests.boards import LINE_4X4, PUZZLE
 from tests.orders.short import short_lists
@@ -34,6 +34,15 @@ class TestNth:
         """Nothing is written, not even those that there are."""
         status, out, err = run("nth", EMPTY, *numbers)
         assert (status, out, len(err.splitlines())) == (2, "", 1)
+
+    @pytest.mark.parametrize("numbers", [["-1"], [3, "-17"], ["-17", 3]])
+    def test_numbers_are_not_below_zero(self, run, numbers):
+        """They are no options, as they look."""
+        status, out, err = run("nth", EMPTY, *numbers)
+        below = next(each for each in numbers if "-" in str(each))
+        assert (status, out) == (2, "")
+        assert err == f"gpusudoku: no solution {below}: numbers count from 0\n"
+        assert "No such option" in run("nth", EMPTY, 1, "--sorted")[2]
 
     def test_no_solution(self, run):
         status, out, err = run("nth", WRONG, 0)
@@ -93,6 +102,29 @@ class TestRank:
         assert (status, out) == (2, "0\n")
         assert "board.txt:2: " in err
 
+    def test_a_new_file(self, run, tmp_path):
+        path = tmp_path / "ranks.txt"
+        assert run("rank", EMPTY, ALL[5], ALL[3], "-o", path)[:2] == (0, "")
+        assert path.read_text() == "5\n3\n"
+        status, _, err = run("rank", EMPTY, ALL[9], "-o", path, "-q")
+        assert (status, err.count("\n"), path.read_text()) == (2, 1, "5\n3\n")
+
+    @pytest.mark.parametrize("form", ["csv", "jsonl"])
+    def test_records_of_solutions(self, run, tmp_path, form):
+        path = tmp_path / "records"
+        run("nth", EMPTY, 7, 200, "--format", form, "-o", path)
+        assert run("rank", EMPTY, path, "--column", "solution")[1] == "7\n200\n"
+
+    @pytest.mark.parametrize("command", ["nth", "rank"])
+    def test_bad_boards_that_are_reported(self, run, file, command):
+        """With --keep-going the one good board is taken, if there is one."""
+        what = 5 if command == "nth" else ALL[5]
+        answer = f"{ALL[5]}\n" if command == "nth" else "5\n"
+        for boards, wanted in ((f"{EMPTY[1:]}\n", ""), (f"12345\n{EMPTY}\n", answer)):
+            status, out, err = run(command, file(boards), what, "--box", "2x2", "--keep-going")
+            assert (status, out) == (2, wanted)
+            assert "board.txt:1: " in err
+
 
 class TestSample:
     def test_solutions(self, run):
@@ -114,6 +146,11 @@ class TestSample:
         [seed] = [line.split()[-1] for line in err.splitlines() if "seed" in line]
         assert run("sample", EMPTY, "-n", 20, "--seed", seed)[1] == out
 
+    def test_a_seed_is_told_where_something_is_drawn(self, run):
+        assert "seed" not in run("sample", WRONG)[2]
+        assert "seed" not in run("sample", EMPTY, "-n", 0)[2]
+        assert "seed" not in run("sample", EMPTY, "-q")[2]
+
     def test_distinct(self, run):
         out = run("sample", EMPTY, "-n", 288, "--distinct", "--seed", 3)[1].splitlines()
         assert sorted(out) == ALL
@@ -129,10 +166,21 @@ class TestSample:
         lines = out.splitlines()
         assert (status, len(lines)) == (1, 6)
         assert set(lines[3:]) <= {"".join(map(str, s)) for s in naive.solutions(parse(LINE_4X4))}
-        assert "board.txt:2: no solution to draw" in err
+        wrong = "board.txt:2: no solution to draw: r1c1 and r1c2 both hold 1\n"
+        assert err.endswith(wrong)
+        assert err.count("no solution") == 1
 
     def test_none(self, run):
-        assert run("sample", EMPTY, "-n", 0)[:2] == (0, "")
+        for board in (EMPTY, WRONG):
+            assert run("sample", board, "-n", 0)[:2] == (0, "")
+
+    def test_a_form_that_cannot_show_a_board(self, run, file):
+        """That is an error of the option, as elsewhere."""
+        for command in (["sample"], ["enumerate"], ["enumerate", "--sorted"], ["nth"]):
+            k = [3] if command == ["nth"] else []
+            status, out, err = run(*command, file(EMPTY), *k, "--format", "hex", "-q")
+            assert (status, out, err.count("\n")) == (2, "", 1)
+            assert "hexadecimal is for 16" in err
 
     @pytest.mark.parametrize("number", [-1, "x", "1.5"])
     def test_bad_numbers(self, run, number):
@@ -155,7 +203,6 @@ class TestEnumerate:
             (("--to", 3), ALL[:3]),
             (("--from", 7, "--to", 9), ALL[7:9]),
             (("--from", 7, "--to", 7), []),
-            (("--from", 288), []),
             (("--to", 10**30), ALL),
             (("--from", 285, "--limit", 2), ALL[285:287]),
             (("--sorted", "--limit", 2), ALL[:2]),
@@ -164,6 +211,19 @@ class TestEnumerate:
     def test_bounds(self, run, bounds, expected):
         status, out, _ = run("enumerate", EMPTY, *(bounds or ["--sorted"]))
         assert (status, out.splitlines()) == (0, expected)
+
+    @pytest.mark.parametrize("first", [288, 10**30])
+    def test_beyond_the_last(self, run, file, first):
+        """As of a list nothing is there, but nobody takes that for an answer in silence."""
+        status, out, err = run("enumerate", EMPTY, "--from", first)
+        assert (status, out) == (0, "")
+        assert f"no solution from number {first} on: there are 288\n" in err
+        boards = file(f"{EMPTY}\n{ALL[0]}\n{WRONG}\n")
+        status, out, err = run("enumerate", boards, "--from", 287)
+        assert (status, out.split()) == (0, ALL[287:])
+        assert "2 boards have no solution from number 287 on\n" in err
+        for bounds in (["--from", 5, "--to", 5], ["--from", 0], ["--from", 280]):
+            assert "no solution" not in run("enumerate", EMPTY, *bounds)[2]
 
     def test_the_board_that_is_too_expensive_is_named(self, run, file, monkeypatch):
         short_lists(monkeypatch)
@@ -174,6 +234,32 @@ class TestEnumerate:
         status, out, err = run("enumerate", boards, "--from", 9)
         assert (status, out) == (1, "")
         assert "board.txt:2: too expensive" in err
+
+    @pytest.mark.parametrize(
+        "command",
+        [["sample", "--seed", 1], ["enumerate", "--part", "1/1"], ["shares", "--format", "text"]],
+    )
+    def test_no_other_board_is_lost(self, run, file, monkeypatch, command):
+        """One line for what is too expensive, and an exit status; all else as without it."""
+        short_lists(monkeypatch)
+        monkeypatch.setattr(choose, "MOST_SECONDS", 0.0)
+        monkeypatch.setattr(many, "FEW", 2)
+        few = "1234341221434..."
+        wanted = run(*command, file(f"{ALL[0]}\n{few}\n"), "-q")[1].replace(":2:", ":3:")
+        status, out, err = run(*command, file(f"{ALL[0]}\n{EMPTY}\n{few}\n"), "-q")
+        assert (status, out) == (1, wanted)
+        assert "board.txt:2: too expensive" in err
+        assert err.count("\n") == 1
+        bad = file(f"{ALL[0]}\n{EMPTY}\n{few}\n123\n")
+        assert run(*command, bad, "-q", "--keep-going")[:2] == (2, wanted)
+
+    def test_statistics_tell_what_was_done(self, run, file):
+        """Few solutions are found by a search, whatever else could find them."""
+        err = run("enumerate", EMPTY, "--from", 3, "--stats")[2]
+        assert "listed by number: ascending order\n" in err
+        err = run("enumerate", file(f"{EMPTY}\n{EMPTY}\n"), "--part", "1/9", "--stats")[2]
+        assert "listed by number: 2 boards\n" in err
+        assert "contract" not in err
 
     @pytest.mark.parametrize("parts", [1, 3, 7, 300])
     def test_parts(self, run, parts):
