@@ -192,9 +192,11 @@ class Slice:
     def _short(self) -> range | None:
         """The numbers that are here, if they are less than EARLY: found without counting all."""
         bounds = None if self._orders.is_counted else self._bounds()
-        if bounds is None or bounds[1] is None or bounds[1] > EARLY:
+        if bounds is None:
             return None
         first, end, step = bounds
+        if end is None or end > EARLY:
+            return None
         with telling_interrupts():
             found = sum(map(len, self._orders.ascending.rows(0, end)))
         return range(first, min(end, found), step)
