@@ -40,8 +40,6 @@ own = own_option("enumerate")
     metavar="N",
     help="List at most N solutions of each board.",
 )
-@output_file("enumerate")
-@solution_form("enumerate")
 @own("--sorted", "in_order", is_flag=True, help="In ascending order.")
 @own(
     "--from",
@@ -63,6 +61,8 @@ own = own_option("enumerate")
     metavar="I/N",
     help="Part I of N parts of the same size, I from 1 to N: for many machines.",
 )
+@solution_form("enumerate")
+@output_file("enumerate")
 @statistics("enumerate")
 @reading
 def enumerate_(
