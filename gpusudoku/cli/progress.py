@@ -18,6 +18,8 @@ DELAY_SECONDS = 0.5
 EVERY_SECONDS = 0.2
 SILENCE_SECONDS = 0.5
 """What tells no progress for so long is shown to go on."""
+JOIN_SECONDS = 2.0
+"""No longer is waited for who writes: the terminal may be stopped."""
 BAR_WIDTH = 24
 LEAST_DONE = 0.01
 """If less is done, it does not tell how long the rest takes."""
@@ -66,7 +68,7 @@ class ProgressLine:
         finally:
             done.set()
             if self._on:
-                clock.join(EVERY_SECONDS)  # no longer: nobody may read what it writes
+                clock.join(JOIN_SECONDS)
             self.clear()
             self._hidden = hidden
 
