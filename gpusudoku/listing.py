@@ -26,7 +26,7 @@ from gpusudoku.options import OptionFields, Options, is_integer, takes_options
 from gpusudoku.orders.choose import Orders
 from gpusudoku.orders.protocol import Ordered
 from gpusudoku.orders.sampling import SEED_BITS, Uniform
-from gpusudoku.slicing import Slice, joined
+from gpusudoku.slicing import TOO_MANY, Slice, joined
 
 
 class Solutions(Slice):
@@ -78,6 +78,10 @@ class Solutions(Slice):
                 f" solutions(board)[:{options.limit}]"
             )
         super().__init__(Orders(board, options, engine_for(options, engine), progress), ())
+
+    def __len__(self) -> int:
+        # A TypeError, because list() asks for the length first, and passes over this error alone.
+        raise TypeError(TOO_MANY)
 
     def __bool__(self) -> bool:
         """Whether there are any, which is known without counting them."""
@@ -229,4 +233,6 @@ def solutions(
     InputError, DeviceError
         As ``count`` does.
     """
+    if isinstance(board, Slice):
+        raise InputError("expected a board, found its solutions: use them as they are, or .board")
     return Solutions(board_of(board, box), Options(**options), engine=engine, progress=progress)

@@ -11,13 +11,16 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpusudoku.board.board import Board
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.given import BoardLike
 from gpusudoku.jobs.interrupts import telling_interrupts, telling_interrupts_of
 from gpusudoku.orders.checking import solution_of
 from gpusudoku.orders.choose import Orders
 from gpusudoku.orders.protocol import as_texts
 
+TOO_MANY = "solutions may be more than len() can tell: use .count"
+LENGTH_SECONDS = 2.0
+"""``len`` counts all solutions of a board, if that should not take longer on one core."""
 EARLY = 1 << 10
 """A solution with a smaller number is listed, without counting all."""
 TAKEN = 1 << 12
@@ -31,8 +34,8 @@ NEAR = 64
 class Slice:
     """Some solutions of a board, in ascending order: what a slice of ``Solutions`` is.
 
-    It behaves like a list of boards but for ``len``, which Python limits: use ``count``. Nothing is
-    worked out before it is asked for, and going through the solutions takes constant memory.
+    It behaves like a list of boards. Nothing is worked out before it is asked for, and going
+    through the solutions takes constant memory. Python limits ``len``: of many use ``count``.
     """
 
     def __init__(self, orders: Orders, slices: tuple[slice, ...]) -> None:
@@ -56,12 +59,32 @@ class Slice:
         return max(0, -((numbers.start - numbers.stop) // numbers.step))
 
     def __len__(self) -> int:
-        # A TypeError, because list() asks for the length first, and passes over this error alone.
-        raise TypeError("solutions may be more than len() can tell: use .count")
+        """The count, where Python can tell it, and it does not take long.
+
+        Raises
+        ------
+        OverflowError
+            If they are more.
+        TypeError
+            If they have to be counted, and that should take long: ``list`` passes over this.
+        """
+        numbers = self._short()
+        if numbers is None:
+            try:
+                with telling_interrupts():
+                    self._orders.counted(LENGTH_SECONDS)
+            except TooExpensive:
+                raise TypeError("to count the solutions should take long: use .count") from None
+            numbers = self._numbers
+        try:
+            return len(numbers)
+        except OverflowError:
+            raise OverflowError(TOO_MANY) from None
 
     def __bool__(self) -> bool:
-        """Whether there are any; of a whole board that is known without counting them."""
-        return bool(self._numbers)
+        """Whether there are any; of the first of a board that is known without counting all."""
+        numbers = self._short()
+        return bool(self._numbers if numbers is None else numbers)
 
     def __iter__(self) -> Iterator[Board]:
         for block in self._ascending():
@@ -146,7 +169,7 @@ class Slice:
         return telling_interrupts_of(self._each_block())
 
     def _each_block(self) -> Iterator[NDArray[np.uint8]]:
-        start, stop, step = self._bounds()
+        start, stop, step = self._bounds() or _bounds_of(self._numbers)
         if not 0 < step <= NEAR:
             yield from self._looked_up()
             return
@@ -166,15 +189,26 @@ class Slice:
             numbers = numbers[each]
         return numbers
 
-    def _bounds(self) -> tuple[int, int | None, int]:
-        """First, end and step, without counting if that is not needed for them."""
+    def _short(self) -> range | None:
+        """The numbers that are here, if they are less than EARLY: found without counting all."""
+        bounds = None if self._orders.is_counted else self._bounds()
+        if bounds is None:
+            return None
+        first, end, step = bounds
+        if end is None or end > EARLY:
+            return None
+        with telling_interrupts():
+            found = sum(map(len, self._orders.ascending.rows(0, end)))
+        return range(first, min(end, found), step)
+
+    def _bounds(self) -> tuple[int, int | None, int] | None:
+        """First, end and step, as far as the slices tell; None if they count from the end."""
         first, stride = 0, 1
         end: int | None = None
         for each in self._slices:
             start, stop, step = (part and index(part) for part in _parts(each))
             if (start or 0) < 0 or (stop or 0) < 0 or (step or 1) < 0:
-                numbers = self._numbers  # counted from the end
-                return numbers.start, numbers.stop, numbers.step
+                return None
             if stop is not None:
                 last = first + stop * stride
                 end = last if end is None else min(end, last)
@@ -226,6 +260,10 @@ def joined(blocks: Iterator[NDArray[np.uint8]], board: Board, number: int) -> ND
         found[start : start + len(block)] = block
         start += len(block)
     return found
+
+
+def _bounds_of(numbers: range) -> tuple[int, int, int]:
+    return numbers.start, numbers.stop, numbers.step
 
 
 def _restored(kind: type[Slice], orders: Orders, slices: tuple[slice, ...]) -> Slice:

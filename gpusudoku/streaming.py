@@ -170,6 +170,9 @@ class Listed:
     """Those of the boards that may have none; all others have some."""
     solutions: Iterable[NDArray[np.uint8]]
     """Blocks of uint8 (k, n * n), to be taken before the next boards are."""
+    board_of: NDArray[np.int64] | None = None
+    """int64 (k): the index of the board of each solution; None if there is one board only. The
+    solutions of several boards are in one block."""
 
 
 def list_batches(
@@ -242,15 +245,18 @@ def _in_turn(
 ) -> Generator[Listed, None, None]:
     """Give the solutions of boards with few, sorted rows, and list the others, each alone."""
     first = np.concatenate([[0], np.cumsum(counts)])
+    board_of = np.repeat(np.arange(len(block)), counts)
     if limit is not None:
-        rank = np.arange(len(rows)) - np.repeat(first[:-1], counts)
+        wanted = np.arange(len(rows)) - first[board_of] < limit
     start = 0
     for many in [*np.flatnonzero(counts >= FEW).tolist(), len(block)]:
         if start < many:
             boards, these = block.part(start, many), slice(first[start], first[many])
             unsolvable = boards.chosen(counts[start:many] == 0)
-            found = rows[these] if limit is None else rows[these][rank[these] < limit]
-            yield Listed(boards, unsolvable, [found])
+            found, owners = rows[these], board_of[these] - start
+            if limit is not None:
+                found, owners = found[wanted[these]], owners[wanted[these]]
+            yield Listed(boards, unsolvable, [found], owners)
         if many < len(block):
             with closing(alone(block.part(many, many + 1))) as listing:
                 for listed in listing:

@@ -156,6 +156,14 @@ class TestOptions:
         with pytest.raises(DeviceError):
             solutions(BOARD, device="cuda")
 
+    @pytest.mark.usefixtures("uncompiled")
+    def test_solutions_are_no_board(self) -> None:
+        found = solutions(LINE_4X4, device="cpu")
+        for wrong in (found, found[:3]):
+            with pytest.raises(InputError, match="found its solutions: use them as they are"):
+                solutions(wrong)  # type: ignore[arg-type]
+        assert solutions(found.board, device="cpu").count == found.count
+
     def test_text_is_a_board(self) -> None:
         assert solutions(LINE_4X4, box="1x4", device="cpu").board.geometry == Geometry(1, 4)
 

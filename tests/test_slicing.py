@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gpusudoku
-from gpusudoku import Board, Options, Solutions
+from gpusudoku import Board, Options, Solutions, slicing
 from gpusudoku.listing import solutions
 from gpusudoku.orders import choose
 from tests import naive
@@ -109,8 +109,18 @@ class TestLists:
     def test_len_tells_what_to_use(self, whole: Solutions) -> None:
         with pytest.raises(TypeError, match=r"use \.count$"):
             len(whole)
-        with pytest.raises(TypeError, match=r"use \.count$"):
-            len(whole[:3])
+        assert list(map(tuple, grids(list(whole)))) == SOLUTIONS
+
+    @pytest.mark.parametrize(
+        "part",
+        [slice(3), slice(7, 40, 3), slice(40, 7), slice(180, 9999), slice(-3, None), slice(200, 3),
+         slice(None, None, -1), slice(0, 0)],
+    )  # fmt: skip
+    def test_len_of_slices(self, whole: Solutions, part: slice) -> None:
+        wanted = len(SOLUTIONS[part])
+        assert (len(whole[part]), bool(whole[part])) == (wanted, wanted > 0)
+        assert len(whole[part][1::2]) == len(SOLUTIONS[part][1::2])
+        assert len(list(whole[part])) == wanted
 
     def test_arrays(self, whole: Solutions) -> None:
         assert np.asarray(whole).dtype == np.uint8
@@ -146,6 +156,29 @@ class TestCopies:
     def test_options_are_kept(self) -> None:
         made = pickle.loads(pickle.dumps(solutions(BOARD, device="cpu", jobs=1, strategy="first")))
         assert made._orders.options == Options(device="cpu", jobs=1, strategy="first")
+
+
+def test_len_of_what_is_not_counted_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first ones need no count. Others have a length if that is soon known; list() has them."""
+    short_lists(monkeypatch)
+    monkeypatch.setattr(slicing, "EARLY", 10)
+    monkeypatch.setattr(slicing, "LENGTH_SECONDS", 0.0)
+    found = solutions(BOARD, device="cpu", jobs=1)
+    assert (len(found[2:9]), bool(found[:1]), bool(found[3:3])) == (7, True, False)
+    with pytest.raises(TypeError, match=r"should take long: use \.count$"):
+        len(found[:11])
+    assert grids(list(found[:11])) == SOLUTIONS[:11]
+    assert found.count == len(found[:]) == len(SOLUTIONS)
+
+
+def test_len_beyond_what_python_can_tell() -> None:
+    found = solutions("1" + "." * 80, device="cpu")
+    assert len(found[10**20 : 10**20 + 5]) == len(found[-5:]) == 5
+    for part in (found[:], found[10:]):
+        with pytest.raises(OverflowError, match=r"use \.count$"):
+            len(part)
+        with pytest.raises(OverflowError, match=r"use \.count$"):
+            list(part)
 
 
 def test_slices_of_slices_need_no_count(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,7 +134,8 @@ def convert(
     texts = _written(source, form, between)
     first = next(texts, None)  # before anything is opened: the form may not suit the board
     with Output(output, force, boards) as out:
-        out.write_header(form)
+        header = formats.header(form)
+        out.write_header(lambda: f"{header}\n".encode() if header else b"")
         if first is not None:
             out.write(first)
         for text in texts:

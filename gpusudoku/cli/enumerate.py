@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gpusudoku.cli.enumerating import Listing
-from gpusudoku.cli.grids import solution_form
+from gpusudoku.cli.grids import solution_form, solution_writer
 from gpusudoku.cli.numbers import Chosen, Part, number_of, part_of
 from gpusudoku.cli.options import (
     Reading,
@@ -24,7 +24,7 @@ from gpusudoku.cli.output import Output
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import Totals, start_engine
 from gpusudoku.cli.source import Source
-from gpusudoku.errors import Interrupted
+from gpusudoku.errors import Interrupted, TooExpensive
 from gpusudoku.options import Options
 
 own = own_option("enumerate")
@@ -40,8 +40,6 @@ own = own_option("enumerate")
     metavar="N",
     help="List at most N solutions of each board.",
 )
-@output_file("enumerate")
-@solution_form("enumerate")
 @own("--sorted", "in_order", is_flag=True, help="In ascending order.")
 @own(
     "--from",
@@ -63,6 +61,8 @@ own = own_option("enumerate")
     metavar="I/N",
     help="Part I of N parts of the same size, I from 1 to N: for many machines.",
 )
+@solution_form("enumerate")
+@output_file("enumerate")
 @statistics("enumerate")
 @reading
 def enumerate_(
@@ -97,25 +97,30 @@ def enumerate_(
     """
     options = Options(**fields)
     chosen = Chosen(in_order, first, last, part, options.limit)
-    source = Source(boards, reading)
+    source, writer = Source(boards, reading), solution_writer(form)
     with Output(output, force, boards) as out, ProgressLine(listing=output is None) as line:
         engine = start_engine(options)
-        out.write_header(form)
+        out.write_header(writer.header)
         totals, done = Totals(engine), 0
         counted = totals if stats else None
-        listing = Listing(source, options, chosen, engine, line, form, counted)
+        listing = Listing(source, options, chosen, engine, line, writer, counted)
         try:
             with closing(listing.all()) as found:
                 for listed, texts in found:
                     line.clear()
                     source.warn_conflicts(listed.doubtful)
-                    for text in texts:
-                        out.write(text)
+                    try:
+                        for text in texts:
+                            out.write(text)
+                    except TooExpensive as error:
+                        line.clear()
+                        source.unanswered(error)
                     done += len(listed.boards)
                     if not source.single:
                         line.boards(done, source.share)
         except (KeyboardInterrupt, Interrupted):
             raise Interrupted(f"interrupted: {out.lines} lines written", out.lines) from None
+    listing.tell_beyond()
     if stats and not source.single:
         totals.show()
     source.finish()

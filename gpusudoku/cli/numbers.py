@@ -93,6 +93,17 @@ class Chosen:
         """Whether their order matters, so that they cannot come as a search finds them."""
         return self.ascending or self.part is not None
 
+    @property
+    def order(self) -> str:
+        """What their order is called."""
+        return "ascending" if self.ascending else "quick"
+
+    def is_beyond(self, solutions: Solutions) -> bool:
+        """Whether a board has no solution with the first number, though some were to be listed."""
+        if not self.first or self.first == self.last:
+            return False
+        return self.first >= solutions.count
+
     def blocks(self, solutions: Solutions) -> Iterable[NDArray[Any]]:
         """Those of one board, as arrays uint8 (k, cells)."""
         if self.ascending:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
-from gpusudoku import formats
 from gpusudoku.cli.lines import Lines, WriteError, line_ends
 from gpusudoku.cli.messages import complain
 from gpusudoku.errors import InputError
@@ -41,7 +40,7 @@ class Output:
         self._path, self._force = None if path == "-" else path, force
         self._file: io.FileIO | None = None
         self._is_new = False
-        self._header = b""
+        self._header: Callable[[], bytes] | None = None
         self._lines: Lines | None = None
         self._lines_in_memory = 0
         if self._path is not None:
@@ -61,8 +60,8 @@ class Output:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None and (self._header or self._path is not None):
-            self._write(self._header)
+        if kind is None and (self._header is not None or self._path is not None):
+            self._begin()
         if self._file is None:
             return
         is_empty = not os.fstat(self._file.fileno()).st_size
@@ -85,20 +84,26 @@ class Output:
             If that fails. No half of a line is left in a file.
         """
         if text:
-            if self._header:
-                self._write(self._header)
+            if self._header is not None:
+                self._begin()
             self._write(text, lines)
 
-    def write_header(self, form: str) -> None:
-        """Write the line that stands before all boards of a format, if it has one.
+    def write_header(self, header: Callable[[], bytes]) -> None:
+        """Write what stands before all results, if anything does.
 
-        It waits for the first board: nothing is made for a command that fails before it.
+        It waits for the first of them: nothing is made for a command that fails before it, and
+        only then the columns of its input are known.
         """
-        header = formats.header(form)
-        self._header = f"{header}\n".encode() if header else b""
+        self._header = header
+
+    def _begin(self) -> None:
+        """Write the header, and open the file in any case."""
+        text = b"" if self._header is None else self._header()
+        self._header = None
+        if text or self._path is not None:
+            self._write(text)
 
     def _write(self, text: bytes | memoryview, lines: int | None = None) -> None:
-        self._header = b""
         if self._lines is None:
             try:
                 self._lines = Lines(self._open(), self._path or "stdout")

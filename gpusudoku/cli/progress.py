@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 from gpusudoku.cli.expected import duration
@@ -13,6 +16,10 @@ from gpusudoku.jobs.job import Progress
 DELAY_SECONDS = 0.5
 """Nothing is shown for what ends within this time."""
 EVERY_SECONDS = 0.2
+SILENCE_SECONDS = 0.5
+"""What tells no progress for so long is shown to go on."""
+JOIN_SECONDS = 2.0
+"""No longer is waited for who writes: the terminal may be stopped."""
 BAR_WIDTH = 24
 LEAST_DONE = 0.01
 """If less is done, it does not tell how long the rest takes."""
@@ -22,11 +29,13 @@ class ProgressLine:
     """``[######......]  43 %  12,345,678 solutions  3 s, about 4 s left``, rewritten in place."""
 
     def __init__(self, listing: bool = False) -> None:
-        """Show nothing of a listing if stdout is a terminal, too: what is listed there moves on."""
+        """Of a listing on a terminal only show what ``working`` does: the list itself moves on."""
         self._shown = False
+        self._hidden = listing and sys.stdout.isatty()
+        """Whether what is listed moves on."""
         self.expected = 0.0
         """Seconds that all of it should take, if that was estimated."""
-        self._on = sys.stderr.isatty() and not is_quiet() and not (listing and sys.stdout.isatty())
+        self._on = sys.stderr.isatty() and not is_quiet()
         self._start = time.perf_counter()
         self._next = self._start + DELAY_SECONDS
 
@@ -45,6 +54,31 @@ class ProgressLine:
         """Make room for a result."""
         if self._shown:
             self._write("")
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Show that something goes on which has no results yet, and may tell no progress."""
+        hidden, self._hidden = self._hidden, False
+        done = threading.Event()
+        clock = threading.Thread(target=self._show_time, args=(done,), daemon=True)
+        if self._on:
+            clock.start()
+        try:
+            yield
+        finally:
+            done.set()
+            if self._on:
+                clock.join(JOIN_SECONDS)
+            self.clear()
+            self._hidden = hidden
+
+    def _show_time(self, done: threading.Event) -> None:
+        """Show how long something takes, as long as nobody shows more of it."""
+        start = time.perf_counter()
+        while not done.wait(EVERY_SECONDS):
+            now = time.perf_counter()
+            if self._due(SILENCE_SECONDS) and not done.is_set():
+                self._write(f"working, {now - start:,.0f} s")
 
     def update(self, progress: Progress) -> None:
         """Show the progress of one job."""
@@ -79,9 +113,10 @@ class ProgressLine:
         else:
             self._write(f"{done:,} boards, {seconds:,.0f} s")
 
-    def _due(self) -> bool:
+    def _due(self, silence: float = 0.0) -> bool:
+        """Whether to show something: not too often, and after so many silent seconds."""
         now = time.perf_counter()
-        if not self._on or now < self._next:
+        if not self._on or self._hidden or now < self._next + silence:
             return False
         self._next = now + EVERY_SECONDS
         return True

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,23 +12,42 @@ import numpy as np
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.cli.completing import complete_boards, complete_files
-from gpusudoku.cli.grids import as_text, solution_form
+from gpusudoku.cli.grids import Own, solution_form, solution_writer
 from gpusudoku.cli.messages import naming
 from gpusudoku.cli.numbers import numbers_of
 from gpusudoku.cli.options import Reading, devices, output_file, reading
 from gpusudoku.cli.output import Output
+from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import start_engine
 from gpusudoku.cli.source import Source, place_of, with_blanks
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gpusudoku.jobs.job import Progress
     from gpusudoku.listing import Solutions
 
 board_argument = click.argument("board", metavar="BOARD", shell_complete=complete_boards)
 
 
-@click.command()
+class _WithNumbers(click.Command):
+    """A command whose arguments are numbers: one below 0 is no unknown option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As that of click, with our words for a number below 0."""
+        given = tuple(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption:
+            below = [each for each in given if re.fullmatch(r"-\d+", each, re.ASCII)]
+            if not below:
+                raise
+            raise click.UsageError(f"no solution {below[0]}: numbers count from 0", ctx) from None
+
+
+@click.command(cls=_WithNumbers)
 @board_argument
 @click.argument("numbers", nargs=-1, required=True, metavar="K...", callback=numbers_of)
 @solution_form("nth")
@@ -52,17 +73,23 @@ def nth(
       gpusudoku nth board.txt 0 1 2
       gpusudoku nth @empty 3335451876010536468480
     """
-    batch, solutions = _solutions(board, reading, fields)
-    with Output(output, force, [board]) as out:
-        out.write_header(form)
+    writer = solution_writer(form, Own(numbered="number", large=True))
+    with Output(output, force, [board]) as out, ProgressLine() as line:
+        source = Source([board], reading)
+        [batch] = writer.watched([_only(board, source)])
+        solutions = _solutions(source, batch, fields, line.update)
+        out.write_header(writer.header)
         try:
-            with naming(place_of(batch, 0)):
+            with naming(place_of(batch, 0)), line.working():
                 found = [solutions[k].cells for k in numbers]
+            with naming(place_of(batch, 0)):
+                text = writer.text(batch, np.array(found), numbers=numbers)
         except IndexError as error:
             raise InputError(f"{place_of(batch, 0)}{error}") from None
         except Interrupted:
             raise Interrupted("interrupted") from None
-        out.write(as_text(np.array(found), batch.geometry, form))
+        out.write(text)
+    source.finish()
 
 
 @click.command()
@@ -70,48 +97,72 @@ def nth(
 @click.argument(
     "grids", nargs=-1, required=True, metavar="SOLUTION...", shell_complete=complete_files
 )
+@output_file("rank")
 @devices
 @reading
-def rank(board: str, grids: tuple[str, ...], reading: Reading, **fields: Any) -> None:
+def rank(
+    board: str,
+    grids: tuple[str, ...],
+    reading: Reading,
+    output: str | None,
+    force: bool,
+    **fields: Any,
+) -> None:
     """Print the number that every SOLUTION of BOARD has in ascending order.
 
-    A SOLUTION is a full grid: in a file of one or many, - for standard input, or itself. Numbers
-    count from 0; nth turns them into solutions again.
+    A SOLUTION is a full grid: in a file of one or many, - for standard input, or itself. If the
+    file is a table, --column tells where its solutions are. Numbers count from 0; nth turns them
+    into solutions again.
 
     \b
     Examples:
       gpusudoku rank board.txt solutions.txt
+      gpusudoku rank board.txt samples.csv --column solution
       gpusudoku sample board.txt | gpusudoku rank board.txt -
     """
     if board == "-" and "-" in grids:
         raise InputError("standard input cannot be both the board and the solutions")
-    batch, solutions = _solutions(board, reading, fields)
-    cells = batch.geometry.cells
-    source = Source(
-        [with_blanks(grid, cells) for grid in grids], replace(reading, box=batch.geometry)
-    )
-    with Output(None, False, [board, *grids]) as out:
-        for batch in source.singles():
-            with naming(place_of(batch, 0)):
-                out.write(f"{solutions.rank(batch[0])}\n".encode())
+    with Output(output, force, [board, *grids]) as out, ProgressLine() as line:
+        source = Source([board], replace(reading, column=None))
+        batch = _only(board, source)
+        solutions = _solutions(source, batch, fields, line.update)
+        geometry = batch.geometry
+        names = [with_blanks(grid, geometry.cells) for grid in grids]
+        given = Source(names, replace(reading, box=geometry))
+        try:
+            for grid in given.singles():
+                with naming(place_of(grid, 0)), line.working():
+                    number = solutions.rank(grid[0])
+                out.write(f"{number}\n".encode())
+        except Interrupted:
+            raise Interrupted(f"interrupted: {out.lines} lines written", out.lines) from None
+    given.finish()
     source.finish()
 
 
-def _solutions(name: str, reading: Reading, fields: dict[str, Any]) -> tuple[Batch, Solutions]:
-    """The one board of that name, as a batch, and its solutions.
+def _only(name: str, source: Source) -> Batch:
+    """The one board of a source, as a batch.
 
     Raises
     ------
     InputError
         If there are several boards.
     """
+    found = list(islice(source.singles(), 2))
+    if len(found) > 1:
+        raise InputError(f"{name}: there are several boards, and one is expected")
+    if not found:
+        source.finish()  # bad boards were reported
+    return found[0]
+
+
+def _solutions(
+    source: Source, batch: Batch, fields: dict[str, Any], progress: Callable[[Progress], None]
+) -> Solutions:
+    """The solutions of the board."""
     from gpusudoku.listing import Solutions
 
     options = Options(**fields)
-    source = Source([name], reading)
-    if not source.single:
-        raise InputError(f"{name}: there are several boards, and one is expected")
-    batch = next(source.singles())
     engine = start_engine(options)
     source.warn_conflicts(batch)
-    return batch, Solutions(batch[0], options, engine=engine)
+    return Solutions(batch[0], options, engine=engine, progress=progress)

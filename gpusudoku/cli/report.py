@@ -133,7 +133,17 @@ class Totals:
         self._boards = Counter[str]()
         self._searches: dict[str, float] = defaultdict(int)
         self._contractions: dict[str, float] = defaultdict(int)
+        self._listings: list[float] = []
+        """The seconds of boards that were listed by number."""
         self._deepest = 0
+
+    def add_search(self, stats: SearchStats) -> None:
+        """Take in a board that was searched alone."""
+        self.add(1, stats)
+
+    def add_listed(self, seconds: float) -> None:
+        """Take in a board that was listed by number."""
+        self._listings.append(seconds)
 
     def add(self, boards: int, stats: Stats, *, continued: bool = False) -> None:
         """Take in boards; those that were ``continued`` have the statistics of others."""
@@ -152,7 +162,8 @@ class Totals:
 
     def show(self) -> None:
         """Print a line for each on stderr: of all boards, of the searches, of the contractions."""
-        _show({"device": self._device, "boards": f"{self._boards.total():,}"})
+        boards = self._boards.total() + len(self._listings)
+        _show({"device": self._device, "boards": f"{boards:,}"})
         if self._boards["search"]:
             sums = self._searches
             _show(
@@ -173,6 +184,13 @@ class Totals:
                     "contracted": f"{self._boards['contraction']:,} boards",
                     "products": f"{sums['products']:,}",
                     "seconds of blocks": f"{sums['seconds']:.6f}",
+                }
+            )
+        if self._listings:
+            _show(
+                {
+                    "listed by number": f"{len(self._listings):,} boards",
+                    "seconds": f"{sum(self._listings):.6f}",
                 }
             )
 
@@ -221,9 +239,9 @@ def show_search(board: Board, stats: SearchStats) -> None:
     )
 
 
-def show_listing(board: Board, stats: Stats) -> None:
-    """The statistics of solutions that were found without a search, a line each."""
-    _show({**_size(board), "method": "contraction", "seconds": f"{stats.seconds:.6f}"})
+def show_listing(board: Board, order: str, seconds: float) -> None:
+    """The statistics of solutions that were found by their numbers, a line each."""
+    _show({**_size(board), "listed by number": f"{order} order", "seconds": f"{seconds:.6f}"})
 
 
 def _show_contraction(board: Board, stats: ContractionStats) -> None:

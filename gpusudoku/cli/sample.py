@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import closing
-from typing import Any
+from collections.abc import Iterator
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku.cli.grids import as_text, solution_form
-from gpusudoku.cli.messages import complain, note
+from gpusudoku.cli.grids import Own, solution_form, solution_writer
+from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
     Reading,
     boards_argument,
@@ -21,9 +22,16 @@ from gpusudoku.cli.options import (
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import start_engine
-from gpusudoku.cli.source import Source, place_of
+from gpusudoku.cli.source import Source, conflict_in, place_of
 from gpusudoku.errors import InputError, Interrupted, TooExpensive
 from gpusudoku.options import Options
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gpusudoku.board.batch import Batch
+    from gpusudoku.listing import Solutions
 
 own = own_option("sample")
 
@@ -45,7 +53,8 @@ DRAWN_BITS = 32
     "--seed",
     type=click.IntRange(0, (1 << 128) - 1),
     metavar="S",
-    help="The same seed draws the same solutions.  [default: a new one, told on stderr]",
+    help="The same seed draws the same solutions.  [default: a new one, told on stderr and in"
+    " csv, tsv and jsonl]",
 )
 @own("--distinct", is_flag=True, help="Draw no solution of a board twice.")
 @solution_form("sample")
@@ -73,36 +82,54 @@ def sample(
     Examples:
       gpusudoku sample @empty                     a fair random grid
       gpusudoku sample board.txt -n 1000000 --seed 7 -o samples.txt
-      gpusudoku sample puzzles.txt -n 10 --distinct
+      gpusudoku sample puzzles.txt -n 10 --distinct --format csv -o samples.csv
     """
     from gpusudoku.listing import Solutions
 
     options = Options(**fields)
-    source = Source(boards, reading)
-    failed = False
+    source, is_told = Source(boards, reading), seed is not None
+    seed = secrets.randbits(DRAWN_BITS) if seed is None else seed
+    writer = solution_writer(form, Own({"seed": str(seed)}, "draw"))
     with Output(output, force, boards) as out, ProgressLine(listing=output is None) as line:
         engine = start_engine(options)
-        if seed is None:
-            seed = secrets.randbits(DRAWN_BITS)
-            note(f"seed {seed}")
-        out.write_header(form)
+        out.write_header(writer.header)
         try:
-            for batch in source.singles():
-                drawn = Solutions(batch[0], options, engine=engine, progress=line.update)
-                try:
-                    if not drawn:
-                        source.warn_conflicts(batch)
-                        raise InputError("no solution to draw")
-                    with closing(drawn.sample_blocks(number, seed, distinct=distinct)) as blocks:
-                        for block in blocks:
-                            line.clear()
-                            out.write(as_text(block, batch.geometry, form))
-                except (InputError, TooExpensive) as error:
-                    line.clear()
-                    complain(f"{place_of(batch, 0)}{error}")
-                    failed = True
+            for batch in writer.watched(source.singles()):
+                found = Solutions(batch[0], options, engine=engine, progress=line.update)
+                first = 0
+                for block in _drawn(found, batch, source, line, (number, seed, distinct)):
+                    if not is_told:
+                        note(f"seed {seed}")
+                        is_told = True
+                    with naming(place_of(batch, 0)):
+                        text = writer.text(batch, block, numbers=count(first))
+                    out.write(text)
+                    first += len(block)
         except (KeyboardInterrupt, Interrupted):
             raise Interrupted(f"interrupted: {out.lines} lines written", out.lines) from None
     source.finish()
-    if failed:
-        click.get_current_context().exit(1)
+
+
+def _drawn(
+    solutions: Solutions,
+    batch: Batch,
+    source: Source,
+    line: ProgressLine,
+    asked: tuple[int, int, bool],
+) -> Iterator[NDArray[np.uint8]]:
+    """The blocks of a sample; if there can be none, why is said on stderr, and nothing else lost.
+
+    ``asked`` is the number of draws, the seed, and whether all are to be distinct.
+    """
+    number, seed, distinct = asked
+    if not number:
+        return
+    try:
+        with line.working():
+            if not solutions:
+                raise InputError(f"no solution to draw{conflict_in(batch[0])}")
+            blocks = solutions.sample_blocks(number, seed, distinct=distinct)
+        yield from blocks
+    except (InputError, TooExpensive) as error:
+        line.clear()
+        source.unanswered(f"{place_of(batch, 0)}{error}")

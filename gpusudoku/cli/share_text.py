@@ -50,12 +50,13 @@ class Text:
         """All digits in each cell, and a legend."""
         geometry = shares.board.geometry
         cells = [self._cell(shares, cell) for cell in range(geometry.cells)]
+        digit = _example(geometry)
         return [
             *_ruled(cells, geometry),
             f"Percent of the solutions, rounded down, for the digits 1 to {geometry.n} in reading"
             " order",
             ". a clue excludes it   x in no solution   <1 in some, less than 1 %"
-            f"   {self._fixed('(5)')} in all   {self._clue('5')} a clue",
+            f"   {self._fixed(f'({digit})')} in all   {self._clue(digit)} a clue",
         ]
 
     def _cell(self, shares: Shares, cell: int) -> list[str]:
@@ -91,9 +92,10 @@ class Text:
             str(clue) if clue else f"({digit})" if digit else "*"
             for clue, digit in zip(clues, fixed, strict=True)
         ]
+        digit = _example(board.geometry)
         lines = [
             *ruled(texts, board.geometry).splitlines(),
-            f"{self._fixed('(5)')} in all solutions, {self._clue('5')} a clue",
+            f"{self._fixed(f'({digit})')} in all solutions, {self._clue(digit)} a clue",
         ]
         if 0 in fixed:
             lines[-1] += ", * differs. Percent of the solutions, rounded down:"
@@ -135,6 +137,11 @@ class Text:
 
     def _styled(self, text: str, **style: str | int | bool) -> str:
         return click.style(text, **style) if self._coloured else text  # type: ignore[arg-type]
+
+
+def _example(geometry: Geometry) -> str:
+    """A digit of the board, for the legend."""
+    return str(min(5, geometry.n))
 
 
 def small_grid(n: int) -> tuple[int, int]:

@@ -12,7 +12,7 @@ import click
 
 from gpusudoku.cli.answering import asked_form
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.messages import complain, naming, note
+from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
     Reading,
     boards_argument,
@@ -97,13 +97,10 @@ def shares(
     if plot is not None and not source.single:
         raise InputError(f"--plot {plot}: there are several boards, and a figure shows one")
     writer = _writer(form, halving, source.single, _coloured(color, output))
-    done, failed = 0, False
+    done = 0
     with Output(output, force, boards) as out, ProgressLine(listing=output is None) as line:
         try:
             for found in _worked_out(source, options, line):
-                if found is None:
-                    failed = True
-                    continue
                 out.write(writer.text(found))
                 done += 1
                 if plot is not None:
@@ -114,12 +111,10 @@ def shares(
             boards_done = "" if source.single else f": {done} boards done"
             raise Interrupted(f"interrupted{boards_done}", done) from None
     source.finish()
-    if failed:
-        click.get_current_context().exit(1)
 
 
-def _worked_out(source: Source, options: Options, line: ProgressLine) -> Iterator[Shares | None]:
-    """The shares of all boards; None for one that is too expensive, which is said on stderr."""
+def _worked_out(source: Source, options: Options, line: ProgressLine) -> Iterator[Shares]:
+    """The shares of all boards but those that are too expensive, which is said on stderr."""
     from gpusudoku.listing import Solutions
     from gpusudoku.orders.many import share_batches
 
@@ -127,9 +122,8 @@ def _worked_out(source: Source, options: Options, line: ProgressLine) -> Iterato
     if source.single:
         [batch] = source.singles()
         solutions = Solutions(batch[0], options, engine=engine, progress=line.update)
-        with naming(place_of(batch, 0)):
+        with naming(place_of(batch, 0)), line.working():
             shares = solutions.shares()
-        line.clear()
         if not shares[0].sum():
             source.warn_conflicts(batch)
         yield Shares(batch, shares)
@@ -139,8 +133,7 @@ def _worked_out(source: Source, options: Options, line: ProgressLine) -> Iterato
         for index, shares in enumerate(block.shares):
             batch = block.boards.part(index, index + 1)
             if index in block.refused:
-                complain(f"{place_of(batch, 0)}{block.refused[index]}")
-                yield None
+                source.unanswered(f"{place_of(batch, 0)}{block.refused[index]}")
                 continue
             if not shares[0].sum():
                 source.warn_conflicts(batch)

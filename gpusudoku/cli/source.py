@@ -41,6 +41,7 @@ class Source:
     def __init__(self, names: Iterable[str], reading: Reading) -> None:
         self.unreadable = 0
         """Bad boards that were reported."""
+        self._unanswered = False
         self._keep_going = reading.keep_going
         self._contradictory = 0
         names = list(names)
@@ -93,10 +94,15 @@ class Source:
                 if self._contradictory == MOST_CONFLICTS:
                     note("more boards whose clues contradict each other are not named")
 
+    def unanswered(self, why: object) -> None:
+        """Say on stderr why a board has no answer, and which it is; the others are answered."""
+        self._unanswered = True
+        complain(str(why))
+
     def finish(self) -> None:
-        """Exit with status 2 if a bad board was reported on the way."""
-        if self.unreadable:
-            click.get_current_context().exit(2)
+        """Exit with status 2 if a bad board was reported, else with 1 if one is unanswered."""
+        if self.unreadable or self._unanswered:
+            click.get_current_context().exit(2 if self.unreadable else 1)
 
 
 def looks_like_board(text: str) -> bool:
@@ -170,6 +176,11 @@ def _read_own(name: str, box: Geometry | None) -> Iterator[Batch | InputError]:
 def place_of(boards: Batch, index: int) -> str:
     """The place of a board, as messages begin with it."""
     return "" if boards.places is None else f"{boards.places.name(index)}: "
+
+
+def conflict_in(board: Board) -> str:
+    """The first two clues that contradict each other, as the end of a message; else nothing."""
+    return f": {_conflicts(board)}" if board.conflicts else ""
 
 
 def _conflicts(board: Board) -> str:

@@ -21,11 +21,10 @@ COLUMNS = ("source", "line", "puzzle", "count", "unique", "solution")
 TRUTH = {True: "true", False: "false", None: ""}
 
 
-class Table(Records):
-    """Comma- or tab-separated values with a header: our columns, then those of the input."""
+class OneHeader:
+    """The other columns of the input, which have to be the same in all of it."""
 
-    def __init__(self, delimiter: str) -> None:
-        self._delimiter = self.sign = delimiter
+    def __init__(self) -> None:
         self._origin: Origin | None = None
 
     def watched(self, batches: Iterable[Batch]) -> Iterator[Batch]:
@@ -48,10 +47,25 @@ class Table(Records):
                 )
             yield batch
 
+    def names(self, taken: Sequence[str]) -> list[str]:
+        """Their names beside those that are taken, once the first boards were watched."""
+        return distinct(() if self._origin is None else self._origin.columns, taken)
+
+
+class Table(Records):
+    """Comma- or tab-separated values with a header: our columns, then those of the input."""
+
+    def __init__(self, delimiter: str) -> None:
+        self._delimiter = self.sign = delimiter
+        self._others = OneHeader()
+
+    def watched(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """See ``Writer`` and ``OneHeader``."""
+        return self._others.watched(batches)
+
     def header(self) -> bytes:
         """The names of all columns."""
-        others = () if self._origin is None else self._origin.columns
-        return as_row((*COLUMNS, *distinct(others, COLUMNS)), self._delimiter)
+        return as_row((*COLUMNS, *self._others.names(COLUMNS)), self._delimiter)
 
     def odd(self, answers: Answers) -> NDArray[np.bool_]:
         """Also those from a file whose name is quoted."""

@@ -1,4 +1,4 @@
-"""``sample``, ``nth``, ``rank``, and the solutions that ``enumerate`` lists by number."""
+"""``sample``, ``nth`` and ``rank``."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ import sys
 import pytest
 
 import gpusudoku
-from gpusudoku import collection
 from gpusudoku.formats import parse
 from gpusudoku.orders import choose
 from tests import naive
 from tests.boards import LINE_4X4, PUZZLE
-from tests.orders.short import short_lists
 
 EMPTY = "." * 16
 WRONG = "11" + "." * 14
@@ -34,6 +32,15 @@ class TestNth:
         """Nothing is written, not even those that there are."""
         status, out, err = run("nth", EMPTY, *numbers)
         assert (status, out, len(err.splitlines())) == (2, "", 1)
+
+    @pytest.mark.parametrize("numbers", [["-1"], [3, "-17"], ["-17", 3]])
+    def test_numbers_are_not_below_zero(self, run, numbers):
+        """They are no options, as they look."""
+        status, out, err = run("nth", EMPTY, *numbers)
+        below = next(each for each in numbers if "-" in str(each))
+        assert (status, out) == (2, "")
+        assert err == f"gpusudoku: no solution {below}: numbers count from 0\n"
+        assert "No such option" in run("nth", EMPTY, 1, "--sorted")[2]
 
     def test_no_solution(self, run):
         status, out, err = run("nth", WRONG, 0)
@@ -93,6 +100,29 @@ class TestRank:
         assert (status, out) == (2, "0\n")
         assert "board.txt:2: " in err
 
+    def test_a_new_file(self, run, tmp_path):
+        path = tmp_path / "ranks.txt"
+        assert run("rank", EMPTY, ALL[5], ALL[3], "-o", path)[:2] == (0, "")
+        assert path.read_text() == "5\n3\n"
+        status, _, err = run("rank", EMPTY, ALL[9], "-o", path, "-q")
+        assert (status, err.count("\n"), path.read_text()) == (2, 1, "5\n3\n")
+
+    @pytest.mark.parametrize("form", ["csv", "jsonl"])
+    def test_records_of_solutions(self, run, tmp_path, form):
+        path = tmp_path / "records"
+        run("nth", EMPTY, 7, 200, "--format", form, "-o", path)
+        assert run("rank", EMPTY, path, "--column", "solution")[1] == "7\n200\n"
+
+    @pytest.mark.parametrize("command", ["nth", "rank"])
+    def test_bad_boards_that_are_reported(self, run, file, command):
+        """With --keep-going the one good board is taken, if there is one."""
+        what = 5 if command == "nth" else ALL[5]
+        answer = f"{ALL[5]}\n" if command == "nth" else "5\n"
+        for boards, wanted in ((f"{EMPTY[1:]}\n", ""), (f"12345\n{EMPTY}\n", answer)):
+            status, out, err = run(command, file(boards), what, "--box", "2x2", "--keep-going")
+            assert (status, out) == (2, wanted)
+            assert "board.txt:1: " in err
+
 
 class TestSample:
     def test_solutions(self, run):
@@ -114,6 +144,11 @@ class TestSample:
         [seed] = [line.split()[-1] for line in err.splitlines() if "seed" in line]
         assert run("sample", EMPTY, "-n", 20, "--seed", seed)[1] == out
 
+    def test_a_seed_is_told_where_something_is_drawn(self, run):
+        assert "seed" not in run("sample", WRONG)[2]
+        assert "seed" not in run("sample", EMPTY, "-n", 0)[2]
+        assert "seed" not in run("sample", EMPTY, "-q")[2]
+
     def test_distinct(self, run):
         out = run("sample", EMPTY, "-n", 288, "--distinct", "--seed", 3)[1].splitlines()
         assert sorted(out) == ALL
@@ -129,10 +164,21 @@ class TestSample:
         lines = out.splitlines()
         assert (status, len(lines)) == (1, 6)
         assert set(lines[3:]) <= {"".join(map(str, s)) for s in naive.solutions(parse(LINE_4X4))}
-        assert "board.txt:2: no solution to draw" in err
+        wrong = "board.txt:2: no solution to draw: r1c1 and r1c2 both hold 1\n"
+        assert err.endswith(wrong)
+        assert err.count("no solution") == 1
 
     def test_none(self, run):
-        assert run("sample", EMPTY, "-n", 0)[:2] == (0, "")
+        for board in (EMPTY, WRONG):
+            assert run("sample", board, "-n", 0)[:2] == (0, "")
+
+    def test_a_form_that_cannot_show_a_board(self, run, file):
+        """That is an error of the option, as elsewhere."""
+        for command in (["sample"], ["enumerate"], ["enumerate", "--sorted"], ["nth"]):
+            k = [3] if command == ["nth"] else []
+            status, out, err = run(*command, file(EMPTY), *k, "--format", "hex", "-q")
+            assert (status, out, err.count("\n")) == (2, "", 1)
+            assert "hexadecimal is for 16" in err
 
     @pytest.mark.parametrize("number", [-1, "x", "1.5"])
     def test_bad_numbers(self, run, number):
@@ -144,84 +190,3 @@ class TestSample:
         assert one == two
         for line in one.splitlines():
             assert line in gpusudoku.solutions(MANY, device="cpu")
-
-
-class TestEnumerate:
-    @pytest.mark.parametrize(
-        ("bounds", "expected"),
-        [
-            ((), ALL),
-            (("--from", 280), ALL[280:]),
-            (("--to", 3), ALL[:3]),
-            (("--from", 7, "--to", 9), ALL[7:9]),
-            (("--from", 7, "--to", 7), []),
-            (("--from", 288), []),
-            (("--to", 10**30), ALL),
-            (("--from", 285, "--limit", 2), ALL[285:287]),
-            (("--sorted", "--limit", 2), ALL[:2]),
-        ],
-    )
-    def test_bounds(self, run, bounds, expected):
-        status, out, _ = run("enumerate", EMPTY, *(bounds or ["--sorted"]))
-        assert (status, out.splitlines()) == (0, expected)
-
-    def test_the_board_that_is_too_expensive_is_named(self, run, file, monkeypatch):
-        short_lists(monkeypatch)
-        monkeypatch.setattr(choose, "MOST_SECONDS", 0.0)
-        boards = file(f"{ALL[0]}\n{EMPTY}\n")
-        status, out, err = run("enumerate", boards, "--from", 0, "--to", 9)
-        assert (status, out.splitlines()) == (0, [ALL[0], *ALL[:9]])
-        status, out, err = run("enumerate", boards, "--from", 9)
-        assert (status, out) == (1, "")
-        assert "board.txt:2: too expensive" in err
-
-    @pytest.mark.parametrize("parts", [1, 3, 7, 300])
-    def test_parts(self, run, parts):
-        found = [
-            run("enumerate", EMPTY, "--part", f"{i}/{parts}")[1].splitlines()
-            for i in {1, 2, parts // 2 + 1, parts} & {*range(1, parts + 1)}
-        ]
-        sizes = {len(part) for part in found}
-        assert sizes <= {288 // parts, 288 // parts + 1}
-
-    def test_parts_make_up_the_whole(self, run):
-        board = "@1b"
-        parts = [run("enumerate", board, "--part", f"{i}/5")[1] for i in range(1, 6)]
-        assert "".join(parts) == run("enumerate", board)[1]
-        assert len("".join(parts).splitlines()) == collection.entry("1b").count
-
-    def test_of_each_board_of_a_batch(self, run, file):
-        out = run("enumerate", file(f"{EMPTY}\n{WRONG}\n{EMPTY}\n"), "--from", 287)[1]
-        assert out.splitlines() == [ALL[287]] * 2
-
-    @pytest.mark.parametrize(
-        "options",
-        [
-            *([["--part", part] for part in ("0/3", "4/3", "1", "1/0", "a/b", "-1/3", "")]),
-            *([["--part", "1/2", *more] for more in (["--sorted"], ["--from", 1], ["--limit", 9])]),
-            ["--from", 5, "--to", 4],
-            ["--from", "x"],
-        ],
-    )
-    def test_bad_numbers(self, run, options):
-        status, out, err = run("enumerate", EMPTY, *options)
-        assert (status, out, len(err.splitlines())) == (2, "", 1)
-
-    def test_without_a_search(self, run):
-        """The same solutions in any way, in the same order every time but by a search."""
-        quick = run("enumerate", "@2d", "--to", 10**9)[1]
-        assert run("enumerate", "@2d", "-j", 1)[1] == run("enumerate", "@2d", "-j", 2)[1]
-        searched = run("enumerate", "@2d", "--method", "search")[1]
-        assert sorted(searched.splitlines()) == quick.splitlines()
-
-    def test_far_beyond_any_search(self, run):
-        out = run("enumerate", MANY, "--from", 10**20, "--to", 10**20 + 5)[1].splitlines()
-        ranks = run("rank", MANY, *out)[1].split()
-        assert list(map(int, ranks)) == list(range(10**20, 10**20 + 5))
-
-    def test_a_part_of_many(self, run):
-        count = gpusudoku.count(MANY, device="cpu").count
-        part = f"{10**15}/{count // 10}"
-        out = run("enumerate", MANY, "--part", part)[1].splitlines()
-        assert len(out) in (10, 11)
-        assert all(line in gpusudoku.solutions(MANY, device="cpu") for line in out)

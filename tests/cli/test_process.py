@@ -63,8 +63,9 @@ def test_a_signal_stops_a_count_soon(start, long, name, method):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes are POSIX")
-def test_a_closed_pipe_ends_quietly(start, hard):
-    process = start("enumerate", str(hard))
+@pytest.mark.parametrize("command", [["enumerate"], ["sample", "-n", 10**9]])
+def test_a_closed_pipe_ends_quietly(start, hard, command):
+    process = start(*command, str(hard))
     assert len(process.stdout.readline()) == 82
     process.stdout.close()
     assert "Traceback" not in process.stderr.read()

@@ -112,6 +112,7 @@ class TestText:
         count = shares[0].sum()
         assert status == 0
         assert out.startswith(f"{count} solutions\n")
+        assert out.endswith("   (4) in all   4 a clue\n")  # digits that the board has
         for cell, words in enumerate(shown(out)):
             [best] = [d + 1 for d in range(4) if shares[cell, d] == count] or [None]
             if board.cells[cell]:

@@ -75,7 +75,7 @@ def test_the_same_on_any_number(run, path, tmp_path, monkeypatch, command):
         assert result == results[0]
 
 
-@pytest.mark.parametrize("form", ["line", "grid"])
+@pytest.mark.parametrize("form", ["line", "grid", "csv"])
 def test_the_same_solutions(run, file, monkeypatch, form):
     """In the same order, but of boards with so many that they are listed by themselves."""
     monkeypatch.setattr(blocks, "THREAD_SECONDS", 1000.0)
