@@ -120,7 +120,8 @@ def enumerate_(
                         line.boards(done, source.share)
         except (KeyboardInterrupt, Interrupted):
             raise Interrupted(f"interrupted: {out.lines} lines written", out.lines) from None
-    listing.tell_beyond()
-    if stats and not source.single:
-        totals.show()
-    source.finish()
+        line.clear()
+        listing.tell_beyond()
+        if stats and not source.single:
+            totals.show()
+        source.finish()

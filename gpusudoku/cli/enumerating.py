@@ -135,9 +135,10 @@ class Listing:
         solutions = Solutions(
             board[0], replace(options, limit=None), engine=engine, progress=progress
         )
-        if self._source.single and not self._chosen.by_number:
-            _, count = solutions.part(1, 1)  # all of them, counted as listing them needs it
-            self._line.expected = expect_numbered(count, options, engine)
+        if self._source.single and not self._chosen.ascending:  # counted in any case
+            first, last = self._chosen.range(solutions)
+            part = self._chosen.part is not None
+            self._line.expected = expect_numbered(last - first, part, options, engine)
         found = _Numbered(solutions, self._chosen, self._line)
         yield Listed(board, board, found)
         if found.is_empty and self._chosen.is_beyond(solutions):

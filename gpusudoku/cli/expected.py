@@ -23,6 +23,8 @@ QUICK_LOOK = 5.0
 """A method that nobody asked for is looked at as if it could save no more seconds than this."""
 LISTED_PER_SECOND = 1e7
 """Solutions that a thread writes in a second, once the contraction has counted them."""
+DRAWN_PER_SECOND = 2e5
+"""Random solutions that a thread makes in a second, of boards with many."""
 DECADES = 1e9
 """Seconds from which on an estimate says no more than that."""
 
@@ -92,18 +94,29 @@ def expect_listing(board: Board, options: Options, engine: Engine) -> float:
     return seconds
 
 
-def expect_numbered(count: int, options: Options, engine: Engine) -> float:
+def expect_numbered(number: int, part: bool, options: Options, engine: Engine) -> float:
     """Say how many solutions a long listing without a search has, and what it should take.
 
     Returns the seconds that the workers should need, 0 if that is not long.
     """
-    number = count if options.limit is None else min(count, options.limit)
-    seconds = float(number) / LISTED_PER_SECOND / engine.threads
+    seconds = _seconds(number, LISTED_PER_SECOND, engine)
     if seconds < LONG_SECONDS:
         return 0.0
-    said = [f"{count} solutions: to list them should take {duration(seconds)}"]
-    note("; ".join([*said, *_less(options)]))
+    said = [f"{number} solutions: to list them should take {duration(seconds)}"]
+    note("; ".join(said if part else [*said, *_less(options)]))
     return seconds
+
+
+def expect_sample(number: int, engine: Engine) -> None:
+    """Say what a long sample should take."""
+    seconds = _seconds(number, DRAWN_PER_SECOND, engine)
+    if seconds > LONG_SECONDS:
+        note(f"{number} solutions: to draw them should take {duration(seconds)}")
+
+
+def _seconds(number: int, per_second: float, engine: Engine) -> float:
+    """What so many solutions take; a number may be larger than any float."""
+    return float(min(number, 1 << 1000)) / per_second / engine.threads
 
 
 def _less(options: Options) -> list[str]:

@@ -108,17 +108,18 @@ class Chosen:
         """Those of one board, as arrays uint8 (k, cells)."""
         if self.ascending:
             return self._slice(solutions).blocks()
-        return solutions.blocks(*self._range(solutions))
+        return solutions.blocks(*self.range(solutions))
 
     def lines(self, solutions: Solutions) -> Iterable[bytes | memoryview]:
         """Those of one board, as text in whole lines."""
         if self.ascending:
             return self._slice(solutions).lines()
-        return solutions.lines(*self._range(solutions))
+        return solutions.lines(*self.range(solutions))
 
     def _slice(self, solutions: Solutions) -> Slice:
         return solutions[self.first : self.last][: self.limit]
 
-    def _range(self, solutions: Solutions) -> tuple[int, int]:
+    def range(self, solutions: Solutions) -> tuple[int, int]:
+        """Where those of one board begin and end in the quick order."""
         first, last = solutions.part(*(self.part or (1, 1)))
         return first, last if self.limit is None else min(self.limit, last)

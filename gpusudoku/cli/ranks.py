@@ -89,7 +89,7 @@ def nth(
         except Interrupted:
             raise Interrupted("interrupted") from None
         out.write(text)
-    source.finish()
+        source.finish()
 
 
 @click.command()
@@ -131,13 +131,14 @@ def rank(
         given = Source(names, replace(reading, box=geometry))
         try:
             for grid in given.singles():
-                with naming(place_of(grid, 0)), line.working():
-                    number = solutions.rank(grid[0])
-                out.write(f"{number}\n".encode())
+                with given.passing_bad(), naming(place_of(grid, 0)):
+                    with line.working():
+                        number = solutions.rank(grid[0])
+                    out.write(f"{number}\n".encode())
         except Interrupted:
             raise Interrupted(f"interrupted: {out.lines} lines written", out.lines) from None
-    given.finish()
-    source.finish()
+        given.finish()
+        source.finish()
 
 
 def _only(name: str, source: Source) -> Batch:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpusudoku.cli.expected import expect_sample
 from gpusudoku.cli.grids import Own, solution_form, solution_writer
 from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gpusudoku.board.batch import Batch
+    from gpusudoku.engines.engine import Engine
     from gpusudoku.listing import Solutions
 
 own = own_option("sample")
@@ -97,7 +99,8 @@ def sample(
             for batch in writer.watched(source.singles()):
                 found = Solutions(batch[0], options, engine=engine, progress=line.update)
                 first = 0
-                for block in _drawn(found, batch, source, line, (number, seed, distinct)):
+                asked = number, seed, distinct
+                for block in _drawn(found, batch, source, line, engine, asked):
                     if not is_told:
                         note(f"seed {seed}")
                         is_told = True
@@ -107,7 +110,7 @@ def sample(
                     first += len(block)
         except (KeyboardInterrupt, Interrupted):
             raise Interrupted(f"interrupted: {out.lines} lines written", out.lines) from None
-    source.finish()
+        source.finish()
 
 
 def _drawn(
@@ -115,6 +118,7 @@ def _drawn(
     batch: Batch,
     source: Source,
     line: ProgressLine,
+    engine: Engine,
     asked: tuple[int, int, bool],
 ) -> Iterator[NDArray[np.uint8]]:
     """The blocks of a sample; if there can be none, why is said on stderr, and nothing else lost.
@@ -129,6 +133,8 @@ def _drawn(
             if not solutions:
                 raise InputError(f"no solution to draw{conflict_in(batch[0])}")
             blocks = solutions.sample_blocks(number, seed, distinct=distinct)
+        if source.single:
+            expect_sample(number, engine)
         yield from blocks
     except (InputError, TooExpensive) as error:
         line.clear()

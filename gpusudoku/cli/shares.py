@@ -110,7 +110,7 @@ def shares(
         except (KeyboardInterrupt, Interrupted):
             boards_done = "" if source.single else f": {done} boards done"
             raise Interrupted(f"interrupted{boards_done}", done) from None
-    source.finish()
+        source.finish()
 
 
 def _worked_out(source: Source, options: Options, line: ProgressLine) -> Iterator[Shares]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
 
@@ -73,11 +74,20 @@ class Source:
         for found in self._found:
             if not isinstance(found, InputError):
                 yield found
-            elif self._keep_going:
-                self.unreadable += 1
-                complain(str(found))
-            else:
+                continue
+            with self.passing_bad():
                 raise found
+
+    @contextmanager
+    def passing_bad(self) -> Iterator[None]:
+        """Report a bad board on stderr and count it, if the command is to keep going."""
+        try:
+            yield
+        except InputError as error:
+            if not self._keep_going:
+                raise
+            self.unreadable += 1
+            complain(str(error))
 
     def warn_conflicts(self, boards: Batch) -> None:
         """Say on stderr which two clues of a board contradict each other, if any do.

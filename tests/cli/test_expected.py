@@ -11,7 +11,14 @@ import pytest
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli import progress as progress_module
-from gpusudoku.cli.expected import duration, expect_count, expect_listing, tell_looking
+from gpusudoku.cli.expected import (
+    duration,
+    expect_count,
+    expect_listing,
+    expect_numbered,
+    expect_sample,
+    tell_looking,
+)
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.job import Progress
@@ -23,7 +30,7 @@ from gpusudoku.search.estimate import HOPELESS, SearchEstimate
 
 DAY = 86400.0
 EMPTY = Board.empty(Geometry(2, 2))
-TWO_THREADS: Any = SimpleNamespace(name="cpu", workers=2)
+TWO_THREADS: Any = SimpleNamespace(name="cpu", workers=2, threads=2)
 GPU: Any = SimpleNamespace(name="cuda", workers=1)
 
 
@@ -172,3 +179,33 @@ def test_the_progress_line(
     line.expected = expected
     line.update(Progress(done, 7, 3.0))
     assert terminal.getvalue().endswith(f"] {text}")
+
+
+@pytest.mark.parametrize(
+    ("number", "part", "expected"),
+    [
+        (10**6, False, ""),
+        (10**10, True, "10000000000 solutions: to list them should take about 8 minutes"),
+        (
+            10**10,
+            False,
+            "10000000000 solutions: to list them should take about 8 minutes; count only counts"
+            " them; --limit N lists N of them",
+        ),
+        (10**400, True, f"{10**400} solutions: to list them should take decades"),
+    ],
+)
+def test_long_lists_by_number(
+    capsys: pytest.CaptureFixture[str], number: int, part: bool, expected: str
+) -> None:
+    seconds = expect_numbered(number, part, Options(), TWO_THREADS)
+    assert capsys.readouterr().err == (f"gpusudoku: {expected}\n" if expected else "")
+    assert bool(seconds) == bool(expected)
+
+
+def test_long_samples(capsys: pytest.CaptureFixture[str]) -> None:
+    expect_sample(10**6, TWO_THREADS)
+    assert capsys.readouterr().err == ""
+    expect_sample(10**9, TWO_THREADS)
+    expected = "1000000000 solutions: to draw them should take about 42 minutes"
+    assert capsys.readouterr().err == f"gpusudoku: {expected}\n"

@@ -100,6 +100,12 @@ class TestRank:
         assert (status, out) == (2, "0\n")
         assert "board.txt:2: " in err
 
+    def test_keeping_going_after_a_grid_that_is_none(self, run, file):
+        grids = file(f"{ALL[0]}\n{'1' * 16}\n{ALL[7]}\n")
+        status, out, err = run("rank", EMPTY, grids, "--keep-going", "-q")
+        assert (status, out, err.count("\n")) == (2, "0\n7\n", 1)
+        assert "board.txt:2: not a solution" in err
+
     def test_a_new_file(self, run, tmp_path):
         path = tmp_path / "ranks.txt"
         assert run("rank", EMPTY, ALL[5], ALL[3], "-o", path)[:2] == (0, "")
@@ -190,3 +196,20 @@ class TestSample:
         assert one == two
         for line in one.splitlines():
             assert line in gpusudoku.solutions(MANY, device="cpu")
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ["sample", WRONG, "-n", 2],
+            ["sample", EMPTY, "-n", 300, "--distinct"],
+            ["sample", EMPTY, "--format", "hex"],
+        ],
+    )
+    def test_a_file_is_not_emptied_for_want_of_any_answer(self, run, tmp_path, arguments) -> None:
+        old, new = tmp_path / "old.txt", tmp_path / "new.txt"
+        old.write_text("old\n")
+        result = run(*arguments, "-q", "-o", old, "--force")
+        assert (result[0] > 0, result[1], result[2].count("\n")) == (True, "", 1)
+        assert old.read_text() == "old\n"
+        assert run(*arguments, "-q", "-o", new) == result
+        assert not new.exists()
