@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gpusudoku.cli.enumerating import Listing
-from gpusudoku.cli.grids import solution_form
+from gpusudoku.cli.grids import lines_of, solution_form
 from gpusudoku.cli.numbers import Chosen, Part, number_of, part_of
 from gpusudoku.cli.options import (
     Reading,
@@ -110,7 +110,7 @@ def enumerate_(
                     line.clear()
                     source.warn_conflicts(listed.doubtful)
                     for text in texts:
-                        out.write(text)
+                        out.write(text, lines_of(text, listed.boards.geometry, form))
                     done += len(listed.boards)
                     if not source.single:
                         line.boards(done, source.share)

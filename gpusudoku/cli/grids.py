@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gpusudoku import formats
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.text import DIGITS
 from gpusudoku.cli.options import own_option
 
 
@@ -33,3 +34,9 @@ def as_text(block: NDArray[np.uint8], geometry: Geometry, form: str) -> bytes:
     end = "\n" + formats.separator(form)
     texts = (formats.write(Board(cells, geometry), form) + end for cells in block)
     return "".join(texts).encode()
+
+
+def lines_of(text: bytes | memoryview, geometry: Geometry, form: str) -> int | None:
+    """How many lines a text of solutions has, where its size tells; else None."""
+    fixed = form == "line" and geometry.n <= len(DIGITS)
+    return len(text) // (geometry.cells + len("\n")) if fixed else None
