@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
@@ -28,6 +29,8 @@ def command(name: str) -> Callable[[Function], click.Command]:
     def decorate(function: Function) -> click.Command:
         @wraps(function)
         def run(**options: Any) -> None:
+            # Programs that are timed start as a user's do, who has compiled modules on disk.
+            os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
             try:
                 function(**options)
             except GpusudokuError as error:

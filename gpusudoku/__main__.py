@@ -1,13 +1,19 @@
 """The command ``gpusudoku``, which is also ``python -m gpusudoku``."""
 
+import gc
 import os
 from typing import NoReturn
 
 from gpusudoku.jobs.interrupts import catch_interrupts
 
+GARBAGE = 50_000
+"""Objects after which garbage is looked for. Importing makes many that all stay: with Python's 700
+it is looked for in vain for a twentieth of the time until a board is read."""
+
 
 def main() -> NoReturn:
     """Run the command line in a process of its own, and exit with its status."""
+    gc.set_threshold(GARBAGE)
     _fill_descriptors()
     catch_interrupts()
     # Only now, because it takes a moment, and that should be no time without manners.

@@ -19,7 +19,7 @@ from typing import Any
 
 import llvmlite
 import numba
-from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
+from llvmlite.binding import get_host_cpu_features, get_host_cpu_name, parse_assembly
 from numba import njit
 from numba.core.bytecode import FunctionIdentity
 from numba.core.compiler import CompileResult
@@ -97,12 +97,28 @@ def address(compiled: Any, signature: Any) -> int:
 
 
 def as_bytes(compiled: Any) -> bytes:
-    """What ``compiled`` gave, for the same versions of everything to load again."""
+    """What ``compiled`` gave, for the same versions of everything to load again.
+
+    Numba would add LLVM's form of the code, for other functions that call this one, and a text of
+    the types. Nobody asks for either, and to read them takes longer than all else.
+    """
     [result] = compiled.overloads.values()
     # Addresses of this process would be in the code.
     assert not result.library.has_dynamic_globals, "a kernel must not use large global arrays"
-    content: bytes = dumps(result._reduce())
+    (name, kind, (code, _)), *others = result._replace(type_annotation="")._reduce()
+    content: bytes = dumps(((name, kind, (code, _names_alone(result.fndesc))), *others))
     return content
+
+
+def _names_alone(descriptor: Any) -> bytes:
+    """A module of LLVM with the functions that are called from outside, and nothing in them.
+
+    From such a module Numba learns what the machine code has.
+    """
+    names = descriptor.llvm_func_name, descriptor.llvm_cpython_wrapper_name
+    text = "".join(f'define void @"{name}"() {{ ret void }}\n' for name in names)
+    bitcode: bytes = parse_assembly(text).as_bitcode()
+    return bitcode
 
 
 def from_bytes(function: Callable[..., Any], content: bytes) -> Callable[..., Any]:

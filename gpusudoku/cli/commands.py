@@ -1,28 +1,90 @@
-"""The command group, and what belongs to it."""
+"""The command group, and what belongs to it.
+
+A command is imported when it is run, or when its help is shown: most need NumPy and more, which
+takes longer to import than Python takes to start.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 from gpusudoku import __version__
-from gpusudoku.cli.about import boards, convert, devices, info
-from gpusudoku.cli.bench import bench
-from gpusudoku.cli.compile import compile_
-from gpusudoku.cli.completing import complete_commands
-from gpusudoku.cli.completion import completion
-from gpusudoku.cli.count import count
-from gpusudoku.cli.enumerate import enumerate_
-from gpusudoku.cli.ranks import nth, rank
-from gpusudoku.cli.sample import sample
-from gpusudoku.cli.shares import shares
-from gpusudoku.cli.simplify import simplify
-from gpusudoku.cli.solve import solve
-from gpusudoku.cli.source import looks_like_board
 from gpusudoku.errors import Interrupted, shown
+
+
+class _Place(NamedTuple):
+    """Where a command is, and the first sentence of its help."""
+
+    module: str
+    function: str
+    summary: str
+
+
+_PLACES = {
+    "bench": _Place("bench", "bench", "Measure engines and settings side by side."),
+    "boards": _Place("about", "boards", "List the boards that come with the program."),
+    "compile": _Place("compile", "compile_", "Compile before it is needed what is compiled once."),
+    "completion": _Place(
+        "completion",
+        "completion",
+        "Complete commands, options and @names in bash, zsh or fish.",
+    ),
+    "convert": _Place("about", "convert", "Write every BOARD in another form."),
+    "count": _Place("count", "count", "Count all solutions of every BOARD, exactly."),
+    "devices": _Place("about", "devices", "Show what counting can run on here."),
+    "enumerate": _Place(
+        "enumerate",
+        "enumerate_",
+        "List all solutions of every BOARD, streamed in constant memory.",
+    ),
+    "help": _Place("commands", "help_", "Show the help of a command, or of all."),
+    "info": _Place(
+        "about", "info", "Describe every BOARD: its size, its clues, and whether they clash."
+    ),
+    "nth": _Place(
+        "ranks", "nth", "Print the solutions of BOARD that have the numbers K in ascending order."
+    ),
+    "rank": _Place(
+        "ranks", "rank", "Print the number that every SOLUTION of BOARD has in ascending order."
+    ),
+    "sample": _Place(
+        "sample", "sample", "Draw random solutions of every BOARD, all equally likely."
+    ),
+    "shares": _Place(
+        "shares",
+        "shares",
+        "Tell for every cell and digit how many solutions of a BOARD have it there.",
+    ),
+    "simplify": _Place(
+        "simplify", "simplify", "Simplify every BOARD by logic alone, without a guess."
+    ),
+    "solve": _Place(
+        "solve", "solve", "Find a solution of every BOARD and say whether it is the only one."
+    ),
+}
+
+
+class _Imported(Mapping[str, click.Command]):
+    """The commands by name: each is imported when somebody asks for it."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        place = _PLACES[name]
+        module = import_module(f"{__package__}.{place.module}")
+        command: click.Command = getattr(module, place.function)
+        return command
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_PLACES)
+
+    def __len__(self) -> int:
+        return len(_PLACES)
 
 
 class Commands(click.Group):
@@ -51,6 +113,8 @@ class Commands(click.Group):
         """
         if name in self.commands:
             return self.commands[name]
+        from gpusudoku.cli.source import looks_like_board
+
         close = get_close_matches(name.lower(), self.commands, n=1, cutoff=0.5)
         if name.startswith("@") or name == "-" or _is_file(name):
             guess = f"did you mean 'count {name}'?"
@@ -68,12 +132,28 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:
+            from gpusudoku.cli.source import looks_like_board
+
             if any(map(looks_like_board, ctx.meta[__name__])):
                 message = f"{error.message} A board that starts with - comes after --."
                 raise click.UsageError(message, error.ctx) from None
             raise
         except KeyboardInterrupt:
             raise Interrupted("interrupted") from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """As that of click, without importing the commands, and with whole first sentences."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, place.summary) for name, place in _PLACES.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """As that of click, without importing the commands."""
+        named = [
+            CompletionItem(name, help=place.summary)
+            for name, place in _PLACES.items()
+            if name.startswith(incomplete)
+        ]
+        return named + click.Command.shell_complete(self, ctx, incomplete)
 
 
 def _is_file(name: str) -> bool:
@@ -83,7 +163,11 @@ def _is_file(name: str) -> bool:
         return False
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    commands=_Imported(),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="gpusudoku", message="%(prog)s %(version)s")
 def cli() -> None:
     """Count and list all solutions of Sudoku boards, exactly, on a GPU or on all CPU cores.
@@ -105,8 +189,15 @@ def cli() -> None:
     """
 
 
+def _complete_commands(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Offer the commands, after ``help``."""
+    return cli.shell_complete(ctx.find_root(), incomplete)
+
+
 @click.command("help")
-@click.argument("command", required=False, metavar="[COMMAND]", shell_complete=complete_commands)
+@click.argument("command", required=False, metavar="[COMMAND]", shell_complete=_complete_commands)
 @click.pass_context
 def help_(ctx: click.Context, command: str | None) -> None:
     """Show the help of a command, or of all.
@@ -119,13 +210,3 @@ def help_(ctx: click.Context, command: str | None) -> None:
     if command is not None:
         root = click.Context(cli.named(command), info_name=command, parent=root)
     click.echo(root.get_help())
-
-
-for command in (
-    *(count, solve, enumerate_, shares, sample, nth, rank, simplify),
-    *(info, convert, boards, devices, compile_, bench),
-    *(completion, help_),
-):
-    # The list of all commands shows first sentences. click would cut long ones.
-    command.short_help = (command.help or "").strip().partition(".\n")[0].removesuffix(".") + "."
-    cli.add_command(command)

@@ -48,11 +48,3 @@ def complete_techniques(
         for name in known
         if name.startswith(last) and name not in before.split(",")
     ]
-
-
-def complete_commands(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Offer the commands of the program."""
-    group = ctx.find_root().command
-    return group.shell_complete(ctx.find_root(), incomplete)

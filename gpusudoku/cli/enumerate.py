@@ -111,7 +111,7 @@ def enumerate_(
                     source.warn_conflicts(listed.doubtful)
                     try:
                         for text in texts:
-                            out.write(text)
+                            out.write(text, writer.lines(text, listed.boards.geometry))
                     except TooExpensive as error:
                         line.clear()
                         source.unanswered(error)

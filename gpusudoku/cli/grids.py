@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from gpusudoku import formats
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Places
+from gpusudoku.board.text import DIGITS
 from gpusudoku.cli.answering import asked_form
 from gpusudoku.cli.options import compose, own_option
 from gpusudoku.cli.records import distinct
@@ -97,6 +99,11 @@ class Writer(ABC):
         numbers
             The number of each, if they have any.
         """
+
+    def lines(self, text: bytes | memoryview, geometry: Geometry) -> int | None:
+        """How many lines a text of solutions has, where its size tells; else None."""
+        fixed = self.is_plain and geometry.n <= len(DIGITS)
+        return len(text) // (geometry.cells + len("\n")) if fixed else None
 
 
 def solution_writer(form: str, own: Own | None = None) -> Writer:

@@ -23,7 +23,7 @@ PIPE_PIECE = 4096
 """Bytes that a pipe which is ready takes at once (PIPE_BUF on Linux; POSIX grants 512)."""
 PIPE_ROOM = 1 << 20
 """Bytes that a pipe is asked to hold: its reader need not be woken up so often."""
-FILE_PIECE = 1 << 18
+FILE_PIECE = 1 << 20
 """Bytes written to a file, or to what takes all at once, between two looks for an interrupt."""
 LOOK = 1 << 12
 """Bytes in which the end of a line is looked for at a time."""

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -13,6 +17,8 @@ from gpusudoku.cli import about, cli
 from tests.boards import LINE_4X4
 
 COMMANDS = list(cli.commands)
+SUMMARY = "Count all solutions of every BOARD, exactly."
+"""Of ``gpusudoku count``."""
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
@@ -38,6 +44,35 @@ def test_the_list_of_commands_is_not_cut(run, monkeypatch, columns):
     for name, command in cli.commands.items():
         sentence = " ".join(command.help.split()).partition(". ")[0].removesuffix(".")
         assert f"{name} {sentence}." in listed
+
+
+def test_every_command_has_its_name():
+    assert [command.name for command in cli.commands.values()] == COMMANDS
+
+
+@pytest.mark.parametrize("asked", ["--version", "--help", "help", "TAB cou"])
+def test_what_needs_no_arrays_imports_none(asked):
+    """NumPy takes longer to import than all that these do, and Numba even longer."""
+    program = (
+        "import sys\nfrom gpusudoku.cli import main\n"
+        "try: main()\nexcept SystemExit as end: assert not end.code\n"
+        "assert not {'numpy', 'numba'} & {*sys.modules}"
+    )
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+    if asked.startswith("TAB"):
+        word = asked.split()[-1]
+        environment |= {"_GPUSUDOKU_COMPLETE": "fish_complete", "COMP_CWORD": word}
+        environment["COMP_WORDS"] = f"gpusudoku {word}"
+    words = [] if asked.startswith("TAB") else asked.split()
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        cwd=Path(gpusudoku.__file__).parents[1],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "gpusudoku" in done.stdout or done.stdout == "plain,count\t" + SUMMARY + "\n"
 
 
 def test_help_as_a_command(run):

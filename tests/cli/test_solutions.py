@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
-from gpusudoku import Board, formats
+from gpusudoku import Board, Geometry, formats
+from gpusudoku.board.batch import Batch
 from gpusudoku.cli import cli
+from gpusudoku.cli.grids import solution_writer
 from gpusudoku.formats import parse
 from tests import naive
 from tests.boards import LINE_4X4, PUZZLE
@@ -137,3 +140,16 @@ def test_nobody_is_told_of_hints(run):
     """What is possible in a cell is called a candidate, everywhere."""
     for name in cli.commands:
         assert "hint" not in run(name, "-h")[1].lower()
+
+
+@pytest.mark.parametrize("form", ["line", "grid"])
+@pytest.mark.parametrize("shape", [(2, 2), (3, 3), (4, 4), (5, 7), (6, 6)])
+def test_lines_that_follow_from_the_size_of_a_text(shape, form):
+    geometry = Geometry(*shape)
+    grids = np.arange(3 * geometry.cells, dtype=np.int64).reshape(3, -1) % geometry.n + 1
+    writer = solution_writer(form)
+    boards = Batch.of([Board.empty(geometry)])
+    text = writer.text(boards, grids.astype(np.uint8))
+    told = writer.lines(text, geometry)
+    assert (told is None) == (form != "line" or geometry.n > 35)
+    assert told in (None, text.count(b"\n"))

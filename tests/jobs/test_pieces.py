@@ -18,3 +18,14 @@ def test_pieces_are_the_whole(whole: range, most: int) -> None:
     sizes = {len(piece) for piece in found}
     assert 0 not in sizes
     assert not sizes or max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize("start", [0, 3, 10**30 + 1])
+@pytest.mark.parametrize("size", [2**53 + 1, 2**64 - 1, 10**25 + 7])
+def test_pieces_of_numbers_of_any_size(start: int, size: int) -> None:
+    """Sizes that no float holds: not one number is left out, or in two pieces."""
+    found = pieces(range(start, start + size), 7)
+    assert [piece.start for piece in found[1:]] == [piece.stop for piece in found[:-1]]
+    assert (found[0].start, found[-1].stop, len(found)) == (start, start + size, 7)
+    sizes = {piece.stop - piece.start for piece in found}
+    assert max(sizes) - min(sizes) == (1 if size % 7 else 0)

@@ -129,6 +129,14 @@ def test_code_is_put_into_bytes_and_taken_out() -> None:
         again(b"21")  # nothing is compiled for other types behind anybody's back
 
 
+def test_code_that_was_taken_out_is_no_part_of_other_code() -> None:
+    """It is there as machine code alone, which cannot be copied into other functions."""
+    again = jit.from_bytes(template(3), jit.as_bytes(jit.compiled(template(3), (int64,))))
+    with pytest.raises(NotImplementedError, match="No definition for lowering"):
+        jit.compiled(lambda x: again(x), (int64,))
+    assert again(10) == template(3)(10)
+
+
 @pytest.mark.parametrize("content", [b"", b"nonsense", jit.dumps((1, 2, 3))])
 def test_other_bytes_are_an_error(content: bytes) -> None:
     with pytest.raises((EOFError, TypeError, pickle.UnpicklingError, ValueError)):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gpusudoku import Board, Geometry, Options, Solutions
+from gpusudoku import Board, Geometry, Options, Solutions, collection
+from gpusudoku.board.batch import sort_keys
 from gpusudoku.errors import InputError
 from gpusudoku.listing import solutions
 from gpusudoku.orders import choose, few
@@ -164,6 +165,26 @@ def test_samples_of_the_contraction_are_uniform(monkeypatch: pytest.MonkeyPatch)
     known = {key: place for place, key in enumerate(keys(ROWS))}
     picked = keys(found.sample(40 * len(ROWS), seed=12))
     assert_uniform([known[key] for key in picked], len(ROWS))
+
+
+@pytest.mark.parametrize("kind", [Few, QuickNine])
+def test_samples_of_a_million_solutions_are_uniform(
+    kind: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over a thousand runs of ranks; and from one to the next, and the one after that."""
+    rows = np.asarray(solutions(collection.load("2d"), device="cpu"))
+    assert len(rows) == collection.entry("2d").count > 10**6
+    if kind is QuickNine:
+        short_lists(monkeypatch)
+    found = solutions(collection.load("2d"), device="cpu")
+    drawn = found.sample(200_000, seed=12)
+    assert type(found._orders.quick) is kind
+    ranks = np.searchsorted(sort_keys(rows), sort_keys(drawn))
+    assert (rows[ranks] == drawn).all()
+    assert_uniform(ranks * 1000 // len(rows), 1000)
+    for lag in (1, 2):
+        tenths = ranks * 10 // len(rows)
+        assert_uniform(tenths[:-lag] * 10 + tenths[lag:], 100)
 
 
 def test_twins(monkeypatch: pytest.MonkeyPatch) -> None:
