@@ -40,6 +40,7 @@ from gpusudoku.kernels.contraction.nine.ledger import (
     USED,
 )
 from gpusudoku.kernels.contraction.nine.slabs import LEFT, RIGHT, TILE
+from gpusudoku.kernels.contraction.nine.turns import Turn
 from gpusudoku.kernels.kernel import jitable
 
 
@@ -218,12 +219,13 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
             ledger.by_b[at_b + kinds[B, start + l]] += of_all[l]
         return together
 
-    def sweep(turn, tensors, environment, slabs, ledger):
+    def sweep(roles, operands, orbits, pivot, tensors, environment, slabs, ledger):
         """Add pairs to the environments until all are, or until these are full.
 
-        Which pairs, and how far it came, stands in ``ledger.state``.
+        Which pairs, and how far it came, stands in ``ledger.state``. The first four are a ``Turn``,
+        which Numba takes longer to recognize.
         """
-        roles, operands, orbits, pivot = turn
+        turn = Turn(roles, operands, orbits, pivot)
         start, pairs, state = operands.start, orbits.pairs, ledger.state
         ledger.joined_for[:] = -1
         full = False
