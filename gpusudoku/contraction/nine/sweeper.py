@@ -24,7 +24,7 @@ from gpusudoku.kernels.contraction.nine.turns import make_turn_arrays
 from gpusudoku.kernels.contraction.nine.words import make_words
 
 CHEAP_SECONDS = 0.005
-"""A board that is estimated to cost less touches a few megabytes, and is soon done."""
+"""A board that is estimated to cost less touches some ten megabytes at most, and is soon done."""
 MOST_KEPT = 8
 """Rooms that are kept for other boards, at most."""
 
@@ -90,7 +90,8 @@ class Sweeper:
 
     def begin(self, room: Room, most_pending: int) -> None:
         """Clear the environments for the turn of the board that is worked out in a room."""
-        self._at, self._turn = room, room.turn
+        # Not the room itself, which has this sweeper: it could not be given up at once.
+        self._workspace, self._naming, self._turn = room.workspace, room.naming, room.turn
         size = int(self._turn.pivot.size[1])
         if len(self._room) < size:
             self._room = np.zeros(size, np.int64)
@@ -102,7 +103,7 @@ class Sweeper:
         """Add some pairs to the environments; give shares as soon as these are full."""
         call, state = share_stages(), self.ledger.state
         sweep = call.sweep_wide if self._wide else call.sweep_narrow
-        tensors = self._at.workspace.tensors
+        tensors = self._workspace.tensors
         state[FIRST], state[LAST], state[USED] = pairs.start, pairs.stop, 0
         while state[FIRST] < state[LAST]:
             sweep(*self._turn, tensors, self._environment, self.slabs, self.ledger)
@@ -113,9 +114,9 @@ class Sweeper:
         """Give the shares that the environments hold, as indices and integers; clear these."""
         if self.ledger.state[PENDING] == 0:
             return
-        turn, room = self._turn, self._at
-        factor = prod(room.workspace.lists.divisor.tolist())
-        known = tables(), room.workspace.numbering, room.naming, turn.roles, turn.pivot
+        turn, work = self._turn, self._workspace
+        factor = prod(work.lists.divisor.tolist())
+        known = tables(), work.numbering, self._naming, turn.roles, turn.pivot
         for summed in range(3):
             share_stages().collect(summed, *known, self._environment, self._found)
             lines = int(turn.roles.crossing[P]), int(turn.roles.summed[summed])

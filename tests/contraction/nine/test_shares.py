@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
 from typing import Any
 
@@ -170,6 +171,13 @@ class TestRooms:
         NineShares(candidates_of(puzzle(NINE, 30, 30)), room=room)
         sweeper.keep_room(room)
         assert not sweeper._kept
+
+    def test_its_memory_is_free_at_once(self) -> None:
+        room = sweeper.Room()
+        NineShares(candidates_of(puzzle(NINE, 30, 30)), room=room).run(2)
+        there = weakref.ref(room)
+        del room
+        assert there() is None  # it is in no circle, for which the collector would be awaited
 
     def test_one_where_something_went_wrong_is_given_up(
         self, monkeypatch: pytest.MonkeyPatch
