@@ -1,73 +1,132 @@
-"""Time the shares of random 9x9 boards by number of clues, as multiples of their counts; batches.
+"""Time the shares of random 9x9 boards by number of clues, beside their counts, and of batches.
 
 Prints Markdown tables and writes every figure to a JSON file with the description of the machine.
-Every count that the shares add up to is checked against the count.
+Times are what a user waits for in Python: ``gpusudoku.solutions(board).shares()`` of a new object,
+and ``gpusudoku.count(board)``. What takes less than SHORT is done three times, and the median
+counts. Every count that shares add up to is checked against the count.
 
-    python benchmarks/shares.py            everything; ten minutes on two cores
+    python benchmarks/shares.py            everything; half an hour on two cores
     python benchmarks/shares.py --quick    five boards where otherwise there are a hundred
     python benchmarks/shares.py --show     the tables of what was recorded before
 """
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import click
-import numpy as np
 from generated import NINE, random_boards
 from machine import gigahertz, heading_with_clock, record, recorded
-from numpy.typing import NDArray
 from script import Run, check, grouped, script, table
 
 import gpusudoku
 from gpusudoku import Board
-from gpusudoku.contraction.nine.share_batch import many_nine_shares
-from gpusudoku.contraction.nine.shares import nine_shares
+from gpusudoku.board.batch import Batch
+from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import make_engine
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
-from gpusudoku.search.frontier import Frontier
+from gpusudoku.orders.many import share_batches
 
 CLUES = [*range(18), 20, 22, 24, 27, 30]
 BATCH = 20
 """Clues of the boards of the batch."""
-REPEATS = 2
-"""Runs of everything; the first is a warm-up."""
+SHORT = 0.1
+"""Seconds; what takes less is repeated."""
+REPEATS = 3
+MULTIPLE, MORE = 10, 0.01
+"""Shares of a board should take no longer than so many of its counts, and so many seconds more."""
 
 
-def candidates_of(boards: list[Board]) -> NDArray[np.uint64]:
-    """The candidates that singles leave, uint64 (B, 81)."""
-    return Frontier.of(boards).simplified(SearchSettings()).candidates
+def timed(action: Callable[[], Any]) -> tuple[float, Any]:
+    """The seconds that something takes, and what it gives."""
+    times = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        result = action()
+        times.append(time.perf_counter() - start)
+        if times[0] > SHORT:
+            break
+    return median(times), result
+
+
+def measure_board(board: Board, options: dict[str, Any]) -> Run:
+    """The run of one board."""
+    counting, result = timed(lambda: gpusudoku.count(board, **options))
+    seconds, shares = timed(lambda: gpusudoku.solutions(board, **options).shares())
+    check(str(board), int(shares[0].sum()), result.count)
+    return {"board": str(board), "count": str(result.count),
+            "seconds": seconds, "count_seconds": counting}  # fmt: skip
+
+
+def by_objects(boards: list[Board], engine: Engine) -> int:
+    """Solutions of all boards, by the shares of each in Python."""
+    each = (gpusudoku.solutions(board, engine=engine, device="cpu").shares() for board in boards)
+    return sum(int(shares[0].sum()) for shares in each)
+
+
+def by_batch(boards: list[Board], engine: Engine) -> int:
+    """Solutions of all boards, by their shares as one batch."""
+    found: list[Any] = []
+    blocks = share_batches([Batch.of(boards)], Options(device="cpu"), engine, found.append)
+    for _ in blocks:
+        pass
+    return sum(int(block.shares[:, 0].sum()) for block in found)
+
+
+def by_command(boards: list[Board], folder: Path) -> int:
+    """Solutions of all boards, by the command ``shares``; start-up and output are included."""
+    file, output = folder / "boards.txt", folder / "shares.jsonl"
+    file.write_text("".join(f"{board}\n" for board in boards))
+    command = [sys.executable, "-m", "gpusudoku", "shares", str(file), "--json", "--device", "cpu"]
+    with output.open("wb") as out:
+        subprocess.run(command, stdout=out, check=True)
+    with output.open("rb") as lines:
+        return sum(int(json.loads(line)["count"]) for line in lines)
+
+
+def measure_batch(boards: list[Board], engine: Engine) -> list[Run]:
+    """The runs of a batch, one for every way."""
+    results = gpusudoku.count_many(boards, engine=engine, device="cpu", method="contraction")
+    total, runs = sum(result.count for result in results), []
+    with TemporaryDirectory() as folder:
+        ways: dict[str, Callable[[], int]] = {
+            "`solutions(board).shares()` for each": lambda: by_objects(boards, engine),
+            "`share_batches`": lambda: by_batch(boards, engine),
+            "`gpusudoku shares FILE --json`": lambda: by_command(boards, Path(folder)),
+        }
+        for way, run in ways.items():
+            seconds, found = timed(run)
+            check(f"the batch, {way}", found, total)
+            runs.append({"clues": BATCH, "boards": len(boards), "way": way, "seconds": seconds})
+    return runs
 
 
 def measure(most: int) -> list[Run]:
     """Every run, with at most so many boards of each number of clues."""
-    engine, threads, runs = make_engine(Options(device="cpu")), usable_cores(), []
-    options = {"engine": engine, "device": "cpu", "method": "contraction"}
-    nine_shares(candidates_of([Board.empty(NINE)])[0], threads)
+    engine, runs = make_engine(Options(device="cpu")), []
+    options = {"engine": engine, "device": "cpu"}
+    for board in Board.empty(NINE), *random_boards(BATCH, 2):  # loads what is compiled
+        measure_board(board, options)
     for clues in CLUES:
         for board in random_boards(clues, most):
-            result = gpusudoku.count(board, **options)
-            start = time.perf_counter()
-            shares = nine_shares(candidates_of([board])[0], threads)
-            seconds = time.perf_counter() - start
-            check(str(board), int(shares[0].sum()), result.count)
-            runs.append({"clues": clues, "board": str(board), "count": str(result.count),
-                         "seconds": seconds, "count_seconds": result.stats.seconds})  # fmt: skip
+            runs.append({"clues": clues, **measure_board(board, options)})
         shown = median(run["seconds"] for run in runs[-most:])
         click.echo(f"{clues} clues: {shown:.4f} s", err=True)
-    boards = random_boards(BATCH, 10 * most)
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        many = many_nine_shares(candidates_of(boards), threads)
-        seconds = time.perf_counter() - start
-    total = sum(result.count for result in gpusudoku.count_many(boards, **options))
-    check("the batch", int(many[:, 0].sum()), total)
-    runs.append({"clues": BATCH, "boards": len(boards), "seconds": seconds})
-    return runs
+    return runs + measure_batch(random_boards(BATCH, 10 * most), engine)
+
+
+def is_over(run: Run) -> bool:
+    """Whether the shares of a board took longer than they should."""
+    return bool(run["seconds"] > MULTIPLE * run["count_seconds"] + MORE)
 
 
 def show(path: Path) -> None:
@@ -79,15 +138,20 @@ def show(path: Path) -> None:
     for (clues,), runs in grouped(alone, "clues").items():
         shares, counts = ([run[of] for run in runs] for of in ("seconds", "count_seconds"))
         multiples = [one / other for one, other in zip(shares, counts, strict=True)]
-        rows.append([str(clues), f"{median(counts):.4f}", f"{median(shares):.4f}",
-                     f"{max(shares):.3f}", f"{median(multiples):.1f}"])  # fmt: skip
-    table(["clues", "count: median s", "shares: median s", "worst s", "median multiple"], rows)
-    for run in results["runs"]:
-        if "boards" in run:
-            rate = run["boards"] / run["seconds"]
-            print(
-                f"\nBatch of {run['boards']} boards of {run['clues']} clues: {rate:,.0f} a second."
-            )
+        rows.append([str(clues), str(len(runs)), f"{median(counts):.4f}", f"{median(shares):.4f}",
+                     f"{max(shares):.3f}", f"{median(multiples):.1f}", f"{max(multiples):.1f}",
+                     str(sum(map(is_over, runs)))])  # fmt: skip
+    limit = f"over {MULTIPLE} counts and {1000 * MORE:.0f} ms"
+    table(["clues", "boards", "count: median s", "shares: median s", "worst s",
+           "median multiple", "worst multiple", limit], rows)  # fmt: skip
+    over = [run for run in alone if is_over(run)]
+    print(f"\nBoards {limit}: {len(over)} of {len(alone)}.")
+    for run in over:
+        print(f"- {run['board']}: {run['seconds']:.4f} s, its count {run['count_seconds']:.4f} s")
+    batches = [run for run in results["runs"] if "way" in run]
+    print(f"\nBatch of {batches[0]['boards']} boards of {batches[0]['clues']} clues:\n")
+    rates = [[run["way"], f"{run['boards'] / run['seconds']:,.0f}"] for run in batches]
+    table(["way", "boards a second"], rates)
 
 
 @script("shares", show)

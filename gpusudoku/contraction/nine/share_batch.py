@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.contraction.nine.share_sums import SHARES
 from gpusudoku.contraction.nine.shares import MOST_PENDING, NineShares, nine_shares
-from gpusudoku.contraction.nine.sweeper import Sweeper, make_room
+from gpusudoku.contraction.nine.sweeper import keep_room, take_room
 from gpusudoku.jobs.job import Job, Task, Worker
 
 EXPENSIVE_SECONDS = 0.05
@@ -38,6 +38,8 @@ def many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.obj
     shares = np.zeros((len(boards), 81, 9), object)
     workers = [BatchShareWorker(boards, shares) for _ in range(threads)]
     Job(1).run([Task(index, 1 / len(boards)) for index in range(len(boards))], workers)
+    for worker in workers:
+        keep_room(worker.room)
     for index in sorted(index for worker in workers for index in worker.left):
         shares[index] = nine_shares(boards[index], threads)
     return shares
@@ -56,7 +58,7 @@ class BatchShareWorker(Worker):
 
     def __init__(self, boards: NDArray[np.uint64], shares: NDArray[np.object_]) -> None:
         self._boards, self._shares = boards, shares
-        self._room, self._sweeper = make_room(), Sweeper(wide=False)
+        self.room = take_room()
         self.left: list[int] = []
         """Boards that were left out: they cost too much, or need wide slabs."""
 
@@ -64,19 +66,19 @@ class BatchShareWorker(Worker):
         """See ``Worker``."""
         start = time.perf_counter()
         while (task := job.take()) is not None:
-            board = NineShares(self._boards[task.payload], room=self._room)
+            board = NineShares(self._boards[task.payload], room=self.room)
             if board.seconds > EXPENSIVE_SECONDS or not self._work_out(task.payload, board):
                 self.left.append(task.payload)
         return time.perf_counter() - start
 
     def _work_out(self, index: int, board: NineShares) -> bool:
         """Write the shares of a board, unless it needs wide slabs; say whether they are."""
-        sums = np.zeros(SHARES, object)
+        sums, sweeper = np.zeros(SHARES, object), self.room.sweeper(0, wide=False)
         for pairs in board.turns(1):
             if board.wide:
                 return False
-            self._sweeper.begin(self._room, MOST_PENDING)
-            for some in self._sweeper.sweep(range(pairs)), self._sweeper.flush():
+            sweeper.begin(self.room, MOST_PENDING)
+            for some in sweeper.sweep(range(pairs)), sweeper.flush():
                 for indices, shares in some:
                     sums[indices] += shares
         self._shares[index] = board.finished(sums)

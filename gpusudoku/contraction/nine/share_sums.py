@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +21,16 @@ INDICES = np.arange(SHARES).reshape(3, 3, 3, 3, 9)
 def exact(found: Found, factor: int) -> NDArray[np.object_]:
     """The shares of a box as Python integers (9, 3, 3), by digit and names."""
     total = np.zeros((9, 3, 3), object)
-    for one, two in zip(*np.nonzero(found.shares.any(axis=(2, 3, 4, 5))), strict=True):
-        low, high = found.shares[one, two].astype(object)
-        total += divided((low + (high << LIMB)) * factor, int(one * two))
+    for one, two in zip(*np.nonzero(found.written), strict=True):
+        low, high = found.shares[one, two]
+        most = (int(low.max()) + (int(high.max()) << LIMB)) * factor
+        fits = np.int64 if most < 1 << 63 else object
+        numbers = (low.astype(fits) + (high.astype(fits) << LIMB)) * factor
+        total += divided(numbers, int(one * two))
     return total
 
 
-def divided(
-    numbers: NDArray[np.object_], divisor: int | NDArray[np.object_]
-) -> NDArray[np.object_]:
+def divided(numbers: NDArray[Any], divisor: int | NDArray[np.object_]) -> NDArray[Any]:
     """Integers divided by one that divides them all.
 
     Raises
@@ -36,7 +38,7 @@ def divided(
     ArithmeticError
         If it does not: a number would be wrong.
     """
-    quotients: NDArray[np.object_] = numbers // divisor
+    quotients: NDArray[Any] = numbers // divisor
     if (quotients * divisor != numbers).any():
         raise ArithmeticError("shares that are no whole numbers")
     return quotients

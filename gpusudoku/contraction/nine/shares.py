@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from gpusudoku.contraction.nine.share_sums import SHARES, check_sums, evened, image_of
 from gpusudoku.contraction.nine.sum import Nine, stages
-from gpusudoku.contraction.nine.sweeper import Room, Sweeper, make_room, share_stages
+from gpusudoku.contraction.nine.sweeper import (
+    CHEAP_SECONDS,
+    Room,
+    keep_room,
+    share_stages,
+    take_room,
+)
 from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.jobs.job import Job, Task, Worker
 from gpusudoku.jobs.pieces import pieces
@@ -24,8 +30,8 @@ TASKS_PER_WORKER = 8
 """Times that every worker comes for more in a turn, unless the board is CHEAP."""
 TASK_SECONDS = 0.02
 """What is taken at a time costs no more than about this: an interrupt waits for it."""
-CHEAP_SECONDS = 0.005
-"""A board that costs less has one task a thread in every turn: cutting up would cost more."""
+ALONE_SECONDS = 0.002
+"""A board that costs less is worked out by one thread: starting others would cost more."""
 
 
 def nine_shares(candidates: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
@@ -48,7 +54,10 @@ def nine_shares(candidates: NDArray[np.uint64], threads: int) -> NDArray[np.obje
     Interrupted
         After Ctrl-C.
     """
-    return NineShares(candidates).run(threads)
+    room = take_room()
+    shares = NineShares(candidates, room=room).run(threads)
+    keep_room(room)
+    return shares
 
 
 class NineShares:
@@ -74,7 +83,7 @@ class NineShares:
         room: Room | None = None,
     ) -> None:
         ready([*stages().of_one_board(), stages().list_words, *share_stages().of_one_board()])
-        self.room, self.most_pending = room or make_room(), most_pending
+        self.room, self.most_pending = room or Room(), most_pending
         work = self.room.workspace
         self.nine = Nine(candidates, symmetric=symmetric, workspace=work)
         self.wide = wide
@@ -86,13 +95,16 @@ class NineShares:
         if self.nine.solvable:
             prices = [self._choose(line) for line in range(6)]
             self.seconds = min(sum(prices[:3]), sum(prices[3:])) / 1e9
+            self.room.seconds = max(self.room.seconds, self.seconds)
             self._pivots = range(3) if sum(prices[:3]) < sum(prices[3:]) else range(3, 6)
 
     def run(self, threads: int) -> NDArray[np.object_]:
         """Work them out on so many threads; see ``nine_shares``."""
         sums = np.zeros(SHARES, object)
-        workers = [ShareWorker(self) for _ in range(threads)]
-        cheap = self.seconds < CHEAP_SECONDS
+        if self.seconds < ALONE_SECONDS:
+            threads = 1
+        workers = [ShareWorker(self, number) for number in range(threads)]
+        cheap = self.seconds < CHEAP_SECONDS  # cutting up would cost more than it saves
         most = max(TASKS_PER_WORKER * threads, int(self.seconds / TASK_SECONDS))
         for pairs in self.turns(threads):
             job = Job(SHARES)
@@ -105,7 +117,8 @@ class NineShares:
         """Make one turn after the other; give the number of its pairs, which are to be swept."""
         if not self._pivots:
             return
-        work, words, naming, turn = self.room
+        room = self.room
+        work, words, naming, turn = room.workspace, room.words, room.naming, room.turn
         call, lists = share_stages(), work.lists
         stages().list_words(tables(), work.scratch, lists, words)
         call.name_entries(lists, work.numbering, words, naming)
@@ -150,16 +163,13 @@ class NineShares:
 class ShareWorker(Worker):
     """One of the threads that share the tasks of a turn: ranges of its pairs."""
 
-    def __init__(self, board: NineShares) -> None:
-        self._board = board
-        self._sweepers: dict[bool, Sweeper] = {}
+    def __init__(self, board: NineShares, number: int) -> None:
+        self._board, self._number = board, number
 
     def __call__(self, job: Job) -> float:
         """See ``Worker``."""
-        board, wide, sums = self._board, self._board.wide, np.zeros(SHARES, object)
-        if wide not in self._sweepers:
-            self._sweepers[wide] = Sweeper(wide)
-        sweeper = self._sweepers[wide]
+        board, sums = self._board, np.zeros(SHARES, object)
+        sweeper = board.room.sweeper(self._number, board.wide)
         sweeper.begin(board.room, board.most_pending)
         busy = 0.0
         while True:

@@ -28,7 +28,8 @@ class ShareStages:
 
     def __init__(self, tables: Any) -> None:
         made = make_workspace()
-        turn = typeof(make_turn_arrays(made.roles))
+        arrays = make_turn_arrays(made.roles)
+        turn, parts = typeof(arrays), [typeof(part) for part in arrays]
         _, lists, numbering, roles, _, _, tensors, _, symmetries, _ = typeof(made).types
         words, naming = typeof(make_words()), typeof(make_naming())
         environment, found = int64[::1], typeof(make_found())
@@ -38,13 +39,13 @@ class ShareStages:
         self.find_symmetries = kernel(masks, tables, symmetries, seconds=0.5)(find_symmetries)
         known = types.NamedTuple([tables, lists, numbering, naming], Known)
         self.make_turn = kernel(int64, known, symmetries, turn, seconds=1.0)(make_turn)
-        swept = turn, tensors, environment
+        swept = *parts, tensors, environment
         place = f"{__name__}.sweep_narrow", f"{__name__}.sweep_wide"
         narrow = typeof(make_slabs(wide=False)), typeof(make_ledger(wide=False))
         wide = typeof(make_slabs(wide=True)), typeof(make_ledger(wide=True))
         self.sweep_narrow = kernel(*swept, *narrow, seconds=2.8, place=place[0])(sweep_narrow)
         self.sweep_wide = kernel(*swept, *wide, seconds=2.8, place=place[1])(sweep_wide)
-        collected = int64, tables, numbering, naming, turn, environment, found
+        collected = int64, tables, numbering, naming, parts[0], parts[3], environment, found
         self.collect = kernel(*collected, seconds=0.5)(collect)
 
     def of_one_board(self) -> list[Kernel]:

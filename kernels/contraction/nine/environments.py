@@ -37,28 +37,30 @@ class Found(Group):
     shares: NDArray[np.int64]
     """int64 (TOTALS, TOTALS, 2, 9, 3, 3): at [total of P's kind][total of the summed line's][low or
     high limb][digit][name in P][name in the summed line], not yet divided by the totals."""
+    written: NDArray[np.int8]
+    """int8 (TOTALS, TOTALS): for which totals these are; the others are left as they were."""
     part: NDArray[np.int64]
     """int64 (TOTALS, 2, 3, 3): for one kind of P the same, at [total of the summed line's kind]
     [limb][set of the summed line][name there]."""
     used: NDArray[np.int8]
-    """int8 (TOTALS): whether there is any such part."""
+    """int8 (TOTALS): how many of the limbs of such a part are in use; 0 if there is none."""
 
 
 def make_found() -> Found:
     """Room for the shares of a box."""
     return Found(
         shares=(np.int64, (TOTALS, TOTALS, 2, 9, 3, 3)),
+        written=(np.int8, (TOTALS, TOTALS)),
         part=(np.int64, (TOTALS, 2, 3, 3)),
         used=(np.int8, (TOTALS,)),
     )
 
 
 @jitable
-def collect(summed, tables, numbering, naming, turn, environment, found):
+def collect(summed, tables, numbering, naming, roles, pivot, environment, found):
     """Write ``found`` of the box where P meets the line in a summed role."""
-    roles, pivot = turn.roles, turn.pivot
     x, line = roles.crossing[P], roles.summed[summed]
-    found.shares[:] = 0
+    found.written[:] = 0
     found.part[:] = 0
     found.used[:] = 0
     count = numbering.occurring[x, line % 3] if summed == C else roles.shape[summed, P]
@@ -84,7 +86,7 @@ def _gather(at, number, line, place, naming, environment, found):
             continue
         low, high = value & (1 << LIMB) - 1, value >> LIMB
         total, names = naming.total[line, place, kind], naming.names[line, place, kind]
-        found.used[total] = 1
+        found.used[total] = max(found.used[total], np.int8(1 + (high > 0)))
         for s in range(3):
             for name in range(3):
                 found.part[total, 0, s, name] += low * names[s, name]
@@ -104,8 +106,12 @@ def _spread(kind, numbers, lines, tables, numbering, naming, found):
     for total in range(TOTALS):
         if not found.used[total]:
             continue
-        part, shares = found.part[total], found.shares[naming.total[x, line % 3, kind], total]
-        for limb in range(2):
+        own_total = naming.total[x, line % 3, kind]
+        part, shares = found.part[total], found.shares[own_total, total]
+        if not found.written[own_total, total]:
+            found.written[own_total, total] = 1
+            shares[:] = 0
+        for limb in range(found.used[total]):
             for digit in range(9):
                 for one in range(3):
                     times = np.int64(names[own[digit], one])

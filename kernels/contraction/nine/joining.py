@@ -54,14 +54,22 @@ def join_pair(pair, a, b_kinds, turn, environment, ledger):
             if ledger.joined_for[z] != pair:
                 ledger.joined_for[z] = pair
                 for k in range(a_kinds):
-                    joined[z * a_kinds + k] = 0
-                for j in range(pivot.lengths[C, z]):
-                    x = np.int64(pivot.numbers[C, z, j])
-                    for k in range(a_kinds):
-                        joined[z * a_kinds + k] += ledger.by_a[x * a_kinds + k]
+                    joined[z * a_kinds + k] = _sum_of(k, a_kinds, z, pivot, ledger.by_a)
             to = pivot.begin[A, entry[KINDS + A]] + offset
             for k in range(a_kinds):
                 environment[to + k] += times * joined[z * a_kinds + k]
+
+
+@jitable
+def _sum_of(kind, kinds, z, pivot, sums):
+    """Return what the numbers of C orthogonal to z have of one of so many kinds together.
+
+    There is one kind most often, so that a loop over the kinds should not be the inner one.
+    """
+    total = np.int64(0)
+    for j in range(pivot.lengths[C, z]):
+        total += sums[np.int64(pivot.numbers[C, z, j]) * kinds + kind]
+    return total
 
 
 @jitable
@@ -97,5 +105,5 @@ def join_group(b, turn, environment, ledger):
                 for kind in range(first[C, x], first[C, x + 1]):
                     environment[to_c] += times * of_c[kind]
                     to_c += 1
-                for k in range(b_kinds):
-                    environment[to_b + k] += times * of_b[x * b_kinds + k]
+            for k in range(b_kinds):
+                environment[to_b + k] += times * _sum_of(k, b_kinds, z, pivot, of_b)

@@ -40,6 +40,7 @@ from gpusudoku.kernels.contraction.nine.ledger import (
     USED,
 )
 from gpusudoku.kernels.contraction.nine.slabs import LEFT, RIGHT, TILE
+from gpusudoku.kernels.contraction.nine.turns import Turn
 from gpusudoku.kernels.kernel import jitable
 
 
@@ -122,7 +123,10 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
             while e < stop:
                 together += add_one(e, size, several, apart, turn, slabs, ledger)
                 e += 1
-            if several:
+            if several and first[B, b + 1] - first[B, b] == 1:
+                together = add_runs(x, k, runs, length, a, turn, ledger)
+                ledger.by_b[x] += together
+            elif several:
                 together = add_kinds(x, k, runs, length, a, b, turn, ledger)
             else:
                 ledger.by_a[x] += together
@@ -187,6 +191,22 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
         return r0 + r1 + r2 + r3
 
     @jitable
+    def add_runs(x, k, runs, length, a, turn, ledger):
+        """Add the products of some runs, for one number of C, to the sums by kinds of A alone.
+
+        Returns the sum of all.
+        """
+        kinds, first, together = turn.pivot.kind[A], turn.pivot.first[A], np.int64(0)
+        at_a = x * np.int64(first[a + 1] - first[a]) - first[a]
+        for run in range(runs):
+            products, some = ledger.products[run * length : (run + 1) * length], np.int64(0)
+            for l in range(length):  # noqa: E741
+                some += products[l]
+            ledger.by_a[at_a + kinds[k + run]] += some
+            together += some
+        return together
+
+    @jitable
     def add_kinds(x, k, runs, length, a, b, turn, ledger):
         """Add the products of some runs, for one number of C, to the sums by kinds of A and B.
 
@@ -218,12 +238,13 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
             ledger.by_b[at_b + kinds[B, start + l]] += of_all[l]
         return together
 
-    def sweep(turn, tensors, environment, slabs, ledger):
+    def sweep(roles, operands, orbits, pivot, tensors, environment, slabs, ledger):
         """Add pairs to the environments until all are, or until these are full.
 
-        Which pairs, and how far it came, stands in ``ledger.state``.
+        Which pairs, and how far it came, stands in ``ledger.state``. The first four are a ``Turn``,
+        which Numba takes longer to recognize.
         """
-        roles, operands, orbits, pivot = turn
+        turn = Turn(roles, operands, orbits, pivot)
         start, pairs, state = operands.start, orbits.pairs, ledger.state
         ledger.joined_for[:] = -1
         full = False

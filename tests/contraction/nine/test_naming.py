@@ -28,7 +28,8 @@ def surveyed(clues: int) -> NineShares:
 
 @pytest.mark.parametrize("clues", [0, 5, 9, 16, 24])
 def test_kinds_are_partitions_and_shares_of_names(clues: int) -> None:
-    work, words, naming, _ = surveyed(clues).room
+    room = surveyed(clues).room
+    work, words, naming = room.workspace, room.words, room.naming
     lists, numbering, least = work.lists, work.numbering, [0, 1, 2]
     rng = np.random.default_rng(clues)
     for line, place in [(0, 0), (1, 2), (4, 1), (5, 0)]:

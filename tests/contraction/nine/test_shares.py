@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 
 import gpusudoku
 from gpusudoku.board.board import Board
-from gpusudoku.contraction.nine import share_batch
+from gpusudoku.contraction.nine import share_batch, sweeper
 from gpusudoku.contraction.nine.share_batch import many_nine_shares
 from gpusudoku.contraction.nine.shares import NineShares, nine_shares
 from tests.boards import puzzle
@@ -144,6 +146,52 @@ class TestWays:
         grids, most = np.full((81, 9), GRIDS // 9, object), 1 << 55
         assert most < GRIDS // 6**6 // 3  # four times for every turn
         assert_same(shares_of(Board.empty(NINE), most_pending=most), grids)
+
+
+class TestRooms:
+    @pytest.fixture(autouse=True)
+    def none_kept(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sweeper, "_kept", deque[sweeper.Room](maxlen=2))
+
+    def test_cheap_boards_take_the_same_one(self) -> None:
+        first, second = (candidates_of(puzzle(NINE, clues, clues)) for clues in (23, 30))
+        expected = [NineShares(each).run(1) for each in (first, second, first)]
+        rooms = []
+        for candidates, shares in zip((first, second, first), expected, strict=True):
+            assert_same(nine_shares(candidates, 2), shares)
+            rooms += sweeper._kept
+        assert len(rooms) == 3
+        assert rooms[0] is rooms[1] is rooms[2]
+        assert_same(many_nine_shares(np.array([second]), 1)[0], expected[1])
+        assert [*sweeper._kept] == rooms[:1]
+
+    def test_one_that_has_become_large_is_given_up(self) -> None:
+        room = sweeper.Room()
+        room.seconds = 2 * sweeper.CHEAP_SECONDS
+        NineShares(candidates_of(puzzle(NINE, 30, 30)), room=room)
+        sweeper.keep_room(room)
+        assert not sweeper._kept
+
+    def test_its_memory_is_free_at_once(self) -> None:
+        room = sweeper.Room()
+        NineShares(candidates_of(puzzle(NINE, 30, 30)), room=room).run(2)
+        there = weakref.ref(room)
+        del room
+        assert there() is None  # it is in no circle, for which the collector would be awaited
+
+    def test_one_where_something_went_wrong_is_given_up(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def wrong(*_: Any) -> None:
+            raise ArithmeticError("wrong")
+
+        monkeypatch.setattr(sweeper, "exact", wrong)
+        candidates = candidates_of(puzzle(NINE, 30, 30))
+        with pytest.raises(ArithmeticError, match="wrong"):
+            nine_shares(candidates, 1)
+        with pytest.raises(ArithmeticError, match="wrong"):
+            many_nine_shares(np.array([candidates]), 1)
+        assert not sweeper._kept
 
 
 class TestBatches:
