@@ -33,8 +33,8 @@ def counts_of_digits(
 ) -> Iterator[int]:
     """Count the solutions of a board for each of some digits in an empty cell, in their order.
 
-    They are counted as they are asked for, where that takes long. With ``auto`` boards of 9x9 cells
-    are contracted at once, because who asks expects many solutions. Digits that the board does not
+    They are counted as they are asked for, some at a time to keep all threads busy. With ``auto``
+    boards of 9x9 cells are contracted at once, because who asks expects many solutions. Digits that the board does not
     have yet are alike, and counted once. If all digits together have a known number of solutions,
     ``whole``, the last ones that are alike have what the others leave of it.
 
@@ -58,7 +58,8 @@ def counts_of_digits(
 
     coming = (
         count
-        for counts in count_block(block, options, engine, one)
+        for first in range(0, len(block), engine.threads)
+        for counts in count_block(block.part(first, first + engine.threads), options, engine, one)
         for count in cast(Counts, counts).counts  # later is nothing, without a token
     )
     for kind in kinds:
