@@ -34,9 +34,9 @@ def counts_of_digits(
     """Count the solutions of a board for each of some digits in an empty cell, in their order.
 
     They are counted as they are asked for, some at a time to keep all threads busy. With ``auto``
-    boards of 9x9 cells are contracted at once, because who asks expects many solutions. Digits that the board does not
-    have yet are alike, and counted once. If all digits together have a known number of solutions,
-    ``whole``, the last ones that are alike have what the others leave of it.
+    boards of 9x9 cells are contracted at once, because who asks expects many solutions. Digits that
+    the board does not have yet are alike, and counted once. If all digits together have a known
+    number of solutions, ``whole``, the last ones that are alike have what the others leave of it.
 
     Raises
     ------
