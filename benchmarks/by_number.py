@@ -1,4 +1,4 @@
-"""Time what gives solutions by their numbers: samples, the k-th in both orders, and ranks.
+"""Time what gives solutions by their numbers: samples, the k-th, ranks, and lists in both orders.
 
 Random 9x9 boards by number of clues. Every number is checked by the way back, from the solution to
 its number.
@@ -31,6 +31,8 @@ from gpusudoku.options import Options
 CLUES = [0, 4, 8, 12, 17, 20, 24]
 WARM_UP = [0, 17, 24]
 SAMPLES = 1_000_000
+LISTED = 1_000_000
+"""Solutions that are listed in both orders, or all of a board that has fewer."""
 FURTHER = 3
 """Numbers, and solutions, that an object is asked for after the first one."""
 SEED = 1
@@ -72,9 +74,21 @@ class Watch:
         solutions = self._fresh()
         rank, places = seconds_of(solutions.rank, [Board(cells) for cells in grids])
         self._compare(map(solutions.rank, map(solutions.__getitem__, places)), places)
+        listed = min(LISTED, result.count)
+        in_order, quickly = self._listing(listed)
         return {"board": str(self.board), "count": str(result.count),
                 "count_seconds": count_seconds, "set_up": set_up, "samples": samples,
-                "sampling": sampling, "quick": quick, "nth": nth, "rank": rank}  # fmt: skip
+                "sampling": sampling, "quick": quick, "nth": nth, "rank": rank,
+                "listed": listed, "listing": in_order, "quick_listing": quickly}  # fmt: skip
+
+    def _listing(self, number: int) -> list[float]:
+        """The seconds to write the first solutions as text, in ascending and in quick order."""
+        seconds = []
+        for lines in (self._fresh()[:number].lines, lambda: self._fresh().lines(0, number)):
+            took, size = timed(lambda lines=lines: sum(map(len, lines())))
+            check(f"{self.board}: listed", size, number * (self.board.geometry.cells + 1))
+            seconds.append(took)
+        return seconds
 
     def _fresh(self) -> gpusudoku.Solutions:
         return gpusudoku.solutions(self.board, engine=self._engine, device="cpu")
@@ -120,6 +134,11 @@ def show(path: Path) -> None:
     heads = ["clues", "first k: s", "worst", "further k", "worst", "first rank", "worst",
              "further rank", "worst", "further k, quick order: ms", "worst"]  # fmt: skip
     table(heads, (number_row(clues, runs) for clues, runs in by_clues.items()))
+    by_clues = {clues: runs for clues, runs in by_clues.items() if "listed" in runs[0]}
+    if by_clues:
+        print()
+        heads = ["clues", "listed", "ascending: million a second", "slowest", "quick", "slowest"]
+        table(heads, (listing_row(clues, runs) for clues, runs in by_clues.items()))
 
 
 def sample_row(clues: int, runs: list[Run]) -> list[str]:
@@ -140,6 +159,15 @@ def number_row(clues: int, runs: list[Run]) -> list[str]:
         cells += middle_and_worst([seconds for run in runs for seconds in run[what][1:]])
     quick = [seconds * MILLISECONDS for run in runs for seconds in run["quick"][1:]]
     return [f"{clues}", *cells, *middle_and_worst(quick)]
+
+
+def listing_row(clues: int, runs: list[Run]) -> list[str]:
+    """The rates of lists of boards with so many clues, in millions a second."""
+    cells = []
+    for what in ("listing", "quick_listing"):
+        rates = [run["listed"] / run[what] / 1e6 for run in runs]
+        cells += [f"{median(rates):.3g}", f"{min(rates):.3g}"]
+    return [f"{clues}", f"{median(run['listed'] for run in runs):,.0f}", *cells]
 
 
 def middle_and_worst(values: list[float]) -> list[str]:

@@ -40,6 +40,8 @@ class Slice:
 
     def __init__(self, orders: Orders, slices: tuple[slice, ...]) -> None:
         self._orders, self._slices = orders, slices
+        self._beginning: list[NDArray[np.uint8]] = []
+        """The first solutions, as far as they were asked for one by one."""
 
     def __repr__(self) -> str:
         parts = "".join(f"[{_written(each)}]" for each in self._slices)
@@ -225,7 +227,14 @@ class Slice:
         """One of the first solutions of the board, found without counting; None if it is not."""
         if self._slices or self._orders.is_counted or not 0 <= k < EARLY:
             return None
-        for rows in self._orders.ascending.rows(0, EARLY):
+        if k >= sum(map(len, self._beginning)):
+            found: list[NDArray[np.uint8]] = []
+            for rows in self._orders.ascending.rows(0, EARLY):
+                found.append(rows)
+                if k < sum(map(len, found)):
+                    break
+            self._beginning = found
+        for rows in self._beginning:
             if k < len(rows):
                 cells: NDArray[np.uint8] = rows[k]
                 return cells

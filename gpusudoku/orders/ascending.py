@@ -2,7 +2,7 @@
 
 Cells are fixed in reading order, the counts for a cell's digits tell which digit the solution of a
 number has there, and so on until few solutions are left: these are searched for and sorted. To go
-through solutions one after the other no counts are needed.
+through solutions one after the other no counts are needed: see ``Through``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from threading import RLock
 from typing import Any, Generic, TypeVar
 
@@ -22,6 +23,7 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.options import Options
 from gpusudoku.orders.counts import counts_of_digits
 from gpusudoku.orders.few import find, rank_in
+from gpusudoku.orders.prefixes import Prefixes, Through
 from gpusudoku.orders.protocol import as_texts
 
 LEAF = 1 << 12
@@ -64,10 +66,9 @@ class Recent(Generic[Value]):
 class _Node:
     """A prefix with more solutions than are listed, and how many each next digit has."""
 
-    digits: list[int]
-    """The candidates of the next cell, in ascending order."""
     coming: Iterator[int]
-    """Their counts, found out as they are asked for."""
+    """The counts with the candidates of the next cell, in ascending order, found out as they are
+    asked for."""
     counts: list[int] = field(default_factory=list)
     """Those that came."""
 
@@ -103,10 +104,10 @@ class Ascending:
     ) -> None:
         self._board, self._options, self._count = board, options, count
         self._counter, self._searcher = counter, searcher
-        self._empty = np.flatnonzero(board.cells == 0)
+        self._prefixes, self._large = Prefixes(board), set[bytes]()
         self._leaf = min(LEAF, LEAF_BYTES // board.geometry.cells)
         self._nodes: Recent[_Node] = Recent(KEPT_NODES)
-        self._leaves: Recent[NDArray[np.uint8] | None] = Recent(KEPT_LEAVES)
+        self._leaves: Recent[NDArray[np.uint8]] = Recent(KEPT_LEAVES)
         self._lock = RLock()
 
     @property
@@ -130,23 +131,22 @@ class Ascending:
 
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
         """See ``Ordered``."""
-        number, prefixes = first, [b""]
+        number, prefixes = 0, [b""]
         if first > 0:
             if first >= self.count:
                 return
             prefix, number, others = self._way_to(first)
             prefixes = [*others, prefix]
-        while prefixes and (last is None or number < last):
-            prefix = prefixes.pop()
-            rows = self._listed(prefix)
-            if rows is None:
-                digits = self._digits(prefix)
-                prefixes += [prefix + bytes([digit]) for digit in reversed(digits)]
-                continue
+        if last is not None and number >= last:
+            return
+        through = Through(self._prefixes, self._options, self._searcher, self._large)
+        for rows in through.rows(prefixes):
             wanted = rows[max(0, first - number) : None if last is None else last - number]
-            if len(wanted):
-                yield wanted.copy()
             number += len(rows)
+            if len(wanted):
+                yield wanted.copy() if len(wanted) < len(rows) else wanted
+            if last is not None and number >= last:
+                return
 
     def texts(self, first: int, last: int | None = None) -> Iterator[bytes | memoryview]:
         """See ``Ordered``."""
@@ -154,11 +154,11 @@ class Ascending:
 
     def rank(self, cells: NDArray[np.uint8]) -> int:
         """See ``Ranked``."""
-        digits = cells[self._empty].tolist()
+        digits = cells[self._prefixes.cells].tolist()
         prefix, rank, left = b"", 0, self.count
         while left > self._leaf:
             wanted, whole = digits[len(prefix)], left
-            for index, digit in enumerate(self._digits(prefix)):
+            for index, digit in enumerate(self._prefixes.digits(prefix)):
                 left = self._count_with(prefix, whole, index)
                 if digit == wanted:
                     break
@@ -174,7 +174,7 @@ class Ascending:
         prefix, first, left = b"", 0, self.count
         after: list[bytes] = []
         while left > self._leaf:
-            whole, digits = left, self._digits(prefix)
+            whole, digits = left, self._prefixes.digits(prefix)
             for index in range(len(digits)):
                 left = self._count_with(prefix, whole, index)
                 if number < first + left:
@@ -190,50 +190,28 @@ class Ascending:
         Counts are asked for from the first candidate on.
         """
         with self._lock:
-            node = self._nodes.get(prefix, self._node)
+            node = self._nodes.get(prefix, partial(self._node, whole))
             if index == len(node.counts):
-                node.counts.append(self._next_count(prefix, node, whole))
+                try:
+                    node.counts.append(next(node.coming))
+                except BaseException:  # it gives nothing more after that
+                    self._nodes.forget(prefix)
+                    raise
             return node.counts[index]
 
-    def _next_count(self, prefix: bytes, node: _Node, whole: int) -> int:
-        if len(node.counts) == len(node.digits) - 1:
-            return whole - sum(node.counts)
-        try:
-            return next(node.coming)
-        except BaseException:  # it gives nothing more after that
-            self._nodes.forget(prefix)
-            raise
-
-    def _node(self, prefix: bytes) -> _Node:
-        digits = self._digits(prefix)
-        cell = int(self._empty[len(prefix)])
-        board = self._with(prefix)
-        counted = digits[:-1]  # the last one has the rest
-        coming = counts_of_digits(board, cell, counted, self._options, self._counter, COUNT_SECONDS)
-        return _Node(digits, coming)
-
-    def _digits(self, prefix: bytes) -> list[int]:
-        """The candidates of the cell after a prefix, in ascending order."""
-        mask = int(self._with(prefix).candidates[self._empty[len(prefix)]])
-        return [digit for digit in range(1, self._board.n + 1) if mask >> digit - 1 & 1]
+    def _node(self, whole: int, prefix: bytes) -> _Node:
+        digits = self._prefixes.digits(prefix)
+        board, cell = self._prefixes.filled(prefix), int(self._prefixes.cells[len(prefix)])
+        known = self._options, self._counter, COUNT_SECONDS, whole
+        return _Node(counts_of_digits(board, cell, digits, *known))
 
     def _all_of(self, prefix: bytes) -> NDArray[np.uint8]:
         """The solutions with a prefix that has few."""
-        rows = self._listed(prefix)
-        assert rows is not None  # they were counted
-        return rows
-
-    def _listed(self, prefix: bytes) -> NDArray[np.uint8] | None:
-        """The solutions with a prefix; None if they are more than a list has."""
         with self._lock:
             return self._leaves.get(prefix, self._list)
 
-    def _list(self, prefix: bytes) -> NDArray[np.uint8] | None:
-        return find(Batch.of([self._with(prefix)]), self._options, self._searcher, self._leaf)
-
-    def _with(self, prefix: bytes) -> Board:
-        """The board with its first empty cells filled."""
-        cells = self._board.cells.copy()
-        cells[self._empty[: len(prefix)]] = np.frombuffer(prefix, np.uint8)
-        board = self._board
-        return Board(cells, board.geometry, candidates=board.given_candidates)
+    def _list(self, prefix: bytes) -> NDArray[np.uint8]:
+        board = Batch.of([self._prefixes.filled(prefix)])
+        rows = find(board, self._options, self._searcher, self._leaf)
+        assert rows is not None  # they were counted
+        return rows

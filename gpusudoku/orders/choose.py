@@ -37,6 +37,9 @@ from gpusudoku.search.frontier import Frontier
 
 MOST_SECONDS = 600.0
 """If a count should take longer on one core, nothing is done that only begins with it."""
+ONE_ORDER = 1 << 16
+"""Boards with no more solutions have no quick order of their own: to find these and sort them takes
+a few hundredths of a second. So it is part of what the quick order is."""
 
 
 class Orders:
@@ -169,7 +172,7 @@ class Orders:
         if self._few is not None or self._are_few():
             assert self._few is not None
             return self._few
-        most = most_solutions(self.board.geometry)
+        most = ONE_ORDER if self._contracts else most_solutions(self.board.geometry)
         if self._contracts and (self._count is None or self._count > most):
             order = QuickNine(self._candidates(), self._engine.threads)
             self._count = order.count
@@ -203,5 +206,5 @@ class Orders:
 
 
 def _restored(version: str, board: Board, options: Options) -> Orders:
-    """What was pickled; both orders are the same in every version so far."""
+    """What was pickled: nothing of it depends on the version so far."""
     return Orders(board, options, make_engine(options))

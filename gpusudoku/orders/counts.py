@@ -29,12 +29,14 @@ def counts_of_digits(
     options: Options,
     engine: Engine,
     most_seconds: float,
+    whole: int | None = None,
 ) -> Iterator[int]:
     """Count the solutions of a board for each of some digits in an empty cell, in their order.
 
-    They are counted as they are asked for, where that takes long. With ``auto`` boards of 9x9 cells
-    are contracted at once, because who asks expects many solutions. Digits that the board does not
-    have yet are alike, and counted once.
+    They are counted as they are asked for, some at a time to keep all threads busy. With ``auto``
+    boards of 9x9 cells are contracted at once, because who asks expects many solutions. Digits that
+    the board does not have yet are alike, and counted once. If all digits together have a known
+    number of solutions, ``whole``, the last ones that are alike have what the others leave of it.
 
     Raises
     ------
@@ -43,8 +45,11 @@ def counts_of_digits(
     """
     alike = {} if board.given_candidates is not None else _absent(board)
     kinds = [alike.get(digit, digit) for digit in digits]
+    counted = list(dict.fromkeys(kinds))
+    if whole is not None:
+        counted.pop()
     known: dict[int, int] = {}
-    block = _with_digits(board, cell, list(dict.fromkeys(kinds)))
+    block = _with_digits(board, cell, counted)
     if options.method == "auto" and is_nine(block.geometry, block.candidates):
         options = replace(options, method="contraction")
 
@@ -53,12 +58,18 @@ def counts_of_digits(
 
     coming = (
         count
-        for counts in count_block(block, options, engine, one)
+        for first in range(0, len(block), engine.threads)
+        for counts in count_block(block.part(first, first + engine.threads), options, engine, one)
         for count in cast(Counts, counts).counts  # later is nothing, without a token
     )
     for kind in kinds:
-        if kind not in known:
+        if kind in known:
+            pass
+        elif whole is None or len(known) < len(counted):
             known[kind] = next(coming)
+        else:
+            others = sum(known[each] for each in kinds if each != kind)
+            known[kind] = (whole - others) // kinds.count(kind)
         yield known[kind]
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,8 @@ MOST_BYTES = 1 << 28
 """Fewer solutions are kept of larger boards: these bytes."""
 BLOCK = 1 << 14
 """Solutions that are handed on together."""
+CUT = 1 << 12
+"""Solutions of several boards that are sorted together: they should stay in a cache."""
 SMALL = 1 << 10
 """So many rows are sorted as they are; of more it is quicker to make numbers first."""
 
@@ -38,8 +42,51 @@ def find(board: Batch, options: Options, engine: Engine, most: int) -> NDArray[n
     -------
     uint8 (k, cells), in ascending order.
     """
-    rows, _, _ = find_solutions(board, replace(options, limit=most + 1), engine)
-    return None if len(rows) > most else in_order(rows)
+    rows, [count] = find_each(board, options, engine, most)
+    return None if count > most else rows
+
+
+def find_each(
+    boards: Batch, options: Options, engine: Engine, most: int
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Find the solutions of boards with no more than ``most``; others have none that are given.
+
+    All solutions of a board must come before those of the boards after it in ascending order.
+
+    Returns
+    -------
+    The solutions, uint8 (k, cells), in ascending order; and how many were found of each board,
+    int64 (boards), which is more than ``most`` if there are more.
+    """
+    rows, roots, _ = find_solutions(boards, replace(options, limit=most + 1), engine)
+    counts = np.bincount(roots, minlength=len(boards))
+    whole = counts <= most
+    if not whole.all():
+        wanted = whole[roots]
+        rows, roots = rows[wanted], roots[wanted]
+    parts = _parts(np.cumsum(counts * whole).tolist())
+    if len(parts) == 1:
+        return in_order(rows), counts
+    places = np.argsort(roots.astype(np.uint16), kind="stable")  # a radix sort
+    ordered = np.empty_like(rows)
+
+    def sort(part: slice) -> None:
+        ordered[part] = in_order(rows.take(places[part], axis=0))
+
+    with ThreadPoolExecutor(engine.threads) as pool:
+        for _ in pool.map(sort, parts):
+            pass
+    return ordered, counts
+
+
+def _parts(ends: list[int]) -> list[slice]:
+    """Where solutions are cut that are to be sorted: at ends of boards, in no more than CUT."""
+    parts, start = [], 0
+    for end, following in zip(ends, [*ends[1:], inf], strict=True):
+        if following - start > CUT:
+            parts.append(slice(start, end))
+            start = end
+    return parts
 
 
 def in_order(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +15,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import Interrupted, TooExpensive
 from gpusudoku.options import Options
-from gpusudoku.orders import ascending, counts
+from gpusudoku.orders import ascending, counts, prefixes
 from gpusudoku.orders.ascending import Ascending, Recent
 from gpusudoku.orders.counts import counts_of_digits
 from tests import naive
@@ -23,11 +23,16 @@ from tests.boards import puzzle, spoilt
 
 LEAF = 5
 """Lists are so short in here that there are many."""
+TOGETHER = 3
+"""So few prefixes are searched for together."""
 
 
 @pytest.fixture(autouse=True)
 def short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ascending, "LEAF", LEAF)
+    monkeypatch.setattr(prefixes, "FIRST_MOST", 2)
+    monkeypatch.setattr(prefixes, "LAST_MOST", LEAF)
+    monkeypatch.setattr(prefixes, "TOGETHER", TOGETHER)
 
 
 def allowing(board: Board, seed: int) -> Board:
@@ -89,7 +94,7 @@ class TestSmall:
         half, end = len(solutions) // 2, len(solutions)
         for first, last in [(0, half), (1, end - 1), (half, None), (end, None), (1, 1)]:
             blocks = list(order.rows(first, last))
-            assert all(0 < len(block) <= LEAF for block in blocks)
+            assert all(0 < len(block) <= TOGETHER * LEAF for block in blocks)
             found = [tuple(row) for block in blocks for row in block.tolist()]
             assert found == (solutions[first:last] if last != -1 else [])
         text = b"".join(order.texts(half, half + 3)).decode()
@@ -170,25 +175,31 @@ class TestCounts:
         known = counts_of_digits(board, 5, [1, 2, 3, 4], Options(), CpuEngine(1), 60)
         expected = [naive.count(Board([1, *[0] * 4, d, *[0] * 10])) for d in (1, 2, 3, 4)]
         assert list(known) == expected
-        assert asked == [2]
+        assert asked == [1, 1]
 
-    def test_the_last_digit_has_the_rest(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """It is not counted."""
-        board = BOARDS["2x3"]
-        solutions = list(naive.solutions(board))
-        order = order_of(board, solutions)
+    @pytest.mark.parametrize("clues", [[1], [1, 0, 2], [1, 2, 3], []])
+    def test_the_last_digits_have_the_rest(
+        self, clues: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """If all solutions are known: those that are alike are not counted, and the others are."""
+        asked: list[int] = []
 
-        def known(board: Board, cell: int, digits: Sequence[int], *others: Any) -> Iterator[int]:
-            asked.append((int(board.candidate_counts[cell]), len(digits)))
-            return original(board, cell, digits, *others)
+        def count_block(block: Batch, *others: Any) -> Any:
+            asked.append(len(block))
+            return original(block, *others)
 
-        asked: list[tuple[int, int]] = []
-        original = ascending.counts_of_digits
-        monkeypatch.setattr(ascending, "counts_of_digits", known)
-        found = order.at(np.arange(len(solutions)))
-        assert found.tolist() == [list(each) for each in solutions]
-        assert asked
-        assert all(counted == candidates - 1 for candidates, counted in asked)
+        original = counts.count_block
+        monkeypatch.setattr(counts, "count_block", count_block)
+        board = Board([*clues, *[0] * (16 - len(clues))])
+        cell, digits = 5, [d for d in range(1, 5) if int(board.candidates[5]) >> d - 1 & 1]
+        expected = [
+            naive.count(Board([*board.cells[:cell], d, *board.cells[cell + 1 :]])) for d in digits
+        ]
+        options, engine, whole = Options(), CpuEngine(1), naive.count(board)
+        assert [*counts_of_digits(board, cell, digits, options, engine, 60, whole)] == expected
+        present = len(set(digits) & set(clues))
+        kinds = present + (present < len(digits))
+        assert sum(asked) == kinds - 1
 
     @pytest.mark.parametrize(("method", "chosen"), [("auto", "contraction"), ("search", "search")])
     def test_boards_of_nine_are_contracted_at_once(

@@ -13,7 +13,7 @@ from gpusudoku import Board, Geometry, Options, Solutions, collection
 from gpusudoku.board.batch import sort_keys
 from gpusudoku.errors import InputError
 from gpusudoku.listing import solutions
-from gpusudoku.orders import choose, few
+from gpusudoku.orders import choose
 from gpusudoku.orders.ascending import Ascending
 from gpusudoku.orders.few import Few
 from gpusudoku.orders.nine import QuickNine
@@ -95,7 +95,7 @@ def test_the_number_of_solutions_decides_alone(monkeypatch: pytest.MonkeyPatch) 
     """Whether it was known before or not."""
     monkeypatch.setattr(choose, "LEAF", 5)
     for most, kind in [(len(ROWS), Few), (len(ROWS) - 1, QuickNine)]:
-        monkeypatch.setattr(few, "MOST_SOLUTIONS", most)
+        monkeypatch.setattr(choose, "ONE_ORDER", most)
         for known in (False, True):
             found = solutions(BOARD, device="cpu")
             assert not known or found.count == len(ROWS)

@@ -18,7 +18,9 @@ from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
 TASK_BOARDS = 8
-"""Boards that a thread takes at a time."""
+"""Boards that a thread takes at a time, at most."""
+TASKS_PER_THREAD = 4
+"""So often a thread comes for more, at least, so that all threads end together."""
 EXPENSIVE_SECONDS = 0.05
 """A board that costs more than this is left out, so that Ctrl-C waits for no more than
 TASK_BOARDS of these."""
@@ -39,9 +41,10 @@ def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int],
     threads = max(1, min(threads, memory // (WORKSPACE_BYTES + SLABS_BYTES)))
     workers = [BatchWorker() for _ in range(threads)]
     job = Job(len(boards))
+    size = min(TASK_BOARDS, -(-len(live) // (TASKS_PER_THREAD * threads)) or 1)
     tasks = [
-        Task((candidates[i : i + TASK_BOARDS], live.roots[i : i + TASK_BOARDS]), 0.0)
-        for i in range(0, len(live), TASK_BOARDS)
+        Task((candidates[i : i + size], live.roots[i : i + size]), 0.0)
+        for i in range(0, len(live), size)
     ]
     ready(stages().of_many_boards())
     job.run(tasks, workers)

@@ -1,0 +1,158 @@
+"""The beginnings of solutions, and going through all solutions that have some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.board import Board
+from gpusudoku.engines.engine import Engine
+from gpusudoku.options import Options
+from gpusudoku.orders.few import find_each
+
+FIRST_MOST, LAST_MOST = 1 << 10, 1 << 13
+"""So many solutions with one prefix are found at once, at first and later: the first come soon."""
+MOST_BYTES = 1 << 22
+"""Fewer of larger boards: these bytes."""
+TOGETHER = 32
+"""Prefixes that are searched for together, at most."""
+FULL = 8
+"""If prefixes have so many times fewer solutions than are found at once, shorter ones are tried."""
+
+
+class Prefixes:
+    """The prefixes of the solutions of a board: digits of its first empty cells, as bytes.
+
+    Parameters
+    ----------
+    board
+        Any board.
+    """
+
+    def __init__(self, board: Board) -> None:
+        self.board, self.cells = board, np.flatnonzero(board.cells == 0)
+
+    def filled(self, prefix: bytes) -> Board:
+        """The board with a prefix."""
+        cells = self.board.cells.copy()
+        cells[self.cells[: len(prefix)]] = np.frombuffer(prefix, np.uint8)
+        return Board(cells, self.board.geometry, candidates=self.board.given_candidates)
+
+    def digits(self, prefix: bytes) -> list[int]:
+        """The candidates of the cell after a prefix, in ascending order."""
+        mask = int(self.filled(prefix).candidates[self.cells[len(prefix)]])
+        return [digit for digit in range(1, self.board.n + 1) if mask >> digit - 1 & 1]
+
+    def longer(self, prefix: bytes) -> list[bytes]:
+        """The prefixes with one cell more, the last first."""
+        return [prefix + bytes([digit]) for digit in reversed(self.digits(prefix))]
+
+
+class _Part(NamedTuple):
+    """The solutions with a prefix."""
+
+    prefix: bytes
+    rows: NDArray[np.uint8] | None
+    """All of them, in ascending order, once they are found."""
+
+
+class Through:
+    """Goes through solutions in ascending order, without counting any.
+
+    The solutions with some prefixes are searched for together and sorted. Those with a prefix that
+    has too many are left, and searched for with longer prefixes.
+
+    Parameters
+    ----------
+    prefixes
+        Those of the board.
+    options
+        How to search.
+    searcher
+        What searches.
+    large
+        Prefixes of which it is known that they have many solutions. The first ones are added.
+    """
+
+    def __init__(
+        self, prefixes: Prefixes, options: Options, searcher: Engine, large: set[bytes]
+    ) -> None:
+        self._prefixes, self._options, self._searcher = prefixes, options, searcher
+        self._large = large
+        self._bound = min(LAST_MOST, max(1, MOST_BYTES // prefixes.board.geometry.cells))
+        self._most, self._together = min(FIRST_MOST, self._bound), 1
+        self._length = 0
+        """Shorter prefixes should have too many solutions."""
+
+    def rows(self, start: Sequence[bytes]) -> Iterator[NDArray[np.uint8]]:
+        """The solutions with some prefixes, the last first, in blocks."""
+        todo = [_Part(prefix, None) for prefix in start]
+        begun = False
+        while todo:
+            if (rows := todo[-1].rows) is not None:
+                todo.pop()
+                if len(rows):
+                    begun = True
+                    yield rows
+                continue
+            group = self._group(todo)
+            found = self._found(group)
+            if not begun:
+                self._large.update(part.prefix for part in found if part.rows is None)
+            for part in reversed(found):
+                todo += [part] if part.rows is not None else self._split(part.prefix)
+
+    def _group(self, todo: list[_Part]) -> list[bytes]:
+        """Take the next prefixes that are to be searched for."""
+        group: list[bytes] = []
+        while len(group) < self._together and todo and todo[-1].rows is None:
+            prefix = todo.pop().prefix
+            too_short = len(prefix) < min(self._length, len(self._prefixes.cells))
+            if too_short or prefix in self._large:
+                todo += self._split(prefix)
+            else:
+                group.append(prefix)
+        return group
+
+    def _split(self, prefix: bytes) -> list[_Part]:
+        """The prefixes with one cell more that has several candidates, the last first."""
+        longer = [prefix]
+        while len(longer) == 1 and len(longer[0]) < len(self._prefixes.cells):
+            longer = self._prefixes.longer(longer[0])
+        return [_Part(each, None) for each in longer]
+
+    def _found(self, group: list[bytes]) -> list[_Part]:
+        """Search for the solutions with each of some prefixes; parts in ascending order."""
+        if not group:
+            return []
+        boards = Batch.of([self._prefixes.filled(prefix) for prefix in group])
+        ordered, counts = find_each(boards, self._options, self._searcher, self._most)
+        whole = counts <= self._most
+        self._learn(group, whole, len(ordered))
+        parts, start = [], 0
+        for is_whole, run in groupby(range(len(group)), whole.__getitem__):
+            indices = [*run]
+            if is_whole:
+                end = start + int(counts[indices].sum())
+                parts.append(_Part(b"", ordered[start:end]))
+                start = end
+            else:
+                parts += [_Part(group[index], None) for index in indices]
+        return parts
+
+    def _learn(self, group: list[bytes], whole: NDArray[np.bool_], found: int) -> None:
+        """Choose how much is found at once from now on, and with how long prefixes."""
+        if not whole.all():
+            self._length = 1 + max(len(group[index]) for index in np.flatnonzero(~whole))
+            return
+        if not found:
+            return
+        if found * FULL <= self._most * len(group):
+            self._length = min(self._length, *map(len, group)) - 1
+        self._most = min(2 * self._most, self._bound)
+        self._together = min(2 * self._together, TOGETHER)
