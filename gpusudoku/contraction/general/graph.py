@@ -88,9 +88,11 @@ class Graph:
         self, allowed: Bools, name: str, most_maps: int, effort: Effort = UNBOUNDED
     ) -> None:
         self._name, self._effort = name, effort
-        self._most_words = min(MOST_WORDS, max(LEAST_WORDS, WORDS_PER_MAP * most_maps))
         self.n, self.columns = allowed.shape[:2]
         self.rows = self.n // self.columns
+        # With one row in a box nothing is listed, however many maps there are; see ``listed``.
+        most_words = MOST_WORDS if self.rows == 1 else WORDS_PER_MAP * most_maps
+        self._most_words = min(MOST_WORDS, max(LEAST_WORDS, most_words))
         columns = [allowed[:, :, c].tobytes() for c in range(self.columns)]
         self.alike = [
             [c for c in range(self.columns) if columns[c] == one] for one in dict.fromkeys(columns)
