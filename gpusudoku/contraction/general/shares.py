@@ -31,6 +31,8 @@ from gpusudoku.kernels.contraction.general.shares import Backward, Namings, swee
 
 MOST_PAIRS = 1 << 27
 """Pairs of namings that may meet in the boxes, fitting or not."""
+MOST_BYTES = 1 << 30
+"""Bytes of environments: if those of all threads are more, there are fewer threads."""
 WORD = 1 << 64
 """The modulus of machine words."""
 
@@ -168,6 +170,8 @@ def _modulo(
 def _environments(way: Orientation, modulus: int, namings: Namings, threads: int) -> Words:
     """The environments of all boxes, one after the other."""
     whole, _ = way.cut(PIECE_STEPS)
+    pairs = int(np.bitwise_count(namings.bits).sum())
+    threads = max(1, min(threads, MOST_BYTES // (8 * pairs)))
     free: SimpleQueue[tuple[JoinScratch, Backward]] = SimpleQueue()
     used = [(way.scratch(), _backward(way, namings)) for _ in range(threads)]
     for each in used:
