@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
+from gpusudoku.errors import Cancelled, TooExpensive
+from gpusudoku.jobs.cancel import Patience
 from gpusudoku.options import Options
 from gpusudoku.orders.counts import counts_of_digits
 from gpusudoku.orders.few import find, rank_in
@@ -35,6 +37,10 @@ KEPT_NODES = 1 << 14
 
 COUNT_SECONDS = 20.0
 """A count that should take longer is not one of many on the way to a solution."""
+
+LIST_SECONDS = 20.0
+"""If the solutions with a prefix are not found in this time, the prefix may well have none, which
+can take forever to show."""
 
 Value = TypeVar("Value")
 
@@ -229,7 +235,15 @@ class Ascending:
             return self._leaves.get(prefix, self._list)
 
     def _list(self, prefix: bytes) -> NDArray[np.uint8] | None:
-        return find(Batch.of([self._with(prefix)]), self._options, self._searcher, self._leaf)
+        patience = Patience(LIST_SECONDS)
+        board = Batch.of([self._with(prefix)])
+        try:
+            return find(board, self._options, self._searcher, self._leaf, patience)
+        except Cancelled:
+            raise TooExpensive(
+                "too expensive: this needs the solutions with some first cells filled in, and to"
+                f" find any takes more than {LIST_SECONDS:.0f} s"
+            ) from None
 
     def _with(self, prefix: bytes) -> Board:
         """The board with its first empty cells filled."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch, sort_keys
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
+from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.options import Options
 from gpusudoku.orders.protocol import as_texts
 from gpusudoku.planning.batch import find_solutions
@@ -31,14 +32,22 @@ def most_solutions(geometry: Geometry) -> int:
     return min(MOST_SOLUTIONS, MOST_BYTES // geometry.cells)
 
 
-def find(board: Batch, options: Options, engine: Engine, most: int) -> NDArray[np.uint8] | None:
+def find(
+    board: Batch,
+    options: Options,
+    engine: Engine,
+    most: int,
+    cancel: CancelToken | None = None,
+) -> NDArray[np.uint8] | None:
     """Find the solutions of a batch of one board; None if there are more than ``most``.
+
+    With a token only the thread that calls works on them.
 
     Returns
     -------
     uint8 (k, cells), in ascending order.
     """
-    rows, _, _ = find_solutions(board, replace(options, limit=most + 1), engine)
+    rows, _, _ = find_solutions(board, replace(options, limit=most + 1), engine, cancel)
     return None if len(rows) > most else in_order(rows)
 
 
