@@ -229,7 +229,9 @@ class Graph:
             return memory
         if self.maps > most_maps:
             raise self._too_expensive(f"has {self.maps:,} maps, more than {most_maps:,}")
-        left: int = memory - 8 * self.maps * self.columns * (2 * packing_of(self.n, self.columns).words + 6)
+        left: int = memory - 8 * self.maps * self.columns * (
+            2 * packing_of(self.n, self.columns).words + 6
+        )
         if left < 0:
             raise self._too_expensive(f"has {self.maps:,} maps, and not the memory to list them")
         return left

@@ -84,12 +84,13 @@ def orbits(first: list[Ints], second: list[Ints]) -> Ints:
 def moves_of_pairs(first: list[Ints], second: list[Ints]) -> list[Ints]:
     """The images of pairs of entries, numbered row by row, under every swap; see ``orbits``."""
     return [
-        (one[:, None] * len(other) + other).ravel() for one, other in zip(first, second, strict=True)
+        (one[:, None] * len(other) + other).ravel()
+        for one, other in zip(first, second, strict=True)
     ]
 
 
 def least_of_orbits(moves: list[Ints]) -> Ints:
-    """For things that some moves take to each other, their images under each: the least they become.
+    """The least of those that moves take a thing to; given are the images under every move.
 
     Every move is its own inverse.
     """

@@ -28,7 +28,7 @@ from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.pieces import pieces
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches
-from gpusudoku.kernels.contraction.general.numbers import find_crossing, find_terms
+from gpusudoku.kernels.contraction.general.numbers import Found, find_crossing, find_terms
 
 KERNELS = find_terms, find_crossing
 PIECE_STEPS = 1 << 20
@@ -80,8 +80,11 @@ class JoinOrder:
         self._dtype = np.dtype(np.int64 if self.count < 1 << 63 else object)
         self._ends = np.array(ends, self._dtype)
         """The sums of all pieces before each."""
-        self._starts, self._solutions = np.array(starts, self._dtype), np.array(branches, self._dtype)
-        """The first number of every branch with its orbit; and the solutions of the branch alone."""
+        self._starts, self._solutions = (
+            np.array(starts, self._dtype),
+            np.array(branches, self._dtype),
+        )
+        """The first number of every branch with its orbit; the solutions of the branch alone."""
 
     def _sums(self) -> list[int]:
         """The sums of all pieces."""
@@ -145,28 +148,31 @@ class JoinOrder:
         words[:, 0] = numbers if numbers.dtype == np.int64 else numbers & LOW
         words[:, 1] = 0 if numbers.dtype == np.int64 else numbers >> 64
         levels, lines = len(way.summed), len(way.crossing)
-        entries, totals = (np.empty((len(piece), size), np.int64) for size in (levels, lines))
-        rest = np.empty(len(piece), np.uint64)
+        found = Found(
+            entries=np.empty((len(piece), levels), np.int64),
+            totals=np.empty((len(piece), lines), np.int64),
+            rest=np.empty(len(piece), np.uint64),
+        )
         asked = np.append(first, len(piece))
         scratch = way.scratch()
-        if find_terms(way.index, *scratch, branches, asked, words, entries, totals, rest):
+        if find_terms(way.index, *scratch, branches, asked, words, found):
             raise too_large()
-        left = rest.astype(self._dtype) * factor + over
+        left = found.rest.astype(self._dtype) * factor + over
         names: list[Any] = [None] * (levels + lines)
         for line in reversed(range(lines)):
             maps = way.crossing[line]
-            whole = totals[:, line].astype(self._dtype) * maps.factor
+            whole = found.totals[:, line].astype(self._dtype) * maps.factor
             left, number = left // whole, left % whole
-            found = np.empty((len(piece), 2), np.int64)
+            place = np.empty((len(piece), 2), np.int64)
             size = int(way.index.words[line])
             spare = np.empty(size, np.uint64), np.empty(size + 1, np.int64)
             wanted = (number // maps.factor).astype(np.int64)
-            find_crossing(way.index, entries, line, maps.multiplicity, wanted, *spare, found)
-            number = found[:, 1].astype(self._dtype) * maps.factor + number % maps.factor
-            names[line] = self._words[1][line].names(found[:, 0], number)
+            find_crossing(way.index, found.entries, line, maps.multiplicity, wanted, *spare, place)
+            number = place[:, 1].astype(self._dtype) * maps.factor + number % maps.factor
+            names[line] = self._words[1][line].names(place[:, 0], number)
         for level in reversed(range(levels)):
             maps = way.summed[level]
-            entry = entries[:, level] - way.index.begin[level]
+            entry = found.entries[:, level] - way.index.begin[level]
             whole = maps.multiplicity[entry].astype(self._dtype) * maps.factor
             left, number = left // whole, left % whole
             names[lines + way.order[level]] = self._words[0][level].names(entry, number)

@@ -89,7 +89,9 @@ def _namings(join: Join) -> tuple[Namings, list[list[Box]]]:
     boxes: list[list[Box]] = [[] for _ in lines]
     bits, widths, left = [], np.empty((len(lines), len(levels)), np.int64), MOST_PAIRS
     for line, level in product(lines, levels):
-        ours, our_shares, first = _named(way.summed[level].entries[:, line], summed[level].kinds(line))
+        ours, our_shares, first = _named(
+            way.summed[level].entries[:, line], summed[level].kinds(line)
+        )
         other_kinds = crossing[line].kinds(way.order[level])
         theirs, their_shares, second = _named(way.crossing[line].entries[:, level], other_kinds)
         left -= len(first) * len(second)

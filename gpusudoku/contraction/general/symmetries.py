@@ -99,7 +99,9 @@ def orbits_of(leaders: Ints, moves: list[Ints], things: int) -> Orbits:
             new.append(fresh)
         reached = np.concatenate(new) if new else leaders[:0]
     members = np.argsort(leader, kind="stable")
-    return Orbits(members, np.searchsorted(leader[members], np.arange(len(leaders) + 1)), before, move)
+    return Orbits(
+        members, np.searchsorted(leader[members], np.arange(len(leaders) + 1)), before, move
+    )
 
 
 def moved(

@@ -87,7 +87,9 @@ class Listed:
         known[:, 0] = self._paths
         for word in range(1, known.shape[1]):
             ones = np.zeros(len(columns), np.uint64)
-            for place, field in enumerate(range((word - 1) * per_word, min(word * per_word, fields))):
+            for place, field in enumerate(
+                range((word - 1) * per_word, min(word * per_word, fields))
+            ):
                 digit, number = divmod(field, classes - 1)
                 here = class_of[columns[:, digit]] == number
                 ones |= here.astype(np.uint64) << np.uint64(place * bits)

@@ -10,11 +10,14 @@ A product that would pass one word is noticed before it is taken; then the walk 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import int64, uint64
+from numpy.typing import NDArray
 
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
-from gpusudoku.kernels.contraction.general.arrays import BRANCHES, INDEX, LEVELS, WALK
+from gpusudoku.kernels.contraction.general.arrays import BRANCHES, INDEX, LEVELS, WALK, type_of
 from gpusudoku.kernels.contraction.general.join import UNKNOWN, begin, entry_totals, step
 from gpusudoku.kernels.kernel import inlined, kernel
 
@@ -29,21 +32,29 @@ def times(product, factor):
     return product * factor if factor == ZERO or product <= MOST // factor else ZERO
 
 
-@kernel(
-    INDEX, LEVELS, WALK, BRANCHES, int64[::1], uint64[:, ::1],
-    int64[:, ::1], int64[:, ::1], uint64[::1],
-)  # fmt: skip
-def find_terms(index, levels, walk, branches, first, numbers, entries, totals, rest):
+class Found(NamedTuple):
+    """The terms that numbers lead to."""
+
+    entries: NDArray[np.int64]
+    """int64 (numbers, levels): the entry of every summed line, numbered as in ``Index``."""
+    totals: NDArray[np.int64]
+    """int64 (numbers, lines): the totals of the crossing lines."""
+    rest: NDArray[np.uint64]
+    """uint64 (numbers): what is left of the number, less than the term."""
+
+
+FOUND = type_of(Found(entries=int64[:, ::1], totals=int64[:, ::1], rest=uint64[::1]))
+
+
+@kernel(INDEX, LEVELS, WALK, BRANCHES, int64[::1], uint64[:, ::1], FOUND)
+def find_terms(index, levels, walk, branches, first, numbers, found):
     """Find the terms that some numbers lead to.
 
     branches   Branches                       where they are
     first      int64 (branches + 1)           where the numbers of every branch begin; their end
     numbers    uint64 (numbers, 2)            low word and high word, ascending in every branch:
                                               below the branch's sum
-    entries    int64 (numbers, levels)        out: the entry of every summed line, numbered as in
-                                              ``Index``
-    totals     int64 (numbers, lines)         out: the totals of the crossing lines
-    rest       uint64 (numbers)               out: what is left of the number, less than the term
+    found      Found                          out
 
     Returns 0, or TOO_LARGE.
     """
@@ -75,12 +86,12 @@ def find_terms(index, levels, walk, branches, first, numbers, entries, totals, r
                     numbers[asked, 1] < carried
                     or (numbers[asked, 1] == carried and numbers[asked, 0] < after)
                 ):
-                    rest[asked] = numbers[asked, 0] - low
+                    found.rest[asked] = numbers[asked, 0] - low
                     for above in range(level):
-                        entries[asked, above] = walk.entry[above] - 1
-                    entries[asked, level] = entry
+                        found.entries[asked, above] = walk.entry[above] - 1
+                    found.entries[asked, level] = entry
                     for line in range(lines):
-                        totals[asked, line] = walk.memo[places[line]]
+                        found.totals[asked, line] = walk.memo[places[line]]
                     asked += 1
                 low, high = after, carried
                 entry += 1
@@ -90,16 +101,16 @@ def find_terms(index, levels, walk, branches, first, numbers, entries, totals, r
 
 @kernel(INDEX, int64[:, ::1], int64, int64[::1], int64[::1], uint64[::1], int64[::1], int64[:, ::1])
 def find_crossing(index, entries, line, multiplicity, numbers, words, before, found):
-    """Find the entries of a crossing line that some numbers lead to, given those of the summed ones.
+    """Find the entries of a crossing line that numbers lead to, given those of the summed ones.
 
-    entries       int64 (numbers, levels)    as ``find_terms`` writes them; equal rows in a run share
-                                             the work
+    entries       int64 (numbers, levels)    as ``find_terms`` writes them; the work for rows
+                                             that are equal in a run is done once
     line          int                        the crossing line
     multiplicity  int64 (entries)            of its entries
     numbers       int64 (numbers)            below the totals
     words         uint64 (words)             scratch: the bit set of the entries that fit
     before        int64 (words + 1)          scratch: their multiplicities before each word
-    found         int64 (numbers, 2)         out: the entry; what is left, less than its multiplicity
+    found         int64 (numbers, 2)         out: the entry; what is left of the number
     """
     size, depth, plane_begin = words.shape[0], entries.shape[1], index.plane_begin[line]
     for row in range(entries.shape[0]):

@@ -1,4 +1,4 @@
-"""The join once more, backwards: in how many solutions two lines use what they use where they cross.
+"""The join backwards: how many solutions use what two lines name alike where they cross.
 
 In the box where a summed line and a crossing line meet, an entry of either has a *naming*: its
 partition there, and which of its words name which set how. What is added up for a pair of namings
