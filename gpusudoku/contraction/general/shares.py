@@ -44,7 +44,7 @@ class Box(NamedTuple):
     """(namings, n, columns): the words of an entry that have a digit in a column."""
     crossing: NDArray[Any]
     """The same of the crossing line."""
-    fitting: tuple[Ints, Ints]
+    fitting: tuple[NDArray[np.intp], ...]
     """The namings of the summed and of the crossing line, of all fitting pairs, in order."""
 
 

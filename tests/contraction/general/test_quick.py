@@ -78,7 +78,7 @@ def test_the_empty_board_of_6x6() -> None:
 
 
 def test_numbers_beyond_a_word() -> None:
-    """The empty 7x7 Latin squares would need more; those of 6 digits with wide numbers do."""
+    """Python's integers, which are used where counts pass 2^63, lead to the same solutions."""
     order = order_of(puzzle("1x5", 7, 0))
     rows = order.at(np.arange(order.count))
     order._dtype = np.dtype(object)
