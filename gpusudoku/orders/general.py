@@ -26,6 +26,9 @@ from gpusudoku.search.frontier import Frontier
 
 MOST_SECONDS = 600.0
 """A contraction that should take longer on one core numbers no solutions."""
+MOST_PARTS_SECONDS = 60.0
+"""The same in parts: many numbers at once have most parts listed anew, which takes longer than to
+sum them."""
 MEMORY = 1 << 31
 """Bytes that it may take. Options do not matter: they must not change the order."""
 BLOCK_BYTES = 1 << 22
@@ -46,7 +49,8 @@ def contracted(board: Board) -> Join | Parts | None:
         return None
     assert not isinstance(found, Nine)
     assert found is None or isinstance(found, Join | Parts)
-    return None if found is None or found.seconds > MOST_SECONDS else found
+    most = MOST_PARTS_SECONDS if isinstance(found, Parts) else MOST_SECONDS
+    return None if found is None or found.seconds > most else found
 
 
 class QuickGeneral:
