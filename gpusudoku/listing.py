@@ -39,10 +39,10 @@ class Solutions(Slice):
     Iterating gives the solutions in *ascending* order, as boards, and so do ``solutions[k]`` and
     slices: digits compare as numbers, cell by cell, row by row. Numbers are from 0 and of any size.
     The *quick* order of ``blocks``, ``lines`` and ``sample`` is the same on every machine, too; it
-    is ascending where there are at most 2^16 solutions. Boards of other shapes than 9x9, or with
-    given candidates, have the ascending order alone. What takes counts of their solutions is an
-    error where these should take too long, and the first solution of a large board with few clues
-    may be out of reach: ``solve`` finds one sooner.
+    is ascending where there are at most 2^16 solutions. Boards with given candidates, and those of
+    other shapes than 9x9 that are too expensive to contract, have the ascending order alone. What
+    takes counts of their solutions is an error where these should take too long, and the first
+    solution of a large board with few clues may be out of reach: ``solve`` finds one sooner.
 
     Parameters
     ----------

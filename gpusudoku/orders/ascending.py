@@ -17,12 +17,11 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
 from gpusudoku.options import Options
 from gpusudoku.orders.counts import counts_of_digits
-from gpusudoku.orders.few import find, rank_in
+from gpusudoku.orders.few import rank_in
 from gpusudoku.orders.prefixes import Prefixes, Through
 from gpusudoku.orders.protocol import as_texts
 
@@ -211,7 +210,6 @@ class Ascending:
             return self._leaves.get(prefix, self._list)
 
     def _list(self, prefix: bytes) -> NDArray[np.uint8]:
-        board = Batch.of([self._prefixes.filled(prefix)])
-        rows = find(board, self._options, self._searcher, self._leaf)
-        assert rows is not None  # they were counted
+        rows, [count] = self._prefixes.found([prefix], self._options, self._searcher, self._leaf)
+        assert count <= self._leaf  # they were counted
         return rows

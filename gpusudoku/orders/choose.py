@@ -1,8 +1,9 @@
 """Who numbers the solutions of a board, and who tells their shares.
 
 Two orders are fixed by the board alone. *Ascending* compares the digits cell by cell. *Quick* is
-ascending, too, where there are few solutions, and for all boards but those of 9x9 cells whose
-candidates follow from their clues: for these it is the order of the contraction.
+ascending, too, where there are few solutions. Where there are many it is the order of the
+contraction, if there is one for the board: for those of 9x9 cells whose candidates follow from
+their clues there always is, for those of other shapes see ``general``.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from numpy.typing import NDArray
 from gpusudoku import __version__
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
+from gpusudoku.contraction.general.join import Join
+from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.contraction.nine.shares import nine_shares
 from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.cpu import CpuEngine
@@ -30,6 +33,7 @@ from gpusudoku.options import Options
 from gpusudoku.orders.ascending import LEAF, Ascending
 from gpusudoku.orders.counts import count_one
 from gpusudoku.orders.few import Few, find, most_solutions
+from gpusudoku.orders.general import QuickGeneral, contracted, general_shares
 from gpusudoku.orders.nine import QuickNine
 from gpusudoku.orders.protocol import Ordered, Ranked
 from gpusudoku.orders.shares import check_shares, counted_shares
@@ -153,6 +157,8 @@ class Orders:
                 self._count = int(shares[0].sum())
         elif self.count <= most_solutions(geometry):
             shares = self._all().shares()
+        elif self._general is not None:
+            shares = general_shares(self._general, self.board, self.count, self._engine.threads)
         else:
             shares = counted_shares(self.board, self.options, self._engine)
         check_shares(shares, geometry, self.count)
@@ -178,7 +184,11 @@ class Orders:
             self._count = order.count
             if order.count > most:
                 return order
-        return self._all() if self.count <= most else self._by_prefixes
+        if self.count <= most:
+            return self._all()
+        if self._general is not None:
+            return QuickGeneral(self._general, self._engine.threads)
+        return self._by_prefixes
 
     def _all(self) -> Few:
         """All solutions, once it is known that they are few enough."""
@@ -198,6 +208,11 @@ class Orders:
         simplified = Frontier.of([self.board]).simplified(SearchSettings())
         candidates: NDArray[np.uint64] = simplified.candidates[0]
         return candidates
+
+    @cached_property
+    def _general(self) -> Join | Parts | None:
+        """The contraction of a board of another shape, if there is one."""
+        return contracted(self.board)
 
     @cached_property
     def _by_prefixes(self) -> Ascending:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch, sort_keys
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
+from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.options import Options
 from gpusudoku.orders.protocol import as_texts
 from gpusudoku.planning.batch import find_solutions
@@ -47,18 +48,19 @@ def find(board: Batch, options: Options, engine: Engine, most: int) -> NDArray[n
 
 
 def find_each(
-    boards: Batch, options: Options, engine: Engine, most: int
+    boards: Batch, options: Options, engine: Engine, most: int, cancel: CancelToken | None = None
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Find the solutions of boards with no more than ``most``; others have none that are given.
 
-    All solutions of a board must come before those of the boards after it in ascending order.
+    All solutions of a board must come before those of the boards after it in ascending order. With
+    a token only the thread that calls searches; all of them sort.
 
     Returns
     -------
     The solutions, uint8 (k, cells), in ascending order; and how many were found of each board,
     int64 (boards), which is more than ``most`` if there are more.
     """
-    rows, roots, _ = find_solutions(boards, replace(options, limit=most + 1), engine)
+    rows, roots, _ = find_solutions(boards, replace(options, limit=most + 1), engine, cancel)
     counts = np.bincount(roots, minlength=len(boards))
     whole = counts <= most
     if not whole.all():

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
+from gpusudoku.errors import Cancelled, TooExpensive
+from gpusudoku.jobs.cancel import Patience
 from gpusudoku.options import Options
 from gpusudoku.orders.few import find_each
 
@@ -19,6 +21,9 @@ FIRST_MOST, LAST_MOST = 1 << 10, 1 << 13
 """So many solutions with one prefix are found at once, at first and later: the first come soon."""
 MOST_BYTES = 1 << 22
 """Fewer of larger boards: these bytes."""
+LIST_SECONDS = 20.0
+"""If the solutions with some prefixes are not found in this time on a core, there may well be none,
+which can take forever to show."""
 TOGETHER = 32
 """Prefixes that are searched for together, at most."""
 FULL = 8
@@ -51,6 +56,25 @@ class Prefixes:
     def longer(self, prefix: bytes) -> list[bytes]:
         """The prefixes with one cell more, the last first."""
         return [prefix + bytes([digit]) for digit in reversed(self.digits(prefix))]
+
+    def found(
+        self, some: Sequence[bytes], options: Options, searcher: Engine, most: int
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The solutions with prefixes in ascending order that have few; see ``find_each``.
+
+        Raises
+        ------
+        TooExpensive
+            If they are not found in LIST_SECONDS.
+        """
+        boards = Batch.of([self.filled(prefix) for prefix in some])
+        try:
+            return find_each(boards, options, searcher, most, Patience(LIST_SECONDS))
+        except Cancelled:
+            raise TooExpensive(
+                "too expensive: this needs the solutions with some first cells filled in, and to"
+                f" find any takes more than {LIST_SECONDS:.0f} s"
+            ) from None
 
 
 class _Part(NamedTuple):
@@ -130,8 +154,7 @@ class Through:
         """Search for the solutions with each of some prefixes; parts in ascending order."""
         if not group:
             return []
-        boards = Batch.of([self._prefixes.filled(prefix) for prefix in group])
-        ordered, counts = find_each(boards, self._options, self._searcher, self._most)
+        ordered, counts = self._prefixes.found(group, self._options, self._searcher, self._most)
         whole = counts <= self._most
         self._learn(group, whole, len(ordered))
         parts, start = [], 0

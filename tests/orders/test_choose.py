@@ -103,8 +103,11 @@ def test_the_number_of_solutions_decides_alone(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.usefixtures("uncompiled")
-def test_boards_of_other_shapes_are_in_ascending_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_boards_that_are_not_contracted_are_in_ascending_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     short_lists(monkeypatch)
+    monkeypatch.setattr(choose, "contracted", lambda board: None)
     board = puzzle("2x2", 1, 0)
     rows = np.array(list(naive.solutions(board)), np.uint8)
     found = solutions(board, device="cpu")

@@ -38,12 +38,14 @@ class Sides(NamedTuple):
     pairs: list[list[Pairs]]
     """pairs[k][j], for crossing line k and summed line j, tells which of their partitions are
     orthogonal: uint8 (partitions of the summed line, partitions of the crossing line)."""
+    bands: bool = False
+    """Whether the bands are summed."""
 
     @property
     def exchanged(self) -> Sides:
         """The same lists the other way round: the crossing lines are summed."""
         pairs = [[box.T for box in boxes] for boxes in zip(*self.pairs, strict=True)]
-        return Sides(self.crossing, self.summed, pairs)
+        return Sides(self.crossing, self.summed, pairs, not self.bands)
 
     @property
     def tuples(self) -> int:

@@ -17,9 +17,8 @@ import numpy as np
 from gpusudoku.contraction.general.counters import Counters
 from gpusudoku.contraction.general.effort import UNBOUNDED, Effort
 from gpusudoku.contraction.general.maps import Bools, Ints, Maps, Words, grouped
+from gpusudoku.contraction.general.paths import all_paths, packing_of
 from gpusudoku.errors import TooExpensive
-from gpusudoku.kernels.contraction.general.arrays import Descent, Packing, PathGraph
-from gpusudoku.kernels.contraction.general.lists import list_paths
 
 WORDS_PER_MAP = 8
 """Words of states that a layer may give rise to for every map that may be listed, before equal
@@ -72,16 +71,32 @@ class Graph:
         count once.
     symmetry
         The number of ways to permute interchangeable columns.
+    alike
+        The columns, those together that are interchangeable.
+    order
+        The digit of every layer.
+    ways
+        For every layer the permutations its digit may take: int64 (ways, bands), their columns.
+    edges
+        For every layer its edges: the nodes they leave, the ways they take, the nodes they reach;
+        nodes are numbered within a layer.
+    sizes
+        The nodes of every layer, and of the end.
     """
 
     def __init__(
         self, allowed: Bools, name: str, most_maps: int, effort: Effort = UNBOUNDED
     ) -> None:
         self._name, self._effort = name, effort
-        self._most_words = min(MOST_WORDS, max(LEAST_WORDS, WORDS_PER_MAP * most_maps))
         self.n, self.columns = allowed.shape[:2]
         self.rows = self.n // self.columns
+        # With one row in a box nothing is listed, however many maps there are; see ``listed``.
+        most_words = MOST_WORDS if self.rows == 1 else WORDS_PER_MAP * most_maps
+        self._most_words = min(MOST_WORDS, max(LEAST_WORDS, most_words))
         columns = [allowed[:, :, c].tobytes() for c in range(self.columns)]
+        self.alike = [
+            [c for c in range(self.columns) if columns[c] == one] for one in dict.fromkeys(columns)
+        ]
         # The last of the columns before that is interchangeable with this one, or -1.
         self._before = np.array(
             [
@@ -93,10 +108,10 @@ class Graph:
         by_pattern = {a.tobytes(): a for a in allowed}
         permutations = {key: self._permutations(a) for key, a in by_pattern.items()}
         ways = [permutations[a.tobytes()] for a in allowed]
-        self._order = sorted(range(self.n), key=lambda d: len(ways[d]))
-        self._ways = [ways[d] for d in self._order]
-        self._edges: list[tuple[Ints, Ints, Ints]] = []
-        self._sizes = [1]
+        self.order = sorted(range(self.n), key=lambda d: len(ways[d]))
+        self.ways = [ways[d] for d in self.order]
+        self.edges: list[tuple[Ints, Ints, Ints]] = []
+        self.sizes = [1]
         self._grow(allowed)
         self.maps = self._count()
 
@@ -123,22 +138,22 @@ class Graph:
         """Make the layers: edges as (node, choice, next node), nodes numbered within a layer."""
         counters = Counters(self.columns, self.rows)
         states = counters.empty
-        for layer, ways in enumerate(self._ways):
+        for layer, ways in enumerate(self.ways):
             most_ways = MOST_CELLS // self.columns**2
             if states.size * len(ways) > self._most_words or len(ways) > most_ways:
                 raise self._too_many(len(states), layer)
             self._effort.spend(1, LAYER_SECONDS)
             self._effort.spend(states.size * len(ways), WORD_SECONDS)
-            to_come = allowed[self._order[layer + 1 :]].sum(axis=0).ravel()
+            to_come = allowed[self.order[layer + 1 :]].sum(axis=0).ravel()
             node, choice, reached = self._steps(counters, states, ways, to_come)
             self._effort.spend(len(node), EDGE_SECONDS)
             target, leaders = grouped(reached)
-            self._edges.append((node, choice, target))
+            self.edges.append((node, choice, target))
             states = reached[leaders]
-            self._sizes.append(len(states))
+            self.sizes.append(len(states))
             if len(states) == 0:
                 break
-            if sum(len(target) for _, _, target in self._edges) > MOST_EDGES:
+            if sum(len(target) for _, _, target in self.edges) > MOST_EDGES:
                 raise self._too_many(len(states), layer + 1)
 
     def _too_many(self, states: int, digits: int) -> TooExpensive:
@@ -176,13 +191,13 @@ class Graph:
     def _count(self) -> int:
         """Count the paths, and drop edges that lead nowhere."""
         # All columns are full at the end: the last layer has one node, or there is none.
-        ways = np.ones(self._sizes[-1], object)
-        for layer in reversed(range(len(self._edges))):
-            node, choice, target = self._edges[layer]
+        ways = np.ones(self.sizes[-1], object)
+        for layer in reversed(range(len(self.edges))):
+            node, choice, target = self.edges[layer]
             alive = ways[target] != 0
             node, choice, target = node[alive], choice[alive], target[alive]
-            self._edges[layer] = node, choice, target
-            before = np.zeros(self._sizes[layer], object)
+            self.edges[layer] = node, choice, target
+            before = np.zeros(self.sizes[layer], object)
             np.add.at(before, node, ways[target])
             ways = before
         return int(ways[0])
@@ -195,7 +210,7 @@ class Graph:
         TooExpensive
             If it takes more.
         """
-        left = memory - sum(int(array.nbytes) for edges in self._edges for array in edges)
+        left = memory - sum(int(array.nbytes) for edges in self.edges for array in edges)
         if left < 0:
             raise self._too_expensive(
                 f"needs a graph of more than {memory:,} bytes to count its maps"
@@ -214,16 +229,12 @@ class Graph:
             return memory
         if self.maps > most_maps:
             raise self._too_expensive(f"has {self.maps:,} maps, more than {most_maps:,}")
-        left: int = memory - 8 * self.maps * self.columns * (2 * self._packing.words + 6)
+        left: int = memory - 8 * self.maps * self.columns * (
+            2 * packing_of(self.n, self.columns).words + 6
+        )
         if left < 0:
             raise self._too_expensive(f"has {self.maps:,} maps, and not the memory to list them")
         return left
-
-    @property
-    def _packing(self) -> Packing:
-        bits = (self.columns - 1).bit_length() or 1
-        per_word = 64 // bits
-        return Packing(bits, per_word, -(-self.n // per_word))
 
     def listed(self) -> Maps:
         """The maps as entries, with their multiplicities."""
@@ -232,54 +243,49 @@ class Graph:
             singles = np.uint64(1) << np.arange(self.n, dtype=np.uint64)
             size = min(self.maps, 1)
             entries, multiplicity = np.zeros((size, side), np.int64), np.ones(size, np.int64)
-            return Maps((singles[None],) * side, entries, multiplicity, self.maps * self.symmetry)
+            whole = self.maps * self.symmetry
+            return Maps((singles[None],) * side, entries, multiplicity, whole, np.arange(size))
         self._effort.spend(self.maps * side, MAP_SECONDS)
-        words = self._paths().reshape(self.maps, side, -1)
-        tables, numbers = [], np.empty((self.maps, side), np.uint64)
-        for band in range(side):
+        words = all_paths(self.edges, self.sizes, self.ways, self.maps)
+        tables, entries, ids = self._grouped(words)
+        numbers = np.arange(len(entries))
+        return Maps(tables, entries, np.bincount(ids), self.symmetry, numbers).reduced()
+
+    def words(self) -> tuple[Words, Ints]:
+        """All maps one by one, for ``columns``: uint64 (maps, bands, words).
+
+        And the number of the entry that each of them belongs to, int64 (maps).
+        """
+        words = all_paths(self.edges, self.sizes, self.ways, self.maps)
+        return words, self._grouped(words)[2]
+
+    def _grouped(self, words: Words) -> tuple[tuple[Words, ...], Ints, Ints]:
+        """The partitions and the entries of ``Maps``, and the entry of every map."""
+        tables, numbers = [], np.empty(words.shape[:2], np.uint64)
+        for band in range(self.columns):
             ids, leaders = grouped(words[:, band])
             sets = self._sets(words[leaders, band])
             which, firsts = grouped(sets)
             tables.append(sets[firsts])
             numbers[:, band] = which[ids]
         ids, leaders = grouped(numbers)
-        entries = numbers[leaders].astype(np.int64)
-        return Maps(tuple(tables), entries, np.bincount(ids), self.symmetry).reduced()
+        return tuple(tables), numbers[leaders].astype(np.int64), ids
 
-    def _paths(self) -> Words:
-        """uint64 (maps, bands * words): the packed columns of the digits, in this graph's order."""
-        packing = self._packing
-        width = self.columns * packing.words
-        nodes = np.cumsum([0, *self._sizes])
-        begins = np.cumsum([0, *(len(ways) for ways in self._ways)])
-        source, choice, target = (
-            np.concatenate([edges[k] + starts[layer] for layer, edges in enumerate(self._edges)])
-            for k, starts in enumerate([nodes, begins, nodes[1:]])
-        )
-        graph = PathGraph(
-            first=np.searchsorted(source, np.arange(nodes[-1] + 1)),
-            target=target,
-            choice=choice,
-            columns=np.concatenate(self._ways).astype(np.uint64),
-        )
-        descent = Descent(
-            prefix=np.zeros((self.n + 1, width), np.uint64),
-            node=np.empty(self.n + 1, np.int64),
-            edge=np.empty(self.n + 1, np.int64),
-        )
-        out = np.empty((self.maps, width), np.uint64)
-        list_paths(graph, packing, descent, out)
-        return out
+    def columns_of(self, words: Words) -> Ints:
+        """int64 (maps, n): the column of every digit in a band, of packed words of that band."""
+        packing = packing_of(self.n, self.columns)
+        columns = np.empty((len(words), self.n), np.int64)
+        for layer, digit in enumerate(self.order):
+            word, place = divmod(layer, packing.per_word)
+            shift, mask = np.uint64(place * packing.bits), np.uint64((1 << packing.bits) - 1)
+            columns[:, digit] = words[:, word] >> shift & mask
+        return columns
 
     def _sets(self, words: Words) -> Words:
         """uint64 (words, C): the sets of digits of the columns, ordered by their lowest digits."""
-        packing = self._packing
         sets = np.zeros((len(words), self.columns), np.uint64)
         rows = np.arange(len(words))
-        for layer, digit in enumerate(self._order):
-            word, place = divmod(layer, packing.per_word)
-            shift, mask = np.uint64(place * packing.bits), np.uint64((1 << packing.bits) - 1)
-            column = words[:, word] >> shift & mask
-            sets[rows, column.astype(np.int64)] |= np.uint64(1) << np.uint64(digit)
+        for digit, column in enumerate(self.columns_of(words).T):
+            sets[rows, column] |= np.uint64(1) << np.uint64(digit)
         lowest = sets & (~sets + np.uint64(1))
         return np.take_along_axis(sets, np.argsort(lowest, axis=1), axis=1)

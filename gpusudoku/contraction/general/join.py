@@ -90,6 +90,14 @@ class Join:
         The number that the sum of all tasks is to be multiplied by.
     seconds, listing_seconds
         See ``Contraction``.
+    orientation
+        How it is summed; None if it is known that there is no solution.
+    geometry
+        The shape of the board.
+    allowed
+        What ``allowed_lines`` gives for the lists, if there are any.
+    primes
+        Those modulo which it is summed; see ``Orientation.sum``.
     """
 
     device_sum = None
@@ -108,24 +116,26 @@ class Join:
         ready(KERNELS)
         start = time.perf_counter()
         self.steps, self.factor = 0, 1
-        self._orientation: Orientation | None = None
-        self._primes: Words = np.zeros(0, np.uint64)
+        self.orientation: Orientation | None = None
+        self.geometry, self.allowed = geometry, (np.zeros(0, bool),) * 2
+        self.primes: Words = np.zeros(0, np.uint64)
         left = without_seen(candidates, geometry)
         allowed = None if left is None else allowed_lines(left, geometry)
         sides = None if allowed is None else _sides(*allowed, most_maps, memory, effort)
         if allowed is not None and sides is not None:
+            self.allowed = allowed
             swaps = free_swaps(allowed) if symmetric else []
-            orientation = self._orientation = _cheaper(sides, swaps, memory, effort)
+            orientation = self.orientation = _cheaper(sides, swaps, memory, effort)
             self.steps = orientation.steps
             self.factor = prod(line.factor for line in [*sides.summed, *sides.crossing])
             if wide or orientation.term_bound >= 1 << 63:
-                self._primes = primes_above(orientation.sum_bound)
+                self.primes = primes_above(orientation.sum_bound)
         self.seconds = self.steps * STEP_SECONDS
         self.listing_seconds = time.perf_counter() - start
 
     def most_threads(self, memory: int) -> int:
         """See ``Contraction``."""
-        thread_bytes = 1 if self._orientation is None else self._orientation.scratch_bytes
+        thread_bytes = 1 if self.orientation is None else self.orientation.scratch_bytes
         return max(1, memory // thread_bytes)
 
     def prepare(self, threads: int) -> None:
@@ -134,10 +144,10 @@ class Join:
     @cached_property
     def _tasks(self) -> list[Branches]:
         """The branches that each task sums."""
-        if self._orientation is None:
+        if self.orientation is None:
             return []
         steps = max(LEAST_STEPS, min(TASK_STEPS, self.steps // TASKS), self.steps // MOST_TASKS)
-        return self._orientation.tasks(steps)
+        return self.orientation.tasks(steps)
 
     @property
     def tasks(self) -> int:
@@ -146,17 +156,17 @@ class Join:
 
     def scratch(self) -> JoinScratch:
         """See ``Contraction``."""
-        assert self._orientation is not None
-        return self._orientation.scratch()
+        assert self.orientation is not None
+        return self.orientation.scratch()
 
     def sum(self, tasks: range, scratch: JoinScratch, stop: Ints) -> tuple[int, int]:
         """See ``Contraction``; the products are the terms of the sum."""
-        assert self._orientation is not None
+        assert self.orientation is not None
         total, terms = 0, 0
-        primes = self._primes.tolist()
+        primes = self.primes.tolist()
         for task in tasks:
             branches = self._tasks[task]
-            sums, found = self._orientation.sum(branches, self._primes, scratch, stop)
+            sums, found = self.orientation.sum(branches, self.primes, scratch, stop)
             if found < 0:
                 return 0, 0
             terms += found

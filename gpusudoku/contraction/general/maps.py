@@ -76,6 +76,8 @@ class Maps:
     """int64 (entries): the stack maps that have these partitions, divided by ``factor``."""
     factor: int
     """A common divisor of the numbers of stack maps of all entries."""
+    origin: Ints
+    """int64 (entries): the number of every entry when the list was made, before any was dropped."""
 
     def __len__(self) -> int:
         return len(self.multiplicity)
@@ -97,8 +99,8 @@ class Maps:
         numbers = [np.cumsum(keep) - 1 for keep in kept]
         columns = [new[old] for new, old in zip(numbers, self.entries[chosen].T, strict=True)]
         tables = tuple(table[keep] for table, keep in zip(self.partitions, kept, strict=True))
-        multiplicity = self.multiplicity[chosen]
-        return Maps(tables, np.column_stack(columns), multiplicity, self.factor).reduced()
+        multiplicity, origin = self.multiplicity[chosen], self.origin[chosen]
+        return Maps(tables, np.column_stack(columns), multiplicity, self.factor, origin).reduced()
 
     def reduced(self) -> Maps:
         """The same list with the greatest common divisor of the multiplicities in the factor."""
@@ -110,5 +112,10 @@ class Maps:
         entries = self.entries[:, bands]
         order = np.lexsort(entries.T[::-1])
         tables = tuple(self.partitions[band] for band in bands)
-        multiplicity = self.multiplicity[order]
-        return replace(self, partitions=tables, entries=entries[order], multiplicity=multiplicity)
+        return replace(
+            self,
+            partitions=tables,
+            entries=entries[order],
+            multiplicity=self.multiplicity[order],
+            origin=self.origin[order],
+        )

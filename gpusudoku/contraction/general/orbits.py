@@ -78,13 +78,28 @@ def orbits(first: list[Ints], second: list[Ints]) -> Ints:
     int64 (first entries, second entries): the least pair of the orbit, pairs being numbered row by
     row.
     """
-    shape = len(first[0]), len(second[0])
-    labels = np.arange(shape[0] * shape[1]).reshape(shape)
+    return least_of_orbits(moves_of_pairs(first, second)).reshape(len(first[0]), len(second[0]))
+
+
+def moves_of_pairs(first: list[Ints], second: list[Ints]) -> list[Ints]:
+    """The images of pairs of entries, numbered row by row, under every swap; see ``orbits``."""
+    return [
+        (one[:, None] * len(other) + other).ravel()
+        for one, other in zip(first, second, strict=True)
+    ]
+
+
+def least_of_orbits(moves: list[Ints]) -> Ints:
+    """The least of those that moves take a thing to; given are the images under every move.
+
+    Every move is its own inverse.
+    """
+    labels = np.arange(len(moves[0]))
     changed = True
     while changed:
         changed = False
-        for one, other in zip(first, second, strict=True):
-            lower = np.minimum(labels, labels[one[:, None], other])
+        for move in moves:
+            lower = np.minimum(labels, labels[move])
             changed |= bool((lower < labels).any())
             labels = lower
     return labels

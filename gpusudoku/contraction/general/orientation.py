@@ -9,7 +9,7 @@ import numpy as np
 from gpusudoku.contraction.general.boxes import Sides
 from gpusudoku.contraction.general.index import JoinScratch, make_index, scratch_bytes
 from gpusudoku.contraction.general.maps import Ints, Words
-from gpusudoku.contraction.general.orbits import images, orbits
+from gpusudoku.contraction.general.orbits import images, moves_of_pairs, orbits
 from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.join import join, probe
 
@@ -40,46 +40,69 @@ class Orientation:
         Words that the whole sum looks at, estimated.
     scratch_bytes
         What each thread takes, about.
+    summed, crossing
+        The lists, those of the summed lines as they are summed.
+    order
+        Which line each of the summed lines is.
+    bands
+        Whether the bands are summed.
+    pairs
+        As in ``Sides``, for the lists as they are here.
+    index
+        The lists as kernels read them.
+    branches
+        All branches of the sum.
+    swaps
+        Those of digits, of which each orbit of branches has one branch.
+    moves
+        For every swap int64: which branch each becomes, of those that there are without swaps. They
+        are numbered: first entries, or pairs of a first and a second entry, row by row.
     """
 
     def __init__(self, sides: Sides, swaps: list[tuple[int, int]]) -> None:
         # Short lists come first: there are few branches near the root.
         order = sorted(range(len(sides.summed)), key=lambda j: len(sides.summed[j]))
-        self._summed = [sides.summed[j].arranged(range(len(sides.crossing))) for j in order]
+        self.order, self.bands, self.swaps = order, sides.bands, swaps
+        self.summed = [sides.summed[j].arranged(range(len(sides.crossing))) for j in order]
         # Sorted like this, the maps that fit an entry of the first list lie in few words.
-        self._crossing = [line.arranged(order) for line in sides.crossing]
-        pairs = [[boxes[j] for j in order] for boxes in sides.pairs]
-        self._index = make_index(Sides(self._summed, self._crossing, pairs))
-        self._branches = self._choose_branches(swaps)
-        tries = max(1, int(WORDS_PER_LEVEL // self._index.words.sum()))
+        self.crossing = [line.arranged(order) for line in sides.crossing]
+        self.pairs = [[boxes[j] for j in order] for boxes in sides.pairs]
+        self.index = make_index(Sides(self.summed, self.crossing, self.pairs))
+        self.moves: list[Ints] = []
+        self.branches = self._choose_branches()
+        tries = max(1, int(WORDS_PER_LEVEL // self.index.words.sum()))
         levels = self.scratch().levels
-        self._branch_steps = probe(self._index, levels, self._branches, WALKS, tries)
-        self.steps = max(1, int(self._branch_steps * len(self._branches.first)))
+        self._branch_steps = probe(self.index, levels, self.branches, WALKS, tries)
+        self.steps = max(1, int(self._branch_steps * len(self.branches.first)))
         self.scratch_bytes = scratch_bytes(sides)
 
-    def _choose_branches(self, swaps: list[tuple[int, int]]) -> Branches:
+    def _choose_branches(self) -> Branches:
         """A branch for each first entry, or for each pair of entries; one of every orbit."""
-        sizes = [len(line) for line in self._summed]
+        sizes = [len(line) for line in self.summed]
         begin, end = (sizes[0], sizes[0] + sizes[1]) if len(sizes) > 1 else (0, 1)
         firsts = np.arange(sizes[0])
         weights = np.ones_like(firsts)
-        if swaps:
-            first = [images(self._summed[0], swap) for swap in swaps]
-            alone = [np.zeros(1, np.int64)] * len(swaps)
+        if self.swaps:
+            first = [images(self.summed[0], swap) for swap in self.swaps]
+            alone = [np.zeros(1, np.int64)] * len(first)
+            self.moves = moves_of_pairs(first, alone)
             firsts, weights = np.unique(orbits(first, alone), return_counts=True)
             pairs = sizes[0] * (end - begin)
             if len(sizes) > 1 and pairs <= MOST_PAIRS:
-                second = [images(self._summed[1], swap) for swap in swaps]
+                second = [images(self.summed[1], swap) for swap in self.swaps]
                 found, found_weights = np.unique(orbits(first, second), return_counts=True)
                 if LEAST_SAVING * len(found) <= len(firsts) * (end - begin):
+                    self.moves = moves_of_pairs(first, second)
                     one, other = np.divmod(found, end - begin)
                     return Branches(one, begin + other, begin + other + 1, found_weights)
         return Branches(firsts, np.full_like(firsts, begin), np.full_like(firsts, end), weights)
 
-    def tasks(self, steps: int) -> list[Branches]:
-        """Cut the sum into tasks of about the given number of steps."""
-        first, begin, end, weight = self._branches
-        # The range of second entries is cut where a branch is expected to take too long.
+    def cut(self, steps: int) -> tuple[Branches, int]:
+        """Cut every branch into the same number of pieces, of about so many steps or less.
+
+        Returns the pieces of all branches, those of each together, and how many it has.
+        """
+        first, begin, end, weight = self.branches
         ranges = end - begin
         cuts = min(int(self._branch_steps // steps) + 1, int(ranges.max()))
         ends = begin[:, None] + ranges[:, None] * np.arange(cuts + 1) // cuts
@@ -87,25 +110,31 @@ class Orientation:
             np.repeat(first, cuts), ends[:, :-1].ravel(), ends[:, 1:].ravel(),
             np.repeat(weight, cuts),
         )  # fmt: skip
-        branches = len(first) * cuts
+        return Branches(*fields), cuts
+
+    def tasks(self, steps: int) -> list[Branches]:
+        """Cut the sum into tasks of about the given number of steps."""
+        # The range of second entries is cut where a branch is expected to take too long.
+        pieces, _ = self.cut(steps)
+        branches = len(pieces.first)
         size = max(1, int(steps * branches // self.steps))
         at = range(size, branches, size)
-        return [Branches(*task) for task in zip(*(np.split(f, at) for f in fields), strict=True)]
+        return [Branches(*task) for task in zip(*(np.split(f, at) for f in pieces), strict=True)]
 
     def scratch(self) -> JoinScratch:
         """Make what a thread needs to sum in."""
-        return JoinScratch.of(self._index)
+        return JoinScratch.of(self.index)
 
     @property
     def term_bound(self) -> int:
         """A number that no term of the sum exceeds."""
-        most = prod(int(line.multiplicity.max()) for line in self._summed)
-        return most * prod(line.total for line in self._crossing)
+        most = prod(int(line.multiplicity.max()) for line in self.summed)
+        return most * prod(line.total for line in self.crossing)
 
     @property
     def sum_bound(self) -> int:
         """A number that no sum of terms exceeds."""
-        return prod(line.total for line in [*self._summed, *self._crossing])
+        return prod(line.total for line in [*self.summed, *self.crossing])
 
     def sum(
         self, branches: Branches, primes: Words, scratch: JoinScratch, stop: Ints
@@ -130,4 +159,4 @@ class Orientation:
         number of terms, -1 if it was stopped.
         """
         out = np.zeros((len(branches.first), len(primes) or 2), np.uint64)
-        return out, join(self._index, *scratch, branches, primes, stop, out)
+        return out, join(self.index, *scratch, branches, primes, stop, out)

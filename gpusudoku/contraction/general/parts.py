@@ -8,7 +8,7 @@ not which cells. So a cell is chosen, and every candidate becomes the clue of on
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import inf
 from random import Random
 from typing import NamedTuple
@@ -190,18 +190,34 @@ class Parts:
 
     def sum(self, tasks: range, scratch: None, stop: NDArray[np.int64]) -> tuple[int, int]:
         """See ``Contraction``; the products are those of all joins."""
-        todo = [self._parts[task] for task in tasks]
         total, products = 0, 0
-        while todo and not stop[0]:
+        for _, join in self.joins(tasks):
+            if stop[0]:
+                break
+            value, found = join.sum(range(join.tasks), join.scratch(), stop)
+            total += join.factor * value
+            products += found
+        return total, products
+
+    def joins(self, tasks: range | None = None) -> Iterator[tuple[Part, Join]]:
+        """The parts of all tasks, or of some, that are contracted; those with maps of all lines.
+
+        They share no solution, and come in an order that depends on the board alone.
+        """
+        todo = self._parts[::-1] if tasks is None else [self._parts[task] for task in tasks][::-1]
+        while todo:
             part = todo.pop()
             join = self._contracted(part)
             if join is None:
-                todo += divided([part])
+                todo += divided([part])[::-1]
             elif join.tasks:
-                value, found = join.sum(range(join.tasks), join.scratch(), stop)
-                total += join.factor * value
-                products += found
-        return total, products
+                yield part, join
+
+    def join_of(self, part: Part) -> Join:
+        """The contraction of a part that ``joins`` gave."""
+        join = self._contracted(part)
+        assert join is not None
+        return join
 
     def _contracted(self, part: Part, effort: Effort = UNBOUNDED) -> Join | None:
         """The contraction of a part; None if it is not cheap."""

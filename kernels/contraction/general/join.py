@@ -68,6 +68,52 @@ def total(index, levels, level, line, entry):
 
 
 @inlined
+def begin(walk, branches, branch):
+    """Begin the walk of a branch, at the level that is returned."""
+    walk.entry[0], walk.end[0] = branches.first[branch], branches.first[branch] + 1
+    walk.fresh[0], walk.product[0] = 0, ONE
+    return 0
+
+
+@inlined
+def step(index, levels, walk, branches, branch, level):
+    """Try the next entry of a level that is not the last; returns the level to go on at."""
+    lines, entry = index.words.shape[0], walk.entry[level]
+    if entry >= walk.end[level]:
+        return level - 1
+    line = walk.fresh[level]
+    while line < lines and intersect(index, levels, level, line, entry) > 0:
+        line += 1
+    following = index.skip[entry, line] if line < lines else entry + 1
+    walk.entry[level], walk.fresh[level] = following, index.differs[following]
+    if line < lines:
+        return level
+    walk.product[level + 1] = walk.product[level] * index.multiplicity[entry]
+    walk.entry[level + 1], walk.end[level + 1] = index.begin[level + 1], index.begin[level + 2]
+    if level == 0:
+        walk.entry[1], walk.end[1] = branches.begin[branch], branches.end[branch]
+    walk.fresh[level + 1] = 0
+    return level + 1
+
+
+@inlined
+def entry_totals(index, levels, walk, level, entry):
+    """Have the totals of all lines for an entry of the last level in the memo.
+
+    Returns the first line whose total is 0, or the number of lines.
+    """
+    places, line = index.place[entry - index.begin[level]], 0
+    while line < places.shape[0]:
+        place = places[line]
+        if walk.memo[place] == UNKNOWN:
+            walk.memo[place] = total(index, levels, level, line, entry)
+        if walk.memo[place] == 0:
+            break
+        line += 1
+    return line
+
+
+@inlined
 def add_remainders(index, walk, primes, level, entry, out):
     """Add a term modulo each prime. Its totals are in the memo; ``out`` is uint64 (primes)."""
     places = index.place[entry - index.begin[level]]
@@ -92,23 +138,17 @@ def add_terms(index, levels, walk, primes, level, out):
         walk.memo[k] = UNKNOWN
     entry = walk.entry[level]
     while entry < walk.end[level]:
-        term = walk.product[level] * index.multiplicity[entry]
-        places = index.place[entry - index.begin[level]]
-        line = 0
-        while line < lines:
-            place = places[line]
-            if walk.memo[place] == UNKNOWN:
-                walk.memo[place] = total(index, levels, level, line, entry)
-            if walk.memo[place] == 0:
-                break
-            term *= np.uint64(walk.memo[place])
-            line += 1
+        line = entry_totals(index, levels, walk, level, entry)
         if line < lines:
             entry = index.skip[entry, line]
             continue
         if primes.shape[0] > 0:
             add_remainders(index, walk, primes, level, entry, out)
         else:
+            term = walk.product[level] * index.multiplicity[entry]
+            places = index.place[entry - index.begin[level]]
+            for line in range(lines):
+                term *= np.uint64(walk.memo[places[line]])
             low = out[0] + term
             out[1] += np.uint64(low < term)
             out[0] = low
@@ -132,35 +172,17 @@ def join(index, levels, walk, branches, primes, stop, out):
 
     Returns the number of terms that are not 0, or -1 if it gave up.
     """
-    last, lines, terms = index.begin.shape[0] - 2, index.words.shape[0], 0
+    last, terms = index.begin.shape[0] - 2, 0
     for branch in range(branches.first.shape[0]):
-        level = 0
-        walk.entry[0], walk.end[0] = branches.first[branch], branches.first[branch] + 1
-        walk.fresh[0], walk.product[0] = 0, ONE
+        level = begin(walk, branches, branch)
         while level >= 0:
             if stop[0] != 0:
                 return -1
             if level == last:
                 terms += add_terms(index, levels, walk, primes, level, out[branch])
                 level -= 1
-                continue
-            entry = walk.entry[level]
-            if entry >= walk.end[level]:
-                level -= 1
-                continue
-            line = walk.fresh[level]
-            while line < lines and intersect(index, levels, level, line, entry) > 0:
-                line += 1
-            following = index.skip[entry, line] if line < lines else entry + 1
-            walk.entry[level], walk.fresh[level] = following, index.differs[following]
-            if line < lines:
-                continue
-            walk.product[level + 1] = walk.product[level] * index.multiplicity[entry]
-            level += 1
-            walk.entry[level], walk.end[level] = index.begin[level], index.begin[level + 1]
-            if level == 1:
-                walk.entry[1], walk.end[1] = branches.begin[branch], branches.end[branch]
-            walk.fresh[level] = 0
+            else:
+                level = step(index, levels, walk, branches, branch, level)
     return terms
 
 

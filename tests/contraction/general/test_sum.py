@@ -50,8 +50,8 @@ def test_tasks_cover_all_pairs(shape, clues):
     """Every pair of a first and a second entry belongs to one branch, up to swaps of digits."""
     board = puzzle(shape, clues, 3)
     candidates = clues_only(board) if clues == 0 else after_singles(board)
-    way = Join(candidates, board.geometry)._orientation
-    sizes = np.diff(way._index.begin)
+    way = Join(candidates, board.geometry).orientation
+    sizes = np.diff(way.index.begin)
     for steps in 1, 1 << 12, 1 << 20, way.steps:
         tasks = way.tasks(steps)
         covered = sum(int((task.weight * (task.end - task.begin)).sum()) for task in tasks)

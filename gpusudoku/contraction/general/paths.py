@@ -1,0 +1,49 @@
+"""The paths of a layered graph, written down as packed columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gpusudoku.contraction.general.maps import Ints, Words
+from gpusudoku.kernels.contraction.general.arrays import Descent, Packing, PathGraph
+from gpusudoku.kernels.contraction.general.lists import list_paths
+
+
+def packing_of(digits: int, columns: int) -> Packing:
+    """How the columns of so many digits are packed."""
+    bits = (columns - 1).bit_length() or 1
+    per_word = 64 // bits
+    return Packing(bits, per_word, -(-digits // per_word))
+
+
+def all_paths(
+    edges: Sequence[tuple[Ints, Ints, Ints]], sizes: Sequence[int], ways: Sequence[Ints], paths: int
+) -> Words:
+    """uint64 (paths, bands, words): the packed columns of the digits, in the order of the layers.
+
+    What describes the graph is as in ``Graph``.
+    """
+    columns = ways[0].shape[1]
+    packing = packing_of(len(ways), columns)
+    nodes = np.cumsum([0, *sizes])
+    begins = np.cumsum([0, *map(len, ways)])
+    source, choice, target = (
+        np.concatenate([layer[k] + starts[place] for place, layer in enumerate(edges)])
+        for k, starts in enumerate([nodes, begins, nodes[1:]])
+    )
+    graph = PathGraph(
+        first=np.searchsorted(source, np.arange(nodes[-1] + 1)),
+        target=target,
+        choice=choice,
+        columns=np.concatenate(ways).astype(np.uint64),
+    )
+    descent = Descent(
+        prefix=np.zeros((len(ways) + 1, columns * packing.words), np.uint64),
+        node=np.empty(len(ways) + 1, np.int64),
+        edge=np.empty(len(ways) + 1, np.int64),
+    )
+    out = np.empty((paths, columns * packing.words), np.uint64)
+    list_paths(graph, packing, descent, out)
+    return out.reshape(paths, columns, packing.words)

@@ -1,0 +1,239 @@
+"""Shares by the join: for every cell and digit the number of solutions that have it there.
+
+``kernels/contraction/general/shares.py`` finds the environments of the pairs of namings in every
+box. A pair stands for so many solutions with each pair of its words, and the words tell digits,
+columns and rows.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from math import prod
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.contraction.general.index import JoinScratch
+from gpusudoku.contraction.general.join import Join
+from gpusudoku.contraction.general.maps import Ints, Words, grouped
+from gpusudoku.contraction.general.orientation import Orientation
+from gpusudoku.contraction.general.quick import CALLS_PER_THREAD, PIECE_STEPS, line_words
+from gpusudoku.contraction.general.remainders import combined, primes_above
+from gpusudoku.contraction.general.symmetries import averaged, named
+from gpusudoku.errors import TooExpensive
+from gpusudoku.jobs.pieces import pieces
+from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.contraction.general.arrays import Branches
+from gpusudoku.kernels.contraction.general.shares import Backward, Namings, sweep
+
+MOST_PAIRS = 1 << 27
+"""Pairs of namings that may meet in the boxes, fitting or not."""
+MOST_BYTES = 1 << 30
+"""Bytes of environments: if those of all threads are more, there are fewer threads."""
+WORD = 1 << 64
+"""The modulus of machine words."""
+
+
+class Box(NamedTuple):
+    """Where a summed line and a crossing line meet."""
+
+    summed: NDArray[Any]
+    """(namings, n, columns): the words of an entry that have a digit in a column."""
+    crossing: NDArray[Any]
+    """The same of the crossing line."""
+    fitting: tuple[NDArray[np.intp], ...]
+    """The namings of the summed and of the crossing line, of all fitting pairs, in order."""
+
+
+def join_shares(join: Join, count: int, threads: int = 1) -> NDArray[Any]:
+    """The shares of a board: object (cells, n), Python's integers.
+
+    Parameters
+    ----------
+    join
+        That of the board.
+    count
+        The number of its solutions.
+    threads
+        On how many threads it works. The result does not depend on them.
+
+    Raises
+    ------
+    TooExpensive
+        If too many namings meet in the boxes.
+    """
+    ready([sweep])
+    geometry = join.geometry
+    if join.orientation is None:
+        return np.zeros((geometry.cells, geometry.n), object)
+    namings, boxes = _namings(join)
+    moduli = [WORD, *(primes_above(count // WORD).tolist() if count >= WORD else [])]
+    found = [_modulo(join, modulus, namings, boxes, threads) for modulus in moduli]
+    shares = np.empty(geometry.cells * geometry.n, object)
+    shares[:] = [combined([*map(int, each)], moduli) for each in zip(*found, strict=True)]
+    swaps = join.orientation.swaps
+    symmetries = [named(swap, join.allowed, geometry) for swap in swaps]
+    return averaged(shares.reshape(geometry.cells, geometry.n), symmetries)
+
+
+def _namings(join: Join) -> tuple[Namings, list[list[Box]]]:
+    """What the kernel reads; and the boxes, for every crossing line those with each summed one."""
+    way = join.orientation
+    assert way is not None
+    summed, crossing = line_words(join)
+    levels, lines = range(len(way.summed)), range(len(way.crossing))
+    numbers: dict[tuple[int, int], tuple[Ints, Ints]] = {}
+    boxes: list[list[Box]] = [[] for _ in lines]
+    bits, widths, left = [], np.empty((len(lines), len(levels)), np.int64), MOST_PAIRS
+    for line, level in product(lines, levels):
+        ours, our_shares, first = _named(
+            way.summed[level].entries[:, line], summed[level].kinds(line)
+        )
+        other_kinds = crossing[line].kinds(way.order[level])
+        theirs, their_shares, second = _named(way.crossing[line].entries[:, level], other_kinds)
+        left -= len(first) * len(second)
+        if left < 0:
+            raise TooExpensive("too expensive: too many ways to name columns and rows in the boxes")
+        fits = way.pairs[line][level][first][:, second]
+        numbers[line, level] = ours, theirs
+        boxes[line].append(Box(our_shares, their_shares, np.nonzero(fits)))
+        bits.append(_packed(fits))
+        widths[line, level] = bits[-1].shape[1]
+    flat = np.concatenate([each.ravel() for each in bits])
+    ends = np.cumsum(np.bitwise_count(flat), dtype=np.int64)
+    sizes = np.cumsum([0, *(each.size for each in bits[:-1])])
+    return (
+        Namings(
+            summed=_table([[numbers[line, level][0] for line in lines] for level in levels]),
+            crossing=_table([[numbers[line, level][1] for level in levels] for line in lines]),
+            first=np.cumsum([0, *map(len, way.crossing)]),
+            multiplicity=np.concatenate([maps.multiplicity for maps in way.crossing]),
+            places=np.array([len(row[-1].summed) for row in boxes]),
+            bits=flat,
+            rank=ends - np.bitwise_count(flat),
+            begin=sizes.reshape(widths.shape),
+            width=widths,
+        ),
+        boxes,
+    )
+
+
+def _named(partitions: Ints, kinds: Any) -> tuple[Ints, NDArray[Any], Ints]:
+    """The namings of entries: their numbers, and of every naming the shares and the partition."""
+    rows = np.column_stack([partitions, kinds.kind]).astype(np.uint64)
+    ids, leaders = grouped(rows)
+    return ids, kinds.shares[kinds.kind[leaders]], partitions[leaders]
+
+
+def _packed(fits: NDArray[np.uint8]) -> Words:
+    """uint64 (rows, words): bit k % 64 of word k // 64 is set if a row has a 1 at k."""
+    padded = np.zeros((len(fits), -(-fits.shape[1] // 64) * 64), np.uint8)
+    padded[:, : fits.shape[1]] = fits
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+
+def _table(columns: list[list[Ints]]) -> Ints:
+    """int64: tables of some columns, one below the other."""
+    return np.ascontiguousarray(np.concatenate([np.column_stack(each) for each in columns]))
+
+
+def _modulo(
+    join: Join, modulus: int, namings: Namings, boxes: list[list[Box]], threads: int
+) -> Words:
+    """The shares of the leaders of orbits, as often as these have members, modulo a number.
+
+    uint64 (cells * n).
+    """
+    way, geometry = join.orientation, join.geometry
+    assert way is not None
+    environments = _environments(way, modulus % WORD, namings, threads)
+    height, width, n = geometry.box_rows, geometry.box_columns, geometry.n
+    shares = np.zeros((width, height, height, width, n), np.uint64)  # band, row, stack, column
+    factors = [maps.factor for maps in way.summed], [maps.factor for maps in way.crossing]
+    start = 0
+    for line, row in enumerate(boxes):
+        for level, box in enumerate(row):
+            end = start + len(box.fitting[0])
+            others = prod(factors[0][:level] + factors[0][level + 1 :])
+            others *= prod(factors[1][:line] + factors[1][line + 1 :])
+            found = _box_shares(box, environments[start:end], modulus)
+            found = _reduced(found * np.uint64(others % modulus), modulus)
+            if way.bands:
+                shares[way.order[level], :, line] = found
+            else:
+                shares[line, :, way.order[level]] = found.swapaxes(0, 1)
+            start = end
+    return shares.ravel()
+
+
+def _environments(way: Orientation, modulus: int, namings: Namings, threads: int) -> Words:
+    """The environments of all boxes, one after the other."""
+    whole, _ = way.cut(PIECE_STEPS)
+    pairs = int(np.bitwise_count(namings.bits).sum())
+    threads = max(1, min(threads, MOST_BYTES // (8 * pairs)))
+    free: SimpleQueue[tuple[JoinScratch, Backward]] = SimpleQueue()
+    used = [(way.scratch(), _backward(way, namings)) for _ in range(threads)]
+    for each in used:
+        free.put(each)
+    stop = np.zeros(1, np.int64)
+
+    def run(part: range) -> None:
+        branches = Branches(*(field[part.start : part.stop] for field in whole))
+        scratch, state = free.get()
+        try:
+            sweep(way.index, *scratch, branches, namings, state, np.uint64(modulus), stop)
+        finally:
+            free.put((scratch, state))
+
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(run, pieces(range(len(whole.first)), CALLS_PER_THREAD * threads)):
+            pass
+    total = used[0][1].environments
+    for _, state in used[1:]:
+        total += state.environments
+    return total if modulus == 0 else total % np.uint64(modulus)
+
+
+def _backward(way: Orientation, namings: Namings) -> Backward:
+    """What a thread works in."""
+    lines = len(way.crossing)
+    ours, theirs = int(namings.places.max()), 64 * int(namings.width[:, -1].max())
+    return Backward(
+        environments=np.zeros(int(np.bitwise_count(namings.bits).sum()), np.uint64),
+        above=np.zeros((len(way.summed), int(namings.first[-1])), np.uint64),
+        totals=np.zeros((lines, ours), np.int64),
+        alone=np.zeros((lines, ours), np.uint64),
+        weighted=np.zeros((lines, ours), np.uint64),
+        present=np.zeros((lines, theirs // 64), np.uint64),
+        held=np.zeros((lines, theirs), np.int64),
+        number=np.zeros((lines, theirs), np.uint64),
+        back=np.zeros((lines, theirs), np.uint64),
+    )
+
+
+def _box_shares(box: Box, environments: Words, modulus: int) -> Words:
+    """uint64 (columns of the summed line, columns of the crossing line, n), modulo a number."""
+    ours, theirs = _words(box.summed, modulus), _words(box.crossing, modulus)
+    starts = np.searchsorted(box.fitting[0], np.arange(len(ours)))
+    shares = np.empty((ours.shape[2], theirs.shape[2], ours.shape[1]), np.uint64)
+    for digit in range(ours.shape[1]):
+        each = _reduced(environments[:, None] * theirs[box.fitting[1], digit], modulus)
+        whole = _reduced(np.add.reduceat(each, starts), modulus)
+        pairs = _reduced(ours[:, digit, :, None] * whole[:, None], modulus)
+        shares[:, :, digit] = _reduced(pairs.sum(axis=0), modulus)
+    return shares
+
+
+def _words(numbers: NDArray[Any], modulus: int) -> Words:
+    """Integers modulo a number, as machine words."""
+    if numbers.dtype == object:
+        return (numbers % modulus).astype(np.uint64)
+    return _reduced(numbers.astype(np.uint64), modulus)
+
+
+def _reduced(words: Words, modulus: int) -> Words:
+    """Words modulo a prime, or as they are modulo 2^64."""
+    return words if modulus == WORD else words % np.uint64(modulus)

@@ -1,0 +1,184 @@
+"""The maps of a line one by one: *words*, which tell the column of every digit by name.
+
+An entry of a list stands for as many words as its multiplicity says, all with the same partitions.
+Its words are numbered. Interchangeable columns make several words of one path of the ``Graph``;
+they change fastest.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+from math import factorial
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.contraction.general.graph import Graph
+from gpusudoku.contraction.general.maps import Bools, Ints, Maps, grouped
+
+Named = NDArray[np.uint8]
+
+MOST_MAPS = 1 << 22
+"""No bound: the line was listed before."""
+
+
+class Kinds(NamedTuple):
+    """How the words of entries name the columns of one band; entries that agree are of one kind."""
+
+    kind: Ints
+    """int64 (entries): the kind of every entry."""
+    shares: NDArray[Any]
+    """int64 or object (kinds, n, columns): the words of an entry that have a digit in a column."""
+
+
+class LineWords(Protocol):
+    """The words of a line."""
+
+    def names(self, entries: Ints, numbers: NDArray[Any]) -> Named:
+        """The words of some entries with some numbers: uint8 (k, bands, n), columns of digits."""
+
+    def kinds(self, band: int) -> Kinds:
+        """How the words name the columns of a band."""
+
+
+def words_of(allowed: Bools, maps: Maps) -> LineWords:
+    """The words of a line's list; see ``allowed_columns``."""
+    graph = Graph(allowed, "a line", MOST_MAPS)
+    return Paths(graph) if graph.rows == 1 else Listed(graph, maps)
+
+
+class Listed:
+    """Words of which there is a list; see ``LineWords``."""
+
+    def __init__(self, graph: Graph, maps: Maps) -> None:
+        self._graph = graph
+        packed, ids = graph.words()
+        entry_of = np.full(int(ids.max()) + 1, -1)
+        entry_of[maps.origin] = np.arange(len(maps))
+        entry = entry_of[ids]
+        order = np.argsort(entry, kind="stable")[np.count_nonzero(entry < 0) :]
+        self._packed = packed[order]
+        """uint64 (paths, bands, words): those of all entries, one entry after the other."""
+        self._paths = np.bincount(entry[order], minlength=len(maps))
+        self._first = np.cumsum(self._paths) - self._paths
+
+    def names(self, entries: Ints, numbers: NDArray[Any]) -> Named:
+        """See ``LineWords``."""
+        symmetry = self._graph.symmetry
+        path = self._first[entries] + (numbers // symmetry).astype(np.int64)
+        columns = [self._graph.columns_of(words) for words in self._packed[path].swapaxes(0, 1)]
+        return _renamed(np.stack(columns, axis=1), self._graph.alike, numbers % symmetry)
+
+    def kinds(self, band: int) -> Kinds:
+        """See ``LineWords``."""
+        graph = self._graph
+        columns = graph.columns_of(self._packed[:, band])
+        class_of = np.empty(graph.columns, np.int64)
+        for number, members in enumerate(graph.alike):
+            class_of[members] = number
+        # How many paths of an entry have each digit in each class but the last, in fields of words;
+        # a field holds the paths of an entry.
+        classes, bits = len(graph.alike), int(self._paths.max()).bit_length()
+        fields = graph.n * (classes - 1)
+        per_word = 64 // bits
+        known = np.zeros((len(self._paths), 1 + -(-fields // per_word)), np.uint64)
+        known[:, 0] = self._paths
+        for word in range(1, known.shape[1]):
+            ones = np.zeros(len(columns), np.uint64)
+            for place, field in enumerate(
+                range((word - 1) * per_word, min(word * per_word, fields))
+            ):
+                digit, number = divmod(field, classes - 1)
+                here = class_of[columns[:, digit]] == number
+                ones |= here.astype(np.uint64) << np.uint64(place * bits)
+            known[:, word] = np.add.reduceat(ones, self._first)
+        kind, leaders = grouped(known)
+        counts = np.zeros((len(leaders), graph.n, classes), np.int64)
+        for field in range(fields):
+            word, place = divmod(field, per_word)
+            digit, number = divmod(field, classes - 1)
+            value = known[leaders, 1 + word] >> np.uint64(place * bits)
+            counts[:, digit, number] = value & np.uint64((1 << bits) - 1)
+        counts[:, :, -1] = known[leaders, 0].astype(np.int64)[:, None] - counts.sum(axis=2)
+        # Each column of a class has a digit in as many of its renamings as any other.
+        sizes = np.array([len(members) for members in graph.alike])
+        return Kinds(kind, counts[:, :, class_of] * (graph.symmetry // sizes[class_of]))
+
+
+class Paths:
+    """Words of a line with a single row in its boxes, of which there may be very many.
+
+    They are the paths of the graph, and all belong to one entry. See ``LineWords``.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._after = [np.ones(1, object)]
+        """For every layer the paths from each of its nodes to the end."""
+        for layer in reversed(range(graph.n)):
+            node, _, target = graph.edges[layer]
+            ways = np.zeros(graph.sizes[layer], object)
+            np.add.at(ways, node, self._after[0][target])
+            self._after.insert(0, ways)
+
+    def names(self, entries: Ints, numbers: NDArray[Any]) -> Named:
+        """See ``LineWords``."""
+        graph, symmetry = self._graph, self._graph.symmetry
+        columns = np.empty((len(numbers), graph.columns, graph.n), np.int64)
+        first = [np.searchsorted(edges[0], np.arange(len(ways) + 1)).tolist()
+                 for edges, ways in zip(graph.edges, self._after, strict=False)]  # fmt: skip
+        ends: dict[tuple[int, int], list[int]] = {}
+        for row, number in enumerate(numbers.tolist()):
+            node, left = 0, number // symmetry
+            for layer, digit in enumerate(graph.order):
+                begin, end = first[layer][node : node + 2]
+                _, choice, target = graph.edges[layer]
+                if (layer, node) not in ends:
+                    ends[layer, node] = [*accumulate(self._after[layer + 1][target[begin:end]])]
+                starts = ends[layer, node]
+                taken = bisect_right(starts, left)
+                left -= starts[taken - 1] if taken else 0
+                columns[row, :, digit] = graph.ways[layer][choice[begin + taken]]
+                node = int(target[begin + taken])
+        return _renamed(columns, graph.alike, numbers % symmetry)
+
+    def kinds(self, band: int) -> Kinds:
+        """See ``LineWords``."""
+        graph = self._graph
+        shares = np.zeros((1, graph.n, graph.columns), object)
+        before = np.ones(1, object)
+        for layer, digit in enumerate(graph.order):
+            node, choice, target = graph.edges[layer]
+            paths = before[node] * self._after[layer + 1][target]
+            np.add.at(shares[0, digit], graph.ways[layer][choice, band], paths)
+            coming = np.zeros(graph.sizes[layer + 1], object)
+            np.add.at(coming, target, before[node])
+            before = coming
+        for members in graph.alike:
+            whole = shares[:, :, members].sum(axis=2, keepdims=True)
+            shares[:, :, members] = whole * (graph.symmetry // len(members))
+        return Kinds(np.zeros(1, np.int64), shares)
+
+
+def _renamed(columns: Ints, alike: list[list[int]], numbers: NDArray[Any]) -> Named:
+    """Give interchangeable columns other names: those of the permutations with some numbers.
+
+    ``columns`` is int64 (k, bands, n), and there is a number for each of the k.
+    """
+    rows = np.arange(len(columns))
+    names = np.tile(np.arange(sum(map(len, alike))), (len(columns), 1))
+    for members in alike:
+        here = (numbers % factorial(len(members))).astype(np.int64)
+        numbers = numbers // factorial(len(members))
+        free = np.tile(members, (len(columns), 1))
+        for column in members:
+            pick = here % free.shape[1]
+            here = here // free.shape[1]
+            names[:, column] = free[rows, pick]
+            keep = np.ones(free.shape, bool)
+            keep[rows, pick] = False
+            free = free[keep].reshape(len(columns), -1)
+    found: Named = names[rows[:, None, None], columns].astype(np.uint8)
+    return found
