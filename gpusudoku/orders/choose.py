@@ -36,7 +36,7 @@ from gpusudoku.orders.few import Few, find, most_solutions
 from gpusudoku.orders.general import QuickGeneral, contracted, general_shares
 from gpusudoku.orders.nine import QuickNine
 from gpusudoku.orders.protocol import Ordered, Ranked
-from gpusudoku.orders.shares import check_shares, counted_shares
+from gpusudoku.orders.shares import MOST_VISITED, check_shares, counted_shares, visited_shares
 from gpusudoku.search.frontier import Frontier
 
 MOST_SECONDS = 600.0
@@ -159,6 +159,8 @@ class Orders:
             shares = self._all().shares()
         elif self._general is not None:
             shares = general_shares(self._general, self.board, self.count, self._engine.threads)
+        elif self.count <= MOST_VISITED:
+            shares = visited_shares(self.board, self.options, self._searcher, self._progress)
         else:
             shares = counted_shares(self.board, self.options, self._engine)
         check_shares(shares, geometry, self.count)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -12,10 +14,16 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import MismatchError
 from gpusudoku.options import Options
+from gpusudoku.jobs.job import Progress
 from gpusudoku.orders.counts import counts_of_digits
+from gpusudoku.orders.few import shares_in
+from gpusudoku.planning.search import SearchPlan
+from gpusudoku.search.frontier import Frontier
 
 MOST_SECONDS = 600.0
 """All counts together may be expected to take this on one core."""
+MOST_VISITED = 10**9
+"""So many solutions are visited, in some minutes, rather than counted for each candidate."""
 
 
 def counted_shares(board: Board, options: Options, engine: Engine) -> NDArray[Any]:
@@ -36,6 +44,26 @@ def counted_shares(board: Board, options: Options, engine: Engine) -> NDArray[An
         whole = shares[cell].sum()
     clues = np.flatnonzero(board.cells)
     shares[clues, board.cells[clues] - 1] = whole
+    return shares
+
+
+def visited_shares(
+    board: Board,
+    options: Options,
+    engine: Engine,
+    progress: Callable[[Progress], None] | None = None,
+) -> NDArray[Any]:
+    """The shares of any board, object (cells, n), by a search that visits all solutions once."""
+    shares, lock = np.zeros((board.geometry.cells, board.n), object), Lock()
+
+    def add(rows: NDArray[np.uint8], _: NDArray[np.int64]) -> None:
+        """Called by many threads."""
+        part = shares_in(rows, board.n)
+        with lock:
+            shares[...] += part
+
+    plan = SearchPlan(Frontier.of([board]), options)
+    plan.run(engine, on_solutions=add, progress=progress)
     return shares
 
 

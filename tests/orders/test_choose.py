@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gpusudoku import Board, Geometry, Options, Solutions, collection
 from gpusudoku.board.batch import sort_keys
+from gpusudoku.board.cells import digit_masks
 from gpusudoku.errors import InputError
 from gpusudoku.listing import solutions
 from gpusudoku.orders import choose
@@ -76,6 +77,23 @@ class TestNine:
         assert (alone.sample(300, seed=3) == whole.sample(300, seed=3)).all()
         assert (alone.shares() == whole.shares()).all()
         assert all(alone[k] == whole[k] for k in range(0, len(ROWS), 20))
+
+
+@pytest.mark.parametrize("most", [0, 10**9])
+def test_shares_of_a_board_that_is_not_contracted(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """They are visited, or each is counted."""
+    short_lists(monkeypatch)
+    monkeypatch.setattr(choose, "MOST_VISITED", most)
+    cell = int(np.flatnonzero((ROWS != ROWS[0]).any(axis=0))[0])
+    digit = int(ROWS[0, cell])
+    candidates = np.where(BOARD.cells > 0, digit_masks(BOARD.cells), BOARD.candidates)
+    candidates[cell] &= ~digit_masks(ROWS[0])[cell]
+    board = Board(BOARD.cells, BOARD.geometry, candidates=candidates)
+    left = ROWS[ROWS[:, cell] != digit]
+    assert 5 < len(left) < len(ROWS)
+    assert (solutions(board, device="cpu").shares() == Few(left, 9).shares()).all()
 
 
 def test_counts_give_the_same_shares() -> None:
