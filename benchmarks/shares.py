@@ -5,8 +5,8 @@ Times are what a user waits for in Python: ``gpusudoku.solutions(board).shares()
 and ``gpusudoku.count(board)``. What takes less than SHORT is done three times, and the median
 counts. Every count that shares add up to is checked against the count.
 
-    python benchmarks/shares.py            everything; half an hour on two cores
-    python benchmarks/shares.py --quick    five boards where otherwise there are a hundred
+    python benchmarks/shares.py            everything; ten minutes on two cores
+    python benchmarks/shares.py --quick    five boards where otherwise there are a hundred, or twenty
     python benchmarks/shares.py --show     the tables of what was recorded before
 """
 
@@ -37,6 +37,8 @@ from gpusudoku.options import Options
 from gpusudoku.orders.many import share_batches
 
 CLUES = [*range(18), 20, 22, 24, 27, 30]
+BOARDS, FEWER, DEAR = 100, 20, 12
+"""Random boards with so many clues; fewer with less than DEAR clues, which take seconds each."""
 BATCH = 20
 """Clues of the boards of the batch."""
 SHORT = 0.1
@@ -117,9 +119,10 @@ def measure(most: int) -> list[Run]:
     for board in Board.empty(NINE), *random_boards(BATCH, 2):  # loads what is compiled
         measure_board(board, options)
     for clues in CLUES:
-        for board in random_boards(clues, most):
+        boards = random_boards(clues, min(most, FEWER if clues < DEAR else BOARDS))
+        for board in boards:
             runs.append({"clues": clues, **measure_board(board, options)})
-        shown = median(run["seconds"] for run in runs[-most:])
+        shown = median(run["seconds"] for run in runs[-len(boards) :])
         click.echo(f"{clues} clues: {shown:.4f} s", err=True)
     return runs + measure_batch(random_boards(BATCH, 10 * most), engine)
 
@@ -160,7 +163,7 @@ def main(path: Path, quick: bool) -> None:
     """Time the shares on this machine's cores."""
     cores = usable_cores()
     before = gigahertz(cores)
-    runs = measure(5 if quick else 100)
+    runs = measure(5 if quick else BOARDS)
     record(path, runs, gigahertz=[before, gigahertz(cores)])
 
 

@@ -1,4 +1,4 @@
-"""The README's table: what was recorded of this program, beside the best other program.
+"""The README's tables: what was recorded of this program, beside the best other program.
 
 The other programs are those of ``peers.py``, measured in the same run on the same machine. The last
 rows stand beside times that others have published for boards they counted or solved; those were
@@ -30,14 +30,17 @@ SIMONEPRI_2F = 13.9
 DECOMPOSED = "decomposition-16x16"
 """The board for which "Sudoku Solver using Exploratory Decomposition" has its longest times."""
 
+CLUES = (0, 8, 17, 20)
+"""Of the random boards whose shares and samples the table shows."""
+
 Rows = list[dict[str, Any]]
 
 
 def show(path: Path) -> None:
     """Print the table from the recorded files beside ``path``, which is no file itself."""
-    peers, bench, documents = (
+    peers, bench, documents, shares, numbers = (
         json.loads((path.parent / f"{name}.json").read_text())
-        for name in ("peers", "bench", "documents")
+        for name in ("peers", "bench", "documents", "shares", "by_number")
     )
     print(f"{heading(peers['machine'])}\n")
     heads = ["board", "solutions", "gpusudoku", "search on one core", "best other program"]
@@ -50,6 +53,8 @@ def show(path: Path) -> None:
     seconds = DECOMPOSITION[DECOMPOSED]["parallel"][0]
     source = "its report, 8 cores, published"
     show_row(DECOMPOSED, *times_of_decomposed(documents["runs"]), seconds, source)
+    print()
+    show_solutions(shares["runs"], numbers["runs"])
 
 
 def show_measured(name: str, runs: Rows) -> None:
@@ -63,6 +68,21 @@ def show_measured(name: str, runs: Rows) -> None:
               if case.complete and not program.startswith("gpusudoku")]  # fmt: skip
     if others:
         show_row(name, own, one_core, *min(others))
+
+
+def show_solutions(shares: Rows, numbers: Rows) -> None:
+    """Print what shares and samples take, in the middle of random boards of some CLUES."""
+    print("| clues, random boards | count | shares of all candidates | random solutions a second |")
+    print("|---|---:|---:|---:|")
+    for clues in CLUES:
+        boards = [run for run in shares if run["clues"] == clues and "board" in run]
+        counting, sharing = (
+            duration(median(run[of] for run in boards)) for of in ("count_seconds", "seconds")
+        )
+        rates = [run["samples"] / run["sampling"] for run in numbers if run["clues"] == clues]
+        print(
+            f"| {clues or 'none'} | {counting} | {sharing} | {float(f'{median(rates):.2g}'):,.0f} |"
+        )
 
 
 def times_of_2f(rows: Rows) -> tuple[float, float]:

@@ -22,7 +22,7 @@ def test_tables_are_current() -> None:
     results = (ROOT / "docs/results.md").read_text(encoding="utf-8")
     for name in (
         "contraction", "speed", "scaling", "batches", "model", "peers", "techniques", "documents",
-        "reading", "writing", "first_day",
+        "reading", "writing", "first_day", "listing", "by_number", "shares",
     ):  # fmt: skip
         assert f"<!-- end of {name} -->" in results
 
@@ -55,3 +55,14 @@ class TestSummary:
     def test_a_board_that_nobody_else_counted_is_left_out(self, capsys) -> None:
         summary.show_measured("1b", [run(DEFAULT, 0.003), run(ONE_CORE, 0.001)])
         assert capsys.readouterr().out == ""
+
+    def test_shares_and_samples(self, capsys) -> None:
+        shares = [{"clues": clues, "board": "", "count_seconds": 0.1, "seconds": seconds}
+                  for clues in summary.CLUES for seconds in (0.5, 0.25, 3.0)]  # fmt: skip
+        shares.append({"clues": 20, "way": "a batch", "seconds": 9.0})
+        numbers = [{"clues": clues, "samples": 10**6, "sampling": 0.7} for clues in summary.CLUES]
+        summary.show_solutions(shares, numbers)
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[2] == "| none | 100 ms | 500 ms | 1,400,000 |"
+        assert lines[5] == "| 20 | 100 ms | 500 ms | 1,400,000 |"
+        assert len(lines) == 6
