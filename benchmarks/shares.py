@@ -6,7 +6,7 @@ and ``gpusudoku.count(board)``. What takes less than SHORT is done three times, 
 counts. Every count that shares add up to is checked against the count.
 
     python benchmarks/shares.py            everything; ten minutes on two cores
-    python benchmarks/shares.py --quick    five boards where otherwise there are a hundred, or twenty
+    python benchmarks/shares.py --quick    five boards where otherwise there are many
     python benchmarks/shares.py --show     the tables of what was recorded before
 """
 

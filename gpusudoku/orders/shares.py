@@ -13,8 +13,8 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import MismatchError
-from gpusudoku.options import Options
 from gpusudoku.jobs.job import Progress
+from gpusudoku.options import Options
 from gpusudoku.orders.counts import counts_of_digits
 from gpusudoku.orders.few import shares_in
 from gpusudoku.planning.search import SearchPlan

@@ -86,7 +86,7 @@ def test_shares_of_a_board_that_is_not_contracted(
     """They are visited, or each is counted."""
     short_lists(monkeypatch)
     monkeypatch.setattr(choose, "MOST_VISITED", most)
-    cell = int(np.flatnonzero((ROWS != ROWS[0]).any(axis=0))[0])
+    cell = int(np.flatnonzero((ROWS[0] != ROWS).any(axis=0))[0])
     digit = int(ROWS[0, cell])
     candidates = np.where(BOARD.cells > 0, digit_masks(BOARD.cells), BOARD.candidates)
     candidates[cell] &= ~digit_masks(ROWS[0])[cell]
