@@ -20,8 +20,8 @@ from machine import RESULTS, recorded
 from script import command, table
 
 from gpusudoku.bench import tables
+from gpusudoku.bench.drawing import COLOURS, STYLE, require
 from gpusudoku.bench.model import PowerLaw, search_law
-from gpusudoku.bench.plots import COLOURS, STYLE, require
 from gpusudoku.bench.summary import Row
 from gpusudoku.errors import InputError
 from gpusudoku.kernels.search.layout import layout_of

@@ -30,12 +30,15 @@ class Run:
     nodes: int
     method: str
     utilisation: tuple[float, ...]
+    cutoff_reached: bool
+    """False if memory did not allow a frontier of boards as small as the cutoff."""
 
     @classmethod
     def of(cls, result: Count) -> Run:
         """The part of a result that is kept."""
         seconds, utilisation = result.stats.seconds, tuple(result.stats.utilisation)
-        return cls(result.count, seconds, _nodes(result), result.method, utilisation)
+        reached = not isinstance(result.stats, SearchStats) or result.stats.cutoff_reached
+        return cls(result.count, seconds, _nodes(result), result.method, utilisation, reached)
 
 
 def _nodes(result: Count) -> int:

@@ -81,7 +81,7 @@ def read_json(path: str) -> tuple[list[Row], dict[str, Any]]:
             setting, times = record.pop("setting"), tuple(record.pop("times"))
             if record["solutions"] is not None:
                 record["solutions"] = int(record["solutions"])
-            rows.append(Row({name: record[name] for name in COLUMNS}, setting, times))
+            rows.append(Row({name: record.get(name) for name in COLUMNS}, setting, times))
         described = dict(recorded["machine"])
         heading(described)  # complains if a field is missing
         return rows, described

@@ -160,9 +160,9 @@ def _check_outputs(request: Request) -> None:
     if len(written) == 2 and written[0] == written[1]:
         raise InputError(f"{written[0]}: --csv and --json cannot both be written to it")
     if request.plot is not None:
-        from gpusudoku.bench import plots
+        from gpusudoku.bench import drawing
 
-        plots.require()
+        drawing.require()
 
 
 def _show(outcome: Results, request: Request) -> None:
@@ -184,5 +184,5 @@ def _show(outcome: Results, request: Request) -> None:
             with Output(path, request.force, request.boards) as out:
                 out.write(text.encode())
     if request.plot is not None:
-        for figure in plots.draw(rows, request.plot):
+        for figure in plots.draw(rows, request.plot, outcome.machine):
             note(f"{figure} written")
