@@ -21,7 +21,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-from virtual import World
+from virtual import Thread, World
 
 import gpusudoku
 from gpusudoku.board.board import Board
@@ -66,72 +66,97 @@ def virtual(world: World, costs: Costs, node: float, sharing: bool = True) -> It
 
     Without ``sharing`` a worker keeps what it has, even if others wait.
     """
+    charges = _Charges(world, costs, node)
+    clock = SimpleNamespace(perf_counter=world.clock)
+    threads = {"Thread": charges.thread, "Condition": world.condition, "Event": threading.Event}
+    replaced = [
+        (jobs, "threading", SimpleNamespace(**threads)),
+        (jobs, "time", clock),
+        (engine, "time", clock),
+        (planning, "time", clock),
+        (engine, "cpu", SimpleNamespace(run=charges.run)),
+        (frontier, "cpu", SimpleNamespace(expand=charges.expand)),
+        (engine, "Task", charges.task),
+        (engine, "SearchWorker", charges.worker_class()),
+        (planning, "Job", charges.job_class(sharing)),
+    ]
+    with ExitStack() as stack:
+        for module, name, value in replaced:
+            stack.enter_context(patch.object(module, name, value))
+        yield
 
-    def run(*which: Any) -> Any:
+
+@dataclass(frozen=True)
+class _Charges:
+    """What a search calls, and what it is charged for calling it."""
+
+    world: World
+    costs: Costs
+    node: float
+
+    def run(self, *which: Any) -> Any:
+        """The compiled search."""
         kernel = kernels.run(*which)
 
         def charged(work: Any, stack: Any, *others: Any) -> None:
             before = int(stack.tally[NODES])
             kernel(work, stack, *others)
             nodes = int(stack.tally[NODES]) - before
-            world.work("search", costs.call + nodes * node)
-            world.python("report", costs.report)
+            self.world.work("search", self.costs.call + nodes * self.node)
+            self.world.python("report", self.costs.report)
 
         return _like(kernel, charged)
 
-    def expand(*which: Any) -> Any:
+    def expand(self, *which: Any) -> Any:
+        """The compiled round of splitting."""
         kernel = kernels.expand(*which)
 
         def charged(boards: Any, *others: Any) -> Any:
             children = kernel(boards, *others)
-            world.python("frontier", costs.round + len(boards) * costs.split)
+            self.world.python("frontier", self.costs.round + len(boards) * self.costs.split)
             return children
 
         return _like(kernel, charged)
 
-    def task(*fields: Any) -> jobs.Task:
-        world.python("tasks", costs.task)
+    def task(self, *fields: Any) -> jobs.Task:
+        """A task."""
+        self.world.python("tasks", self.costs.task)
         return jobs.Task(*fields)
 
-    class VirtualWorker(engine.SearchWorker):
-        def __init__(self, *arguments: Any) -> None:
-            world.python("workers", costs.worker)
-            super().__init__(*arguments)
+    def thread(self, **arguments: Any) -> Thread:
+        """A thread, which will be started."""
+        self.world.python("workers", self.costs.thread)
+        return self.world.thread(**arguments)
 
-    class VirtualJob(jobs.Job):
-        @property
-        def has_idle_workers(self) -> bool:
-            return sharing and super().has_idle_workers
+    def worker_class(self) -> type[engine.SearchWorker]:
+        """The class of workers."""
+        world, costs = self.world, self.costs
 
-        def take(self) -> jobs.Task | None:
-            world.python("tasks", costs.take)
-            return super().take()
+        class VirtualWorker(engine.SearchWorker):
+            def __init__(self, *arguments: Any) -> None:
+                world.python("workers", costs.worker)
+                super().__init__(*arguments)
 
-        def share(self, tasks: Iterable[jobs.Task]) -> None:
-            world.python("sharing", costs.share)
-            super().share(list(tasks))
+        return VirtualWorker
 
-    def thread(**arguments: Any) -> Any:
-        world.python("workers", costs.thread)
-        return world.thread(**arguments)
+    def job_class(self, sharing: bool) -> type[jobs.Job]:
+        """The class of jobs."""
+        world, costs = self.world, self.costs
 
-    clock = SimpleNamespace(perf_counter=world.clock)
-    threads = {"Thread": thread, "Condition": world.condition, "Event": threading.Event}
-    replaced = [
-        (jobs, "threading", SimpleNamespace(**threads)),
-        (jobs, "time", clock),
-        (engine, "time", clock),
-        (planning, "time", clock),
-        (engine, "cpu", SimpleNamespace(run=run)),
-        (frontier, "cpu", SimpleNamespace(expand=expand)),
-        (engine, "Task", task),
-        (engine, "SearchWorker", VirtualWorker),
-        (planning, "Job", VirtualJob),
-    ]
-    with ExitStack() as stack:
-        for module, name, value in replaced:
-            stack.enter_context(patch.object(module, name, value))
-        yield
+        class VirtualJob(jobs.Job):
+            @property
+            def has_idle_workers(self) -> bool:
+                return sharing and super().has_idle_workers
+
+            def take(self) -> jobs.Task | None:
+                world.python("tasks", costs.take)
+                return super().take()
+
+            def share(self, tasks: Iterable[jobs.Task]) -> None:
+                world.python("sharing", costs.share)
+                super().share(list(tasks))
+
+        return VirtualJob
 
 
 def _like(kernel: Any, function: Callable[..., Any]) -> Any:

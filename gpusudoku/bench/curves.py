@@ -74,8 +74,8 @@ def _speed_up_line(axes: Any, rows: list[Row], label: str | None, looks: dict[st
     least = [time / row["maximum"] for time, row in zip(alone, known, strict=True)]
     most = [time / row["minimum"] for time, row in zip(alone, known, strict=True)]
     bars = [
-        [value - low for value, low in zip(middle, least, strict=True)],
-        [high - value for value, high in zip(middle, most, strict=True)],
+        [max(0.0, value - low) for value, low in zip(middle, least, strict=True)],
+        [max(0.0, high - value) for value, high in zip(middle, most, strict=True)],
     ]
     axes.errorbar([row["jobs"] for row in known], middle, yerr=bars, label=label, markersize=5,
                   linewidth=1.2, elinewidth=0.8, capsize=2, **looks)  # fmt: skip
@@ -127,4 +127,4 @@ def _threads(row: Row) -> str:
 
 def _size(row: Row, by_empty: bool) -> str:
     """The size of a whole board, as a cutoff measures it."""
-    return f"{row['empty_cells']}" if by_empty else f"1e{row['log10_space'] or 0:.0f}"
+    return f"{row['empty_cells']} empty" if by_empty else f"space 1e{row['log10_space'] or 0:.0f}"

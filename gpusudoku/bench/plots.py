@@ -41,7 +41,7 @@ def draw(rows: Sequence[Row], folder: str, machine: dict[str, Any]) -> list[Path
         If the folder cannot be written.
     """
     run = [row for row in rows if row["median"] is not None]
-    return save(partial(_entitled, run, machine), folder)
+    return save(partial(_entitled, run, machine), folder) if run else []
 
 
 def _entitled(rows: list[Row], machine: dict[str, Any], pyplot: Any) -> Iterable[tuple[str, Any]]:

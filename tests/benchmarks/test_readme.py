@@ -22,7 +22,7 @@ def test_tables_are_current() -> None:
     results = (ROOT / "docs/results.md").read_text(encoding="utf-8")
     for name in (
         "contraction", "speed", "scaling", "batches", "model", "peers", "techniques", "documents",
-        "reading", "writing", "first_day",
+        "reading", "writing", "first_day", "simulated",
     ):  # fmt: skip
         assert f"<!-- end of {name} -->" in results
 
