@@ -23,7 +23,7 @@ from machine import RESULTS, heading, record, recorded
 from published import CORES, SPEED_UPS
 from script import Run, board_names, check, script, table
 from simulated_figures import draw, measured_speed_ups, plain
-from virtual_costs import measured_costs, node_seconds
+from virtual_costs import measured_costs, node_seconds, processor_seconds
 from virtual_search import Costs, simulated
 
 from gpusudoku import collection
@@ -45,6 +45,8 @@ PICTURED = [(1e20, True), (1e40, False), (None, True)]
 """Cutoff and sharing of the runs whose cores are drawn, with this many workers:"""
 PICTURED_WORKERS = 16
 BINS = 120
+CHECKED, CHECKED_THREADS = ("1d", "2d", "2e"), (1, 8, 64, 128)
+"""Boards, and numbers of real threads, whose processor time is compared with what is charged."""
 WITHOUT = {
     "Python between calls": ("report", "take", "task", "share"),
     "making the frontier": ("round", "split"),
@@ -144,6 +146,7 @@ def show(path: Path) -> None:
     heads = [f"{number} cores" for number in numbers[1:]]
     table(["board", "solutions", "1 core, ms", *heads], rows_of(runs, numbers))
     show_without(runs)
+    show_checked(runs, machine["processor_seconds"])
 
 
 def show_without(runs: list[Run]) -> None:
@@ -165,6 +168,38 @@ def show_without(runs: list[Run]) -> None:
     )
 
 
+def charged(runs: list[Run], name: str) -> dict[int, float]:
+    """Seconds that all virtual cores together were charged for a board, by their number."""
+    return {
+        run["workers"]: sum(run["spent"].values())
+        for run in runs
+        if run["board"] == name and run["cutoff"] is None and not run["without"]
+    }
+
+
+def show_checked(runs: list[Run], measured: dict[str, dict[str, float]]) -> None:
+    """Print the processor time of real threads beside what was charged."""
+    if not measured:
+        return
+    print("\nProcessor time of real threads over that of one, and in parentheses as simulated:\n")
+    rows = []
+    for name, line in measured.items():
+        virtual = charged(runs, name)
+        cells = [f"{line[str(n)] / line['1']:.2f} ({virtual[n] / virtual[1]:.2f})"
+                 for n in CHECKED_THREADS[1:]]  # fmt: skip
+        rows.append([name, *cells])
+    table(["board", *(f"{number} threads" for number in CHECKED_THREADS[1:])], rows)
+
+
+def checked(names: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Processor seconds of real threads, by board and number."""
+    return {
+        name: {str(number): processor_seconds(name, number) for number in CHECKED_THREADS}
+        for name in CHECKED
+        if name in names
+    }
+
+
 @script("simulated", show)
 @click.argument("boards", nargs=-1)
 @click.option("--workers", default=",".join(map(str, WORKERS)), show_default=True,
@@ -181,7 +216,9 @@ def main(path: Path, boards: tuple[str, ...], workers: str, plots: str) -> None:
         click.echo(f"\r{progress:<40}", nl=False, err=True)
         runs.append(simulate(case, costs, nodes[case.name]))
     click.echo("", err=True)
-    record(path, runs, costs=asdict(costs), node_seconds=nodes)
+    numbers = {case.workers for case in todo}
+    real = checked(names) if numbers >= set(CHECKED_THREADS) else {}
+    record(path, runs, costs=asdict(costs), node_seconds=nodes, processor_seconds=real)
     for file in draw(path, Path(plots)):
         click.echo(f"{file} written", err=True)
 

@@ -23,6 +23,9 @@ PUBLISHED_ON = 64
 COSTS_NOTE = (
     "the costs of all steps were measured on one core of this machine; the rest is computed"
 )
+SHORT_SECONDS = 0.01
+"""Boards that one core counts sooner are drawn pale: what is left out matters to them."""
+PALE_NOTE = f"pale: boards that one core counts in less than {SHORT_SECONDS:g} s"
 PANELS = {
     (1e20, True): "cutoff 1e20: one core makes\na long frontier, the others wait",
     (1e40, False): "cutoff 1e40, nothing shared later:\nfew tasks, which end at different times",
@@ -92,7 +95,7 @@ def _figures(runs: list[Run], machine: dict[str, Any], pyplot: Any) -> Iterable[
     ):
         if any(board[0] in rows for board in seconds):
             figure = _speed_ups(seconds, rows, pyplot)
-            entitle(figure, title, machine, COSTS_NOTE)
+            entitle(figure, title, machine, f"{COSTS_NOTE}; {PALE_NOTE}")
             yield name, figure
     if any(not run["sharing"] for run in runs):
         figure = _cutoffs(runs, pyplot)
@@ -138,8 +141,9 @@ def _speed_ups(seconds: dict[str, dict[int, float]], rows: list[str], pyplot: An
         names = [name for name in seconds if name[0] == series]
         for number, name in enumerate(names):
             line = {n: seconds[name][1] / s for n, s in sorted(seconds[name].items())}
+            pale = 1.0 if seconds[name][1] >= SHORT_SECONDS else 0.3
             panels[0][column].plot(line.keys(), line.values(), label=name, markersize=4,
-                                   linewidth=1.2, **style(number))  # fmt: skip
+                                   linewidth=1.2, alpha=pale, **style(number))  # fmt: skip
             if name in measured:
                 looks = style(number) | {"marker": "_"}
                 panels[0][column].plot(2, measured[name], markersize=11, **looks)
@@ -227,4 +231,4 @@ def _correlations(runs: list[Run], pyplot: Any) -> Any:
         matrices["measured on 2 threads"] = matrix([measured[name] for name in SPEED_UPS])
     matrices[f"simulated on {PUBLISHED_ON} cores"] = matrix([computed[n] for n in SPEED_UPS])
     matrices[f"{SOURCE}, on {PUBLISHED_ON} cores"] = np.array(CORRELATIONS)
-    return correlation(matrices, pyplot)
+    return correlation(matrices, pyplot, beside=3)

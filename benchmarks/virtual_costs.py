@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from virtual_search import Costs
 
+import gpusudoku
 from gpusudoku import collection
 from gpusudoku.engines import cpu as engine
 from gpusudoku.jobs.job import Job, Task
@@ -114,6 +115,17 @@ def measured_costs() -> Costs:
         wake=_wake_seconds(),
         round=split_one,
         split=max(0.0, expand - rounds * split_one) / grown.nodes,
+    )
+
+
+def processor_seconds(name: str, threads: int, repeats: int = 5) -> float:
+    """Processor seconds, of all cores together, that so many real threads take for a board."""
+    board, cores = collection.load(name), engine.CpuEngine(threads)
+    gpusudoku.count(board, engine=cores, method="search", device="cpu")
+    return least(
+        lambda: gpusudoku.count(board, engine=cores, method="search", device="cpu"),
+        time.process_time,
+        repeats,
     )
 
 

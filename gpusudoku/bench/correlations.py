@@ -58,9 +58,9 @@ def correlated(
     }
 
 
-def correlation(matrices: Mapping[str, ArrayLike], pyplot: Any) -> Any:
-    """Draw matrices beside each other."""
-    figure, panels = grid_of(pyplot, len(matrices), 4.6, 3.9)
+def correlation(matrices: Mapping[str, ArrayLike], pyplot: Any, beside: int = 2) -> Any:
+    """Draw matrices, some beside each other."""
+    figure, panels = grid_of(pyplot, len(matrices), 3.9, 3.9, beside)
     names = list(VARIABLES)
     for axes, (title, values) in zip(panels, matrices.items(), strict=True):
         table = np.asarray(values)
@@ -68,7 +68,6 @@ def correlation(matrices: Mapping[str, ArrayLike], pyplot: Any) -> Any:
         axes.imshow(table, cmap="PuOr", vmin=-1, vmax=1)
         axes.set_xticks(range(len(names)), names, rotation=35, ha="right")
         axes.set_yticks(range(len(names)), names)
-        axes.tick_params(labelleft=True)
         axes.set_title(title)
         for i, j in np.ndindex(table.shape):
             value = table[i, j]

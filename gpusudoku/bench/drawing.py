@@ -99,9 +99,11 @@ def key(label: str, **looks: Any) -> Any:
     return Line2D([], [], label=label, **({"linestyle": ""} | looks))
 
 
-def grid_of(pyplot: Any, panels: int, width: float = 4.2, height: float = 3.4) -> tuple[Any, Any]:
-    """A figure of panels, two beside each other, with the same vertical scale."""
-    columns = min(panels, 2)
+def grid_of(
+    pyplot: Any, panels: int, width: float = 4.2, height: float = 3.4, beside: int = 2
+) -> tuple[Any, Any]:
+    """A figure of panels, some beside each other, with the same vertical scale."""
+    columns = min(panels, beside)
     rows = -(-panels // columns)
     size = (width * columns + (2.0 if columns == 1 else 0.4), height * rows + 0.9)
     figure, axes = pyplot.subplots(rows, columns, figsize=size, sharey=True, squeeze=False)

@@ -62,10 +62,10 @@ def _figures(rows: list[Row], pyplot: Any) -> Iterable[Figure]:
         figure = speed_up(searched, series_of(searched), pyplot)
         yield "speed-up", "Speed-up of the search over threads", figure, SPREAD
         for number in threads[1:]:
-            some = correlated(searched, series_of(searched, square=9), number)
-            if some:
+            matrices = correlated(searched, series_of(searched, square=9), number)
+            if matrices:
                 title = f"Correlations on {number} threads, 9x9 boards by series"
-                yield f"correlation-{number}", title, correlation(some, pyplot), COEFFICIENTS
+                yield f"correlation-{number}", title, correlation(matrices, pyplot), COEFFICIENTS
     if any(row["utilisation"] is not None for row in searched):
         title = "Share of the time in which the threads of a search were at work"
         yield "utilisation", title, busy(searched, pyplot), MEANS
