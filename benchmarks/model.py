@@ -21,7 +21,7 @@ from machine import RESULTS, recorded
 from script import command, table
 
 from gpusudoku.bench import tables
-from gpusudoku.bench.drawing import COLOURS, entitle, log_axis, save, style
+from gpusudoku.bench.drawing import COLOURS, digest, entitle, log_axis, save, style
 from gpusudoku.bench.model import PowerLaw, search_law
 from gpusudoku.bench.summary import Row
 from gpusudoku.errors import InputError
@@ -29,6 +29,7 @@ from gpusudoku.kernels.search.layout import layout_of
 from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 
+SOURCES = [RESULTS / f"{name}.json" for name in ("bench", "contraction")]
 LEAST_CLUES = 8
 """The fewest clues of the fit: below, the orbits of free digits make contractions quicker again."""
 EMPTY_BOARD = 6_670_903_752_021_072_936_960
@@ -127,7 +128,7 @@ def large_rate() -> float:
 
 def draw(folder: Path) -> list[Path]:
     """Draw both laws and their points, side by side; returns the files written."""
-    return save(_figures, str(folder))
+    return save(_figures, str(folder), digest(*(path.read_text("utf-8") for path in SOURCES)))
 
 
 def _figures(pyplot: Any) -> Iterator[tuple[str, Any]]:

@@ -193,11 +193,7 @@ def show_checked(runs: list[Run], measured: dict[str, dict[str, float]]) -> None
 
 def checked(names: Sequence[str]) -> dict[str, dict[str, float]]:
     """Processor seconds of real threads, by board and number."""
-    return {
-        name: {str(number): processor_seconds(name, number) for number in CHECKED_THREADS}
-        for name in CHECKED
-        if name in names
-    }
+    return {name: processor_seconds(name, CHECKED_THREADS) for name in CHECKED if name in names}
 
 
 @script("simulated", show)

@@ -15,7 +15,7 @@ from script import Run
 from gpusudoku import collection
 from gpusudoku.bench import tables
 from gpusudoku.bench.correlations import VARIABLES, correlation, matrix
-from gpusudoku.bench.drawing import COLOURS, beside, entitle, key, log_axis, save, style
+from gpusudoku.bench.drawing import COLOURS, beside, digest, entitle, key, log_axis, save, style
 from gpusudoku.errors import InputError
 
 PUBLISHED_ON = 64
@@ -84,7 +84,8 @@ def simulated_points(runs: list[Run], workers: int) -> dict[str, dict[str, float
 def draw(path: Path, folder: Path) -> list[Path]:
     """Draw all figures of a recorded file; returns the files written."""
     results = recorded(path)
-    return save(partial(_figures, results["runs"], results["machine"]), str(folder))
+    figures = partial(_figures, results["runs"], results["machine"])
+    return save(figures, str(folder), digest(path.read_text(encoding="utf-8")))
 
 
 def _figures(runs: list[Run], machine: dict[str, Any], pyplot: Any) -> Iterable[tuple[str, Any]]:

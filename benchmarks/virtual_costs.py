@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -118,15 +120,18 @@ def measured_costs() -> Costs:
     )
 
 
-def processor_seconds(name: str, threads: int, repeats: int = 5) -> float:
-    """Processor seconds, of all cores together, that so many real threads take for a board."""
-    board, cores = collection.load(name), engine.CpuEngine(threads)
-    gpusudoku.count(board, engine=cores, method="search", device="cpu")
-    return least(
-        lambda: gpusudoku.count(board, engine=cores, method="search", device="cpu"),
-        time.process_time,
-        repeats,
-    )
+def processor_seconds(name: str, threads: Sequence[int], repeats: int = 9) -> dict[str, float]:
+    """Processor seconds, of all cores together, that real threads take for a board.
+
+    By the number of threads; runs take turns.
+    """
+    board, found = collection.load(name), dict.fromkeys(threads, inf)
+    for _ in range(repeats):
+        for number in threads:
+            cores = engine.CpuEngine(number)
+            count = partial(gpusudoku.count, board, engine=cores, method="search", device="cpu")
+            found[number] = min(found[number], least(count, time.process_time, 1))
+    return {str(number): seconds for number, seconds in found.items()}
 
 
 def _loop_seconds(frontier: Frontier) -> tuple[float, int]:

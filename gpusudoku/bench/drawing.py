@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from hashlib import sha256
 from importlib.util import find_spec
 from math import log10
 from pathlib import Path
@@ -41,8 +42,17 @@ def require() -> None:
         raise GpusudokuError("--plot needs matplotlib (the extra 'bench', as in '.[bench]')")
 
 
-def save(figures: Callable[[Any], Iterable[tuple[str, Any]]], folder: str) -> list[Path]:
+def digest(*texts: str) -> str:
+    """What tells recorded results from others; an SVG names the results that it was drawn from."""
+    return f"results {sha256(''.join(texts).encode()).hexdigest()[:16]}"
+
+
+def save(
+    figures: Callable[[Any], Iterable[tuple[str, Any]]], folder: str, results: str
+) -> list[Path]:
     """Write what ``figures(pyplot)`` draws, name by name, as SVG and PNG; returns the files.
+
+    ``results`` is the ``digest`` of what is drawn.
 
     Raises
     ------
@@ -57,14 +67,15 @@ def save(figures: Callable[[Any], Iterable[tuple[str, Any]]], folder: str) -> li
     mpl.use("agg")
     from matplotlib import pyplot
 
+    kinds: dict[str, dict[str, Any]] = {"svg": {"Date": None, "Description": results}, "png": {}}
     written = []
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         with mpl.rc_context(STYLE):
             for name, figure in figures(pyplot):
-                for kind in ("svg", "png"):
+                for kind, metadata in kinds.items():
                     path = Path(folder, f"{name}.{kind}")
-                    figure.savefig(path, dpi=150, metadata={"Date": None} if kind == "svg" else {})
+                    figure.savefig(path, dpi=150, metadata=metadata)
                     written.append(path)
                 pyplot.close(figure)
     except OSError as error:

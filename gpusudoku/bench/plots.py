@@ -12,9 +12,10 @@ from typing import Any
 
 from gpusudoku.bench.correlations import correlated, correlation
 from gpusudoku.bench.curves import cutoff, series_of, speed_up
-from gpusudoku.bench.drawing import entitle, save
+from gpusudoku.bench.drawing import digest, entitle, save
 from gpusudoku.bench.points import bars, busy, methods, over_time
 from gpusudoku.bench.summary import Row
+from gpusudoku.bench.tables import as_json
 
 SPREAD = "medians; bars reach from the least to the most of {} runs"
 COEFFICIENTS = "Pearson's coefficients of medians of {} runs; of the search space the logarithm"
@@ -41,7 +42,9 @@ def draw(rows: Sequence[Row], folder: str, machine: dict[str, Any]) -> list[Path
         If the folder cannot be written.
     """
     run = [row for row in rows if row["median"] is not None]
-    return save(partial(_entitled, run, machine), folder) if run else []
+    if not run:
+        return []
+    return save(partial(_entitled, run, machine), folder, digest(as_json(rows, machine)))
 
 
 def _entitled(rows: list[Row], machine: dict[str, Any], pyplot: Any) -> Iterable[tuple[str, Any]]:
