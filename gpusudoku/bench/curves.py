@@ -127,4 +127,7 @@ def _threads(row: Row) -> str:
 
 def _size(row: Row, by_empty: bool) -> str:
     """The size of a whole board, as a cutoff measures it."""
-    return f"{row['empty_cells']} empty" if by_empty else f"space 1e{row['log10_space'] or 0:.0f}"
+    if by_empty:
+        return f"{row['empty_cells']} empty"
+    exponent, rest = divmod(row["log10_space"] or 0.0, 1)
+    return f"space {10**rest:.0f}e{exponent:.0f}"
