@@ -15,7 +15,6 @@ from gpusudoku.bench.curves import cutoff, series_of, speed_up
 from gpusudoku.bench.drawing import digest, entitle, save
 from gpusudoku.bench.points import bars, busy, methods, over_time
 from gpusudoku.bench.summary import Row
-from gpusudoku.bench.tables import as_json
 
 SPREAD = "medians; bars reach from the least to the most of {} runs"
 COEFFICIENTS = "Pearson's coefficients of medians of {} runs; of the search space the logarithm"
@@ -44,7 +43,13 @@ def draw(rows: Sequence[Row], folder: str, machine: dict[str, Any]) -> list[Path
     run = [row for row in rows if row["median"] is not None]
     if not run:
         return []
-    return save(partial(_entitled, run, machine), folder, digest(as_json(rows, machine)))
+    return save(partial(_entitled, run, machine), folder, drawn_from(rows, machine))
+
+
+def drawn_from(rows: Sequence[Row], machine: dict[str, Any]) -> str:
+    """The digest of rows; columns that were added after they were recorded do not change it."""
+    known = [sorted((k, v) for k, v in row.values.items() if v is not None) for row in rows]
+    return digest(repr(known), repr(sorted(machine.items())))
 
 
 def _entitled(rows: list[Row], machine: dict[str, Any], pyplot: Any) -> Iterable[tuple[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpusudoku.bench import correlations, curves, plots, points
+from gpusudoku.bench import correlations, curves, plots, points, tables
 from gpusudoku.bench.cases import Subject, cases_of
 from gpusudoku.bench.drawing import duration, log_axis
 from gpusudoku.bench.machine import machine
@@ -52,6 +52,18 @@ def test_figures(tmp_path: Path, cutoffs: list[float | None], expected: set[str]
     names = {path.name for path in plots.draw(rows, str(tmp_path / "new"), machine())}
     assert expected <= names
     assert all((tmp_path / "new" / name).stat().st_size > 1000 for name in names)
+
+
+def test_figures_name_the_results_that_they_show(tmp_path: Path) -> None:
+    rows = rows_with()
+    recorded = tmp_path / "rows.json"
+    recorded.write_text(tables.as_json(rows, MACHINE))
+    plots.draw(rows, str(tmp_path), MACHINE)
+    words = plots.drawn_from(*tables.read_json(str(recorded)))
+    assert words in (tmp_path / "speed-up.svg").read_text()
+    more = [changed(row, column_of_later=None) for row in rows]
+    assert plots.drawn_from(more, MACHINE) == words
+    assert plots.drawn_from(rows[1:], MACHINE) != words
 
 
 def test_no_rows_no_figures(tmp_path: Path) -> None:
