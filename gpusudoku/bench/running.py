@@ -34,6 +34,8 @@ class Run:
     utilisation: tuple[float, ...]
     got: float | None
     """The share of the time that its threads worked for which they had a core; None if unknown."""
+    cutoff_reached: bool
+    """False if memory did not allow a frontier of boards as small as the cutoff."""
 
     @classmethod
     def of(cls, result: Count, wall: float, processor: float) -> Run:
@@ -51,7 +53,8 @@ class Run:
         seconds, utilisation = result.stats.seconds, tuple(result.stats.utilisation)
         known = result.device == "cpu" and wall >= LEAST_SECONDS
         got = processor / _wanted(result, wall) if known else None
-        return cls(result.count, seconds, _nodes(result), result.method, utilisation, got)
+        reached = not isinstance(result.stats, SearchStats) or result.stats.cutoff_reached
+        return cls(result.count, seconds, _nodes(result), result.method, utilisation, got, reached)
 
 
 def _wanted(result: Count, wall: float) -> float:

@@ -12,9 +12,9 @@ from gpusudoku.bench.running import Measured
 
 COLUMNS = (
     "board", "clues", "empty_cells", "log10_space", "solutions", "method", "device", "jobs",
-    "strategy", "propagate", "cutoff_by", "cutoff", "runs", "median", "minimum", "maximum",
-    "deviation", "speed_up", "solutions_per_second", "nodes_per_second", "utilisation", "got",
-    "starved", "note",
+    "strategy", "propagate", "cutoff_by", "cutoff", "cutoff_reached", "runs", "median", "minimum",
+    "maximum", "deviation", "speed_up", "solutions_per_second", "nodes_per_second", "utilisation",
+    "got", "starved", "note",
 )  # fmt: skip
 """The columns of CSV and JSON. Times are in seconds, the search space is its logarithm."""
 STARVED = 0.9
@@ -82,6 +82,7 @@ def _row(each: Measured, alone: Measured | None) -> Row:
         values |= {
             "solutions": runs[0].count,
             "method": runs[0].method,
+            "cutoff_reached": runs[0].cutoff_reached,
             "median": middle,
             "minimum": min(seconds),
             "maximum": max(seconds),

@@ -162,9 +162,9 @@ def _check_outputs(request: Request) -> None:
     if len(written) == 2 and written[0] == written[1]:
         raise InputError(f"{written[0]}: --csv and --json cannot both be written to it")
     if request.plot is not None:
-        from gpusudoku.bench import plots
+        from gpusudoku.bench import drawing
 
-        plots.require()
+        drawing.require()
 
 
 def _show(outcome: Results, request: Request) -> None:
@@ -193,5 +193,5 @@ def _show(outcome: Results, request: Request) -> None:
             " Measure again when nothing else runs."
         )
     if request.plot is not None:
-        for figure in plots.draw([row for row in rows if not row["starved"]], request.plot):
+        for figure in plots.draw(rows, request.plot, outcome.machine):
             note(f"{figure} written")
