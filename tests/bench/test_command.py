@@ -43,8 +43,7 @@ class TestCommand:
         recorded["rows"][0] |= {"starved": True, "got": 0.5}
         path.write_text(json.dumps(recorded))
         drawn: list[Any] = []
-        monkeypatch.setattr(plots, "draw", lambda rows, *_: drawn.extend(rows) or [])
-        monkeypatch.setattr(plots, "require", lambda: None, raising=False)
+        monkeypatch.setattr(plots, "save", lambda made, *_: drawn.extend(made.args[0]) or [])
         done = run("--from", str(path), "--plot", str(tmp_path))
         assert "1 of 2 rows are starved" in done.stderr
         assert done.stdout.count("starved") == 1
