@@ -10,6 +10,7 @@ Nothing is measured here.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,14 +21,15 @@ from machine import RESULTS, recorded
 from script import command, table
 
 from gpusudoku.bench import tables
+from gpusudoku.bench.drawing import COLOURS, digest, entitle, log_axis, save, style
 from gpusudoku.bench.model import PowerLaw, search_law
-from gpusudoku.bench.plots import COLOURS, STYLE, require
 from gpusudoku.bench.summary import Row
 from gpusudoku.errors import InputError
 from gpusudoku.kernels.search.layout import layout_of
 from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 
+SOURCES = [RESULTS / f"{name}.json" for name in ("bench", "contraction")]
 LEAST_CLUES = 8
 """The fewest clues of the fit: below, the orbits of free digits make contractions quicker again."""
 EMPTY_BOARD = 6_670_903_752_021_072_936_960
@@ -126,26 +128,20 @@ def large_rate() -> float:
 
 def draw(folder: Path) -> list[Path]:
     """Draw both laws and their points, side by side; returns the files written."""
-    require()
-    import matplotlib as mpl
+    return save(_figures, str(folder), digest(*(path.read_text("utf-8") for path in SOURCES)))
 
-    mpl.use("agg")
-    from matplotlib import pyplot
 
-    with mpl.rc_context(STYLE):
-        figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4.4))
-        draw_search(left)
-        draw_contraction(right)
-        folder.mkdir(parents=True, exist_ok=True)
-        written = [folder / f"model.{kind}" for kind in ("svg", "png")]
-        for path in written:
-            figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {})
-        pyplot.close(figure)
-    return written
+def _figures(pyplot: Any) -> Iterator[tuple[str, Any]]:
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4.8))
+    draw_search(left)
+    draw_contraction(right)
+    machine = tables.read_json(str(RESULTS / "bench.json"))[1]
+    entitle(figure, "Laws of search and contraction", machine, "medians")
+    yield "model", figure
 
 
 def draw_search(axes: Any) -> None:
-    """Draw the law of the search, and the 9x9 boards."""
+    """Draw the law of the search, dashed beyond the 9x9 boards that it was fitted to."""
     law = law_of_search()
     points = [
         (row["solutions"], row["median"])
@@ -154,10 +150,16 @@ def draw_search(axes: Any) -> None:
         and row["clues"] + row["empty_cells"] == 81
     ]  # fmt: skip
     axes.plot(*zip(*points, strict=True), "o", color=COLOURS[0], label="9x9 boards")
-    x = np.geomspace(1e4, 1e8, 20)
-    axes.plot(x, law.at(x), "--", color="black", label=f"solutions^{law.exponent:.2f}")
-    axes.set(xscale="log", yscale="log", xlabel="solutions", ylabel="search, 1 thread, s")
-    axes.legend(frameon=False, loc="upper left")
+    text = f"solutions^{law.exponent:.2f}"
+    for ends, line, label in (
+        ([law.least, law.most], "-", text),
+        ([law.most, 10 * law.most], "--", "the same, extrapolated"),
+    ):
+        axes.plot(ends, law.at(ends), line, color="black", label=label)
+    log_axis(axes.xaxis, [solutions for solutions, _ in points])
+    log_axis(axes.yaxis, [seconds for _, seconds in points], seconds=True)
+    axes.set(xlabel="solutions", ylabel="time of a search, 1 thread")
+    axes.legend(loc="upper left")
 
 
 def draw_contraction(axes: Any) -> None:
@@ -165,13 +167,15 @@ def draw_contraction(axes: Any) -> None:
     groups = defaultdict(list)
     for clues, digits, seconds in random_runs():
         groups[min(digits, 9), clues].append(seconds)
+    medians = {key: median(some) for key, some in groups.items() if len(some) > 4}
     for number, digits in enumerate((3, 5, 7, 8, 9)):
-        line = sorted((k, median(v)) for (d, k), v in groups.items() if d == digits and len(v) > 4)
+        line = sorted((k, middle) for (d, k), middle in medians.items() if d == digits)
         if line:
-            axes.plot(*zip(*line, strict=True), "osD^v"[number], color=COLOURS[number],
-                      linestyle="-", label=f"{digits} different digits")  # fmt: skip
-    axes.set(yscale="log", xlabel="clues of a random board", ylabel="contraction, 2 threads, s")
-    axes.legend(frameon=False)
+            label = f"{digits} different digits"
+            axes.plot(*zip(*line, strict=True), linestyle="-", label=label, **style(number))
+    log_axis(axes.yaxis, medians.values(), seconds=True)
+    axes.set(xlabel="clues of a random board", ylabel="time of a contraction, 2 threads")
+    axes.legend()
 
 
 @command("model")

@@ -22,6 +22,9 @@ class PowerLaw:
     exponent: float
     spread: float
     points: int
+    least: float
+    most: float
+    """The range of x of the points."""
 
     def at(self, x: ArrayLike) -> NDArray[np.float64]:
         """The seconds at x, float64 of the same shape."""
@@ -36,7 +39,12 @@ def power_law(x: ArrayLike, seconds: ArrayLike) -> PowerLaw | None:
         return None
     exponent, constant = np.polyfit(logs, times, 1)
     spread = np.exp(np.sqrt(np.mean((times - exponent * logs - constant) ** 2)))
-    return PowerLaw(float(np.exp(constant)), float(exponent), float(spread), len(logs))
+    return PowerLaw(float(np.exp(constant)), float(exponent), float(spread), len(logs), *_range(x))
+
+
+def _range(x: ArrayLike) -> tuple[float, float]:
+    values = np.asarray(x, float)
+    return float(values.min()), float(values.max())
 
 
 def search_law(rows: Sequence[Row]) -> PowerLaw | None:

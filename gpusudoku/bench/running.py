@@ -19,6 +19,8 @@ from gpusudoku.results import Count, SearchStats
 TWICE_SECONDS = 1.0
 """Ctrl-C twice within this time ends the run, and a single one skips the current case. Any other
 signal ends the run."""
+LEAST_SECONDS = 0.01
+"""In less time it is chance whether another program is given the core."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,42 @@ class Run:
     nodes: int
     method: str
     utilisation: tuple[float, ...]
+    got: float | None
+    """The share of the time that its threads worked for which they had a core; None if unknown."""
+    cutoff_reached: bool
+    """False if memory did not allow a frontier of boards as small as the cutoff."""
 
     @classmethod
-    def of(cls, result: Count) -> Run:
-        """The part of a result that is kept."""
+    def of(cls, result: Count, wall: float, processor: float) -> Run:
+        """The part of a result that is kept.
+
+        Parameters
+        ----------
+        result
+            What was counted.
+        wall
+            The seconds that it took, planning included.
+        processor
+            The processor's seconds of all threads in that time.
+        """
         seconds, utilisation = result.stats.seconds, tuple(result.stats.utilisation)
-        return cls(result.count, seconds, _nodes(result), result.method, utilisation)
+        known = result.device == "cpu" and wall >= LEAST_SECONDS
+        got = processor / _wanted(result, wall) if known else None
+        reached = not isinstance(result.stats, SearchStats) or result.stats.cutoff_reached
+        return cls(result.count, seconds, _nodes(result), result.method, utilisation, got, reached)
+
+
+def _wanted(result: Count, wall: float) -> float:
+    """The processor's seconds that threads use if each has a core whenever it works.
+
+    Of a contraction nobody knows how long its parts took for which there is one thread only, so
+    this is what one thread uses: less cannot be.
+    """
+    stats = result.stats
+    if not isinstance(stats, SearchStats):
+        return wall
+    shared = stats.seconds - stats.expansion_seconds
+    return wall + max(0.0, sum(stats.utilisation) - 1) * shared
 
 
 def _nodes(result: Count) -> int:
@@ -79,6 +111,8 @@ class Bench:
         Cases that are expected to take longer than this, in seconds, are left out.
     clock
         A clock in seconds; tests have their own.
+    processor
+        The processor's seconds of this process until now; tests have their own.
     """
 
     def __init__(
@@ -90,12 +124,14 @@ class Bench:
         seconds: float | None = None,
         patience: float = inf,
         clock: Callable[[], float] = time.perf_counter,
+        processor: Callable[[], float] = time.process_time,
     ) -> None:
         self.measured = [Measured(case) for case in cases]
         self.interrupted = False
         """Whether the run was ended early."""
         self._count, self._expected, self._patience = count, expected, patience
-        self._repeats, self._seconds, self._clock = repeats, seconds, clock
+        self._repeats, self._seconds = repeats, seconds
+        self._clock, self._processor = clock, processor
         self._counts: dict[str, tuple[int, str]] = {
             case.subject.name: (case.subject.count, "known")
             for case in cases
@@ -136,7 +172,9 @@ class Bench:
                     "too expensive" if isinf(seconds) else f"left out: about {seconds:.2g} s"
                 )
                 return True
+            before = self._clock(), self._processor()
             result = self._count(each.case)
+            wall, processor = self._clock() - before[0], self._processor() - before[1]
         except (KeyboardInterrupt, Interrupted):
             now = self._clock()
             each.note = "interrupted"
@@ -144,7 +182,7 @@ class Bench:
             self.interrupted = twice or last_interrupt() not in (None, signal.SIGINT)
             self._last_interrupt = now
             return not self.interrupted
-        run = Run.of(result)
+        run = Run.of(result, wall, processor)
         expected, whose = self._counts.setdefault(
             each.case.subject.name, (run.count, each.case.setting)
         )

@@ -12,10 +12,13 @@ from gpusudoku.bench.running import Measured
 
 COLUMNS = (
     "board", "clues", "empty_cells", "log10_space", "solutions", "method", "device", "jobs",
-    "strategy", "propagate", "cutoff_by", "cutoff", "runs", "median", "minimum", "maximum",
-    "deviation", "speed_up", "solutions_per_second", "nodes_per_second", "utilisation", "note",
+    "strategy", "propagate", "cutoff_by", "cutoff", "cutoff_reached", "runs", "median", "minimum",
+    "maximum", "deviation", "speed_up", "solutions_per_second", "nodes_per_second", "utilisation",
+    "got", "starved", "note",
 )  # fmt: skip
 """The columns of CSV and JSON. Times are in seconds, the search space is its logarithm."""
+STARVED = 0.9
+"""Threads that had a core for less of their time are starved: so is what was measured."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,11 @@ class Row:
 def rows_of(measured: Sequence[Measured]) -> list[Row]:
     """One row for every case, in order.
 
-    The speed-up is relative to the same setting on one CPU thread, if that was measured, too.
+    The speed-up is relative to the same setting on one CPU thread, if that was measured, too. A
+    row is starved if its threads, or that one, had to wait for cores.
     """
     alone = {
-        _without_jobs(each): median(run.seconds for run in each.runs)
+        _without_jobs(each): each
         for each in measured
         if each.runs and (each.case.options["device"], each.case.options["jobs"]) == ("cpu", 1)
     }
@@ -51,7 +55,13 @@ def _without_jobs(each: Measured) -> tuple[Any, ...]:
     return (each.case.subject.name, *(options[name] for name in names))
 
 
-def _row(each: Measured, one_thread: float | None) -> Row:
+def _got(each: Measured) -> float | None:
+    """The share of their time for which threads had a core, in the median run."""
+    known = [run.got for run in each.runs if run.got is not None]
+    return median(known) if known else None
+
+
+def _row(each: Measured, alone: Measured | None) -> Row:
     subject, options, runs = each.case.subject, each.case.options, each.runs
     board = subject.board
     values: dict[str, Any] = dict.fromkeys(COLUMNS)
@@ -67,9 +77,12 @@ def _row(each: Measured, one_thread: float | None) -> Row:
     if runs:
         seconds = [run.seconds for run in runs]
         middle = median(seconds)
+        one_thread = median(run.seconds for run in alone.runs) if alone else None
+        shares = [_got(case) for case in (each, alone) if case is not None]
         values |= {
             "solutions": runs[0].count,
             "method": runs[0].method,
+            "cutoff_reached": runs[0].cutoff_reached,
             "median": middle,
             "minimum": min(seconds),
             "maximum": max(seconds),
@@ -80,5 +93,7 @@ def _row(each: Measured, one_thread: float | None) -> Row:
             "utilisation": mean(mean(run.utilisation) for run in runs)
             if all(run.utilisation for run in runs)
             else None,
+            "got": _got(each),
+            "starved": any(share is not None and share < STARVED for share in shares),
         }
     return Row(values, each.case.setting, tuple(run.seconds for run in runs))

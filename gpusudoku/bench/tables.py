@@ -18,8 +18,12 @@ from gpusudoku.results import decimal_digits
 SHOWN = {
     "board": 18, "solutions": 12, "setting": 40, "median": 10, "min": 10, "max": 10, "dev": 8,
     "speed-up": 8, "solutions/s": 11, "nodes/s": 10, "busy": 6,
+    "got": 6,
 }  # fmt: skip
-"""The columns on a terminal, by their widths."""
+"""The columns on a terminal, by their widths.
+
+``busy`` is the share of the time in which the threads worked, and ``got`` the share of that for
+which they had a core."""
 
 
 def head() -> str:
@@ -34,13 +38,14 @@ def line(row: Row) -> str:
         _number(row["solutions"]),
         row.setting,
         *(_seconds(row[name]) for name in ("median", "minimum", "maximum", "deviation")),
-        "" if row["speed_up"] is None else f"{row['speed_up']:.2f}",
+        "" if row["speed_up"] is None else f"{row['speed_up']:.2f}{'?' * bool(row['starved'])}",
         _rate(row["solutions_per_second"]),
         _rate(row["nodes_per_second"]),
-        "" if row["utilisation"] is None else f"{row['utilisation']:.1%}",
+        *("" if row[name] is None else f"{row[name]:.1%}" for name in ("utilisation", "got")),
     ]
     cells = [_cell(text, width) for text, width in zip(texts, SHOWN.values(), strict=True)]
-    return "  ".join([*cells, row["note"]]).rstrip()
+    note = row["note"] or ("starved" if row["starved"] else "")
+    return "  ".join([*cells, note]).rstrip()
 
 
 def as_csv(rows: Sequence[Row]) -> str:
@@ -81,7 +86,7 @@ def read_json(path: str) -> tuple[list[Row], dict[str, Any]]:
             setting, times = record.pop("setting"), tuple(record.pop("times"))
             if record["solutions"] is not None:
                 record["solutions"] = int(record["solutions"])
-            rows.append(Row({name: record[name] for name in COLUMNS}, setting, times))
+            rows.append(Row({name: record.get(name) for name in COLUMNS}, setting, times))
         described = dict(recorded["machine"])
         heading(described)  # complains if a field is missing
         return rows, described

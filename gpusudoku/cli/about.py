@@ -1,4 +1,4 @@
-"""``gpusudoku info``, ``convert``, ``boards`` and ``devices``: nothing here searches."""
+"""``gpusudoku info``, ``convert`` and ``devices``: nothing here searches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
-from gpusudoku import collection, formats
+from gpusudoku import formats
 from gpusudoku.board.board import Board
 from gpusudoku.cli.options import Reading, boards_argument, output_file, own_option, reading
 from gpusudoku.cli.output import Output, show
@@ -53,19 +53,20 @@ def info(
         board = batch[0]
         if as_json:
             lists = {"candidates": _candidate_lists(board)} if candidates else {}
-            show(json.dumps({"board": str(board), **_facts(board), **lists}))
+            show(json.dumps({"board": str(board), **facts_of(board), **lists}))
             continue
         if number:
             show("")
         if not source.single:
             show(f"{place_of(batch, 0)}{board}")
-        _show_facts(_facts(board))
+        _show_facts(facts_of(board))
         if candidates:
             _show_candidates(board)
     source.finish()
 
 
-def _facts(board: Board) -> dict[str, Any]:
+def facts_of(board: Board) -> dict[str, Any]:
+    """What is known of a board without a search, by its name in JSON."""
     without = np.flatnonzero((board.candidate_counts == 0) & (board.cells == 0)).tolist()
     return {
         "box": str(board.geometry),
@@ -174,31 +175,6 @@ convert.help = "\n".join(
         "  gpusudoku convert puzzles.csv -o puzzles.txt",
     ]
 )
-
-
-@click.command()
-@own_option("boards")("--json", "as_json", is_flag=True, help="One JSON object per board.")
-def boards(as_json: bool) -> None:
-    """List the boards that come with the program.
-
-    \b
-    Example:
-      gpusudoku count @2f
-    """
-    entries = collection.entries()
-    width = max(len(entry.name) for entry in entries) + 1
-    digits = max(len(str(entry.count)) for entry in entries)
-    if not as_json:
-        show(f"{'name':<{width}}  box    clues  {'solutions':>{digits}}  what it is")
-    for entry in entries:
-        if as_json:
-            record = {**vars(entry), "box": str(entry.box), "count": str(entry.count)}
-            show(json.dumps(record))
-        else:
-            show(
-                f"@{entry.name:<{width}} {entry.box!s:<6} {entry.clues:>5}  {entry.count:>{digits}}"
-                f"  {entry.note}"
-            )
 
 
 @click.command()

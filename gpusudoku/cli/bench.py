@@ -126,8 +126,10 @@ def bench(**options: Any) -> None:
     """Measure engines and settings side by side.
 
     Without a BOARD, those that come with the program are measured. Cases take turns, so that a slow
-    minute affects all of them. Every count is checked. Ctrl-C skips the current case; twice within
-    a second it ends the run, and shows the results so far.
+    minute affects all of them. Every count is checked. In the table "busy" is the share of the time
+    in which the threads worked, and "got" the share of that for which they had a core: if other
+    programs took the cores, a row is starved, and a ? stands behind its speed-up. Ctrl-C skips the
+    current case; twice within a second it ends the run, and shows the results so far.
 
     \b
     Examples:
@@ -160,9 +162,9 @@ def _check_outputs(request: Request) -> None:
     if len(written) == 2 and written[0] == written[1]:
         raise InputError(f"{written[0]}: --csv and --json cannot both be written to it")
     if request.plot is not None:
-        from gpusudoku.bench import plots
+        from gpusudoku.bench import drawing
 
-        plots.require()
+        drawing.require()
 
 
 def _show(outcome: Results, request: Request) -> None:
@@ -183,6 +185,13 @@ def _show(outcome: Results, request: Request) -> None:
         if path is not None:
             with Output(path, request.force, request.boards) as out:
                 out.write(text.encode())
+    starved = sum(bool(row["starved"]) for row in rows)
+    if starved:
+        note(
+            f"{starved} of {len(rows)} rows are starved: other programs had the cores for part of"
+            " the time. Their speed-ups, with a ?, say nothing, and figures leave these rows out."
+            " Measure again when nothing else runs."
+        )
     if request.plot is not None:
-        for figure in plots.draw(rows, request.plot):
+        for figure in plots.draw(rows, request.plot, outcome.machine):
             note(f"{figure} written")

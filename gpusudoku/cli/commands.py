@@ -29,7 +29,7 @@ class _Place(NamedTuple):
 
 _PLACES = {
     "bench": _Place("bench", "bench", "Measure engines and settings side by side."),
-    "boards": _Place("about", "boards", "List the boards that come with the program."),
+    "boards": _Place("boards", "boards", "List the boards that come with the program."),
     "compile": _Place("compile", "compile_", "Compile before it is needed what is compiled once."),
     "completion": _Place(
         "completion",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from gpusudoku.bench import tables
+from gpusudoku.bench import plots, tables
 from gpusudoku.cli import cli
 from gpusudoku.errors import InputError, MismatchError
 
@@ -31,6 +32,22 @@ class TestCommand:
         assert len((tmp_path / "a.csv").read_text().splitlines()) == 9
         again = run("--from", str(tmp_path / "a.json"))
         assert again.stdout == done.stdout
+
+    def test_starved_rows_are_told_and_not_drawn(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "a.json"
+        run(*self.SMALL, "-j", "1", "--method", "search", "--json", str(path))
+        recorded = json.loads(path.read_text())
+        assert len(recorded["rows"]) == 2
+        recorded["rows"][0] |= {"starved": True, "got": 0.5}
+        path.write_text(json.dumps(recorded))
+        drawn: list[Any] = []
+        monkeypatch.setattr(plots, "save", lambda made, *_: drawn.extend(made.args[0]) or [])
+        done = run("--from", str(path), "--plot", str(tmp_path))
+        assert "1 of 2 rows are starved" in done.stderr
+        assert done.stdout.count("starved") == 1
+        assert [row["board"] for row in drawn] == ["box2x2-few"]
 
     def test_a_file_of_boards(self, tmp_path: Path) -> None:
         path = tmp_path / "two.txt"

@@ -5,19 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gpusudoku.bench import model, plots, tables
-from gpusudoku.bench.cases import Subject, cases_of
+from gpusudoku.bench import model, tables
+from gpusudoku.bench.cases import Case, cases_of
 from gpusudoku.bench.live import LiveTable
 from gpusudoku.bench.machine import heading, machine
 from gpusudoku.bench.running import Bench
 from gpusudoku.bench.summary import COLUMNS, Row, rows_of
-from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError
-from tests.bench.samples import EMPTY, SUBJECTS, fake, measured
+from gpusudoku.results import Count
+from tests.bench.samples import SUBJECTS, fake, measured
 
 
 class TestRows:
@@ -35,6 +36,61 @@ class TestRows:
         assert (row["deviation"], row["speed_up"], row["utilisation"]) == (0.0, 2.0, 0.5)
         assert (row["solutions_per_second"], row["nodes_per_second"]) == (576, 1200)
 
+    def starved(self, *processor: float) -> list[Row]:
+        """Rows of one and two threads that had the processor for so many seconds."""
+        now = {"wall": 0.0, "processor": 0.0}
+        cases = cases_of(SUBJECTS[:1], jobs=[1, 2])
+        seconds = dict(zip((1, 2), processor, strict=True))
+
+        def count(case: Case) -> Count:
+            now["wall"] += 1.0
+            now["processor"] += seconds[case.options["jobs"]]
+            result = fake()(case)
+            stats = replace(result.stats, seconds=1.0, utilisation=(0.99,) * result.jobs)
+            return replace(result, stats=stats)
+
+        bench = Bench(
+            cases,
+            count,
+            lambda case: 0,
+            clock=lambda: now["wall"],
+            processor=lambda: now["processor"],
+        )
+        return rows_of(measured(bench).measured)
+
+    @pytest.mark.parametrize(
+        ("processor", "starved"),
+        [
+            ((1.0, 1.98), [False, False]),
+            ((1.0, 1.01), [False, True]),  # two threads shared a core
+            ((0.5, 1.98), [True, True]),  # what the speed-up is compared with was starved
+        ],
+    )
+    def test_threads_that_wait_for_cores(
+        self, processor: tuple[float, float], starved: list[bool]
+    ) -> None:
+        rows = self.starved(*processor)
+        assert [row["starved"] for row in rows] == starved
+        assert [row["got"] for row in rows] == [
+            pytest.approx(processor[0]),
+            pytest.approx(processor[1] / 1.98),
+        ]
+        for row, marked in zip(rows, starved, strict=True):
+            line = tables.line(row)
+            assert f"{row['speed_up']:.2f}{'?' * marked}  " in line
+            assert line.endswith("starved") == marked
+            assert f"{row['got']:.1%}" in line
+
+    def test_what_was_recorded_before_there_were_marks(self, tmp_path: Path) -> None:
+        path = tmp_path / "older.json"
+        recorded = json.loads(tables.as_json(self.rows(), machine()))
+        for record in recorded["rows"]:
+            del record["got"], record["starved"]
+        path.write_text(json.dumps(recorded))
+        rows, _ = tables.read_json(str(path))
+        assert {row["starved"] for row in rows} == {None}
+        assert "?" not in tables.line(rows[1])
+
     def test_csv(self) -> None:
         read = list(csv.DictReader(io.StringIO(tables.as_csv(self.rows()))))
         assert len(read) == 9
@@ -49,6 +105,14 @@ class TestRows:
         assert again == rows
         assert described == json.loads(json.dumps(machine()))
         assert heading(described).endswith(str(described["date"]))
+
+    def test_a_column_that_was_not_recorded_then(self, tmp_path: Path) -> None:
+        path = tmp_path / "older.json"
+        recorded = json.loads(tables.as_json(self.rows(), machine()))
+        for record in recorded["rows"]:
+            del record["cutoff_reached"]
+        path.write_text(json.dumps(recorded))
+        assert {row["cutoff_reached"] for row in tables.read_json(str(path))[0]} == {None}
 
     def test_a_file_that_is_none(self, tmp_path: Path) -> None:
         path = tmp_path / "none.json"
@@ -69,6 +133,7 @@ def test_a_power_law_is_found() -> None:
     assert law is not None
     assert (law.exponent, law.spread) == (pytest.approx(1), pytest.approx(1))
     assert law.at(1e8) == pytest.approx(20)
+    assert (law.least, law.most) == (1e4, 1e7)
     assert model.power_law([1, 2], [1, 2]) is None
     assert model.power_law([5, 5, 5], [1, 2, 3]) is None
 
@@ -97,24 +162,3 @@ class TestLive:
         bench = Bench(cases_of(SUBJECTS), fake(), lambda case: 0)
         LiveTable(bench.measured, stream).show(bench.measured[0])
         assert stream.getvalue() == ""
-
-
-@pytest.mark.parametrize(
-    ("cutoffs", "expected"),
-    [
-        ([None], {"speed-up.svg", "speed-up.png", "methods.png"}),
-        ([10.0, 100.0], {"cutoff.svg", "cutoff.png"}),
-    ],
-)
-def test_figures(tmp_path: Path, cutoffs: list[float | None], expected: set[str]) -> None:
-    pytest.importorskip("matplotlib")
-    cases = cases_of(
-        [Subject(f"1{x}", Board(EMPTY.cells, EMPTY.geometry), 288) for x in "abc"],
-        jobs=[1, 2, 4],
-        methods=["search", "contraction"],
-        cutoffs=cutoffs,
-    )
-    bench = measured(Bench(cases, fake(), lambda case: 0))
-    names = {path.name for path in plots.draw(rows_of(bench.measured), str(tmp_path / "new"))}
-    assert expected <= names
-    assert all((tmp_path / "new" / name).stat().st_size > 1000 for name in names)

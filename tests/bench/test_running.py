@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 from math import inf
 
 import pytest
@@ -45,9 +46,31 @@ class TestRunning:
     def test_only_a_search_has_nodes(self) -> None:
         for method, nodes in (("search", 600), ("contraction", 0)):
             [case] = cases_of(SUBJECTS[:1], methods=[method])
-            run = Run.of(fake(2.0)(case))
+            run = Run.of(fake(2.0)(case), 2.0, 2.0)
             assert (run.count, run.seconds, run.nodes, run.method) == (288, 2.0, nodes, method)
             assert run.utilisation == (0.5,)
+
+    @pytest.mark.parametrize(
+        ("method", "jobs", "wall", "processor", "got"),
+        [
+            ("search", 1, 1.5, 1.5, 1.0),  # half a second of planning, and one of searching
+            ("search", 1, 1.5, 0.75, 0.5),
+            ("search", 4, 0.75, 1.0, 1.0),  # half a second by one thread, a quarter by two of four
+            ("search", 4, 0.75, 0.5, 0.5),
+            ("contraction", 4, 1.0, 1.5, 1.5),  # it is not known for how long there were two
+            ("contraction", 4, 1.0, 0.5, 0.5),
+            ("search", 1, 0.009, 0.001, None),  # too short to say
+        ],
+    )
+    def test_the_cores_that_threads_got(
+        self, method: str, jobs: int, wall: float, processor: float, got: float | None
+    ) -> None:
+        [case] = cases_of(SUBJECTS[:1], methods=[method], jobs=[jobs])
+        assert Run.of(fake()(case), wall, processor).got == pytest.approx(got)
+
+    def test_nobody_knows_what_a_gpu_got(self) -> None:
+        [case] = cases_of(SUBJECTS[:1])
+        assert Run.of(replace(fake()(case), device="cuda"), 1.0, 0.1).got is None
 
     def test_runs_take_turns_after_a_warm_up(self) -> None:
         order = []

@@ -24,6 +24,7 @@ RECORDING += [
     "listing",
     "reading",
     "shares",
+    "simulated",
     "speed",
     "techniques",
     "writing",
@@ -68,6 +69,7 @@ class TestShow:
     [
         ("first_day", ["--other", "nowhere"], "nowhere: expected a checkout"),
         ("scaling", ["1f", "nothing"], "no board named '@nothing'"),
+        ("simulated", ["nothing"], "no board named '@nothing'"),
         ("speed", ["nothing"], "no board named '@nothing'"),
         ("peers", ["1f", "@nothing"], "no board named '@nothing'"),
         ("documents", ["--long", "nothing"], "no board named '@nothing'"),

@@ -227,14 +227,6 @@ def test_convert_writes_what_comes_before_an_error(run, file):
     assert ":3" in err
 
 
-def test_boards(run):
-    out = run("boards")[1]
-    assert "@2f" in out
-    assert "48794239" in out
-    records = [json.loads(line) for line in run("boards", "--json")[1].splitlines()]
-    assert next(r["count"] for r in records if r["name"] == "2f") == "48794239"
-
-
 def test_devices(run):
     out = run("devices")[1]
     assert out.startswith("cpu ")

@@ -72,7 +72,7 @@ def test_bad_names_are_refused_at_once(run, file, tmp_path, monkeypatch, name, m
 
 
 def test_without_matplotlib(run, file, tmp_path, monkeypatch):
-    monkeypatch.setattr("gpusudoku.bench.plots.find_spec", lambda name: None)
+    monkeypatch.setattr("gpusudoku.bench.drawing.find_spec", lambda name: None)
     status, out, err = run("shares", file(LINE_4X4), "--plot", tmp_path / "shares.svg")
     assert (status, out) == (1, "")
     assert err.startswith("gpusudoku: --plot needs matplotlib")

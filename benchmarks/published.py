@@ -1,0 +1,38 @@
+"""Speed-ups and correlations that simonepri/sudoku-solver has published for the boards 1a to 2f.
+
+Source: https://github.com/simonepri/sudoku-solver, data/benchmark: the ratio of its sequential and
+its parallel time (means of three runs, in Java, with a cutoff of 1e28), on virtual machines of 2 to
+64 cores of an Intel Xeon at 2.3 GHz; and its matrix of correlations on 64 cores. Rounded.
+"""
+
+from __future__ import annotations
+
+SOURCE = "simonepri/sudoku-solver"
+CORES = (2, 4, 8, 12, 16, 24, 32, 40, 48, 56, 64)
+
+SPEED_UPS = {
+    "1a": (0.73, 0.96, 1.05, 0.98, 0.68, 1.01, 1.03, 0.91, 0.87, 0.87, 1.06),
+    "1b": (0.97, 1.48, 1.86, 2.02, 2.01, 2.14, 1.73, 2.28, 2.30, 1.32, 1.35),
+    "1c": (0.96, 2.07, 3.76, 4.86, 6.69, 9.20, 9.21, 10.35, 10.41, 9.06, 10.60),
+    "1d": (1.05, 2.29, 4.50, 5.77, 8.15, 11.26, 12.33, 16.15, 14.86, 14.20, 14.11),
+    "1e": (1.04, 2.22, 4.89, 6.32, 8.58, 13.47, 15.83, 19.93, 21.83, 25.32, 21.36),
+    "1f": (1.05, 2.28, 4.93, 7.30, 9.38, 13.69, 21.05, 22.06, 24.89, 30.03, 26.72),
+    "2a": (0.71, 0.77, 0.68, 0.69, 1.00, 0.71, 0.75, 0.73, 0.71, 0.77, 0.63),
+    "2b": (1.13, 0.95, 0.98, 1.02, 1.03, 1.12, 0.67, 1.24, 1.15, 1.17, 1.08),
+    "2c": (1.00, 1.76, 2.94, 3.79, 4.74, 5.35, 5.46, 6.13, 6.69, 6.71, 5.69),
+    "2d": (1.14, 2.24, 4.07, 6.40, 7.89, 10.31, 12.85, 16.33, 16.18, 16.15, 15.59),
+    "2e": (1.12, 2.23, 5.05, 6.70, 9.79, 12.90, 18.81, 22.96, 22.69, 30.86, 29.40),
+    "2f": (1.04, 2.39, 5.01, 7.04, 9.05, 13.90, 19.03, 24.03, 27.81, 31.00, 31.41),
+}
+"""Sequential time over parallel time, for each number of CORES."""
+
+CORRELATED = ("search space", "empty cells", "solutions", "time, 1 core", "time", "speed-up")
+CORRELATIONS = (
+    (1.00, 0.98, 0.54, 0.53, 0.56, 0.84),
+    (0.98, 1.00, 0.54, 0.53, 0.55, 0.80),
+    (0.54, 0.54, 1.00, 1.00, 1.00, 0.68),
+    (0.53, 0.53, 1.00, 1.00, 1.00, 0.67),
+    (0.56, 0.55, 1.00, 1.00, 1.00, 0.70),
+    (0.84, 0.80, 0.68, 0.67, 0.70, 1.00),
+)
+"""Of every two of CORRELATED, on 64 cores; the search space by its logarithm."""

@@ -1,0 +1,238 @@
+"""Virtual cores: the clock, the bounds that no run can beat, and what was recorded."""
+
+from __future__ import annotations
+
+import json
+from math import inf
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import simulated
+import simulated_figures
+from published import CORES, CORRELATED, CORRELATIONS, SPEED_UPS
+from virtual import Thread, World
+from virtual_search import Costs
+from virtual_search import simulated as simulate
+
+from gpusudoku import Board, Geometry, collection
+from gpusudoku.bench.correlations import VARIABLES
+from tests import naive
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benchmarks" / "results"
+COSTS = Costs(call=5e-6, report=2e-5, take=1e-6, task=2e-6, share=1e-4, worker=1e-5,
+              thread=5e-5, wake=1e-5, round=2e-5, split=5e-7)  # fmt: skip
+FREE = Costs(*[0.0] * 10)
+NODE = 1e-3
+"""Seconds: so long that the search is nearly all of a run."""
+
+
+class TestWorld:
+    def started(self, world: World, *bodies: object) -> list[Thread]:
+        threads = [world.thread(target=body) for body in bodies]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return threads
+
+    def test_threads_work_side_by_side(self) -> None:
+        world, order = World(), []
+
+        def work(name: str, seconds: float) -> None:
+            for _ in range(2):
+                world.work("work", seconds)
+                order.append((name, world.clock()))
+
+        self.started(world, lambda: work("slow", 3.0), lambda: work("quick", 2.0))
+        assert order == [("quick", 2.0), ("slow", 3.0), ("quick", 4.0), ("slow", 6.0)]
+        assert (world.clock(), world.spent["work"]) == (6.0, 10.0)
+
+    def test_python_is_run_by_one_at_a_time(self) -> None:
+        world, ends = World(), []
+
+        def work() -> None:
+            world.work("work", 1.0)
+            world.python("python", 0.5)
+            ends.append(world.clock())
+
+        self.started(world, work, work, work)
+        assert ends == [1.5, 2.0, 2.5]
+        assert [what for what, *_ in world.trace] == ["work"] * 3 + ["python"] * 3
+
+    def test_who_waits_is_woken_later(self) -> None:
+        world, seen = World(wake=0.25), []
+        change = world.condition()
+
+        def wait() -> None:
+            with change:
+                change.wait()
+            seen.append(world.clock())
+
+        def wake() -> None:
+            world.work("work", 1.0)
+            with change:
+                change.notify_all()
+
+        self.started(world, wait, wait, wake)
+        assert seen == [1.25, 1.25]
+
+    def test_nobody_left_to_wake_one(self) -> None:
+        with pytest.raises(RuntimeError, match="all threads wait"):
+            World().condition().wait()
+
+    def test_a_thread_that_fails_has_ended(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("threading.excepthook", lambda _: None)
+        (thread,) = self.started(World(), lambda: 1 / 0)
+        assert not thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def board() -> Board:
+    """One with a few hundred solutions."""
+    return Board.empty(Geometry(2, 2))
+
+
+class TestSearch:
+    def test_one_worker_takes_the_sum_of_all_costs(self, board: Board) -> None:
+        found, world = simulate(board, 1, COSTS, NODE)
+        assert found.count == naive.count(board) == 288
+        assert found.stats.seconds == pytest.approx(sum(world.spent.values()))
+        nodes = found.stats.nodes
+        searched = world.spent["search"] / NODE
+        assert 0 < searched < nodes + 1
+        assert world.trace[-1][2] == pytest.approx(found.stats.seconds)
+
+    @pytest.mark.parametrize("workers", [2, 3, 8, 32])
+    @pytest.mark.parametrize("sharing", [True, False])
+    def test_no_run_beats_work_and_longest_chain(
+        self, board: Board, workers: int, sharing: bool
+    ) -> None:
+        found, world = simulate(board, workers, COSTS, NODE, sharing=sharing)
+        seconds = found.stats.seconds
+        assert found.count == 288
+        assert seconds >= sum(world.spent.values()) / workers
+        python = sum(spent for what, spent in world.spent.items() if what != "search")
+        assert seconds >= python  # one at a time
+        longest = max(end - start for what, start, end in world.trace if what == "search")
+        assert seconds >= found.stats.expansion_seconds + longest
+        assert max(found.stats.utilisation) <= 1 + 1e-9
+
+    def test_what_is_free_takes_no_time(self, board: Board) -> None:
+        alone, _ = simulate(board, 1, FREE, NODE)
+        found, world = simulate(board, 4, FREE, NODE)
+        assert found.stats.expansion_seconds == 0
+        assert found.stats.seconds >= world.spent["search"] / 4
+        assert found.stats.seconds < alone.stats.seconds
+
+    def test_a_run_is_the_same_every_time(self, board: Board) -> None:
+        first, second = (simulate(board, 5, COSTS, NODE)[1].trace for _ in range(2))
+        assert first == second
+
+    def test_those_who_wait_are_given_boards(self) -> None:
+        board = collection.load("1c")
+        shared, kept = (
+            simulate(board, 8, COSTS, 1e-6, sharing=sharing, cutoff=1e38)
+            for sharing in (True, False)
+        )
+        assert shared[0].count == kept[0].count == 132_271
+        assert shared[0].stats.seconds < kept[0].stats.seconds
+        assert (shared[1].spent["sharing"] > 0, "sharing" in kept[1].spent) == (True, False)
+
+    def test_everything_is_put_back(self, board: Board) -> None:
+        from gpusudoku.engines import cpu
+        from gpusudoku.jobs import job
+
+        before = cpu.Task, cpu.SearchWorker, cpu.time, job.threading
+        simulate(board, 2, COSTS, NODE)
+        assert before == (cpu.Task, cpu.SearchWorker, cpu.time, job.threading)
+
+
+def test_the_profile_of_a_run() -> None:
+    trace = [("search", 0.0, 1.0), ("search", 0.5, 2.0), ("report", 3.0, 4.0)]
+    found = simulated.profile(trace, 4.0, 4)
+    assert found == {"search": [1.5, 1.0, 0, 0], "python": [0, 0, 0, 1.0]}
+
+
+def test_few_nodes_say_little_of_their_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {"1a": (9.0, 3), "1f": (2.0, 10**7), "2f": (4.0, 10**7), "2e": (3.0, 10**7)}
+    monkeypatch.setattr(simulated, "node_seconds", known.__getitem__)
+    assert simulated.rates(list(known)) == {"1a": 3.0, "1f": 2.0, "2f": 4.0, "2e": 3.0}
+    assert simulated.rates(["1a"]) == {"1a": 9.0}
+
+
+class TestPublished:
+    def test_all_boards_and_cores(self) -> None:
+        assert [name for name in simulated.SERIES if name[0] in "12"] == list(SPEED_UPS)
+        assert {len(line) for line in SPEED_UPS.values()} == {len(CORES)}
+
+    def test_the_matrix(self) -> None:
+        table = np.array(CORRELATIONS)
+        assert tuple(VARIABLES) == CORRELATED
+        assert (table == table.T).all()
+        assert (np.diag(table) == 1).all()
+
+
+@pytest.fixture(scope="module")
+def results() -> SimpleNamespace:
+    """What was recorded."""
+    read = json.loads((RESULTS / "simulated.json").read_text())
+    return SimpleNamespace(**read, seconds=simulated_figures.plain(read["runs"]))
+
+
+class TestRecorded:
+    """The recorded runs keep the bounds, and agree with what was measured on real cores."""
+
+    LONG = 0.01
+    """Seconds on one core from which on measurements are compared."""
+    TOLERANCE = 0.2
+
+    def test_bounds(self, results: SimpleNamespace) -> None:
+        for run in results.runs:
+            assert run["seconds"] >= sum(run["spent"].values()) / run["workers"] * (1 - 1e-9)
+        for line in results.seconds.values():
+            assert all(line[1] / seconds <= n for n, seconds in line.items())
+
+    def test_one_core_is_the_sum_of_its_costs(self, results: SimpleNamespace) -> None:
+        ones = [run for run in results.runs if run["workers"] == 1]
+        assert len(ones) == len(simulated.SERIES)
+        for run in ones:
+            assert run["seconds"] == pytest.approx(sum(run["spent"].values()))
+
+    def test_two_cores_are_as_measured(self, results: SimpleNamespace) -> None:
+        measured = simulated_figures.measured_speed_ups(RESULTS / "bench.json")
+        compared = 0
+        for name, line in results.seconds.items():
+            if line[1] >= self.LONG:
+                ratio = line[1] / line[2] / measured[name]
+                assert abs(ratio - 1) <= self.TOLERANCE, name
+                compared += 1
+        assert compared >= 8
+
+    def test_real_threads_take_the_processor_time_that_is_charged(
+        self, results: SimpleNamespace
+    ) -> None:
+        """Of as many threads as there are virtual cores, on however few real ones."""
+        for name, line in results.machine["processor_seconds"].items():
+            virtual = simulated.charged(results.runs, name)
+            for number in simulated.CHECKED_THREADS[1:]:
+                real = line[str(number)] / line["1"]
+                assert real == pytest.approx(virtual[number] / virtual[1], rel=0.15), name
+        assert len(results.machine["processor_seconds"]) == 3
+
+    def test_one_core_is_as_measured(self, results: SimpleNamespace) -> None:
+        """Machines differ in their clock: what must agree is how many times longer boards take."""
+        points = simulated_figures.measured_points(RESULTS / "bench.json", 2)
+        ratios = [
+            line[1] / points[name]["alone"]
+            for name, line in results.seconds.items()
+            if line[1] >= self.LONG
+        ]
+        assert max(ratios) / min(ratios) < 1.5
+
+
+def test_nothing_measured_is_nothing_beside(tmp_path: Path) -> None:
+    assert simulated_figures.measured_speed_ups(tmp_path / "none.json") == {}
+    assert inf not in simulated_figures.measured_speed_ups(RESULTS / "bench.json").values()
