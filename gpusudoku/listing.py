@@ -162,13 +162,13 @@ class Solutions(Slice):
         InputError
             If the bounds are not in this order, or beyond the count.
         """
-        order, end = self._quick(first, last)
-        return telling_interrupts_of(order.rows(first, end))
+        order, begin, end = self._quick(first, last)
+        return telling_interrupts_of(order.rows(begin, end))
 
     def lines(self, first: int = 0, last: int | None = None) -> Iterator[bytes | memoryview]:
         """What ``blocks`` gives as text, in pieces of whole lines with newlines: for files."""
-        order, end = self._quick(first, last)
-        return telling_interrupts_of(order.texts(first, end))
+        order, begin, end = self._quick(first, last)
+        return telling_interrupts_of(order.texts(begin, end))
 
     def part(self, number: int, parts: int) -> tuple[int, int]:
         """Where one of several parts of the quick order begins and ends, for ``blocks``.
@@ -197,12 +197,13 @@ class Solutions(Slice):
             raise InputError(
                 f"part {described(number)} of {described(parts)}: expected one from 1 on"
             )
+        number, parts = int(number), int(parts)  # NumPy's integers would overflow
         with telling_interrupts():
             count = self._orders.quick.count
         return (number - 1) * count // parts, number * count // parts
 
-    def _quick(self, first: int, last: int | None) -> tuple[Ordered, int]:
-        """The quick order, and the end of a part of it that is checked."""
+    def _quick(self, first: int, last: int | None) -> tuple[Ordered, int, int]:
+        """The quick order, and the bounds of a part of it, which are checked."""
         with telling_interrupts():
             order = self._orders.quick
         end = order.count if last is None else last
@@ -211,7 +212,7 @@ class Solutions(Slice):
                 f"solutions from {described(first)} to {described(end)}: expected two numbers"
                 f" from 0 to {order.count}"
             )
-        return order, end
+        return order, int(first), int(end)
 
 
 @takes_options

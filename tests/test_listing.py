@@ -243,6 +243,15 @@ class TestParts:
             gpusudoku.solutions("." * 16, device="cpu").part(number, parts)
 
 
+def test_numbers_of_numpy_are_as_good_as_others() -> None:
+    found = gpusudoku.solutions("1" + "." * 80, device="cpu")
+    whole = found.part(3, 4)
+    assert whole == (found.count // 2, 3 * found.count // 4)
+    assert found.part(np.int64(3), np.int32(4)) == whole
+    [block] = found.blocks(np.int64(5), np.int64(8))
+    assert (block == next(found.blocks(5, 8))).all()
+
+
 def test_what_fits_in_no_memory_is_refused_at_once() -> None:
     found = gpusudoku.solutions("1" + "." * 80, device="cpu")
     for array in (lambda: np.asarray(found), lambda: found.sample(10**12)):

@@ -98,7 +98,7 @@ def enumerate_(
     options = Options(**fields)
     chosen = Chosen(in_order, first, last, part, options.limit)
     source, writer = Source(boards, reading), solution_writer(form)
-    with Output(output, force, boards) as out, ProgressLine(listing=output is None) as line:
+    with Output(output, force, boards) as out, ProgressLine(listing=out.to_stdout) as line:
         engine = start_engine(options)
         out.write_header(writer.header)
         totals, done = Totals(engine), 0

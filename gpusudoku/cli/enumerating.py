@@ -136,7 +136,8 @@ class Listing:
             board[0], replace(options, limit=None), engine=engine, progress=progress
         )
         if self._source.single and not self._chosen.ascending:  # counted in any case
-            first, last = self._chosen.range(solutions)
+            with self._line.working():
+                first, last = self._chosen.range(solutions)
             part = self._chosen.part is not None
             self._line.expected = expect_numbered(last - first, part, options, engine)
         found = _Numbered(solutions, self._chosen, self._line)

@@ -47,6 +47,11 @@ class Output:
             refuse(self._path, force, inputs)
 
     @property
+    def to_stdout(self) -> bool:
+        """Whether results go to stdout, and not to a file."""
+        return self._path is None
+
+    @property
     def lines(self) -> int:
         """Lines written."""
         return self._lines_in_memory if self._lines is None else self._lines.written

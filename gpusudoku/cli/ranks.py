@@ -80,9 +80,9 @@ def nth(
         solutions = _solutions(source, batch, fields, line.update)
         out.write_header(writer.header)
         try:
-            with naming(place_of(batch, 0)), line.working():
-                found = [solutions[k].cells for k in numbers]
             with naming(place_of(batch, 0)):
+                with line.working():
+                    found = [solutions[k].cells for k in numbers]
                 text = writer.text(batch, np.array(found), numbers=numbers)
         except IndexError as error:
             raise InputError(f"{place_of(batch, 0)}{error}") from None

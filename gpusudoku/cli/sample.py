@@ -92,7 +92,7 @@ def sample(
     source, is_told = Source(boards, reading), seed is not None
     seed = secrets.randbits(DRAWN_BITS) if seed is None else seed
     writer = solution_writer(form, Own({"seed": str(seed)}, "draw"))
-    with Output(output, force, boards) as out, ProgressLine(listing=output is None) as line:
+    with Output(output, force, boards) as out, ProgressLine(listing=out.to_stdout) as line:
         engine = start_engine(options)
         out.write_header(writer.header)
         try:

@@ -98,7 +98,7 @@ def shares(
         raise InputError(f"--plot {plot}: there are several boards, and a figure shows one")
     writer = _writer(form, halving, source.single, _coloured(color, output))
     done = 0
-    with Output(output, force, boards) as out, ProgressLine(listing=output is None) as line:
+    with Output(output, force, boards) as out, ProgressLine(listing=out.to_stdout) as line:
         try:
             for found in _worked_out(source, options, line):
                 out.write(writer.text(found))

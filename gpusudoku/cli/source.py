@@ -122,7 +122,7 @@ def looks_like_board(text: str) -> bool:
 
 
 def with_blanks(text: str, cells: int) -> str:
-    """An argument that is one grid of so many cells, as no file can be called; else as it is."""
+    """An argument that is one grid of so many cells, surely read as one then; else as it is."""
     is_grid = len(text) == cells and text.isalnum() and not _is_file(text)
     return " ".join(text) if is_grid else text
 
