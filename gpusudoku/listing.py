@@ -32,6 +32,7 @@ from gpusudoku.slicing import TOO_MANY, Slice, joined
 class Solutions(Slice):
     """All solutions of a board: how many, which is the k-th, samples, shares, all as arrays.
 
+    They have all that a ``Slice`` has: the count, indexing, slices, ``rank`` and ``in``, arrays.
     Nothing is worked out before it is asked for, and what was is kept. Results depend on the board
     alone, never on threads, device or machine. It pickles as the board and its options. What is
     asked for by several threads at a time is worked out by one of them.
@@ -195,7 +196,7 @@ class Solutions(Slice):
         """
         if not (is_integer(number) and is_integer(parts) and 1 <= number <= parts):
             raise InputError(
-                f"part {described(number)} of {described(parts)}: expected one from 1 on"
+                f"part {described(number)} of {described(parts)}: expected one from 1 to the second"
             )
         number, parts = int(number), int(parts)  # NumPy's integers would overflow
         with telling_interrupts():

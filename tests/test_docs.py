@@ -61,7 +61,12 @@ class TestSessions:
     def test_readme_has_one(self):
         readme = read(ROOT / "README.md")
         shown = [command for command, _ in COMMAND.findall("".join(SESSION.findall(readme)))]
-        assert {command.split()[0] for command in shown} == {"count", "solve", "enumerate"}
+        assert {command.split()[0] for command in shown} == {
+            "count",
+            "solve",
+            "enumerate",
+            "sample",
+        }
 
 
 class TestForms:

@@ -239,7 +239,7 @@ class TestParts:
 
     @pytest.mark.parametrize(("number", "parts"), [(0, 3), (4, 3), (1, 0), (1.0, 2), (1, None)])
     def test_parts_that_there_are_not(self, number: Any, parts: Any) -> None:
-        with pytest.raises(ValueError, match="expected one from 1 on"):
+        with pytest.raises(ValueError, match="expected one from 1 to the second"):
             gpusudoku.solutions("." * 16, device="cpu").part(number, parts)
 
 

@@ -84,8 +84,8 @@ def enumerate_(
     together, one after the other, are exactly this list. Other boards, and those with a --limit of
     at most 10,000, --method search or --device cuda, are searched, and solutions come as they are
     found: in a fixed order with -j 1, in any order with more threads. --sorted, --from and --to
-    list in ascending order. Solutions of a batch come board by board, in input order, and in
-    ascending order where they are few. Whatever stops the listing, only whole lines are written.
+    list in ascending order. Boards of a batch come in input order, in ascending order where they
+    have few solutions, and --part divides each. Only whole lines are written, whatever happens.
 
     \b
     Examples:

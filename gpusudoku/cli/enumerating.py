@@ -40,6 +40,8 @@ class _Numbered:
     solutions: Solutions
     chosen: Chosen
     line: ProgressLine
+    expect: Callable[[], None]
+    """Says what to expect, before anything is listed."""
     is_empty: bool = False
     """Whether it turned out that there are none."""
 
@@ -52,6 +54,7 @@ class _Numbered:
 
     def _watched(self, pieces: Callable[[], Iterable[Piece]]) -> Iterator[Piece]:
         """Show that the first piece is being found, and learn whether there is one."""
+        self.expect()
         with self.line.working():
             found = iter(pieces())
             first = next(found, None)
@@ -122,8 +125,7 @@ class Listing:
         if self._chosen.by_number or _is_contracted(board, options):
             yield from self._by_number(board)
             return
-        if self._source.single:
-            self._line.expected = expect_listing(board[0], options, engine)
+        self._line.expected = expect_listing(board[0], options, engine, self._place(board))
         yield from list_board(board, options, engine, progress, self._take(board))
 
     def _by_number(self, board: Batch) -> Generator[Listed, None, None]:
@@ -135,12 +137,9 @@ class Listing:
         solutions = Solutions(
             board[0], replace(options, limit=None), engine=engine, progress=progress
         )
-        if self._source.single and not self._chosen.ascending:  # counted in any case
-            with self._line.working():
-                first, last = self._chosen.range(solutions)
-            part = self._chosen.part is not None
-            self._line.expected = expect_numbered(last - first, part, options, engine)
-        found = _Numbered(solutions, self._chosen, self._line)
+        found = _Numbered(
+            solutions, self._chosen, self._line, partial(self._expect, board, solutions)
+        )
         yield Listed(board, board, found)
         if found.is_empty and self._chosen.is_beyond(solutions):
             self._beyond.append(solutions.count)
@@ -149,6 +148,18 @@ class Listing:
             show_listing(board[0], self._chosen.order, seconds)
         elif self._totals is not None:
             self._totals.add_listed(seconds)
+
+    def _expect(self, board: Batch, solutions: Solutions) -> None:
+        """Say what a long listing by numbers should take."""
+        with self._line.working():
+            number = self._chosen.most(solutions, _is_contracted(board, self._options))
+        if number is not None:
+            ascending, place = self._chosen.ascending, self._place(board)
+            self._line.expected = expect_numbered(number, ascending, self._engine, place)
+
+    def _place(self, board: Batch) -> str:
+        """Where a board stands, for what is said of it in a batch."""
+        return "" if self._source.single else place_of(board, 0)
 
     def _take(self, board: Batch) -> Callable[[SearchStats], None] | None:
         """What takes the statistics of the search of a board; None if nothing does."""

@@ -23,6 +23,8 @@ QUICK_LOOK = 5.0
 """A method that nobody asked for is looked at as if it could save no more seconds than this."""
 LISTED_PER_SECOND = 1e7
 """Solutions that a thread writes in a second, once the contraction has counted them."""
+SORTED_PER_SECOND = 1e6
+"""The same in ascending order."""
 DRAWN_PER_SECOND = 2e5
 """Random solutions that a thread makes in a second, of boards with many."""
 DECADES = 1e9
@@ -74,10 +76,11 @@ def expect_count(plan: Plan, board: Board, options: Options, engine: Engine, pla
     return seconds
 
 
-def expect_listing(board: Board, options: Options, engine: Engine) -> float:
+def expect_listing(board: Board, options: Options, engine: Engine, place: str) -> float:
     """Say how many solutions a long listing should have, and what it should take.
 
-    Returns the seconds that the workers should need, 0 if nobody knows.
+    ``place`` is where the board stands in a batch, as messages begin with it. Returns the seconds
+    that the workers should need, 0 if nobody knows.
     """
     from gpusudoku.planning.choose import FEW_SOLUTIONS
     from gpusudoku.planning.search import SearchPlan
@@ -90,20 +93,20 @@ def expect_listing(board: Board, options: Options, engine: Engine) -> float:
     if not _is_long(seconds, plan, options):
         return 0.0
     said = [f"{_solutions(plan.estimate)}: to list them should take {duration(seconds)} {where}"]
-    note("; ".join([*said, *_less(options)]))
+    note(place + "; ".join([*said, *_less(options)]))
     return seconds
 
 
-def expect_numbered(number: int, part: bool, options: Options, engine: Engine) -> float:
-    """Say how many solutions a long listing without a search has, and what it should take.
+def expect_numbered(number: int, ascending: bool, engine: Engine, place: str) -> float:
+    """Say what a long listing by numbers should take.
 
     Returns the seconds that the workers should need, 0 if that is not long.
     """
-    seconds = _seconds(number, LISTED_PER_SECOND, engine)
+    seconds = _seconds(number, SORTED_PER_SECOND if ascending else LISTED_PER_SECOND, engine)
     if seconds < LONG_SECONDS:
         return 0.0
-    said = [f"{number} solutions: to list them should take {duration(seconds)}"]
-    note("; ".join(said if part else [*said, *_less(options)]))
+    said = f"{number} solutions: to list them should take {duration(seconds)}"
+    note(f"{place}{said}; count only counts them; --limit N lists N of them")
     return seconds
 
 

@@ -116,6 +116,20 @@ class Chosen:
             return self._slice(solutions).lines()
         return solutions.lines(*self.range(solutions))
 
+    def most(self, solutions: Solutions, counts: bool) -> int | None:
+        """How many those of one board are, at most; None if nobody knows without a long count.
+
+        ``counts`` tells whether a count of all solutions is quick.
+        """
+        if not self.ascending:
+            first, last = self.range(solutions)
+            return last - first
+        if self.last is None and not counts:
+            return self.limit
+        end = solutions.count if self.last is None else self.last
+        left = max(0, end - (self.first or 0))
+        return left if self.limit is None else min(left, self.limit)
+
     def _slice(self, solutions: Solutions) -> Slice:
         return solutions[self.first : self.last][: self.limit]
 

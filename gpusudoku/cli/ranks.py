@@ -131,10 +131,10 @@ def rank(
         given = Source(names, replace(reading, box=geometry))
         try:
             for grid in given.singles():
-                with given.passing_bad(), naming(place_of(grid, 0)):
-                    with line.working():
-                        number = solutions.rank(grid[0])
-                    out.write(f"{number}\n".encode())
+                number = ""
+                with given.passing_bad(), naming(place_of(grid, 0)), line.working():
+                    number = str(solutions.rank(grid[0]))
+                out.write(f"{number}\n".encode())
         except Interrupted:
             raise Interrupted(f"interrupted: {out.lines} lines written", out.lines) from None
         given.finish()

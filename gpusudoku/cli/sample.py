@@ -37,9 +37,6 @@ if TYPE_CHECKING:
 
 own = own_option("sample")
 
-DRAWN_BITS = 32
-"""Of a seed that nobody gave: it is shown, and short enough to be typed."""
-
 
 @click.command()
 @boards_argument
@@ -87,16 +84,19 @@ def sample(
       gpusudoku sample puzzles.txt -n 10 --distinct --format csv -o samples.csv
     """
     from gpusudoku.listing import Solutions
+    from gpusudoku.orders.sampling import SEED_BITS
 
     options = Options(**fields)
     source, is_told = Source(boards, reading), seed is not None
-    seed = secrets.randbits(DRAWN_BITS) if seed is None else seed
+    seed = secrets.randbits(SEED_BITS) if seed is None else seed
     writer = solution_writer(form, Own({"seed": str(seed)}, "draw"))
     with Output(output, force, boards) as out, ProgressLine(listing=out.to_stdout) as line:
         engine = start_engine(options)
         out.write_header(writer.header)
         try:
-            for batch in writer.watched(source.singles()):
+            for done, batch in enumerate(writer.watched(source.singles())):
+                if not source.single:
+                    line.boards(done, source.share)
                 found = Solutions(batch[0], options, engine=engine, progress=line.update)
                 first = 0
                 asked = number, seed, distinct

@@ -125,11 +125,11 @@ def test_a_listing(
 ) -> None:
     estimate = SearchEstimate(nodes, 4.7e10, exact=False, node_seconds=5e-8)
     monkeypatch.setattr(SearchPlan, "estimate", estimate)
-    expect_listing(EMPTY, Options(), TWO_THREADS)
+    expect_listing(EMPTY, Options(), TWO_THREADS, "")
     err = capsys.readouterr().err
     assert err.startswith(f"gpusudoku: {text}")
     assert err.endswith("; count only counts them; --limit N lists N of them\n")
-    assert expect_listing(EMPTY, Options(limit=100), TWO_THREADS) == 0
+    assert expect_listing(EMPTY, Options(limit=100), TWO_THREADS, "") == 0
     assert capsys.readouterr().err == ""
 
 
@@ -181,26 +181,32 @@ def test_the_progress_line(
     assert terminal.getvalue().endswith(f"] {text}")
 
 
+LESS = "; count only counts them; --limit N lists N of them"
+
+
 @pytest.mark.parametrize(
-    ("number", "part", "expected"),
+    ("number", "ascending", "place", "expected"),
     [
-        (10**6, False, ""),
-        (10**10, True, "10000000000 solutions: to list them should take about 8 minutes"),
+        (10**6, False, "", ""),
         (
             10**10,
             False,
-            "10000000000 solutions: to list them should take about 8 minutes; count only counts"
-            " them; --limit N lists N of them",
+            "f:2: ",
+            "f:2: 10000000000 solutions: to list them should take about 8 min",
         ),
-        (10**400, True, f"{10**400} solutions: to list them should take decades"),
+        (10**10, True, "", "10000000000 solutions: to list them should take about 83 min"),
+        (10**400, True, "", f"{10**400} solutions: to list them should take decades; "),
     ],
 )
 def test_long_lists_by_number(
-    capsys: pytest.CaptureFixture[str], number: int, part: bool, expected: str
+    capsys: pytest.CaptureFixture[str], number: int, ascending: bool, place: str, expected: str
 ) -> None:
-    seconds = expect_numbered(number, part, Options(), TWO_THREADS)
-    assert capsys.readouterr().err == (f"gpusudoku: {expected}\n" if expected else "")
-    assert bool(seconds) == bool(expected)
+    seconds = expect_numbered(number, ascending, TWO_THREADS, place)
+    err = capsys.readouterr().err
+    assert bool(seconds) == bool(expected) == bool(err)
+    if expected:
+        assert err.startswith(f"gpusudoku: {expected}")
+        assert err.endswith(f"{LESS}\n")
 
 
 def test_long_samples(capsys: pytest.CaptureFixture[str]) -> None:

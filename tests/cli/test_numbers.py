@@ -103,7 +103,7 @@ class TestRank:
     def test_keeping_going_after_a_grid_that_is_none(self, run, file):
         grids = file(f"{ALL[0]}\n{'1' * 16}\n{ALL[7]}\n")
         status, out, err = run("rank", EMPTY, grids, "--keep-going", "-q")
-        assert (status, out, err.count("\n")) == (2, "0\n7\n", 1)
+        assert (status, out, err.count("\n")) == (2, "0\n\n7\n", 1)
         assert "board.txt:2: not a solution" in err
 
     def test_a_new_file(self, run, tmp_path):

@@ -67,10 +67,11 @@ class TestEnumerate:
         assert [row["id"] for row in found] == ["a", "a", "b", "b", "d", "d"]
 
     def test_numbers_between_commas(self, run):
-        [row] = rows(run("enumerate", "@64x64-few", "--limit", 1, "--format", "csv")[1])
+        first = "enumerate", "@64x64-few", "--limit", 1, "-j", 1
+        [row] = rows(run(*first, "--format", "csv")[1])
         assert (row["source"], row["line"]) == ("@64x64-few", "")
         assert len(row["solution"].split(",")) == len(row["puzzle"].split(",")) == 64 * 64
-        found = json.loads(run("enumerate", "@64x64-few", "--limit", 1, "--json")[1])
+        found = json.loads(run(*first, "--json")[1])
         assert (found["box"], found["line"], found["solution"]) == ("8x8", None, row["solution"])
 
     def test_names_that_need_quotes(self, run, file):
