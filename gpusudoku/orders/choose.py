@@ -52,9 +52,9 @@ from gpusudoku.search.frontier import Frontier
 
 MOST_SECONDS = 600.0
 """If a count should take longer on one core, nothing is done that only begins with it."""
-LOOK_SECONDS = 20.0
-"""If no more than this on one core shows that there are few solutions, they are taken for many. But
-not those of 9x9 boards of clues, where it soon shows."""
+LOOK_SECONDS = 5.0
+"""Solutions that are not found to be few in this time on one core are taken for many until they are
+counted: of a large board a single one can take forever. Of 9x9 boards of clues it soon shows."""
 ONE_ORDER = 1 << 16
 """Boards with no more solutions have no quick order of their own: to find these and sort them takes
 a few hundredths of a second. So it is part of what the quick order is."""
