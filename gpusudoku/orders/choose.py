@@ -193,7 +193,7 @@ class Orders:
             try:
                 return general_shares(self._general, self.board, count, self._engine.threads)
             except TooExpensive:
-                pass  # what is seen only now
+                pass  # this shows only while they are summed
         if can_visit:
             return visited_shares(self.board, self.options, self._searcher, self._progress)
         return counted_shares(self.board, self.options, self._engine)
@@ -204,10 +204,11 @@ class Orders:
         Of a board with many, and of one that takes too long, it does not; but few that are counted
         are searched for however long it takes.
         """
-        if self._few is None and self._count is not None and self._count <= LEAF:
-            self._all()
         seconds = inf if self._contracts else min(seconds, LOOK_SECONDS)
-        if self._few is None and self._looked < seconds:
+        if self._count is not None:
+            if self._few is None and self._count <= LEAF:
+                self._all()
+        elif self._looked < seconds:
             try:
                 rows = self._found(LEAF, seconds)
                 self._looked = inf

@@ -100,6 +100,13 @@ class TestLooks:
         assert not found._orders.is_counted
         assert looks == [choose.LOOK_SECONDS]
 
+    def test_once_they_are_counted_none_is_needed(self, looks: list[float]) -> None:
+        found = solutions(BOARD, device="cpu", jobs=1)
+        found._orders._count = len(SOLUTIONS)
+        assert isinstance(found._orders.ascending, Few)
+        assert isinstance(found._orders.quick, Few)
+        assert not looks
+
     def test_a_length_is_not_waited_for(
         self, looks: list[float], monkeypatch: pytest.MonkeyPatch
     ) -> None:
