@@ -40,8 +40,8 @@ class Slice:
 
     def __init__(self, orders: Orders, slices: tuple[slice, ...]) -> None:
         self._orders, self._slices = orders, slices
-        self._beginning: list[NDArray[np.uint8]] = []
-        """The first solutions, as far as they were asked for one by one."""
+        self._beginning: tuple[list[NDArray[np.uint8]], bool] = [], False
+        """The first solutions of the board, as far as they were asked for; whether they are all."""
 
     def __repr__(self) -> str:
         parts = "".join(f"[{_written(each)}]" for each in self._slices)
@@ -200,7 +200,7 @@ class Slice:
         if end is None or end > EARLY:
             return None
         with telling_interrupts():
-            found = sum(map(len, self._orders.ascending.rows(0, end)))
+            found = sum(map(len, self._first(end)))
         return range(first, min(end, found), step)
 
     def _bounds(self) -> tuple[int, int | None, int] | None:
@@ -227,19 +227,26 @@ class Slice:
         """One of the first solutions of the board, found without counting; None if it is not."""
         if self._slices or self._orders.is_counted or not 0 <= k < EARLY:
             return None
-        if k >= sum(map(len, self._beginning)):
-            found: list[NDArray[np.uint8]] = []
-            for rows in self._orders.ascending.rows(0, EARLY):
-                found.append(rows)
-                if k < sum(map(len, found)):
-                    break
-            self._beginning = found
-        for rows in self._beginning:
+        for rows in self._first(k + 1):
             if k < len(rows):
                 cells: NDArray[np.uint8] = rows[k]
                 return cells
             k -= len(rows)
         return None
+
+    def _first(self, number: int) -> list[NDArray[np.uint8]]:
+        """The first solutions of the board in blocks, at least so many (EARLY at most), or all."""
+        blocks, are_all = self._beginning
+        if are_all or number <= sum(map(len, blocks)):
+            return blocks
+        blocks = []
+        for rows in self._orders.ascending.rows(0, EARLY):
+            blocks.append(rows)
+            number -= len(rows)
+            if number <= 0:
+                break
+        self._beginning = blocks, number > 0
+        return blocks
 
     def _numbered(self) -> str:
         """Which numbers there are, in words."""

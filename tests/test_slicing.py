@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gpusudoku
-from gpusudoku import Board, Options, Solutions, slicing
+from gpusudoku import Board, Options, Slice, Solutions, slicing
 from gpusudoku.listing import solutions
 from gpusudoku.orders import choose
 from tests import naive
@@ -171,6 +171,33 @@ def test_len_of_what_is_not_counted_soon(monkeypatch: pytest.MonkeyPatch) -> Non
         len(found[:11])
     assert grids(list(found[:11])) == SOLUTIONS[:11]
     assert found.count == len(found[:]) == len(SOLUTIONS)
+
+
+def test_the_first_ones_are_searched_for_once(
+    whole: Solutions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def rows(self: Any, first: int, last: int | None = None) -> Any:
+        asked.append(first)
+        return original(self, first, last)
+
+    monkeypatch.setattr(Slice, "_number_of", None)
+    kind = type(whole._orders.ascending)
+    whole._orders._count = None
+    original = kind.rows
+    monkeypatch.setattr(kind, "rows", rows)
+    part = whole[2:9]
+    for _ in range(3):
+        assert (len(part), bool(part)) == (7, True)
+    assert asked == [0]
+    for k in (0, 3, 1):
+        assert tuple(whole[k].cells.tolist()) == SOLUTIONS[k]
+    assert len(asked) <= 3
+    end = whole[3:1000]
+    for _ in range(3):
+        assert len(end) == len(SOLUTIONS) - 3
+    assert len(asked) <= 4
 
 
 def test_len_beyond_what_python_can_tell() -> None:

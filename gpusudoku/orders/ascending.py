@@ -186,16 +186,16 @@ class Ascending:
     def _count_with(self, prefix: bytes, whole: int, index: int) -> int:
         """The solutions with a prefix and a candidate of the next cell, of the whole before it.
 
-        Counts are asked for from the first candidate on.
+        Those of candidates before it are counted again, if they were forgotten meanwhile.
         """
         with self._lock:
             node = self._nodes.get(prefix, partial(self._node, whole))
-            if index == len(node.counts):
-                try:
+            try:
+                while index >= len(node.counts):
                     node.counts.append(next(node.coming))
-                except BaseException:  # it gives nothing more after that
-                    self._nodes.forget(prefix)
-                    raise
+            except BaseException:  # it gives nothing more after that
+                self._nodes.forget(prefix)
+                raise
             return node.counts[index]
 
     def _node(self, whole: int, prefix: bytes) -> _Node:

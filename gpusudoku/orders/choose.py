@@ -27,7 +27,10 @@ from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import make_engine
+from gpusudoku.errors import Cancelled, TooExpensive
+from gpusudoku.jobs.cancel import CancelToken, Patience
 from gpusudoku.jobs.job import Progress
+from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.orders.ascending import LEAF, Ascending
@@ -36,11 +39,22 @@ from gpusudoku.orders.few import Few, find, most_solutions
 from gpusudoku.orders.general import QuickGeneral, contracted, general_shares
 from gpusudoku.orders.nine import QuickNine
 from gpusudoku.orders.protocol import Ordered, Ranked
-from gpusudoku.orders.shares import MOST_VISITED, check_shares, counted_shares, visited_shares
+from gpusudoku.orders.shares import (
+    MOST_VISITED,
+    SUMS,
+    VISITED_PER_SECOND,
+    check_shares,
+    counted_shares,
+    visited_shares,
+)
+from gpusudoku.planning.search import search_kernels
 from gpusudoku.search.frontier import Frontier
 
 MOST_SECONDS = 600.0
 """If a count should take longer on one core, nothing is done that only begins with it."""
+LOOK_SECONDS = 5.0
+"""Solutions that are not found to be few in this time on one core are taken for many until they are
+counted: of a large board a single one can take forever. Of 9x9 boards of clues it soon shows."""
 ONE_ORDER = 1 << 16
 """Boards with no more solutions have no quick order of their own: to find these and sort them takes
 a few hundredths of a second. So it is part of what the quick order is."""
@@ -77,7 +91,9 @@ class Orders:
         self._quick: Ordered | None = None
         self._count: int | None = None
         self._shares: NDArray[Any] | None = None
-        self._looked = False
+        self._any: bool | None = None
+        self._looked = 0.0
+        """Seconds for which it was looked whether there are few."""
         self._contracts = is_nine(board.geometry, board.given_candidates)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -102,7 +118,7 @@ class Orders:
     def counted(self, most_seconds: float = inf) -> int:
         """The number of solutions; TooExpensive if that should take longer on one core."""
         with self._lock:
-            if self._count is None and not self._are_few():
+            if self._count is None and not self._are_few(most_seconds):
                 known = self.options, self._engine, most_seconds, self._progress
                 self._count = count_one(self.board, *known).count
             assert self._count is not None
@@ -110,10 +126,16 @@ class Orders:
 
     @property
     def any(self) -> bool:
-        """Whether there is a solution."""
-        if self._count is None:
-            return self._found(0) is None
-        return self._count > 0
+        """Whether there is a solution, which is searched for as long as that takes."""
+        if self._count is not None:
+            return self._count > 0
+        with self._lock:
+            if self._any is None:
+                rows = self._found(0)
+                self._any = rows is None
+                if rows is not None:
+                    self._keep(rows)
+            return self._any
 
     @property
     def ascending(self) -> Ranked:
@@ -153,27 +175,47 @@ class Orders:
             shares = self._few.shares()
         elif self._contracts:
             shares = nine_shares(self._candidates(), self._engine.threads)
-            if self._count is None:
-                self._count = int(shares[0].sum())
         elif self.count <= most_solutions(geometry):
             shares = self._all().shares()
-        elif self._general is not None:
-            shares = general_shares(self._general, self.board, self.count, self._engine.threads)
-        elif self.count <= MOST_VISITED:
-            shares = visited_shares(self.board, self.options, self._searcher, self._progress)
         else:
-            shares = counted_shares(self.board, self.options, self._engine)
-        check_shares(shares, geometry, self.count)
+            shares = self._shares_of_many()
+        count = int(shares[0].sum()) if self._count is None else self._count
+        check_shares(shares, geometry, count)
+        self._count = count
         shares.setflags(write=False)
         return shares
 
-    def _are_few(self) -> bool:
-        """Whether there are so few solutions that a short look finds all of them."""
-        if not self._looked:
-            rows = self._found(LEAF)
-            self._looked = True
-            if rows is not None:
-                self._keep(rows)
+    def _shares_of_many(self) -> NDArray[Any]:
+        """The shares of a board of another kind with many solutions, in the cheapest way."""
+        count, can_visit = self.count, self.count <= MOST_VISITED
+        price = count / VISITED_PER_SECOND if can_visit else inf
+        if self._general is not None and SUMS * self._general.seconds < price:
+            try:
+                return general_shares(self._general, self.board, count, self._engine.threads)
+            except TooExpensive:
+                pass  # this shows only while they are summed
+        if can_visit:
+            return visited_shares(self.board, self.options, self._searcher, self._progress)
+        return counted_shares(self.board, self.options, self._engine)
+
+    def _are_few(self, seconds: float = inf) -> bool:
+        """Whether a look, which takes no longer than this on one core, finds all solutions.
+
+        Of a board with many, and of one that takes too long, it does not; but few that are counted
+        are searched for however long it takes.
+        """
+        seconds = inf if self._contracts else min(seconds, LOOK_SECONDS)
+        if self._count is not None:
+            if self._few is None and self._count <= LEAF:
+                self._all()
+        elif self._looked < seconds:
+            try:
+                rows = self._found(LEAF, seconds)
+                self._looked = inf
+                if rows is not None:
+                    self._keep(rows)
+            except Cancelled:
+                self._looked = seconds
         return self._few is not None
 
     def _make_quick(self) -> Ordered:
@@ -202,8 +244,13 @@ class Orders:
         self._few, self._count = Few(rows, self.board.n), len(rows)
         return self._few
 
-    def _found(self, most: int) -> NDArray[np.uint8] | None:
-        return find(Batch.of([self.board]), self.options, self._searcher, most)
+    def _found(self, most: int, seconds: float = inf) -> NDArray[np.uint8] | None:
+        """All solutions, or None if there are more; Cancelled if the search takes too long."""
+        cancel: CancelToken | None = None
+        if seconds < inf:
+            ready(search_kernels(self.board.geometry, self.options, self._searcher))
+            cancel = Patience(seconds)
+        return find(Batch.of([self.board]), self.options, self._searcher, most, cancel)
 
     def _candidates(self) -> NDArray[np.uint64]:
         """What a contraction begins with, of a board that has solutions."""

@@ -13,7 +13,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.cells import digit_masks
 from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.engine import Engine
-from gpusudoku.errors import TooExpensive
+from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.job import Progress
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import count_block
@@ -42,6 +42,8 @@ def counts_of_digits(
     ------
     TooExpensive
         If one of the counts should take more than ``most_seconds`` on one core.
+    MismatchError
+        If the others leave no number of solutions for the last ones.
     """
     alike = {} if board.given_candidates is not None else _absent(board)
     kinds = [alike.get(digit, digit) for digit in digits]
@@ -69,7 +71,12 @@ def counts_of_digits(
             known[kind] = next(coming)
         else:
             others = sum(known[each] for each in kinds if each != kind)
-            known[kind] = (whole - others) // kinds.count(kind)
+            known[kind], rest = divmod(whole - others, kinds.count(kind))
+            if rest or known[kind] < 0:
+                raise MismatchError(
+                    f"{others} of {whole} solutions leave no number for each of"
+                    f" {kinds.count(kind)} digits: this is a bug"
+                )
         yield known[kind]
 
 

@@ -20,13 +20,15 @@ from gpusudoku.orders.protocol import as_texts
 from gpusudoku.planning.batch import find_solutions
 
 MOST_SOLUTIONS = 1 << 20
-"""Boards with no more solutions have all of them in memory, once somebody asks for any."""
+"""Of boards with no more solutions all are kept in memory, once somebody asks for the quick order,
+and of 9x9 boards of clues fewer: see ``choose.ONE_ORDER``."""
 MOST_BYTES = 1 << 28
 """Fewer solutions are kept of larger boards: these bytes."""
 BLOCK = 1 << 14
 """Solutions that are handed on together."""
 CUT = 1 << 12
-"""Solutions of several boards that are sorted together: they should stay in a cache."""
+"""Solutions of several boards that are sorted together: they should stay in a cache. Those of one
+board are sorted together, however many they are."""
 SMALL = 1 << 10
 """So many rows are sorted as they are; of more it is quicker to make numbers first."""
 
@@ -36,14 +38,18 @@ def most_solutions(geometry: Geometry) -> int:
     return min(MOST_SOLUTIONS, MOST_BYTES // geometry.cells)
 
 
-def find(board: Batch, options: Options, engine: Engine, most: int) -> NDArray[np.uint8] | None:
+def find(
+    board: Batch, options: Options, engine: Engine, most: int, cancel: CancelToken | None = None
+) -> NDArray[np.uint8] | None:
     """Find the solutions of a batch of one board; None if there are more than ``most``.
+
+    With a token only the thread that calls searches.
 
     Returns
     -------
     uint8 (k, cells), in ascending order.
     """
-    rows, [count] = find_each(board, options, engine, most)
+    rows, [count] = find_each(board, options, engine, most, cancel)
     return None if count > most else rows
 
 
@@ -69,7 +75,8 @@ def find_each(
     parts = _parts(np.cumsum(counts * whole).tolist())
     if len(parts) == 1:
         return in_order(rows), counts
-    places = np.argsort(roots.astype(np.uint16), kind="stable")  # a radix sort
+    # Of two bytes at most it is a radix sort.
+    places = np.argsort(roots.astype(np.min_scalar_type(len(boards))), kind="stable")
     ordered = np.empty_like(rows)
 
     def sort(part: slice) -> None:
@@ -82,7 +89,10 @@ def find_each(
 
 
 def _parts(ends: list[int]) -> list[slice]:
-    """Where solutions are cut that are to be sorted: at ends of boards, in no more than CUT."""
+    """Where solutions are cut that are to be sorted: at ends of boards.
+
+    No part is larger than CUT, but where it is a single board's.
+    """
     parts, start = [], 0
     for end, following in zip(ends, [*ends[1:], inf], strict=True):
         if following - start > CUT:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -24,10 +25,13 @@ MOST_BYTES = 1 << 22
 LIST_SECONDS = 20.0
 """If the solutions with some prefixes are not found in this time on a core, there may well be none,
 which can take forever to show."""
+QUICK = 1 / 8
+"""More is found at once from then on, if a search took no more than this part of that time."""
 TOGETHER = 32
 """Prefixes that are searched for together, at most."""
 FULL = 8
-"""If prefixes have so many times fewer solutions than are found at once, shorter ones are tried."""
+"""If no more than one in so many of the solutions that might be found at once is there, shorter
+prefixes are tried."""
 
 
 class Prefixes:
@@ -73,7 +77,7 @@ class Prefixes:
         except Cancelled:
             raise TooExpensive(
                 "too expensive: this needs the solutions with some first cells filled in, and to"
-                f" find any takes more than {LIST_SECONDS:.0f} s"
+                f" find them takes more than {LIST_SECONDS:.0f} s"
             ) from None
 
 
@@ -114,7 +118,15 @@ class Through:
         """Shorter prefixes should have too many solutions."""
 
     def rows(self, start: Sequence[bytes]) -> Iterator[NDArray[np.uint8]]:
-        """The solutions with some prefixes, the last first, in blocks."""
+        """The solutions with some prefixes, the last first, in blocks.
+
+        What takes too long together is searched for one by one.
+
+        Raises
+        ------
+        TooExpensive
+            If even the solution with one prefix is not found in LIST_SECONDS.
+        """
         todo = [_Part(prefix, None) for prefix in start]
         begun = False
         while todo:
@@ -125,7 +137,14 @@ class Through:
                     yield rows
                 continue
             group = self._group(todo)
-            found = self._found(group)
+            try:
+                found = self._found(group)
+            except TooExpensive:
+                if self._most == len(group) == 1:
+                    raise
+                self._most = self._together = 1
+                todo += [_Part(prefix, None) for prefix in reversed(group)]
+                continue
             if not begun:
                 self._large.update(part.prefix for part in found if part.rows is None)
             for part in reversed(found):
@@ -154,9 +173,11 @@ class Through:
         """Search for the solutions with each of some prefixes; parts in ascending order."""
         if not group:
             return []
+        start_time = time.thread_time()
         ordered, counts = self._prefixes.found(group, self._options, self._searcher, self._most)
+        is_quick = time.thread_time() - start_time <= QUICK * LIST_SECONDS
         whole = counts <= self._most
-        self._learn(group, whole, len(ordered))
+        self._learn(group, whole, len(ordered), is_quick)
         parts, start = [], 0
         for is_whole, run in groupby(range(len(group)), whole.__getitem__):
             indices = [*run]
@@ -168,12 +189,14 @@ class Through:
                 parts += [_Part(group[index], None) for index in indices]
         return parts
 
-    def _learn(self, group: list[bytes], whole: NDArray[np.bool_], found: int) -> None:
+    def _learn(
+        self, group: list[bytes], whole: NDArray[np.bool_], found: int, is_quick: bool
+    ) -> None:
         """Choose how much is found at once from now on, and with how long prefixes."""
         if not whole.all():
             self._length = 1 + max(len(group[index]) for index in np.flatnonzero(~whole))
             return
-        if not found:
+        if not found or not is_quick:
             return
         if found * FULL <= self._most * len(group):
             self._length = min(self._length, *map(len, group)) - 1

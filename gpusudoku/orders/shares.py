@@ -24,6 +24,10 @@ MOST_SECONDS = 600.0
 """All counts together may be expected to take this on one core."""
 MOST_VISITED = 10**9
 """So many solutions are visited, in some minutes, rather than counted for each candidate."""
+VISITED_PER_SECOND = 3e6
+"""So many are visited in a second on one core, of small boards."""
+SUMS = 3
+"""The shares by a contraction take as long as so many counts by it."""
 
 
 def counted_shares(board: Board, options: Options, engine: Engine) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.errors import Interrupted, TooExpensive
+from gpusudoku.errors import Interrupted, MismatchError, TooExpensive
 from gpusudoku.options import Options
 from gpusudoku.orders import ascending, counts, prefixes
 from gpusudoku.orders.ascending import Ascending, Recent
@@ -161,6 +161,37 @@ class TestCounts:
         with pytest.raises(Interrupted):
             order.at(np.arange(3))
         assert order.at(np.arange(len(solutions))).tolist() == [list(each) for each in solutions]
+
+    def test_who_comes_later_finds_what_was_forgotten(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """After a count that failed, and after others took its place."""
+        given, fails = [5, 6, 7], [Interrupted("interrupted")]
+
+        def counts_of(*_: Any) -> Iterator[int]:
+            for number in given:
+                if number == 7 and fails:
+                    raise fails.pop()
+                yield number
+
+        monkeypatch.setattr(ascending, "counts_of_digits", counts_of)
+        monkeypatch.setattr(ascending, "KEPT_NODES", 1)
+        order = order_of(BOARDS["2x3"], [])
+        assert [order._count_with(b"", 18, index) for index in (0, 1)] == [5, 6]
+        with pytest.raises(Interrupted):
+            order._count_with(b"", 18, 2)
+        assert order._count_with(b"", 18, 2) == 7
+        longer = bytes(order._prefixes.digits(b"")[:1])
+        assert order._count_with(longer, 18, 0) == 5
+        assert order._count_with(b"", 18, 2) == 7
+
+    @pytest.mark.parametrize("whole", [0, 73])
+    def test_what_does_not_add_up(self, whole: int) -> None:
+        """A 4x4 board with one clue has 72 solutions."""
+        board = Board([1, *[0] * 15])
+        known = counts_of_digits(board, 10, [1, 2, 3, 4], Options(), CpuEngine(1), 60, whole)
+        with pytest.raises(MismatchError, match="leave no number for each of 3 digits"):
+            list(known)
 
     def test_digits_that_are_alike_are_counted_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         asked: list[int] = []

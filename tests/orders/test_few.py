@@ -38,6 +38,17 @@ def test_finding(jobs: int) -> None:
         assert find(batch, Options(), engine, most) is None
 
 
+def test_more_boards_than_two_bytes_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    number = (1 << 16) + 2
+    boards = Batch.of([BOARD]).chosen(np.zeros(number, np.int64))
+    rows, roots = SOLUTIONS[:3][[2, 0, 1]], np.array([number - 1, 0, 5])
+    monkeypatch.setattr(few, "CUT", 1)
+    monkeypatch.setattr(few, "find_solutions", lambda *_: (rows, roots, None))
+    found, counts = few.find_each(boards, Options(), CpuEngine(1), 9)
+    assert (found == SOLUTIONS[:3]).all()
+    assert np.flatnonzero(counts).tolist() == [0, 5, number - 1]
+
+
 @pytest.mark.parametrize("small", [0, 1 << 20])
 @pytest.mark.parametrize("shape", ["1x1", "2x2", "3x3", "4x4", "8x8"])
 def test_ascending_order(shape: str, small: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.errors import Cancelled, TooExpensive
 from gpusudoku.options import Options
 from gpusudoku.orders import few, prefixes
 from gpusudoku.orders.prefixes import Prefixes, Through
@@ -104,3 +105,51 @@ def test_longer_prefixes_are_in_order_and_cover_all() -> None:
     assert found == sorted(found)
     solutions = np.array(list(naive.solutions(board)), np.uint8)
     assert {bytes(row[known.cells[:3]]) for row in solutions} <= set(found)
+
+
+class Slow:
+    """Takes the place of ``find_each``: searches of more than some are given up."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, boards: int, most: int) -> None:
+        self.boards, self.most, self.asked = boards, most, list[tuple[int, int]]()
+        self.original = prefixes.find_each
+        monkeypatch.setattr(prefixes, "find_each", self)
+
+    def __call__(self, boards: Batch, options: Any, engine: Any, most: int, cancel: Any) -> Any:
+        self.asked.append((len(boards), most))
+        if len(boards) > self.boards or most > self.most:
+            raise Cancelled("cancelled", 0)
+        return self.original(boards, options, engine, most, cancel)
+
+
+@pytest.mark.usefixtures("uncompiled")
+class TestPatience:
+    def test_what_takes_too_long_together_is_found_one_by_one(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        board = BOARDS["2x3"]
+        for boards, most in [(1, 1000), (7, 1), (1, 1)]:
+            slow = Slow(monkeypatch, boards, most)
+            assert all_of(through(board)) == list(naive.solutions(board))
+            assert any(asked[0] > boards or asked[1] > most for asked in slow.asked)
+            monkeypatch.setattr(prefixes, "find_each", slow.original)
+
+    def test_one_alone_that_takes_too_long_is_refused(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        slow = Slow(monkeypatch, 0, 0)
+        with pytest.raises(TooExpensive):
+            all_of(through(BOARDS["2x3"]))
+        assert slow.asked == [(1, prefixes.FIRST_MOST), (1, 1)]
+
+    def test_the_refusal_names_the_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(prefixes, "LIST_SECONDS", -3.0)  # it is over already
+        with pytest.raises(TooExpensive, match=r"and to find them takes more than -3 s$"):
+            all_of(through(BOARDS["2x3"]))
+
+    def test_slow_searches_do_not_grow(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(prefixes, "FIRST_MOST", 4)
+        monkeypatch.setattr(prefixes, "QUICK", 0.0)
+        slow = Slow(monkeypatch, 99, 9999)
+        assert all_of(through(BOARDS["2x3"])) == list(naive.solutions(BOARDS["2x3"]))
+        assert {*slow.asked} == {(1, 4)}

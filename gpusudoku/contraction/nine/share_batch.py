@@ -36,7 +36,9 @@ def many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.obj
         After Ctrl-C.
     """
     shares = np.zeros((len(boards), 81, 9), object)
-    workers = [BatchShareWorker(boards, shares) for _ in range(threads)]
+    if not len(boards):
+        return shares
+    workers = [BatchShareWorker(boards, shares) for _ in range(min(threads, len(boards)))]
     Job(1).run([Task(index, 1 / len(boards)) for index in range(len(boards))], workers)
     for worker in workers:
         keep_room(worker.room)

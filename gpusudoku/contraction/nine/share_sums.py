@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.contraction.nine.tables import tables
+from gpusudoku.errors import MismatchError
 from gpusudoku.kernels.contraction.nine.arrays import Symmetries
 from gpusudoku.kernels.contraction.nine.environments import LIMB, Found
 
@@ -35,28 +36,13 @@ def divided(numbers: NDArray[Any], divisor: int | NDArray[np.object_]) -> NDArra
 
     Raises
     ------
-    ArithmeticError
+    MismatchError
         If it does not: a number would be wrong.
     """
     quotients: NDArray[Any] = numbers // divisor
     if (quotients * divisor != numbers).any():
-        raise ArithmeticError("shares that are no whole numbers")
+        raise MismatchError("shares that are no whole numbers: this is a bug")
     return quotients
-
-
-def check_sums(shares: NDArray[np.object_]) -> None:
-    """Check that shares add up to the same in every cell, row, column and box.
-
-    Raises
-    ------
-    ArithmeticError
-        If they do not: some would be wrong.
-    """
-    total = shares[0].sum()
-    boxes = shares.reshape(3, 3, 3, 3, 9)
-    sums = [shares.sum(axis=1), *(boxes.sum(axis=axes) for axes in ((0, 1), (1, 3), (2, 3)))]
-    if any((each != total).any() for each in sums):
-        raise ArithmeticError("shares that do not add up")
 
 
 def in_box(

@@ -165,6 +165,34 @@ class TestRooms:
         assert_same(many_nine_shares(np.array([second]), 1)[0], expected[1])
         assert [*sweeper._kept] == rooms[:1]
 
+    def test_a_batch_takes_no_more_than_it_needs(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        taken: list[sweeper.Room] = []
+
+        def take() -> sweeper.Room:
+            taken.append(sweeper.take_room())
+            return taken[-1]
+
+        monkeypatch.setattr(share_batch, "take_room", take)
+        candidates = candidates_of(puzzle(NINE, 30, 30))
+        for number in (0, 1, 2):
+            taken.clear()
+            many_nine_shares(np.array([candidates] * number).reshape(number, 81), 3)
+            assert len(taken) == number
+
+    def test_one_where_a_board_was_only_estimated_is_kept(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A board that costs too much for one thread is worked out in another room."""
+        room = sweeper.Room()
+        board = NineShares(candidates_of(puzzle(NINE, 19, 19)), room=room)
+        monkeypatch.setattr(sweeper, "CHEAP_SECONDS", board.seconds / 2)
+        sweeper.keep_room(room)
+        assert [*sweeper._kept] == [room]
+        board.run(1)
+        sweeper._kept.clear()
+        sweeper.keep_room(room)
+        assert not sweeper._kept
+
     def test_one_that_has_become_large_is_given_up(self) -> None:
         room = sweeper.Room()
         room.seconds = 2 * sweeper.CHEAP_SECONDS
