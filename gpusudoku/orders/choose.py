@@ -27,7 +27,7 @@ from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import make_engine
-from gpusudoku.errors import Cancelled, TooExpensive
+from gpusudoku.errors import Cancelled, MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import CancelToken, Patience
 from gpusudoku.jobs.job import Progress
 from gpusudoku.kernels.compiling import ready
@@ -52,6 +52,8 @@ from gpusudoku.search.frontier import Frontier
 
 MOST_SECONDS = 600.0
 """If a count should take longer on one core, nothing is done that only begins with it."""
+SUM_SECONDS = 20.0
+"""A contraction of another shape that takes less counts the solutions, whatever a search takes."""
 LOOK_SECONDS = 5.0
 """Solutions that are not found to be few in this time on one core are taken for many until they are
 counted: of a large board a single one can take forever. Of 9x9 boards of clues it soon shows."""
@@ -108,12 +110,18 @@ class Orders:
     def count(self) -> int:
         """The number of solutions, for what else is wanted.
 
+        A contraction that is made for that counts them, too, if it does not take long.
+
         Raises
         ------
         TooExpensive
             If to count them should take too long. For 9x9 boards it never does.
         """
-        return self.counted(inf if self._contracts else MOST_SECONDS)
+        with self._lock:
+            if self._count is None and not self._are_few() and self._general is not None:
+                order = self._by_contraction if self._general.seconds <= SUM_SECONDS else None
+                self._count = None if order is None else order.count
+            return self.counted(inf if self._contracts else MOST_SECONDS)
 
     def counted(self, most_seconds: float = inf) -> int:
         """The number of solutions; TooExpensive if that should take longer on one core."""
@@ -230,9 +238,11 @@ class Orders:
                 return order
         if self.count <= most:
             return self._all()
-        if self._general is not None:
-            return QuickGeneral(self._general, self._engine.threads)
-        return self._by_prefixes
+        if self._by_contraction is None:
+            return self._by_prefixes
+        if self._by_contraction.count != self.count:
+            raise MismatchError("the orders do not have the same count: this is a bug")
+        return self._by_contraction
 
     def _all(self) -> Few:
         """All solutions, once it is known that they are few enough."""
@@ -262,6 +272,16 @@ class Orders:
     def _general(self) -> Join | Parts | None:
         """The contraction of a board of another shape, if there is one."""
         return contracted(self.board)
+
+    @cached_property
+    def _by_contraction(self) -> QuickGeneral | None:
+        """The order of that contraction."""
+        if self._general is None:
+            return None
+        try:
+            return QuickGeneral(self._general, self._engine.threads)
+        except TooExpensive:  # products of the sum pass one word
+            return None
 
     @cached_property
     def _by_prefixes(self) -> Ascending:
