@@ -108,7 +108,8 @@ class Orientation:
         if not self._by_pairs:
             return self.branches.first
         seconds = self.branches.begin - self.index.begin[1]
-        return self.branches.first * len(self.summed[1]) + seconds
+        leaders: Ints = self.branches.first * len(self.summed[1]) + seconds
+        return leaders
 
     def cut(self, steps: int) -> tuple[Branches, int]:
         """Cut every branch into the same number of pieces, of about so many steps or less.
