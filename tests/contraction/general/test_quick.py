@@ -130,7 +130,7 @@ class TestTerms:
 
     @pytest.fixture
     def way(self) -> Orientation:
-        board = puzzle("2x4", 24, 1)
+        board = puzzle("2x4", 20, 1)
         way = Join(after_singles(board), board.geometry, symmetric=False).orientation
         assert way is not None
         return way
@@ -245,6 +245,7 @@ def test_an_interrupt_stops_the_numbers(
     monkeypatch.setattr(quick, name, waiting)
     with pytest.raises(Interrupted):
         order.at(np.arange(3))
+    wait_until(lambda: bool(ended))
     assert ended == [STOPPED if name == "find_terms" else None]
 
 
@@ -264,6 +265,7 @@ def test_an_interrupt_stops_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(way, "sum", waiting)
     with pytest.raises(Interrupted):
         JoinOrder(join)
+    wait_until(lambda: bool(ended))
     assert ended == [-1]
 
 

@@ -137,7 +137,7 @@ def test_an_interrupt_stops_the_sweep(monkeypatch: pytest.MonkeyPatch, threads: 
     join = Join(after_singles(board), board.geometry)
     with pytest.raises(Interrupted):
         join_shares(join, 100, threads)
-    assert states
+    wait_until(lambda: bool(states))
     assert set(states) == {-1}
 
 
