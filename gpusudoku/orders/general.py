@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.board import Board
-from gpusudoku.contraction.general.join import Join
+from gpusudoku.contraction.general.join import MEMORY, Join
 from gpusudoku.contraction.general.parts import Part, Parts
 from gpusudoku.contraction.general.quick import JoinOrder
 from gpusudoku.contraction.general.shares import join_shares
 from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.contraction.prepare import NINE, contraction_of
-from gpusudoku.errors import TooExpensive
+from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.orders.protocol import as_texts
 from gpusudoku.search.frontier import Frontier
 
@@ -29,8 +29,6 @@ MOST_SECONDS = 600.0
 MOST_PARTS_SECONDS = 60.0
 """The same in parts: many numbers at once have most parts listed anew, which takes longer than to
 sum them."""
-MEMORY = 1 << 31
-"""Bytes that it may take. Options do not matter: they must not change the order."""
 BLOCK_BYTES = 1 << 22
 """Solutions that are handed on together: these bytes."""
 
@@ -44,6 +42,7 @@ def contracted(board: Board) -> Join | Parts | None:
     if board.geometry == NINE or board.given_candidates is not None:
         return None
     try:
+        # Options do not matter: they must not change the order.
         found = contraction_of(board, Frontier.of([board]), MEMORY, MOST_SECONDS)
     except TooExpensive:
         return None
@@ -62,14 +61,18 @@ class QuickGeneral:
         That of the board.
     threads
         How many work at it; what comes out does not depend on them.
+    count
+        The number of the board's solutions, if it is known: it is compared.
 
     Raises
     ------
+    MismatchError
+        If the contraction has another number of solutions.
     TooExpensive
         Also by what gives solutions: if products of the sum pass one word.
     """
 
-    def __init__(self, contraction: Join | Parts, threads: int) -> None:
+    def __init__(self, contraction: Join | Parts, threads: int, count: int | None = None) -> None:
         self._contraction, self._threads = contraction, threads
         self._lock = RLock()
         self._parts: list[Part] = []
@@ -87,6 +90,10 @@ class QuickGeneral:
         starts = [*accumulate(counts, initial=0)]
         self._dtype = np.dtype(np.int64 if starts[-1] < 1 << 63 else object)
         self._starts = np.array(starts, self._dtype)
+        if count is not None and count != self.count:
+            raise MismatchError(
+                f"the quick order has {self.count} solutions, not {count}: this is a bug"
+            )
 
     @property
     def count(self) -> int:

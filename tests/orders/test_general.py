@@ -11,7 +11,7 @@ from gpusudoku import Board, Geometry
 from gpusudoku.contraction.general import parts
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.general.parts import Parts
-from gpusudoku.errors import TooExpensive
+from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.listing import solutions
 from gpusudoku.orders import general
 from gpusudoku.orders.few import Few
@@ -81,6 +81,13 @@ def test_parts_have_every_solution_once(monkeypatch):
     mixed = np.random.default_rng(0).permutation(len(ROWS))
     assert (order.at(mixed) == rows[mixed]).all()
     assert (np.concatenate(list(order.rows(3, 40))) == rows[3:40]).all()
+
+
+def test_another_count_is_a_mismatch():
+    join = contracted(BOARD)
+    assert QuickGeneral(join, 1, len(ROWS)).count == len(ROWS)
+    with pytest.raises(MismatchError, match=f"has {len(ROWS)} solutions, not {len(ROWS) + 1}: "):
+        QuickGeneral(join, 1, len(ROWS) + 1)
 
 
 def test_shares_of_parts_add_up(monkeypatch):

@@ -10,6 +10,7 @@ partition: only maps that fill such columns of the first band in order are paths
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import factorial, prod
 
 import numpy as np
@@ -20,6 +21,8 @@ from gpusudoku.contraction.general.maps import Bools, Ints, Maps, Words, grouped
 from gpusudoku.contraction.general.paths import all_paths, packing_of
 from gpusudoku.errors import TooExpensive
 
+MOST_MAPS = 1 << 22
+"""Maps of a stack or band that are listed, at most, unless another number is told."""
 WORDS_PER_MAP = 8
 """Words of states that a layer may give rise to for every map that may be listed, before equal
 states are merged. A list that is too long is not worth a long search."""
@@ -251,8 +254,9 @@ class Graph:
         numbers = np.arange(len(entries))
         return Maps(tables, entries, np.bincount(ids), self.symmetry, numbers).reduced()
 
+    @cached_property
     def words(self) -> tuple[Words, Ints]:
-        """All maps one by one, for ``columns``: uint64 (maps, bands, words).
+        """All maps one by one, for ``columns_of``: uint64 (maps, bands, words).
 
         And the number of the entry that each of them belongs to, int64 (maps).
         """

@@ -26,6 +26,7 @@ from gpusudoku.contraction.general.boxes import (
     without_seen,
 )
 from gpusudoku.contraction.general.effort import UNBOUNDED, Effort
+from gpusudoku.contraction.general.graph import MOST_MAPS
 from gpusudoku.contraction.general.index import JoinScratch, bytes_needed, index_steps
 from gpusudoku.contraction.general.maps import Ints, Words
 from gpusudoku.contraction.general.orbits import free_swaps
@@ -37,6 +38,8 @@ from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.join import join, probe
 from gpusudoku.kernels.contraction.general.lists import group, list_paths, orthogonal, scatter
 
+MEMORY = 1 << 31
+"""Bytes that a contraction may take, unless it is told another number."""
 STEP_SECONDS = 1e-9
 """One step of the sum takes about this long."""
 INDEX_SECONDS = 2e-9
@@ -107,8 +110,8 @@ class Join:
         candidates: NDArray[np.uint64],
         geometry: Geometry,
         *,
-        most_maps: int = 1 << 22,
-        memory: int = 1 << 31,
+        most_maps: int = MOST_MAPS,
+        memory: int = MEMORY,
         symmetric: bool = True,
         wide: bool = False,
         effort: Effort = UNBOUNDED,

@@ -54,9 +54,6 @@ class Orientation:
         All branches of the sum.
     swaps
         Those of digits, of which each orbit of branches has one branch.
-    moves
-        For every swap int64: which branch each becomes, of those that there are without swaps. They
-        are numbered: first entries, or pairs of a first and a second entry, row by row.
     """
 
     def __init__(self, sides: Sides, swaps: list[tuple[int, int]]) -> None:
@@ -68,7 +65,7 @@ class Orientation:
         self.crossing = [line.arranged(order) for line in sides.crossing]
         self.pairs = [[boxes[j] for j in order] for boxes in sides.pairs]
         self.index = make_index(Sides(self.summed, self.crossing, self.pairs))
-        self.moves: list[Ints] = []
+        self._by_pairs = False
         self.branches = self._choose_branches()
         tries = max(1, int(WORDS_PER_LEVEL // self.index.words.sum()))
         levels = self.scratch().levels
@@ -85,17 +82,34 @@ class Orientation:
         if self.swaps:
             first = [images(self.summed[0], swap) for swap in self.swaps]
             alone = [np.zeros(1, np.int64)] * len(first)
-            self.moves = moves_of_pairs(first, alone)
             firsts, weights = np.unique(orbits(first, alone), return_counts=True)
             pairs = sizes[0] * (end - begin)
             if len(sizes) > 1 and pairs <= MOST_PAIRS:
                 second = [images(self.summed[1], swap) for swap in self.swaps]
                 found, found_weights = np.unique(orbits(first, second), return_counts=True)
                 if LEAST_SAVING * len(found) <= len(firsts) * (end - begin):
-                    self.moves = moves_of_pairs(first, second)
+                    self._by_pairs = True
                     one, other = np.divmod(found, end - begin)
                     return Branches(one, begin + other, begin + other + 1, found_weights)
         return Branches(firsts, np.full_like(firsts, begin), np.full_like(firsts, end), weights)
+
+    def moves(self) -> list[Ints]:
+        """For every swap int64: which branch each becomes, of those that there are without swaps.
+
+        They are numbered: first entries, or pairs of a first and a second entry, row by row.
+        """
+        first = [images(self.summed[0], swap) for swap in self.swaps]
+        if not self._by_pairs:
+            return first
+        return moves_of_pairs(first, [images(self.summed[1], swap) for swap in self.swaps])
+
+    def leaders(self) -> Ints:
+        """int64 (branches): which of those that ``moves`` numbers each branch is."""
+        if not self._by_pairs:
+            return self.branches.first
+        seconds = self.branches.begin - self.index.begin[1]
+        leaders: Ints = self.branches.first * len(self.summed[1]) + seconds
+        return leaders
 
     def cut(self, steps: int) -> tuple[Branches, int]:
         """Cut every branch into the same number of pieces, of about so many steps or less.

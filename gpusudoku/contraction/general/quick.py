@@ -8,36 +8,57 @@ of an orbit are those of its leader, in the same order, under the symmetry that 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import accumulate
 from math import prod
-from typing import Any
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.join import Join
+from gpusudoku.contraction.general.index import JoinScratch
+from gpusudoku.contraction.general.join import MEMORY, Join
 from gpusudoku.contraction.general.maps import Ints
 from gpusudoku.contraction.general.orientation import Orientation
 from gpusudoku.contraction.general.remainders import combined
-from gpusudoku.contraction.general.symmetries import Symmetry, moved, named, orbits_of
-from gpusudoku.contraction.general.words import LineWords, words_of
-from gpusudoku.errors import TooExpensive
+from gpusudoku.contraction.general.symmetries import Orbits, Symmetry, moved, named, orbits_of
+from gpusudoku.contraction.general.words import LineWords, line_words
+from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.pieces import pieces
+from gpusudoku.jobs.spread import spread
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches
-from gpusudoku.kernels.contraction.general.numbers import Found, find_crossing, find_terms
+from gpusudoku.kernels.contraction.general.numbers import (
+    MISSED,
+    TOO_LARGE,
+    Found,
+    find_crossing,
+    find_terms,
+)
 
 KERNELS = find_terms, find_crossing
 PIECE_STEPS = 1 << 20
 """Branches are cut into pieces of about so many steps: a number costs one of them."""
 CALLS_PER_THREAD = 8
 """Calls into which work is cut for each thread, so that all threads end together."""
-CALL_NUMBERS = 512
-"""Numbers that are worth handing to another thread."""
+CALL_NUMBERS = 1024
+"""Numbers that are worth handing to another thread, and no more, so that an interrupt waits for
+little."""
 LOW = (1 << 64) - 1
+
+
+class _Known(NamedTuple):
+    """What leads from the terms of a join to grids."""
+
+    summed: list[LineWords]
+    """The words of the summed lines, as they are summed."""
+    crossing: list[LineWords]
+    """Those of the crossing lines."""
+    orbits: Orbits | None
+    """The orbits of the branches; None if there are no swaps of digits."""
+    symmetries: list[Symmetry]
+    """For every swap."""
 
 
 class JoinOrder:
@@ -48,18 +69,22 @@ class JoinOrder:
     join
         That of the board.
     threads
-        On how many threads it works. What comes out does not depend on them.
+        On how many threads it works, if there is the memory. What comes out does not depend on
+        them.
 
     Raises
     ------
     TooExpensive
         Also by ``at``: if a term of the sum would pass one word.
+    Interrupted
+        Also by ``at``: after Ctrl-C.
     """
 
     def __init__(self, join: Join, threads: int = 1) -> None:
         ready(KERNELS)
         self.count = 0
-        self._join, self._threads = join, threads
+        self._join, self._threads = join, min(threads, join.most_threads(MEMORY))
+        self._lock = Lock()
         if join.orientation is not None:
             self._way: Orientation = join.orientation
             if prod(int(line.multiplicity.max()) for line in self._way.summed) >= 1 << 63:
@@ -88,29 +113,28 @@ class JoinOrder:
 
     def _sums(self) -> list[int]:
         """The sums of all pieces."""
-        primes, stop = self._join.primes, np.zeros(1, np.int64)
-        whole = range(len(self._pieces.first))
+        primes = self._join.primes
+        known = primes.tolist()
 
-        def run(part: range) -> list[int]:
+        def run(part: range, scratch: JoinScratch, stop: Ints) -> list[int]:
             chosen = Branches(*(field[part.start : part.stop] for field in self._pieces))
-            rows, _ = self._way.sum(chosen, primes, self._way.scratch(), stop)
-            known = primes.tolist()
+            rows, _ = self._way.sum(chosen, primes, scratch, stop)
             return [
                 combined(row, known) if known else row[0] + (row[1] << 64) for row in rows.tolist()
             ]
 
-        found = self._spread(run, pieces(whole, CALLS_PER_THREAD * self._threads))
+        parts = pieces(range(len(self._pieces.first)), CALLS_PER_THREAD * self._threads)
+        found = spread(run, parts, self._scratch(len(parts)))
         return [value for part in found for value in part]
 
-    def _spread(self, run: Callable[[range], Any], parts: list[range]) -> list[Any]:
-        """Run all parts, on threads if there are several."""
-        if len(parts) < 2 or self._threads < 2:
-            return [run(part) for part in parts]
-        with ThreadPoolExecutor(self._threads) as pool:
-            return [*pool.map(run, parts)]
+    def _scratch(self, parts: int) -> list[JoinScratch]:
+        """What the threads work in that have some parts to work on."""
+        return [self._way.scratch() for _ in range(min(self._threads, parts))]
 
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
         """The solutions with some numbers, from 0 to the count; see ``orders.protocol.Ordered``."""
+        with self._lock:  # listed once, before threads want them
+            known = self._known
         given = numbers.astype(self._dtype)
         branch = np.searchsorted(self._starts, given, side="right") - 1
         solutions, factor = self._solutions[branch], self._join.factor
@@ -122,26 +146,28 @@ class JoinOrder:
         order = np.lexsort((_ranks(place), piece))
         grids = np.empty((len(given), self._join.geometry.cells), np.uint8)
 
-        def run(part: range) -> None:
+        def run(part: range, scratch: JoinScratch, stop: Ints) -> None:
             rows = order[part.start : part.stop]
-            grids[rows] = self._solved(
-                piece[rows], place[rows] - self._ends[piece[rows]], within[rows] % factor
-            )
+            here = place[rows] - self._ends[piece[rows]]
+            found = self._terms(piece[rows], here, scratch, stop)
+            left = found.rest.astype(self._dtype) * factor + within[rows] % factor
+            names = None if stop[0] else self._names(known, found, left, stop)
+            if names is not None:
+                grids[rows] = self._grids(*names)
 
-        most = min(CALLS_PER_THREAD * self._threads, -(-len(order) // CALL_NUMBERS))
-        self._spread(run, pieces(range(len(order)), most))
-        if self._way.moves:
-            orbits = self._orbits
-            things = orbits.members[orbits.first[branch] + member]
-            moved(grids, things, orbits, self._symmetries)
+        parts = pieces(range(len(order)), -(-len(order) // CALL_NUMBERS))
+        spread(run, parts, self._scratch(len(parts)))
+        if known.orbits is not None:
+            things = known.orbits.members[known.orbits.first[branch] + member]
+            moved(grids, things, known.orbits, known.symmetries)
         return grids + np.uint8(1)
 
-    def _solved(self, piece: Ints, numbers: NDArray[Any], over: NDArray[Any]) -> NDArray[np.uint8]:
-        """The solutions of some pieces, uint8 (k, cells), digits from 0 on.
+    def _terms(self, piece: Ints, numbers: NDArray[Any], scratch: JoinScratch, stop: Ints) -> Found:
+        """The terms of some numbers in pieces; they mean nothing if it was stopped.
 
         ``piece`` is int64 (k), in ascending order, and so are the numbers in each piece.
         """
-        way, factor = self._way, self._join.factor
+        way = self._way
         chosen, first = np.unique(piece, return_index=True)
         branches = Branches(*(field[chosen] for field in self._pieces))
         words = np.zeros((len(numbers), 2), np.uint64)
@@ -154,29 +180,44 @@ class JoinOrder:
             rest=np.empty(len(piece), np.uint64),
         )
         asked = np.append(first, len(piece))
-        scratch = way.scratch()
-        if find_terms(way.index, *scratch, branches, asked, words, found):
+        status = find_terms(way.index, *scratch, branches, asked, words, found, stop)
+        if status == TOO_LARGE:
             raise too_large()
-        left = found.rest.astype(self._dtype) * factor + over
+        if status == MISSED:
+            raise MismatchError("a part of the sum has fewer solutions than before: this is a bug")
+        return found
+
+    def _names(
+        self, known: _Known, found: Found, left: NDArray[Any], stop: Ints
+    ) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.uint8]]] | None:
+        """The words of the summed lines and of the crossing lines; None if it was stopped.
+
+        ``left`` tells which of the solutions of each term: integers (k).
+        """
+        way = self._way
+        levels, lines = len(way.summed), len(way.crossing)
         names: list[Any] = [None] * (levels + lines)
         for line in reversed(range(lines)):
             maps = way.crossing[line]
             whole = found.totals[:, line].astype(self._dtype) * maps.factor
             left, number = left // whole, left % whole
-            place = np.empty((len(piece), 2), np.int64)
+            place = np.empty((len(number), 2), np.int64)
+            place[:, 1] = number // maps.factor
             size = int(way.index.words[line])
             spare = np.empty(size, np.uint64), np.empty(size + 1, np.int64)
-            wanted = (number // maps.factor).astype(np.int64)
-            find_crossing(way.index, found.entries, line, maps.multiplicity, wanted, *spare, place)
+            given = way.index, found.entries, line, maps.multiplicity
+            find_crossing(*given, *spare, place, stop)
+            if stop[0]:
+                return None
             number = place[:, 1].astype(self._dtype) * maps.factor + number % maps.factor
-            names[line] = self._words[1][line].names(place[:, 0], number)
+            names[line] = known.crossing[line].names(place[:, 0], number)
         for level in reversed(range(levels)):
             maps = way.summed[level]
             entry = found.entries[:, level] - way.index.begin[level]
             whole = maps.multiplicity[entry].astype(self._dtype) * maps.factor
             left, number = left // whole, left % whole
-            names[lines + way.order[level]] = self._words[0][level].names(entry, number)
-        return self._grids(names[lines:], names[:lines])
+            names[lines + way.order[level]] = known.summed[level].names(entry, number)
+        return names[lines:], names[:lines]
 
     def _grids(
         self, summed: list[NDArray[np.uint8]], crossing: list[NDArray[np.uint8]]
@@ -194,32 +235,15 @@ class JoinOrder:
         return grids
 
     @cached_property
-    def _words(self) -> tuple[list[LineWords], list[LineWords]]:
-        """The words of the summed lines, as they are summed, and of the crossing lines."""
-        return line_words(self._join)
-
-    @cached_property
-    def _symmetries(self) -> list[Symmetry]:
-        join = self._join
-        return [named(swap, join.allowed, join.geometry) for swap in self._way.swaps]
-
-    @cached_property
-    def _orbits(self) -> Any:
-        way = self._way
-        leaders = way.branches.first
-        if len(way.moves[0]) > len(way.summed[0]):  # pairs
-            leaders = leaders * len(way.summed[1]) + way.branches.begin - way.index.begin[1]
-        return orbits_of(leaders, way.moves, len(way.moves[0]))
-
-
-def line_words(join: Join) -> tuple[list[LineWords], list[LineWords]]:
-    """The words of the summed lines of a join, as they are summed, and of the crossing lines."""
-    way = join.orientation
-    assert way is not None
-    stacks, bands = join.allowed
-    summed, crossing = (bands, stacks) if way.bands else (stacks, bands)
-    first = [words_of(summed[line], maps) for line, maps in zip(way.order, way.summed, strict=True)]
-    return first, [words_of(line, maps) for line, maps in zip(crossing, way.crossing, strict=True)]
+    def _known(self) -> _Known:
+        join, way = self._join, self._way
+        summed, crossing = line_words(join)
+        symmetries = [named(swap, join.allowed, join.geometry) for swap in way.swaps]
+        if not symmetries:
+            return _Known(summed, crossing, None, symmetries)
+        moves = way.moves()
+        orbits = orbits_of(way.leaders(), moves, len(moves[0]))
+        return _Known(summed, crossing, orbits, symmetries)
 
 
 def too_large() -> TooExpensive:

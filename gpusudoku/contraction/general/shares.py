@@ -7,32 +7,32 @@ columns and rows.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from math import prod
-from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.contraction.general.index import JoinScratch
-from gpusudoku.contraction.general.join import Join
+from gpusudoku.contraction.general.join import MEMORY, Join
 from gpusudoku.contraction.general.maps import Ints, Words, grouped
 from gpusudoku.contraction.general.orientation import Orientation
-from gpusudoku.contraction.general.quick import CALLS_PER_THREAD, PIECE_STEPS, line_words
+from gpusudoku.contraction.general.quick import CALLS_PER_THREAD, PIECE_STEPS
 from gpusudoku.contraction.general.remainders import combined, primes_above
-from gpusudoku.contraction.general.symmetries import averaged, named
+from gpusudoku.contraction.general.symmetries import evened, named
+from gpusudoku.contraction.general.words import Kinds, line_words
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.pieces import pieces
+from gpusudoku.jobs.spread import spread
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.shares import Backward, Namings, sweep
 
-MOST_PAIRS = 1 << 27
-"""Pairs of namings that may meet in the boxes, fitting or not."""
-MOST_BYTES = 1 << 30
-"""Bytes of environments: if those of all threads are more, there are fewer threads."""
+SLICE_BYTES = 1 << 26
+"""Bytes that are taken to look at the pairs of a box, some rows at a time."""
+WORD_BYTES = 32
+"""Bytes that a word of a bit set takes, with its rank, until all boxes have theirs."""
 WORD = 1 << 64
 """The modulus of machine words."""
 
@@ -44,8 +44,8 @@ class Box(NamedTuple):
     """(namings, n, columns): the words of an entry that have a digit in a column."""
     crossing: NDArray[Any]
     """The same of the crossing line."""
-    fitting: tuple[NDArray[np.intp], ...]
-    """The namings of the summed and of the crossing line, of all fitting pairs, in order."""
+    bits: Words
+    """uint64 (namings of the summed line, words): those of the crossing line that fit, as bits."""
 
 
 def join_shares(join: Join, count: int, threads: int = 1) -> NDArray[Any]:
@@ -58,53 +58,59 @@ def join_shares(join: Join, count: int, threads: int = 1) -> NDArray[Any]:
     count
         The number of its solutions.
     threads
-        On how many threads it works. The result does not depend on them.
+        On how many threads it works, if there is the memory. The result does not depend on them.
 
     Raises
     ------
     TooExpensive
-        If too many namings meet in the boxes.
+        If so many namings meet in the boxes that it would take more than ``MEMORY``.
+    Interrupted
+        After Ctrl-C.
     """
     ready([sweep])
     geometry = join.geometry
     if join.orientation is None:
         return np.zeros((geometry.cells, geometry.n), object)
-    namings, boxes = _namings(join)
+    namings, boxes, left = _namings(join)
+    threads = min(threads, join.most_threads(left), _most_threads(join.orientation, namings, left))
     moduli = [WORD, *(primes_above(count // WORD).tolist() if count >= WORD else [])]
     found = [_modulo(join, modulus, namings, boxes, threads) for modulus in moduli]
     shares = np.empty(geometry.cells * geometry.n, object)
     shares[:] = [combined([*map(int, each)], moduli) for each in zip(*found, strict=True)]
     swaps = join.orientation.swaps
     symmetries = [named(swap, join.allowed, geometry) for swap in swaps]
-    return averaged(shares.reshape(geometry.cells, geometry.n), symmetries)
+    return evened(shares.reshape(geometry.cells, geometry.n), symmetries)
 
 
-def _namings(join: Join) -> tuple[Namings, list[list[Box]]]:
-    """What the kernel reads; and the boxes, for every crossing line those with each summed one."""
+def _namings(join: Join) -> tuple[Namings, list[list[Box]], int]:
+    """What the kernel reads; and the boxes, for every crossing line those with each summed one.
+
+    And the bytes of memory that are left.
+    """
     way = join.orientation
     assert way is not None
     summed, crossing = line_words(join)
     levels, lines = range(len(way.summed)), range(len(way.crossing))
     numbers: dict[tuple[int, int], tuple[Ints, Ints]] = {}
     boxes: list[list[Box]] = [[] for _ in lines]
-    bits, widths, left = [], np.empty((len(lines), len(levels)), np.int64), MOST_PAIRS
+    sizes, left = np.empty((len(lines), len(levels), 2), np.int64), MEMORY - SLICE_BYTES
     for line, level in product(lines, levels):
         ours, our_shares, first = _named(
             way.summed[level].entries[:, line], summed[level].kinds(line)
         )
         other_kinds = crossing[line].kinds(way.order[level])
         theirs, their_shares, second = _named(way.crossing[line].entries[:, level], other_kinds)
-        left -= len(first) * len(second)
-        if left < 0:
-            raise TooExpensive("too expensive: too many ways to name columns and rows in the boxes")
-        fits = way.pairs[line][level][first][:, second]
+        sizes[line, level] = len(first), -(-len(second) // 64)
+        kept = WORD_BYTES * int(sizes[line, level].prod()) + 8 * (ours.size + theirs.size)
+        left -= kept + 2 * (our_shares.nbytes + their_shares.nbytes)
+        if left < len(first) * len(second):  # bytes, one for each pair, while they are packed
+            raise too_many()
+        bits = _packed(way.pairs[line][level][np.ix_(first, second)])
         numbers[line, level] = ours, theirs
-        boxes[line].append(Box(our_shares, their_shares, np.nonzero(fits)))
-        bits.append(_packed(fits))
-        widths[line, level] = bits[-1].shape[1]
-    flat = np.concatenate([each.ravel() for each in bits])
+        boxes[line].append(Box(our_shares, their_shares, bits))
+    flat = np.concatenate([box.bits.ravel() for row in boxes for box in row])
     ends = np.cumsum(np.bitwise_count(flat), dtype=np.int64)
-    sizes = np.cumsum([0, *(each.size for each in bits[:-1])])
+    begin = np.cumsum([0, *sizes.prod(axis=2).ravel()[:-1]])
     return (
         Namings(
             summed=_table([[numbers[line, level][0] for line in lines] for level in levels]),
@@ -114,14 +120,36 @@ def _namings(join: Join) -> tuple[Namings, list[list[Box]]]:
             places=np.array([len(row[-1].summed) for row in boxes]),
             bits=flat,
             rank=ends - np.bitwise_count(flat),
-            begin=sizes.reshape(widths.shape),
-            width=widths,
+            begin=begin.reshape(sizes.shape[:2]),
+            width=np.ascontiguousarray(sizes[:, :, 1]),
         ),
         boxes,
+        left,
     )
 
 
-def _named(partitions: Ints, kinds: Any) -> tuple[Ints, NDArray[Any], Ints]:
+def too_many() -> TooExpensive:
+    """Why a board has no shares by its join."""
+    return TooExpensive("too expensive: too many ways to name columns and rows in the boxes")
+
+
+def _most_threads(way: Orientation, namings: Namings, memory: int) -> int:
+    """The threads that some bytes are enough for.
+
+    Raises
+    ------
+    TooExpensive
+        If they are too few for one.
+    """
+    environments = 8 * int(np.bitwise_count(namings.bits).sum())
+    entries = 8 * len(way.summed) * int(namings.first[-1])
+    threads = (memory - environments) // (environments + entries + way.scratch_bytes)
+    if threads < 1:
+        raise too_many()
+    return threads
+
+
+def _named(partitions: Ints, kinds: Kinds) -> tuple[Ints, NDArray[Any], Ints]:
     """The namings of entries: their numbers, and of every naming the shares and the partition."""
     rows = np.column_stack([partitions, kinds.kind]).astype(np.uint64)
     ids, leaders = grouped(rows)
@@ -130,9 +158,10 @@ def _named(partitions: Ints, kinds: Any) -> tuple[Ints, NDArray[Any], Ints]:
 
 def _packed(fits: NDArray[np.uint8]) -> Words:
     """uint64 (rows, words): bit k % 64 of word k // 64 is set if a row has a 1 at k."""
-    padded = np.zeros((len(fits), -(-fits.shape[1] // 64) * 64), np.uint8)
-    padded[:, : fits.shape[1]] = fits
-    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+    octets = np.packbits(fits, axis=1, bitorder="little")
+    padded = np.zeros((len(fits), -(-octets.shape[1] // 8) * 8), np.uint8)
+    padded[:, : octets.shape[1]] = octets
+    return padded.view("<u8").astype(np.uint64, copy=False)
 
 
 def _table(columns: list[list[Ints]]) -> Ints:
@@ -156,7 +185,7 @@ def _modulo(
     start = 0
     for line, row in enumerate(boxes):
         for level, box in enumerate(row):
-            end = start + len(box.fitting[0])
+            end = start + int(np.bitwise_count(box.bits).sum())
             others = prod(factors[0][:level] + factors[0][level + 1 :])
             others *= prod(factors[1][:line] + factors[1][line + 1 :])
             found = _box_shares(box, environments[start:end], modulus)
@@ -172,25 +201,15 @@ def _modulo(
 def _environments(way: Orientation, modulus: int, namings: Namings, threads: int) -> Words:
     """The environments of all boxes, one after the other."""
     whole, _ = way.cut(PIECE_STEPS)
-    pairs = int(np.bitwise_count(namings.bits).sum())
-    threads = max(1, min(threads, MOST_BYTES // (8 * pairs)))
-    free: SimpleQueue[tuple[JoinScratch, Backward]] = SimpleQueue()
+    parts = pieces(range(len(whole.first)), CALLS_PER_THREAD * threads)
     used = [(way.scratch(), _backward(way, namings)) for _ in range(threads)]
-    for each in used:
-        free.put(each)
-    stop = np.zeros(1, np.int64)
 
-    def run(part: range) -> None:
+    def run(part: range, mine: tuple[JoinScratch, Backward], stop: Ints) -> None:
         branches = Branches(*(field[part.start : part.stop] for field in whole))
-        scratch, state = free.get()
-        try:
-            sweep(way.index, *scratch, branches, namings, state, np.uint64(modulus), stop)
-        finally:
-            free.put((scratch, state))
+        scratch, state = mine
+        sweep(way.index, *scratch, branches, namings, state, np.uint64(modulus), stop)
 
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(run, pieces(range(len(whole.first)), CALLS_PER_THREAD * threads)):
-            pass
+    spread(run, parts, used)
     total = used[0][1].environments
     for _, state in used[1:]:
         total += state.environments
@@ -217,13 +236,21 @@ def _backward(way: Orientation, namings: Namings) -> Backward:
 def _box_shares(box: Box, environments: Words, modulus: int) -> Words:
     """uint64 (columns of the summed line, columns of the crossing line, n), modulo a number."""
     ours, theirs = _words(box.summed, modulus), _words(box.crossing, modulus)
-    starts = np.searchsorted(box.fitting[0], np.arange(len(ours)))
-    shares = np.empty((ours.shape[2], theirs.shape[2], ours.shape[1]), np.uint64)
-    for digit in range(ours.shape[1]):
-        each = _reduced(environments[:, None] * theirs[box.fitting[1], digit], modulus)
-        whole = _reduced(np.add.reduceat(each, starts), modulus)
-        pairs = _reduced(ours[:, digit, :, None] * whole[:, None], modulus)
-        shares[:, :, digit] = _reduced(pairs.sum(axis=0), modulus)
+    shares = np.zeros((ours.shape[2], theirs.shape[2], ours.shape[1]), np.uint64)
+    # All pairs of a row are looked at together; each word of its bits stands for 64 at most.
+    row_bytes = 64 * box.bits.shape[1] * 32 * shares.shape[0] * shares.shape[1]
+    size, end = max(1, SLICE_BYTES // row_bytes), 0
+    for first in range(0, len(ours), size):
+        bits = box.bits[first : first + size].astype("<u8", copy=False).view(np.uint8)
+        row, other = np.nonzero(np.unpackbits(bits, axis=1, bitorder="little"))
+        starts = np.searchsorted(row, np.arange(len(bits)))
+        start, end = end, end + len(row)
+        for digit in range(ours.shape[1]):
+            each = _reduced(environments[start:end, None] * theirs[other, digit], modulus)
+            whole = _reduced(np.add.reduceat(each, starts), modulus)
+            pairs = ours[first : first + size, digit, :, None] * whole[:, None]
+            shares[:, :, digit] += _reduced(pairs, modulus).sum(axis=0)
+            shares[:, :, digit] = _reduced(shares[:, :, digit], modulus)
     return shares
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.maps import Bools, Ints
-from gpusudoku.contraction.general.orbits import least_of_orbits
+from gpusudoku.contraction.means import averaged
 
 
 class Symmetry(NamedTuple):
@@ -128,15 +128,14 @@ def moved(
             grids[rows[:, None], symmetry.cells] = symmetry.digits[grids[rows]]
 
 
-def averaged(shares: NDArray[np.object_], symmetries: list[Symmetry]) -> NDArray[np.object_]:
-    """The means of shares, object (cells, n), over what symmetries take to each other."""
+def evened(shares: NDArray[np.object_], symmetries: list[Symmetry]) -> NDArray[np.object_]:
+    """The means of shares, object (cells, n), over what symmetries take to each other.
+
+    Raises
+    ------
+    ArithmeticError
+        If one is no whole number: a share would be wrong.
+    """
     cells, n = shares.shape
-    moves = [(each.cells[:, None] * n + each.digits).ravel() for each in symmetries]
-    if not moves:
-        return shares
-    least = least_of_orbits(moves)
-    total, sizes = np.zeros(cells * n, object), np.bincount(least, minlength=cells * n)
-    np.add.at(total, least, shares.ravel())
-    assert not (total[least] % sizes[least].astype(object)).any()
-    found: NDArray[np.object_] = (total[least] // sizes[least].astype(object)).reshape(cells, n)
-    return found
+    images = [(each.cells[:, None] * n + each.digits).ravel() for each in symmetries]
+    return averaged(shares.ravel(), images).reshape(cells, n)

@@ -15,13 +15,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.graph import Graph
+from gpusudoku.contraction.general.graph import MOST_MAPS, Graph
+from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.general.maps import Bools, Ints, Maps, grouped
 
 Named = NDArray[np.uint8]
-
-MOST_MAPS = 1 << 22
-"""No bound: the line was listed before."""
 
 
 class Kinds(NamedTuple):
@@ -43,10 +41,25 @@ class LineWords(Protocol):
         """How the words name the columns of a band."""
 
 
-def words_of(allowed: Bools, maps: Maps) -> LineWords:
-    """The words of a line's list; see ``allowed_columns``."""
-    graph = Graph(allowed, "a line", MOST_MAPS)
-    return Paths(graph) if graph.rows == 1 else Listed(graph, maps)
+def line_words(join: Join) -> tuple[list[LineWords], list[LineWords]]:
+    """The words of the summed lines of a join, as they are summed, and of the crossing lines.
+
+    Equal lines are listed once.
+    """
+    way = join.orientation
+    assert way is not None
+    stacks, bands = join.allowed
+    summed, crossing = (bands, stacks) if way.bands else (stacks, bands)
+    graphs: dict[bytes, Graph] = {}
+
+    def words_of(allowed: Bools, maps: Maps) -> LineWords:
+        key = allowed.tobytes()
+        if key not in graphs:
+            graphs[key] = Graph(allowed, "a line", MOST_MAPS)
+        return Paths(graphs[key]) if graphs[key].rows == 1 else Listed(graphs[key], maps)
+
+    first = [words_of(summed[line], maps) for line, maps in zip(way.order, way.summed, strict=True)]
+    return first, [words_of(line, maps) for line, maps in zip(crossing, way.crossing, strict=True)]
 
 
 class Listed:
@@ -54,27 +67,28 @@ class Listed:
 
     def __init__(self, graph: Graph, maps: Maps) -> None:
         self._graph = graph
-        packed, ids = graph.words()
+        self._packed, ids = graph.words
+        """uint64 (paths, bands, words): in the order of the graph."""
         entry_of = np.full(int(ids.max()) + 1, -1)
         entry_of[maps.origin] = np.arange(len(maps))
         entry = entry_of[ids]
-        order = np.argsort(entry, kind="stable")[np.count_nonzero(entry < 0) :]
-        self._packed = packed[order]
-        """uint64 (paths, bands, words): those of all entries, one entry after the other."""
-        self._paths = np.bincount(entry[order], minlength=len(maps))
+        self._order = np.argsort(entry, kind="stable")[np.count_nonzero(entry < 0) :]
+        """int64 (paths): those of all entries, one entry after the other."""
+        self._paths = np.bincount(entry[self._order], minlength=len(maps))
         self._first = np.cumsum(self._paths) - self._paths
 
     def names(self, entries: Ints, numbers: NDArray[Any]) -> Named:
         """See ``LineWords``."""
         symmetry = self._graph.symmetry
         path = self._first[entries] + (numbers // symmetry).astype(np.int64)
-        columns = [self._graph.columns_of(words) for words in self._packed[path].swapaxes(0, 1)]
+        packed = self._packed[self._order[path]].swapaxes(0, 1)
+        columns = [self._graph.columns_of(words) for words in packed]
         return _renamed(np.stack(columns, axis=1), self._graph.alike, numbers % symmetry)
 
     def kinds(self, band: int) -> Kinds:
         """See ``LineWords``."""
         graph = self._graph
-        columns = graph.columns_of(self._packed[:, band])
+        columns = graph.columns_of(self._packed[self._order, band])
         class_of = np.empty(graph.columns, np.int64)
         for number, members in enumerate(graph.alike):
             class_of[members] = number

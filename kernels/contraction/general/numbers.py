@@ -21,8 +21,8 @@ from gpusudoku.kernels.contraction.general.arrays import BRANCHES, INDEX, LEVELS
 from gpusudoku.kernels.contraction.general.join import UNKNOWN, begin, entry_totals, step
 from gpusudoku.kernels.kernel import inlined, kernel
 
-TOO_LARGE = -2
-"""A term passes one word."""
+STOPPED, TOO_LARGE, MISSED = -1, -2, -3
+"""It gave up; a term passes one word; a number is not below its branch's sum."""
 MOST = np.uint64((1 << 63) - 1)
 
 
@@ -46,8 +46,8 @@ class Found(NamedTuple):
 FOUND = type_of(Found(entries=int64[:, ::1], totals=int64[:, ::1], rest=uint64[::1]))
 
 
-@kernel(INDEX, LEVELS, WALK, BRANCHES, int64[::1], uint64[:, ::1], FOUND)
-def find_terms(index, levels, walk, branches, first, numbers, found):
+@kernel(INDEX, LEVELS, WALK, BRANCHES, int64[::1], uint64[:, ::1], FOUND, int64[::1])
+def find_terms(index, levels, walk, branches, first, numbers, found, stop):
     """Find the terms that some numbers lead to.
 
     branches   Branches                       where they are
@@ -55,21 +55,24 @@ def find_terms(index, levels, walk, branches, first, numbers, found):
     numbers    uint64 (numbers, 2)            low word and high word, ascending in every branch:
                                               below the branch's sum
     found      Found                          out
+    stop       int64 (1)                      not 0: give up
 
-    Returns 0, or TOO_LARGE.
+    Returns 0, or STOPPED, TOO_LARGE or MISSED.
     """
     last, lines = index.begin.shape[0] - 2, index.words.shape[0]
     for branch in range(branches.first.shape[0]):
         level, low, high = begin(walk, branches, branch), ZERO, ZERO
         asked, end = first[branch], first[branch + 1]
         while level >= 0 and asked < end:
+            if stop[0] != 0:
+                return STOPPED
             if level < last:
                 level = step(index, levels, walk, branches, branch, level)
                 continue
             for k in range(walk.memo.shape[0]):
                 walk.memo[k] = UNKNOWN
             entry = walk.entry[level]
-            while entry < walk.end[level] and asked < end:
+            while entry < walk.end[level] and asked < end and stop[0] == 0:
                 line = entry_totals(index, levels, walk, level, entry)
                 if line < lines:
                     entry = index.skip[entry, line]
@@ -96,25 +99,30 @@ def find_terms(index, levels, walk, branches, first, numbers, found):
                 low, high = after, carried
                 entry += 1
             level -= 1
+        if asked < end:
+            return STOPPED if stop[0] != 0 else MISSED
     return 0
 
 
-@kernel(INDEX, int64[:, ::1], int64, int64[::1], int64[::1], uint64[::1], int64[::1], int64[:, ::1])
-def find_crossing(index, entries, line, multiplicity, numbers, words, before, found):
+@kernel(INDEX, int64[:, ::1], int64, int64[::1], uint64[::1], int64[::1], int64[:, ::1], int64[::1])
+def find_crossing(index, entries, line, multiplicity, words, before, found, stop):
     """Find the entries of a crossing line that numbers lead to, given those of the summed ones.
 
     entries       int64 (numbers, levels)    as ``find_terms`` writes them; the work for rows
                                              that are equal in a run is done once
     line          int                        the crossing line
     multiplicity  int64 (entries)            of its entries
-    numbers       int64 (numbers)            below the totals
     words         uint64 (words)             scratch: the bit set of the entries that fit
     before        int64 (words + 1)          scratch: their multiplicities before each word
-    found         int64 (numbers, 2)         out: the entry; what is left of the number
+    found         int64 (numbers, 2)         out: the entry; the number, which is below the total,
+                                             and then what is left of it
+    stop          int64 (1)                  not 0: give up
     """
     size, depth, plane_begin = words.shape[0], entries.shape[1], index.plane_begin[line]
     for row in range(entries.shape[0]):
-        same = row > 0
+        if stop[0] != 0:
+            return
+        same, left = row > 0, found[row, 1]
         for level in range(depth):
             same = same and entries[row, level] == entries[row - 1, level]
         if not same:
@@ -132,11 +140,11 @@ def find_crossing(index, entries, line, multiplicity, numbers, words, before, fo
         low, high = 0, size
         while high - low > 1:
             middle = (low + high) // 2
-            if before[middle] <= numbers[row]:
+            if before[middle] <= left:
                 low = middle
             else:
                 high = middle
-        left, word = numbers[row] - before[low], words[low]
+        left, word = left - before[low], words[low]
         entry = 64 * low + lowest_index(word)
         while left >= multiplicity[entry]:
             left -= multiplicity[entry]

@@ -11,9 +11,11 @@ fit. Such a value is kept for every entry of a crossing line, and handed up from
 is the sum over all choices below.
 
 Why nothing overflows. Only sums and products are taken, so all is exact modulo 2^64, which machine
-words do by themselves, and modulo primes below 2^31, where every factor is reduced before. Who
-calls takes so many moduli that their product exceeds the number of solutions. What is held at the
-last level is at most the number of maps of a line, below 2^63.
+words do by themselves, and modulo primes below 2^31. There one factor of a product is reduced; the
+other is too, or is a multiplicity or a number of entries of one line, below 2^32, since all its
+maps were listed. So a product and a reduced value to add make less than 2^64. Who calls takes so
+many moduli that their product exceeds the number of solutions. What is held at the last level is at
+most the number of maps of a line, below 2^63.
 """
 
 from __future__ import annotations
@@ -154,10 +156,10 @@ def held_total(namings, state, line, level, naming):
 
 
 @inlined
-def give_back(index, walk, namings, state, modulus, level):
+def give_back(index, walk, namings, state, modulus, level, stop):
     """Give the terms of the last level back to the namings of its entries."""
     lines, entry = namings.places.shape[0], walk.entry[level]
-    while entry < walk.end[level]:
+    while entry < walk.end[level] and stop[0] == 0:
         line = 0
         while line < lines:
             naming = namings.summed[entry, line]
@@ -184,11 +186,12 @@ def give_back(index, walk, namings, state, modulus, level):
 
 
 @inlined
-def spread(levels, walk, namings, state, modulus, line, level):
+def spread(levels, walk, namings, state, modulus, line, level, stop):
     """Hand what was given back on to a crossing line's entries, and to the environments."""
     width, first = namings.width[line, level], namings.first[line]
     for naming in range(namings.places[line]):
-        if state.alone[line, naming] == ZERO and state.weighted[line, naming] == ZERO:
+        given = state.alone[line, naming] | state.weighted[line, naming]
+        if given == ZERO or stop[0] != 0:
             continue
         start = namings.begin[line, level] + naming * width
         scale = reduced(walk.product[level] * state.alone[line, naming], modulus)
@@ -280,9 +283,9 @@ def sweep(index, levels, walk, branches, namings, state, modulus, stop):
             if level == last:
                 for line in range(lines):
                     hold(levels, namings, state, line, level)
-                give_back(index, walk, namings, state, modulus, level)
+                give_back(index, walk, namings, state, modulus, level, stop)
                 for line in range(lines):
-                    spread(levels, walk, namings, state, modulus, line, level)
+                    spread(levels, walk, namings, state, modulus, line, level, stop)
             else:
                 following = step(index, levels, walk, branches, branch, level)
                 if following > level:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import _thread
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -13,11 +15,14 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general import shares as module
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.general.shares import join_shares
-from gpusudoku.errors import TooExpensive
+from gpusudoku.errors import Interrupted, TooExpensive
+from gpusudoku.jobs.spread import spread
+from gpusudoku.kernels.contraction.general.shares import sweep
 from tests import naive
 from tests.boards import puzzle
 from tests.contraction.general.boards import after_singles, clues_only, count
 from tests.contraction.general.test_quick import BOARDS
+from tests.jobs.test_job import wait_until
 
 
 def shares_of(board: Board, threads: int = 2, **options: Any) -> NDArray[Any]:
@@ -88,14 +93,52 @@ def test_threads_and_pieces_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> No
     shares = shares_of(board, 1)
     monkeypatch.setattr(module, "PIECE_STEPS", 50)
     assert (shares_of(board, 3) == shares).all()
-    monkeypatch.setattr(module, "MOST_BYTES", 8)
+    monkeypatch.setattr(module, "SLICE_BYTES", 1)
     assert (shares_of(board, 3) == shares).all()
 
 
-def test_too_many_namings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_PAIRS", 20)
+def test_memory_bounds_the_threads_and_then_the_board(monkeypatch: pytest.MonkeyPatch) -> None:
+    board, threads = puzzle("2x3", 3, 4), []
+    shares = shares_of(board)
+
+    def counted(work: Any, items: Any, scratch: list[Any]) -> list[Any]:
+        threads.append(len(scratch))
+        return spread(work, items, scratch)
+
+    monkeypatch.setattr(module, "spread", counted)
+    memory = 1000.0
+    monkeypatch.setattr(module, "MEMORY", module.SLICE_BYTES + int(memory))
     with pytest.raises(TooExpensive, match="too many ways to name columns and rows in the boxes"):
-        shares_of(puzzle("2x3", 3, 4))
+        shares_of(board)
+    while not threads:
+        memory *= 1.1
+        monkeypatch.setattr(module, "MEMORY", module.SLICE_BYTES + int(memory))
+        with suppress(TooExpensive):
+            assert (shares_of(board, 3) == shares).all()
+    assert threads == [1]
+    monkeypatch.setattr(module, "MEMORY", module.SLICE_BYTES + 4 * int(memory))
+    assert (shares_of(board, 3) == shares).all()
+    assert threads[1:] == [3]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_stops_the_sweep(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    states = []
+
+    def waiting(*given: Any) -> int:
+        _thread.interrupt_main()
+        wait_until(lambda: given[-1][0] != 0)
+        states.append(sweep(*given))
+        return -1
+
+    monkeypatch.setattr(module, "sweep", waiting)
+    monkeypatch.setattr(module, "ready", lambda kernels: None)
+    board = puzzle("2x3", 3, 4)
+    join = Join(after_singles(board), board.geometry)
+    with pytest.raises(Interrupted):
+        join_shares(join, 100, threads)
+    wait_until(lambda: bool(states))
+    assert set(states) == {-1}
 
 
 def test_no_solution() -> None:
