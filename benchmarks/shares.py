@@ -5,7 +5,7 @@ Times are what a user waits for in Python: ``gpusudoku.solutions(board).shares()
 and ``gpusudoku.count(board)``. What takes less than SHORT is done three times, and the median
 counts. Every count that shares add up to is checked against the count.
 
-    python benchmarks/shares.py            everything; ten minutes on two cores
+    python benchmarks/shares.py            everything; seven minutes on two cores
     python benchmarks/shares.py --quick    five boards where otherwise there are many
     python benchmarks/shares.py --show     the tables of what was recorded before
 """
@@ -37,7 +37,7 @@ from gpusudoku.options import Options
 from gpusudoku.orders.many import share_batches
 
 CLUES = [*range(18), 20, 22, 24, 27, 30]
-BOARDS, FEWER, DEAR = 100, 20, 12
+BOARDS, FEWER, DEAR = 100, 12, 12
 """Random boards with so many clues; fewer with less than DEAR clues, which take seconds each."""
 BATCH = 20
 """Clues of the boards of the batch."""

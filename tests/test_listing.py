@@ -214,6 +214,7 @@ def test_what_begins_with_a_count_that_takes_too_long(monkeypatch: pytest.Monkey
     """It is an error, but for those who ask for the count alone; nothing else needs one."""
     short_lists(monkeypatch)
     monkeypatch.setattr(choose, "MOST_SECONDS", 0.0)
+    monkeypatch.setattr(choose, "contracted", lambda _: None)
     found = solutions(BOARD, device="cpu", jobs=1)
     calls: list[Callable[[], Any]] = [
         lambda: found[5000], lambda: found[-1], lambda: found.rank(SOLUTIONS[3]), found.shares,

@@ -8,18 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.errors import MismatchError
+
 
 def divided(numbers: NDArray[Any], divisor: int | NDArray[np.object_]) -> NDArray[Any]:
     """Integers divided by one that divides them all.
 
     Raises
     ------
-    ArithmeticError
+    MismatchError
         If it does not: a number would be wrong.
     """
     quotients: NDArray[Any] = numbers // divisor
     if (quotients * divisor != numbers).any():
-        raise ArithmeticError("shares that are no whole numbers")
+        raise MismatchError("shares that are no whole numbers: this is a bug")
     return quotients
 
 
@@ -40,7 +42,7 @@ def averaged(
 
     Raises
     ------
-    ArithmeticError
+    MismatchError
         If a mean is no whole number: a share would be wrong.
     """
     if not images:

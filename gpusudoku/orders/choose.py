@@ -27,7 +27,7 @@ from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import make_engine
-from gpusudoku.errors import Cancelled, MismatchError, TooExpensive
+from gpusudoku.errors import Cancelled, TooExpensive
 from gpusudoku.jobs.cancel import CancelToken, Patience
 from gpusudoku.jobs.job import Progress
 from gpusudoku.kernels.compiling import ready
@@ -238,11 +238,7 @@ class Orders:
                 return order
         if self.count <= most:
             return self._all()
-        if self._by_contraction is None:
-            return self._by_prefixes
-        if self._by_contraction.count != self.count:
-            raise MismatchError("the orders do not have the same count: this is a bug")
-        return self._by_contraction
+        return self._by_prefixes if self._by_contraction is None else self._by_contraction
 
     def _all(self) -> Few:
         """All solutions, once it is known that they are few enough."""
@@ -279,7 +275,7 @@ class Orders:
         if self._general is None:
             return None
         try:
-            return QuickGeneral(self._general, self._engine.threads)
+            return QuickGeneral(self._general, self._engine.threads, self._count)
         except TooExpensive:  # products of the sum pass one word
             return None
 

@@ -111,6 +111,7 @@ class TestLooks:
         self, looks: list[float], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(choose, "count_one", refuse)
+        monkeypatch.setattr(choose, "contracted", lambda _: None)
         found = solutions(BOARD, device="cpu", jobs=1)[:]
         for _ in range(2):
             with pytest.raises(TypeError, match=r"use \.count$"):

@@ -133,7 +133,7 @@ def evened(shares: NDArray[np.object_], symmetries: list[Symmetry]) -> NDArray[n
 
     Raises
     ------
-    ArithmeticError
+    MismatchError
         If one is no whole number: a share would be wrong.
     """
     cells, n = shares.shape

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.contraction.means import divided
 from gpusudoku.contraction.nine.tables import tables
-from gpusudoku.errors import MismatchError
 from gpusudoku.kernels.contraction.nine.arrays import Symmetries
 from gpusudoku.kernels.contraction.nine.environments import LIMB, Found
 
@@ -31,20 +28,6 @@ def exact(found: Found, factor: int) -> NDArray[np.object_]:
     return total
 
 
-def divided(numbers: NDArray[Any], divisor: int | NDArray[np.object_]) -> NDArray[Any]:
-    """Integers divided by one that divides them all.
-
-    Raises
-    ------
-    MismatchError
-        If it does not: a number would be wrong.
-    """
-    quotients: NDArray[Any] = numbers // divisor
-    if (quotients * divisor != numbers).any():
-        raise MismatchError("shares that are no whole numbers: this is a bug")
-    return quotients
-
-
 def in_box(
     pivot: int, summed: int, shares: NDArray[np.object_]
 ) -> tuple[NDArray[np.intp], NDArray[np.object_]]:
@@ -53,25 +36,6 @@ def in_box(
         shares, pivot, summed = shares.swapaxes(1, 2), summed, pivot
     places = INDICES[pivot - 3, :, summed].transpose(2, 0, 1)
     return places.ravel(), shares.ravel()
-
-
-def evened(shares: NDArray[np.object_], images: Sequence[NDArray[np.intp]]) -> NDArray[np.object_]:
-    """What shares of one pair of each orbit, times its size, are for all pairs together.
-
-    Symmetries take every pair of an orbit to each other, so each share becomes the mean of those
-    that they take it to. ``images`` are where they do (SHARES each).
-    """
-    if not images:
-        return shares
-    least, before = np.arange(SHARES), np.zeros(0, np.intp)
-    while not np.array_equal(least, before):
-        before = least
-        for image in images:
-            least = np.minimum(least, least[image])
-            np.minimum.at(least, image, least.copy())
-    sums, sizes = np.zeros(SHARES, object), np.bincount(least, minlength=SHARES)
-    np.add.at(sums, least, shares)
-    return divided(sums[least], sizes[least].astype(object))
 
 
 def image_of(symmetries: Symmetries, which: int) -> NDArray[np.intp]:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.nine.share_sums import SHARES, evened, image_of
+from gpusudoku.contraction.means import averaged
+from gpusudoku.contraction.nine.share_sums import SHARES, image_of
 from gpusudoku.contraction.nine.sum import Nine, stages
 from gpusudoku.contraction.nine.sweeper import (
     CHEAP_SECONDS,
@@ -155,7 +156,7 @@ class NineShares:
             If they are no whole numbers. Whether they add up is for the caller to check.
         """
         images = [image_of(self.room.workspace.symmetries, s) for s in range(self._found)]
-        return evened(sums, images).reshape(81, 9)
+        return averaged(sums, images).reshape(81, 9)
 
 
 class ShareWorker(Worker):
