@@ -55,9 +55,11 @@ class Slice:
     @property
     def count(self) -> int:
         """How many there are, exact at any size; it may take as long as ``gpusudoku.count``."""
-        with telling_interrupts():
-            self._orders.counted()
-        numbers = self._numbers
+        numbers = self._short()
+        if numbers is None:
+            with telling_interrupts():
+                self._orders.counted()
+            numbers = self._numbers
         return max(0, -((numbers.start - numbers.stop) // numbers.step))
 
     def __len__(self) -> int:
@@ -160,9 +162,8 @@ class Slice:
         """All of them in one array, uint8 (count, cells), in ascending order."""
         if copy is False:
             raise ValueError("solutions are no array: one has to be made")
-        return joined(self._ascending(), self.board, self.count).astype(
-            dtype or np.uint8, copy=False
-        )
+        found = joined(self._ascending(), self.board, self.count)
+        return found.astype(dtype or np.uint8, copy=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), self._orders, self._slices)

@@ -122,6 +122,14 @@ class TestLists:
         assert len(whole[part][1::2]) == len(SOLUTIONS[part][1::2])
         assert len(list(whole[part])) == wanted
 
+    def test_the_first_ones_are_counted_without_the_others(
+        self, whole: Solutions, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(choose, "count_one", lambda *_: pytest.fail("counted"))
+        monkeypatch.setattr(choose, "contracted", lambda _: pytest.fail("counted"))
+        assert (whole[:3].count, whole[2:9:3].count, whole[:3][5:].count) == (3, 3, 0)
+        assert np.asarray(whole[:3]).tolist() == [list(cells) for cells in SOLUTIONS[:3]]
+
     def test_arrays(self, whole: Solutions) -> None:
         assert np.asarray(whole).dtype == np.uint8
         assert np.array(whole[:3], np.int64).tolist() == [list(cells) for cells in SOLUTIONS[:3]]
