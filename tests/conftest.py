@@ -23,8 +23,11 @@ if NO_GPU is not None:
 # Compiling makes millions of objects that stay: looking for garbage less often saves a tenth.
 gc.set_threshold(100_000, 50, 100)
 
-# A shell that runs the tests in the background has Ctrl-C ignored, by them and all they start.
+# A shell that runs the tests in the background has Ctrl-C and more ignored, by all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+for name in ("SIGHUP", "SIGQUIT"):
+    if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_IGN:
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 settings.register_profile("gpusudoku", deadline=None, derandomize=True, max_examples=25)
 settings.load_profile("gpusudoku")
