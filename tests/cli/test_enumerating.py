@@ -45,6 +45,7 @@ class TestEnumerate:
     def test_the_board_that_is_too_expensive_is_named(self, run, file, monkeypatch):
         short_lists(monkeypatch)
         monkeypatch.setattr(choose, "MOST_SECONDS", 0.0)
+        monkeypatch.setattr(choose, "contracted", lambda _: None)
         boards = file(f"{ALL[0]}\n{EMPTY}\n")
         status, out, err = run("enumerate", boards, "--from", 0, "--to", 9)
         assert (status, out.splitlines()) == (0, [ALL[0], *ALL[:9]])
@@ -60,6 +61,7 @@ class TestEnumerate:
         """One line for what is too expensive, and an exit status; all else as without it."""
         short_lists(monkeypatch)
         monkeypatch.setattr(choose, "MOST_SECONDS", 0.0)
+        monkeypatch.setattr(choose, "contracted", lambda _: None)
         monkeypatch.setattr(many, "FEW", 2)
         few = "1234341221434..."
         wanted = run(*command, file(f"{ALL[0]}\n{few}\n"), "-q")[1].replace(":2:", ":3:")
