@@ -15,7 +15,7 @@ import numpy as np
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.lines import line_ends
 from gpusudoku.cli.objects import JsonLines
-from gpusudoku.cli.options import compose, own_option, statistics
+from gpusudoku.cli.options import Command, compose, own_option, statistics
 from gpusudoku.cli.output import Log, Output, open_log
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.records import Answers, Writer
@@ -63,13 +63,11 @@ def answering(
     """
     own = own_option(command)
     options = compose(
-        own(
-            "--format",
-            "form",
-            type=click.Choice(forms),
-            help=f"How to write answers; csv, tsv and jsonl have a record a board.  {plain}",
+        form_options(
+            command,
+            forms,
+            f"How to write answers; csv, tsv and jsonl have a record a board.  {plain}",
         ),
-        own("--json", "as_json", is_flag=True, help="The same as --format jsonl."),
         statistics(command),
         own(
             "--log",
@@ -102,6 +100,15 @@ def answering(
         return options(with_asked)
 
     return decorate
+
+
+def form_options(command: str, forms: Sequence[str], text: str) -> Callable[[Command], Command]:
+    """``--format``, with this help, and ``--json``; see ``asked_form``."""
+    own = own_option(command)
+    return compose(
+        own("--format", "form", type=click.Choice(forms), help=text),
+        own("--json", "as_json", is_flag=True, help="The same as --format jsonl."),
+    )
 
 
 def asked_form(form: str | None, as_json: bool) -> str | None:

@@ -25,7 +25,7 @@ from gpusudoku.cli.options import (
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.records import Answers, Writer
 from gpusudoku.cli.report import show_plan, show_stats, start_engine
-from gpusudoku.cli.source import Source, place_of
+from gpusudoku.cli.source import Source
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import Count, Counts
@@ -123,7 +123,7 @@ def _counted(
     for board in watched(source.singles()):
         results = Counts.of(board, one(board, options), options.limit)
         if check is not None:
-            with naming(one.place(board)):
+            with naming(source.place(board)):
                 check(results)
         yield delivery.prepare(Answers(results))
         if source.single and stats:
@@ -142,7 +142,7 @@ class _One:
         """Count the board of a batch of one."""
         from gpusudoku.planning.run import count_board
 
-        place = self.place(board)
+        place = self._source.place(board)
 
         def looking(seconds: float) -> None:
             self._line.clear()
@@ -163,10 +163,6 @@ class _One:
                 planned=planned,
                 progress=self._line.update,
             )
-
-    def place(self, board: Batch) -> str:
-        """Where the board stands, as messages begin with it; nothing for the only board."""
-        return "" if self._source.single else place_of(board, 0)
 
 
 class _Plain(Writer):

@@ -125,7 +125,7 @@ class Listing:
         if self._chosen.by_number or _is_contracted(board, options):
             yield from self._by_number(board)
             return
-        self._line.expected = expect_listing(board[0], options, engine, self._place(board))
+        self._line.expected = expect_listing(board[0], options, engine, self._source.place(board))
         yield from list_board(board, options, engine, progress, self._take(board))
 
     def _by_number(self, board: Batch) -> Generator[Listed, None, None]:
@@ -154,12 +154,8 @@ class Listing:
         with self._line.working():
             number = self._chosen.most(solutions, _is_contracted(board, self._options))
         if number is not None:
-            ascending, place = self._chosen.ascending, self._place(board)
+            ascending, place = self._chosen.ascending, self._source.place(board)
             self._line.expected = expect_numbered(number, ascending, self._engine, place)
-
-    def _place(self, board: Batch) -> str:
-        """Where a board stands, for what is said of it in a batch."""
-        return "" if self._source.single else place_of(board, 0)
 
     def _take(self, board: Batch) -> Callable[[SearchStats], None] | None:
         """What takes the statistics of the search of a board; None if nothing does."""

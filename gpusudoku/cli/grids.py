@@ -10,7 +10,6 @@ from functools import wraps
 from itertools import repeat
 from typing import Any
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,8 +19,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Places
 from gpusudoku.board.text import DIGITS
-from gpusudoku.cli.answering import asked_form
-from gpusudoku.cli.options import compose, own_option
+from gpusudoku.cli.answering import asked_form, form_options
 from gpusudoku.cli.records import distinct
 from gpusudoku.cli.tables import OneHeader, as_row
 
@@ -30,16 +28,10 @@ FORMS = (*formats.FORMATS, "jsonl")
 
 def solution_form(command: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """The options of a command that choose the form of solutions; it gets one, ``form``."""
-    own = own_option(command)
-    options = compose(
-        own(
-            "--format",
-            "form",
-            type=click.Choice(FORMS),
-            help="How to write solutions; csv, tsv and jsonl tell the board of each, too."
-            "  [default: line]",
-        ),
-        own("--json", "as_json", is_flag=True, help="The same as --format jsonl."),
+    options = form_options(
+        command,
+        FORMS,
+        "How to write solutions; csv, tsv and jsonl tell the board of each, too.  [default: line]",
     )
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:

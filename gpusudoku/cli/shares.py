@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from gpusudoku.cli.answering import asked_form
+from gpusudoku.cli.answering import asked_form, form_options
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
@@ -35,14 +35,12 @@ own = own_option("shares")
 
 @click.command()
 @boards_argument
-@own(
-    "--format",
-    "form",
-    type=click.Choice(["text", "csv", "jsonl"]),
-    help="How to write shares; csv has a record a cell, jsonl an object a board."
+@form_options(
+    "shares",
+    ["text", "csv", "jsonl"],
+    "How to write shares; csv has a record a cell, jsonl an object a board."
     "  [default: text for one board, jsonl for a batch]",
 )
-@own("--json", "as_json", is_flag=True, help="The same as --format jsonl.")
 @own(
     "--halving",
     type=click.IntRange(min=1),

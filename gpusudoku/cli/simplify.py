@@ -16,7 +16,7 @@ from gpusudoku.cli.messages import note, tell
 from gpusudoku.cli.options import Reading, boards_argument, own_option, reading
 from gpusudoku.cli.output import show
 from gpusudoku.cli.report import announce_compiling
-from gpusudoku.cli.source import Source, place_of
+from gpusudoku.cli.source import Source
 from gpusudoku.search.techniques import (
     GROUPS,
     TECHNIQUES,
@@ -70,7 +70,7 @@ def simplify(
     announce_compiling()
     totals = Totals()
     for batch in source.singles():
-        board, name = batch[0], "" if source.single else place_of(batch, 0)
+        board, name = batch[0], source.place(batch)
         start = time.perf_counter()
         result = simplify(board, techniques)
         totals.add(board, result, time.perf_counter() - start)

@@ -60,6 +60,10 @@ class Source:
         """The share of the files' bytes that has been read, None where nobody knows."""
         return self._meter.share()
 
+    def place(self, boards: Batch, index: int = 0) -> str:
+        """The place of a board, as messages begin with it in a batch; nothing of a single one."""
+        return "" if self.single else place_of(boards, index)
+
     def __iter__(self) -> Iterator[Board]:
         return chain.from_iterable(self.batches())
 
@@ -98,8 +102,7 @@ class Source:
             if self._contradictory == MOST_CONFLICTS:
                 return
             if board.conflicts:
-                name = "" if self.single else place_of(boards, index)
-                note(f"{name}{_conflicts(board)}: no solution")
+                note(f"{self.place(boards, index)}{_conflicts(board)}: no solution")
                 self._contradictory += 1
                 if self._contradictory == MOST_CONFLICTS:
                     note("more boards whose clues contradict each other are not named")
