@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from math import inf
 from typing import Any
@@ -15,6 +14,7 @@ from gpusudoku.board.batch import Batch, sort_keys
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.spread import spread
 from gpusudoku.options import Options
 from gpusudoku.orders.protocol import as_texts
 from gpusudoku.planning.batch import find_solutions
@@ -79,12 +79,10 @@ def find_each(
     places = np.argsort(roots.astype(np.min_scalar_type(len(boards))), kind="stable")
     ordered = np.empty_like(rows)
 
-    def sort(part: slice) -> None:
+    def sort(part: slice, *_: object) -> None:
         ordered[part] = in_order(rows.take(places[part], axis=0))
 
-    with ThreadPoolExecutor(engine.threads) as pool:
-        for _ in pool.map(sort, parts):
-            pass
+    spread(sort, parts, [None] * engine.threads)
     return ordered, counts
 
 
