@@ -53,6 +53,19 @@ def allowed_by(board: Board) -> Iterator[tuple[int, ...]]:
             yield cells
 
 
+def sizes_of_blocks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Gets the number of boards of every block that is counted from now on."""
+    sizes: list[int] = []
+
+    def count_block(block: Batch, *others: Any) -> Any:
+        sizes.append(len(block))
+        return original(block, *others)
+
+    original = counts.count_block
+    monkeypatch.setattr(counts, "count_block", count_block)
+    return sizes
+
+
 def order_of(board: Board, known: list[Any], jobs: int = 1) -> Ascending:
     return Ascending(board, Options(), CpuEngine(jobs), CpuEngine(jobs), lambda: len(known))
 
@@ -194,14 +207,7 @@ class TestCounts:
             list(known)
 
     def test_digits_that_are_alike_are_counted_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        asked: list[int] = []
-
-        def count_block(block: Batch, *others: Any) -> Any:
-            asked.append(len(block))
-            return original(block, *others)
-
-        original = counts.count_block
-        monkeypatch.setattr(counts, "count_block", count_block)
+        asked = sizes_of_blocks(monkeypatch)
         board = Board([1, *[0] * 15])
         known = counts_of_digits(board, 5, [1, 2, 3, 4], Options(), CpuEngine(1), 60)
         expected = [naive.count(Board([1, *[0] * 4, d, *[0] * 10])) for d in (1, 2, 3, 4)]
@@ -213,14 +219,7 @@ class TestCounts:
         self, clues: list[int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """If all solutions are known: those that are alike are not counted, and the others are."""
-        asked: list[int] = []
-
-        def count_block(block: Batch, *others: Any) -> Any:
-            asked.append(len(block))
-            return original(block, *others)
-
-        original = counts.count_block
-        monkeypatch.setattr(counts, "count_block", count_block)
+        asked = sizes_of_blocks(monkeypatch)
         board = Board([*clues, *[0] * (16 - len(clues))])
         cell, digits = 5, [d for d in range(1, 5) if int(board.candidates[5]) >> d - 1 & 1]
         expected = [
