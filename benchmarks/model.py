@@ -1,27 +1,21 @@
-"""How the time grows: laws fitted to recorded results, a figure, and what they predict.
+"""How the time grows: laws fitted to recorded results, and what they predict.
 
 The law of the search is fitted to the number of solutions (results/bench.json), that of the
 contraction to the numbers of clues and of different digits among them (results/contraction.json).
 Nothing is measured here.
 
-    python benchmarks/model.py              prints the laws, draws results/plots/model.svg and .png
+    python benchmarks/model.py              prints the laws
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
-from typing import Any
 
-import click
 import numpy as np
 from machine import RESULTS, recorded
 from script import command, table
 
 from gpusudoku.bench import tables
-from gpusudoku.bench.drawing import COLOURS, digest, entitle, log_axis, save, style
 from gpusudoku.bench.model import PowerLaw, search_law
 from gpusudoku.bench.summary import Row
 from gpusudoku.errors import InputError
@@ -29,7 +23,6 @@ from gpusudoku.kernels.search.layout import layout_of
 from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 
-SOURCES = [RESULTS / f"{name}.json" for name in ("bench", "contraction")]
 LEAST_CLUES = 8
 """The fewest clues of the fit: below, the orbits of free digits make contractions quicker again."""
 EMPTY_BOARD = 6_670_903_752_021_072_936_960
@@ -126,65 +119,10 @@ def large_rate() -> float:
     )
 
 
-def draw(folder: Path) -> list[Path]:
-    """Draw both laws and their points, side by side; returns the files written."""
-    return save(_figures, str(folder), digest(*(path.read_text("utf-8") for path in SOURCES)))
-
-
-def _figures(pyplot: Any) -> Iterator[tuple[str, Any]]:
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4.8))
-    draw_search(left)
-    draw_contraction(right)
-    machine = tables.read_json(str(RESULTS / "bench.json"))[1]
-    entitle(figure, "Laws of search and contraction", machine, "medians")
-    yield "model", figure
-
-
-def draw_search(axes: Any) -> None:
-    """Draw the law of the search, dashed beyond the 9x9 boards that it was fitted to."""
-    law = law_of_search()
-    points = [
-        (row["solutions"], row["median"])
-        for row in suite_rows()
-        if (row["method"], row["jobs"]) == ("search", 1) and row["solutions"] and row["median"]
-        and row["clues"] + row["empty_cells"] == 81
-    ]  # fmt: skip
-    axes.plot(*zip(*points, strict=True), "o", color=COLOURS[0], label="9x9 boards")
-    text = f"solutions^{law.exponent:.2f}"
-    for ends, line, label in (
-        ([law.least, law.most], "-", text),
-        ([law.most, 10 * law.most], "--", "the same, extrapolated"),
-    ):
-        axes.plot(ends, law.at(ends), line, color="black", label=label)
-    log_axis(axes.xaxis, [solutions for solutions, _ in points])
-    log_axis(axes.yaxis, [seconds for _, seconds in points], seconds=True)
-    axes.set(xlabel="solutions", ylabel="time of a search, 1 thread")
-    axes.legend(loc="upper left")
-
-
-def draw_contraction(axes: Any) -> None:
-    """Draw the median time of random boards by clues and different digits."""
-    groups = defaultdict(list)
-    for clues, digits, seconds in random_runs():
-        groups[min(digits, 9), clues].append(seconds)
-    medians = {key: median(some) for key, some in groups.items() if len(some) > 4}
-    for number, digits in enumerate((3, 5, 7, 8, 9)):
-        line = sorted((k, middle) for (d, k), middle in medians.items() if d == digits)
-        if line:
-            label = f"{digits} different digits"
-            axes.plot(*zip(*line, strict=True), linestyle="-", label=label, **style(number))
-    log_axis(axes.yaxis, medians.values(), seconds=True)
-    axes.set(xlabel="clues of a random board", ylabel="time of a contraction, 2 threads")
-    axes.legend()
-
-
 @command("model")
-@click.option("--plots", default=str(RESULTS / "plots"), help="Folder for the figure.")
-def main(plots: str) -> None:
-    """Fit, print, draw."""
+def main() -> None:
+    """Fit, print."""
     show()
-    for path in draw(Path(plots)):
-        click.echo(f"{path} written", err=True)
 
 
 if __name__ == "__main__":

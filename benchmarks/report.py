@@ -1,7 +1,7 @@
 """The whole CPU report: all scripts in turn, results, figures and the tables of the documentation.
 
     python benchmarks/report.py               under 20 minutes on two cores, with progress
-    python benchmarks/report.py bench model   some parts only
+    python benchmarks/report.py bench peers   some parts only
 
 Some parts need lists of puzzles that cannot be redistributed; options name their files. A part
 without its lists is left out, and a part whose packages are missing fails. Not in the report,
@@ -66,7 +66,6 @@ def commands(batches: Sequence[str], lists: dict[str, str | None]) -> dict[str, 
         "techniques": [script("techniques", *given)] if given else [],
         "documents": [script("documents")],
         "peers": [script("peers", "--limit", "8", "--repeats", "1")],
-        "model": [script("model")],
         "readme": [script("readme")],
     }  # fmt: skip
 

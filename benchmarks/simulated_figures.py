@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,23 +15,51 @@ from script import Run
 from gpusudoku import collection
 from gpusudoku.bench import tables
 from gpusudoku.bench.correlations import VARIABLES, correlation, matrix
-from gpusudoku.bench.drawing import COLOURS, beside, digest, entitle, key, log_axis, save, style
+from gpusudoku.bench.curves import DOUBLINGS, speed_up_axes
+from gpusudoku.bench.drawing import (
+    COLOURS,
+    WIDTH,
+    Figures,
+    above,
+    entitle,
+    grid_of,
+    key,
+    save,
+    set_log,
+    short,
+    style,
+)
+from gpusudoku.bench.plots import SPACE, Figure
 from gpusudoku.errors import InputError
 
 PUBLISHED_ON = 64
 """The number of cores of the published correlations."""
 COSTS_NOTE = (
-    "the costs of all steps were measured on one core of this machine; the rest is computed"
+    "Simulated: each step is charged with its cost on one core of this machine; nothing spreads."
 )
+MEASURED_NOTE = "Measured: short bars at 2 cores, medians of several runs on this machine."
+PUBLISHED_NOTE = "Published: means of three runs."
+COEFFICIENTS = "Pearson's coefficients; of the search space the logarithm."
 SHORT_SECONDS = 0.01
 """Boards that one core counts sooner are drawn pale: what is left out matters to them."""
-PALE_NOTE = f"pale: boards that one core counts in less than {SHORT_SECONDS:g} s"
+PALE_NOTE = f"Pale: boards that one core counts in less than {1000 * SHORT_SECONDS:g} ms."
+FLOOR = 0.1
+"""Lines may leave a figure below this speed-up."""
+FEW = ("1d", "2e", "2f")
+"""The boards of the small figure, from little to much work."""
 PANELS = {
-    (1e20, True): "cutoff 1e20: one core makes\na long frontier, the others wait",
-    (1e40, False): "cutoff 1e40, nothing shared later:\nfew tasks, which end at different times",
-    (None, True): "as it is: a short frontier,\nand those who wait are given boards",
+    (1e20, True): "cutoff $10^{20}$: one core makes a long frontier, the others wait",
+    (1e40, False): "cutoff $10^{40}$, nothing shared later: few tasks, of unlike length",
+    (None, True): "no cutoff: a short frontier, and those who wait are given boards",
 }
 """What the pictures of busy cores show, by cutoff and sharing."""
+LABELS = ["searching", "Python: frontier, tasks, sharing"]
+MEASURED: dict[str, Any] = {"marker": "_", "markersize": 11, "linestyle": "", "alpha": 1.0}
+SHARED: dict[bool, dict[str, Any]] = {
+    True: {"linestyle": "-"},
+    False: {"linestyle": "--", "fillstyle": "none"},
+}
+"""The lines of runs with and without boards that are handed over."""
 
 
 def measured_speed_ups(path: Path, threads: int = 2) -> dict[str, float]:
@@ -83,46 +111,45 @@ def simulated_points(runs: list[Run], workers: int) -> dict[str, dict[str, float
 
 def draw(path: Path, folder: Path) -> list[Path]:
     """Draw all figures of a recorded file; returns the files written."""
+    return save(figures_of(path), str(folder))
+
+
+def figures_of(path: Path) -> Figures:
+    """What draws all figures of a recorded file."""
     results = recorded(path)
-    figures = partial(_figures, results["runs"], results["machine"])
-    return save(figures, str(folder), digest(path.read_text(encoding="utf-8")))
+    return partial(_entitled, results["runs"], results["machine"])
 
 
-def _figures(runs: list[Run], machine: dict[str, Any], pyplot: Any) -> Iterable[tuple[str, Any]]:
+def _entitled(runs: list[Run], machine: dict[str, Any], pyplot: Any) -> Iterable[tuple[str, Any]]:
+    for name, title, figure, notes in _figures(runs, pyplot):
+        entitle(figure, title, machine, COSTS_NOTE, *notes)
+        yield name, figure
+
+
+def _figures(runs: list[Run], pyplot: Any) -> Iterable[Figure]:
     seconds = plain(runs)
-    for name, rows, title in (
-        ("speed-up", ["1", "2"], "Speed-up over cores: simulated above, published below"),
-        ("speed-up-more", ["a", "b"], "Speed-up over cores, simulated"),
+    for name, rows, title, notes in (
+        ("speed-up", "12", "simulated above, published below", [PUBLISHED_NOTE]),
+        ("speed-up-more", "ab", "simulated", []),
     ):
-        if any(board[0] in rows for board in seconds):
-            figure = _speed_ups(seconds, rows, pyplot)
-            entitle(figure, title, machine, f"{COSTS_NOTE}; {PALE_NOTE}")
-            yield name, figure
+        series = [row for row in rows if any(board[0] == row for board in seconds)]
+        if series:
+            title = f"Speed-up of a search on several cores: {title}"
+            figure = _speed_ups(seconds, series, pyplot)
+            yield name, title, figure, [MEASURED_NOTE, *notes, PALE_NOTE]
+    if set(FEW) <= set(seconds):
+        title = "How many times as fast all solutions are counted on several cores as on one"
+        yield "many-cores", title, _few(seconds, pyplot), [MEASURED_NOTE, PUBLISHED_NOTE]
     if any(not run["sharing"] for run in runs):
-        figure = _cutoffs(runs, pyplot)
-        entitle(
-            figure,
-            f"Simulated: speed-up over the cutoff, {_cutoff_board(runs)}",
-            machine,
-            COSTS_NOTE,
-        )
-        yield "cutoff", figure
+        title = f"Simulated speed-up over the cutoff, {_cutoff_board(runs)}"
+        yield "cutoff", title, _cutoffs(runs, pyplot), [SPACE]
     if any("busy" in run for run in runs):
-        figure = _busy([run for run in runs if "busy" in run], pyplot)
-        entitle(
-            figure,
-            f"Simulated: how many of 16 cores work, {_cutoff_board(runs)}",
-            machine,
-            COSTS_NOTE,
-        )
-        yield "utilisation", figure
-    both = set(SPEED_UPS) & set(simulated_points(runs, PUBLISHED_ON))
-    if len(both) == len(SPEED_UPS):
-        title = "Correlations of the boards 1a to 2f"
-        figure = _correlations(runs, pyplot)
-        spread = "Pearson's coefficients; of the search space the logarithm"
-        entitle(figure, title, machine, f"{COSTS_NOTE}\n{spread}")
-        yield "correlation", figure
+        some = [run for run in runs if "busy" in run]
+        title = f"How many of {some[0]['workers']} simulated cores work, {_cutoff_board(runs)}"
+        yield "utilisation", title, _busy(some, pyplot), []
+    if set(SPEED_UPS) <= set(simulated_points(runs, PUBLISHED_ON)):
+        title = "What the speed-up goes with: correlations of the boards 1a to 2f"
+        yield "correlation", title, _correlations(runs, pyplot), [COEFFICIENTS, SPACE]
 
 
 def _cutoff_board(runs: list[Run]) -> str:
@@ -133,103 +160,137 @@ def _speed_ups(seconds: dict[str, dict[int, float]], rows: list[str], pyplot: An
     """A panel for every series, and one below for what was published of it."""
     measured = measured_speed_ups(RESULTS / "bench.json")
     published = [row for row in rows if any(name[0] == row for name in SPEED_UPS)]
-    high = 2 if published else 1
-    figure, panels = pyplot.subplots(
-        high, len(rows), figsize=(9.4, 3.9 * high + 0.6), sharex=True, sharey=True, squeeze=False
-    )
-    most = max(max(line) for line in seconds.values())
-    for column, series in enumerate(rows):
-        names = [name for name in seconds if name[0] == series]
-        for number, name in enumerate(names):
-            line = {n: seconds[name][1] / s for n, s in sorted(seconds[name].items())}
+    figure, panels = grid_of(pyplot, len(rows + published), 3.1, sharex=True, sharey=True)
+    cores, high = _axes_of(seconds)
+    for axes, row in zip(panels, rows, strict=False):
+        linear, handles = speed_up_axes(axes, cores, high), []
+        for number, name in enumerate(name for name in seconds if name[0] == row):
             pale = 1.0 if seconds[name][1] >= SHORT_SECONDS else 0.3
-            panels[0][column].plot(line.keys(), line.values(), label=name, markersize=4,
-                                   linewidth=1.2, alpha=pale, **style(number))  # fmt: skip
+            looks = {"linestyle": "-", "alpha": pale, **style(number)}
+            axes.plot(*_line(seconds[name]), markersize=4, linewidth=1.2, **looks)
+            handles.append(key(name, markersize=4, **looks))
             if name in measured:
-                looks = style(number) | {"marker": "_"}
-                panels[0][column].plot(2, measured[name], markersize=11, **looks)
-        panels[0][column].set_title(f"series {series}: simulated, and — measured on 2 cores")
-        if series in published:
-            for number, name in enumerate(name for name in SPEED_UPS if name[0] == series):
-                panels[1][column].plot(CORES, SPEED_UPS[name], label=name, markersize=4,
-                                       linewidth=1.2, **style(number))  # fmt: skip
-            panels[1][column].set_title(f"series {series}: {SOURCE}, measured")
-    for axes in panels.flat:
-        axes.plot([1, most], [1, most], color="black", linewidth=1, label="linear")
-        log_axis(axes.xaxis, [1, most])
-        log_axis(axes.yaxis, [0.05, most])
-        ticks = [1, 2, 4, 8, 16, 32, 64, 128]
-        axes.set_xticks(ticks, [str(tick) for tick in ticks])
-        ticks = [0.1, 0.25, 0.5, *ticks]
-        axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-        axes.minorticks_off()
-        axes.legend(ncols=2, fontsize=8, loc="upper left")
-        axes.set_ylim(0.09, 1.1 * most)
-    for axes in panels[-1]:
-        axes.set_xlabel("cores")
-    for axes in panels[:, 0]:
-        axes.set_ylabel("speed-up over 1 core")
+                axes.plot(2, measured[name], **looks | MEASURED)
+        above(axes, [*handles, linear], 5, f"series {row}: simulated, and measured")
+    for axes, row in zip(panels[len(rows) :], published, strict=True):
+        linear, handles = speed_up_axes(axes, cores, high), []
+        for number, name in enumerate(name for name in SPEED_UPS if name[0] == row):
+            looks = {"linestyle": "-", "markersize": 4, "linewidth": 1.2, **style(number)}
+            axes.plot(CORES, SPEED_UPS[name], **looks)
+            handles.append(key(name, **looks))
+        above(axes, [*handles, linear], 5, f"series {row}: {SOURCE}")
+    _label(panels)
     return figure
+
+
+def _few(seconds: dict[str, dict[int, float]], pyplot: Any) -> Any:
+    """Ours and what was published of three boards, in one panel."""
+    measured = measured_speed_ups(RESULTS / "bench.json")
+    figure, axes = pyplot.subplots(figsize=(WIDTH, 5.0))
+    some = {name: seconds[name] for name in FEW}
+    linear, handles = speed_up_axes(axes, *_axes_of(some)), []
+    for number, name in enumerate(FEW):
+        looks = style(number) | {"markersize": 5}
+        axes.plot(*_line(some[name]), **looks, linestyle="-")
+        axes.plot(CORES, SPEED_UPS[name], **looks, linestyle="--", fillstyle="none")
+        if name in measured:
+            axes.plot(2, measured[name], **looks | MEASURED)
+        count = collection.entry(name).count
+        handles.append(key(f"board {name}, {count:,} solutions", **looks))
+    handles += [
+        linear,
+        key("gpusudoku, simulated", color="black", marker="o", linestyle="-"),
+        key(f"{SOURCE}, published", color="black", marker="o", linestyle="--", fillstyle="none"),
+        key("gpusudoku, measured on 2 cores", color="black", **MEASURED),
+    ]
+    above(axes, handles, 2)
+    _label([axes])
+    return figure
+
+
+def _line(seconds: dict[int, float]) -> tuple[list[int], list[float]]:
+    """Numbers of cores, and the speed-up on each."""
+    cores = sorted(seconds)
+    return cores, [seconds[1] / seconds[number] for number in cores]
+
+
+def _axes_of(seconds: dict[str, dict[int, float]]) -> tuple[list[int], list[float]]:
+    """All numbers of cores, and the range of the speed-ups that are shown."""
+    cores = sorted({number for line in seconds.values() for number in line})
+    least = min(min(_line(line)[1]) for line in seconds.values())
+    return cores, [max(FLOOR, min(1.0, least)), cores[-1]]
+
+
+def _label(panels: Sequence[Any]) -> None:
+    """Name the axes of panels, two beside each other, and let no line widen them downwards."""
+    for axes in panels:
+        axes.set_ylim(bottom=max(0.9 * FLOOR, axes.get_ylim()[0]))
+    for axes in panels[-2:]:
+        axes.set_xlabel("cores")
+    for axes in panels[::2]:
+        axes.set_ylabel("speed-up over 1 core")
 
 
 def _cutoffs(runs: list[Run], pyplot: Any) -> Any:
     """The speed-up against the cutoff, with and without boards handed over later."""
-    figure, axes = pyplot.subplots(figsize=(8.8, 4.6))
+    figure, axes = pyplot.subplots(figsize=(WIDTH, 5.2))
     board = next(run["board"] for run in runs if run["cutoff"] is not None)
     alone = plain(runs)[board][1]
-    some = [run for run in runs if run["board"] == board and "busy" not in run]
-    workers = sorted({run["workers"] for run in some if run["cutoff"] is not None})
+    some = [run for run in runs if run["board"] == board and "busy" not in run and run["cutoff"]]
+    workers = sorted({run["workers"] for run in some})
+    cutoffs = sorted({run["cutoff"] for run in some})
+    none, speed_ups = 1e4 * cutoffs[-1], []
     for number, count in enumerate(workers):
-        looks = style(number)
-        level = alone / plain(runs)[board][count]
-        axes.axhline(level, color=looks["color"], linewidth=0.8, linestyle=":")
-        for sharing, line in ((True, "-"), (False, "--")):
-            points = sorted(
-                (run["cutoff"], alone / run["seconds"]) for run in some
-                if (run["workers"], run["sharing"]) == (count, sharing)
-                and run["cutoff"] is not None
-            )  # fmt: skip
-            axes.plot(*zip(*points, strict=True), linestyle=line, **looks)
-    log_axis(axes.xaxis, [1e15, 1e43])
-    log_axis(axes.yaxis, [1, 40])
-    ticks = [0.5, 1, 2, 4, 8, 16, 32, 64]
-    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.set(xlabel="cutoff: the largest search space of a board of the frontier",
+        for sharing, line in SHARED.items():
+            points = sorted((run["cutoff"], alone / run["seconds"]) for run in some
+                            if (run["workers"], run["sharing"]) == (count, sharing))  # fmt: skip
+            axes.plot(*zip(*points, strict=True), **line, **style(number))
+            speed_ups += [value for _, value in points]
+        speed_ups.append(alone / plain(runs)[board][count])
+        axes.plot(none, speed_ups[-1], **style(number))
+    set_log(axes.xaxis, [*cutoffs, none], lambda x: "none\ngiven" if x == none else short(x))
+    set_log(axes.yaxis, DOUBLINGS, short)
+    axes.minorticks_off()
+    axes.set(xlabel="cutoff: boards are split until each has so small a search space",
              ylabel="speed-up over 1 core without cutoff")  # fmt: skip
     handles = [key(f"{count} cores", **style(i)) for i, count in enumerate(workers)]
     handles += [
-        key("boards handed over\nto cores that wait", color="black", linestyle="-"),
-        key("each core keeps\nwhat it has", color="black", linestyle="--"),
-        key("no cutoff given", color="black", linestyle=":"),
+        key("boards handed over to cores that wait", color="black", **SHARED[True]),
+        key("each core keeps what it has", color="black", marker="o", **SHARED[False]),
     ]
-    beside(axes, handles)
+    above(axes, handles, 2)
     return figure
 
 
 def _busy(runs: list[Run], pyplot: Any) -> Any:
-    """What the cores do, over time."""
-    figure, panels = pyplot.subplots(1, len(runs), figsize=(10.5, 3.9), sharey=True, squeeze=False)
-    for axes, run in zip(panels[0], runs, strict=True):
+    """What the cores do, over time: a panel for every run, below each other."""
+    size = (WIDTH, 1.7 * len(runs) + 1.4)
+    figure, panels = pyplot.subplots(len(runs), 1, figsize=size, sharex=True, squeeze=False)
+    for axes, run in zip(panels[:, 0], runs, strict=True):
         lines, seconds = run["busy"], run["seconds"]
         bins = len(lines["search"])
         edges = 1e3 * seconds * (np.arange(bins) + 0.5) / bins
-        axes.stackplot(edges, lines["search"], lines["python"], colors=[COLOURS[0], COLOURS[5]],
-                       labels=["searching", "Python: frontier,\ntasks, sharing"])  # fmt: skip
-        axes.set(xlim=(0, 1e3 * seconds), ylim=(0, run["workers"]), xlabel="time, ms")
-        axes.set_title(PANELS.get((run["cutoff"], run["sharing"]), ""), fontsize=9)
-    panels[0][0].set_ylabel("cores at work")
-    panels[0][min(1, len(runs) - 1)].legend(loc="upper right")
+        areas = axes.stackplot(edges, lines["search"], lines["python"], labels=LABELS,
+                               colors=[COLOURS[0], COLOURS[5]])  # fmt: skip
+        areas[1].set_hatch("////")
+        axes.set(ylim=(0, run["workers"]), yticks=np.arange(0, run["workers"] + 1, 4))
+        title = PANELS.get((run["cutoff"], run["sharing"]), "")
+        above(axes, areas if run is runs[0] else [], 2, title)
+    panels[-1, 0].set(xlabel="time, ms", xlim=(0, None))
+    panels[len(runs) // 2, 0].set_ylabel("cores at work")
     return figure
 
 
 def _correlations(runs: list[Run], pyplot: Any) -> Any:
-    """Ours on 2 threads, ours on as many cores as theirs, and theirs."""
+    """Ours on 2 threads and as simulated, ours on as many cores as theirs, and theirs."""
     assert tuple(VARIABLES) == CORRELATED
     measured = measured_points(RESULTS / "bench.json", 2)
-    computed = simulated_points(runs, PUBLISHED_ON)
     matrices: dict[str, Any] = {}
     if set(SPEED_UPS) <= set(measured):
         matrices["measured on 2 threads"] = matrix([measured[name] for name in SPEED_UPS])
-    matrices[f"simulated on {PUBLISHED_ON} cores"] = matrix([computed[n] for n in SPEED_UPS])
-    matrices[f"{SOURCE}, on {PUBLISHED_ON} cores"] = np.array(CORRELATIONS)
-    return correlation(matrices, pyplot, beside=3)
+    for number in (2, PUBLISHED_ON):
+        computed = simulated_points(runs, number)
+        if set(SPEED_UPS) <= set(computed):
+            matrices[f"simulated on {number} cores"] = matrix([computed[n] for n in SPEED_UPS])
+    matrices[f"{SOURCE}, {PUBLISHED_ON} cores"] = np.array(CORRELATIONS)
+    return correlation(matrices, pyplot)

@@ -58,9 +58,9 @@ def correlated(
     }
 
 
-def correlation(matrices: Mapping[str, ArrayLike], pyplot: Any, beside: int = 2) -> Any:
-    """Draw matrices, some beside each other."""
-    figure, panels = grid_of(pyplot, len(matrices), 3.9, 3.9, beside)
+def correlation(matrices: Mapping[str, ArrayLike], pyplot: Any) -> Any:
+    """Draw matrices, two beside each other."""
+    figure, panels = grid_of(pyplot, len(matrices), 2.9, sharex=True, sharey=True)
     names = list(VARIABLES)
     for axes, (title, values) in zip(panels, matrices.items(), strict=True):
         table = np.asarray(values)

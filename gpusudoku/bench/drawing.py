@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from hashlib import sha256
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
-from math import log10
+from math import ceil, floor, log10
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
+from gpusudoku.bench.fingerprint import fingerprint
 from gpusudoku.bench.machine import heading
 from gpusudoku.errors import GpusudokuError, InputError
 
+Figures = Callable[[Any], Iterable[tuple[str, Any]]]
+"""Draws figures with pyplot, each with its name."""
+WIDTH = 6.8
+"""Inches. So narrow that letters can still be read where a figure is as wide as a telephone."""
+SINGLE = 5.4
+"""The width of a figure with one panel in a grid, in inches."""
+LARGE_LETTERS, SMALL_LETTERS = 12, 15
+"""So many letters of a title, and of a note, fit into an inch."""
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999"]
 """The palette of Okabe and Ito, whose colours the colour-blind can tell apart."""
 MARKERS = "osD^vPX*"
@@ -25,6 +34,7 @@ STYLE: dict[Any, Any] = {
     "figure.constrained_layout.use": True,
     "legend.frameon": False,
     "legend.fontsize": 9,
+    "legend.title_fontsize": 10,
     "svg.hashsalt": "gpusudoku",  # the same figure is the same file
 }
 UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6}
@@ -42,17 +52,30 @@ def require() -> None:
         raise GpusudokuError("--plot needs matplotlib (the extra 'bench', as in '.[bench]')")
 
 
-def digest(*texts: str) -> str:
-    """What tells recorded results from others; an SVG names the results that it was drawn from."""
-    return f"results {sha256(''.join(texts).encode()).hexdigest()[:16]}"
+def each(figures: Figures) -> Iterator[tuple[str, Any]]:
+    """What ``figures(pyplot)`` draws, name by name; a figure is closed before the next is drawn.
+
+    Raises
+    ------
+    GpusudokuError
+        If matplotlib is not installed.
+    """
+    require()
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from matplotlib import pyplot
+
+    with mpl.rc_context(STYLE):
+        for name, figure in figures(pyplot):
+            yield name, figure
+            pyplot.close(figure)
 
 
-def save(
-    figures: Callable[[Any], Iterable[tuple[str, Any]]], folder: str, results: str
-) -> list[Path]:
-    """Write what ``figures(pyplot)`` draws, name by name, as SVG and PNG; returns the files.
+def save(figures: Figures, folder: str) -> list[Path]:
+    """Write figures as SVG and PNG; returns the files.
 
-    ``results`` is the ``digest`` of what is drawn.
+    An SVG has the ``fingerprint`` of what it shows in its description.
 
     Raises
     ------
@@ -61,35 +84,29 @@ def save(
     InputError
         If the folder cannot be written.
     """
-    require()
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    from matplotlib import pyplot
-
-    kinds: dict[str, dict[str, Any]] = {"svg": {"Date": None, "Description": results}, "png": {}}
     written = []
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        with mpl.rc_context(STYLE):
-            for name, figure in figures(pyplot):
-                for kind, metadata in kinds.items():
-                    path = Path(folder, f"{name}.{kind}")
-                    figure.savefig(path, dpi=150, metadata=metadata)
-                    written.append(path)
-                pyplot.close(figure)
+        for name, figure in each(figures):
+            metadata = {"svg": {"Date": None, "Description": fingerprint(figure)}, "png": {}}
+            for kind, words in metadata.items():
+                path = Path(folder, f"{name}.{kind}")
+                figure.savefig(path, dpi=150, metadata=words)
+                written.append(path)
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}, expected a folder to write to") from None
     return written
 
 
-def entitle(figure: Any, title: str, machine: dict[str, Any], spread: str) -> None:
-    """Put a title over a figure, and under it where the data come from and what bars mean."""
+def entitle(figure: Any, title: str, machine: dict[str, Any], *notes: str) -> None:
+    """Put a title over a figure, and under it where the data come from and what its marks mean."""
     source = heading(machine)
     if machine.get("commit"):
         source += f", commit {machine['commit']}"
-    figure.suptitle(title)
-    figure.supxlabel(f"{source}\n{spread}", fontsize=8, color="0.35")
+    width = figure.get_size_inches()[0]
+    figure.suptitle(fill(title, int(LARGE_LETTERS * width)))
+    below = [fill(line, int(SMALL_LETTERS * width)) for line in (*notes, source)]
+    figure.supxlabel("\n".join(below), fontsize=8, color="0.3")
 
 
 def style(number: int) -> dict[str, Any]:
@@ -97,10 +114,12 @@ def style(number: int) -> dict[str, Any]:
     return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
 
 
-def beside(axes: Any, handles: Sequence[Any] | None = None) -> None:
-    """Put the legend beside the plot, where it hides nothing."""
-    named = {} if handles is None else {"handles": handles}
-    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), **named)
+def above(axes: Any, handles: Sequence[Any], columns: int, title: str = "") -> None:
+    """Put the legend above the plot, where it hides nothing."""
+    axes.legend(
+        handles=handles, ncols=columns, title=title, loc="lower center", bbox_to_anchor=(0.5, 1.0),
+        columnspacing=0.9, handlelength=1.7, handletextpad=0.5,
+    )  # fmt: skip
 
 
 def key(label: str, **looks: Any) -> Any:
@@ -110,45 +129,53 @@ def key(label: str, **looks: Any) -> Any:
     return Line2D([], [], label=label, **({"linestyle": ""} | looks))
 
 
-def grid_of(
-    pyplot: Any, panels: int, width: float = 4.2, height: float = 3.4, beside: int = 2
-) -> tuple[Any, Any]:
-    """A figure of panels, some beside each other, with the same vertical scale."""
-    columns = min(panels, beside)
+def grid_of(pyplot: Any, panels: int, height: float, **shared: bool) -> tuple[Any, Any]:
+    """A figure of panels, two beside each other, each so high, and what it is told to share."""
+    columns = min(panels, 2)
     rows = -(-panels // columns)
-    size = (width * columns + (2.0 if columns == 1 else 0.4), height * rows + 0.9)
-    figure, axes = pyplot.subplots(rows, columns, figsize=size, sharey=True, squeeze=False)
+    size = (WIDTH if columns > 1 else SINGLE, height * rows + 0.9)
+    figure, axes = pyplot.subplots(rows, columns, figsize=size, squeeze=False, **shared)
     for unused in axes.flat[panels:]:
         unused.set_visible(False)
+    for lowest in axes.flat[:panels][-columns:]:
+        lowest.tick_params(labelbottom=True)
     return figure, list(axes.flat[:panels])
 
 
 def log_axis(axis: Any, values: Iterable[float], seconds: bool = False) -> None:
     """Make an axis logarithmic, with ticks that can be read however few decades it covers."""
-    from matplotlib.ticker import (
-        FixedLocator,
-        FuncFormatter,
-        LogFormatterSciNotation,
-        NullFormatter,
-    )
+    some = [value for value in values if value > 0]
+    ticks = _ticks(min(some), max(some)) if some else []
+    set_log(axis, ticks, duration if seconds else short)
+
+
+def set_log(axis: Any, ticks: Sequence[float], label: Callable[[float], str]) -> None:
+    """Make an axis logarithmic, with these ticks; those beyond its ends are not drawn."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
     axis._set_axes_scale("log")
-    some = [value for value in values if value > 0]
-    if not some:
-        return
-    if seconds or max(some) < 100 * min(some):
-        axis.set_major_locator(FixedLocator(_ticks(min(some), max(some))))
-        axis.set_major_formatter(FuncFormatter(lambda x, _: duration(x) if seconds else f"{x:g}"))
-    else:
-        axis.set_major_formatter(LogFormatterSciNotation())
+    axis.set_major_locator(FixedLocator(ticks))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: label(value)))
     axis.set_minor_formatter(NullFormatter())
 
 
 def _ticks(least: float, most: float) -> list[float]:
-    """Round numbers, the more the nearer the ends are; what lies outside an axis is not drawn."""
-    steps = (1, 2, 5) if log10(most / least) < 3 else (1,)
-    powers = range(int(log10(least)) - 2, int(log10(most)) + 8)
+    """Round numbers beyond both ends: the fewer decades, the more in each, and at most some ten."""
+    decades = log10(most / least)
+    steps = (1, 1.5, 2, 3, 5, 7) if decades < 1 else (1, 2, 5) if decades < 3 else (1,)
+    stride = next(stride for stride in (1, 2, 3, 5, 10, 20, 50, 100) if decades <= 8 * stride)
+    first = floor(log10(least) / stride) - 1
+    powers = range(stride * first, ceil(log10(most)) + stride + 1, stride)
     return [step * 10.0**power for power in powers for step in steps]
+
+
+def short(value: float) -> str:
+    """A number with few digits, as a power of ten if it is long."""
+    if 1e-3 < value < 1e5:
+        return f"{value:g}"
+    power = floor(log10(value) + 1e-9)
+    factor = value / 10.0**power
+    return rf"$10^{{{power}}}$" if abs(factor - 1) < 1e-9 else rf"${factor:g}\cdot10^{{{power}}}$"
 
 
 def duration(seconds: float) -> str:

@@ -12,22 +12,24 @@ from typing import Any
 
 from gpusudoku.bench.correlations import correlated, correlation
 from gpusudoku.bench.curves import cutoff, series_of, speed_up
-from gpusudoku.bench.drawing import digest, entitle, save
-from gpusudoku.bench.points import bars, busy, methods, over_time
+from gpusudoku.bench.drawing import Figures, entitle, save
+from gpusudoku.bench.points import bars, busy, over_time
 from gpusudoku.bench.summary import Row
 
-SPREAD = "medians; bars reach from the least to the most of {} runs"
-COEFFICIENTS = "Pearson's coefficients of medians of {} runs; of the search space the logarithm"
-MEANS = "means of {} runs"
+SPREAD = "Marks: medians of {} runs. Thin bars: from the least to the most, where they show."
+COEFFICIENTS = "Pearson's coefficients of medians of {} runs; of the search space the logarithm."
+SHARES = "Marks: means of all threads and of {} runs. Thin bars: the shortest and the longest run."
+MEDIANS = "Medians of {} runs."
+SPACE = "Search space: the product of the numbers of candidates of all empty cells."
 OVER = {
-    "solutions": ("solutions", "the number of solutions"),
-    "space": ("log10_space", "the decimal logarithm of the search space"),
-    "size": ("cells", "the number of cells"),
+    "solutions": ("solutions", "number of solutions", []),
+    "space": ("log10_space", "search space", [SPACE]),
+    "size": ("cells", "number of cells", []),
 }
-"""What time is drawn over: the column, and in words."""
+"""What time is drawn over: the column, in words, and what must be said of it."""
 
-Figure = tuple[str, str, Any, str]
-"""Name, title, figure, and what it says of several runs."""
+Figure = tuple[str, str, Any, list[str]]
+"""Name, title, figure, and what stands under it."""
 
 
 def draw(rows: Sequence[Row], folder: str, machine: dict[str, Any]) -> list[Path]:
@@ -40,50 +42,56 @@ def draw(rows: Sequence[Row], folder: str, machine: dict[str, Any]) -> list[Path
     InputError
         If the folder cannot be written.
     """
+    return save(figures_of(rows, machine), folder)
+
+
+def figures_of(rows: Sequence[Row], machine: dict[str, Any]) -> Figures:
+    """What draws every figure for which there are rows that were not starved."""
     run = [row for row in rows if row["median"] is not None and not row["starved"]]
-    if not run:
-        return []
-    return save(partial(_entitled, run, machine), folder, drawn_from(rows, machine))
-
-
-def drawn_from(rows: Sequence[Row], machine: dict[str, Any]) -> str:
-    """The digest of rows; columns that were added after they were recorded do not change it."""
-    known = [sorted((k, v) for k, v in row.values.items() if v is not None) for row in rows]
-    return digest(repr(known), repr(sorted(machine.items())))
+    return partial(_entitled, run, machine)
 
 
 def _entitled(rows: list[Row], machine: dict[str, Any], pyplot: Any) -> Iterable[tuple[str, Any]]:
     repeats = sorted({row["runs"] for row in rows})
-    words = " to ".join(str(number) for number in dict.fromkeys([repeats[0], repeats[-1]]))
-    for name, title, figure, spread in _figures(rows, pyplot):
-        entitle(figure, title, machine, spread.format(words))
+    words = " to ".join(str(number) for number in dict.fromkeys([*repeats[:1], *repeats[-1:]]))
+    for name, title, figure, notes in _figures(rows, pyplot):
+        entitle(figure, title, machine, *(note.format(words) for note in notes))
         yield name, figure
 
 
 def _figures(rows: list[Row], pyplot: Any) -> Iterable[Figure]:
-    if len({row["cutoff"] for row in rows if row["cutoff"] is not None}) > 1:
-        yield "cutoff", "Time of a search over its cutoff", cutoff(rows, pyplot), SPREAD
+    cutoffs = [row for row in rows if row["cutoff"] is not None]
+    if len({row["cutoff"] for row in cutoffs}) > 1:
+        title = "Time of a search over its cutoff, by board and threads"
+        by_space = cutoffs[0]["cutoff_by"] == "space"
+        yield "cutoff", title, cutoff(rows, pyplot), [SPREAD, *([SPACE] if by_space else [])]
         return  # in other figures every board would appear several times
     searched = [row for row in rows if row["device"] == "cpu" and row["method"] == "search"]
-    threads = sorted({row["jobs"] for row in searched})
-    if len(threads) > 1:
-        figure = speed_up(searched, series_of(searched), pyplot)
-        yield "speed-up", "Speed-up of the search over threads", figure, SPREAD
-        for number in threads[1:]:
-            matrices = correlated(searched, series_of(searched, square=9), number)
-            if matrices:
-                title = f"Correlations on {number} threads, 9x9 boards by series"
-                yield f"correlation-{number}", title, correlation(matrices, pyplot), COEFFICIENTS
+    yield from _of_threads(searched, pyplot)
     if any(row["utilisation"] is not None for row in searched):
-        title = "Share of the time in which the threads of a search were at work"
-        yield "utilisation", title, busy(searched, pyplot), MEANS
+        title = "Share of its time for which the threads of a search were at work, by board"
+        yield "utilisation", title, busy(searched, pyplot), [SHARES]
     least = min((row["jobs"] for row in rows if row["jobs"]), default=None)
     some = [row for row in rows if row["jobs"] in (None, least)]
     if len({row["solutions"] for row in some}) > 2:
-        for name, (column, label) in OVER.items():
+        for name, (column, label, notes) in OVER.items():
             figure = over_time(some, column, label, pyplot)
-            yield f"time-over-{name}", f"Time over {label}", figure, SPREAD
-    if {"search", "contraction"} <= {row["method"] for row in some}:
-        yield "methods", "Search and contraction", methods(some, pyplot), SPREAD
+            title = f"Time to count all solutions of a board, over its {label}"
+            yield f"time-over-{name}", title, figure, [SPREAD, *notes]
     if {"cpu", "cuda"} <= {row["device"] for row in rows}:
-        yield "devices", "Solutions a second on CPU and GPU", bars(rows, pyplot), SPREAD
+        yield "devices", "Solutions counted a second, CPU and GPU", bars(rows, pyplot), [MEDIANS]
+
+
+def _of_threads(rows: list[Row], pyplot: Any) -> Iterable[Figure]:
+    """What compares searches on several threads with those on one."""
+    numbers = sorted({row["jobs"] for row in rows})
+    if len(numbers) < 2:
+        return
+    title = "How many times as fast a search is on several threads, by board"
+    yield "speed-up", title, speed_up(rows, series_of(rows), pyplot), [SPREAD]
+    for number in numbers[1:]:
+        matrices = correlated(rows, series_of(rows, square=9), number)
+        if matrices:
+            title = f"What the speed-up on {number} threads goes with: correlations of 9x9 boards"
+            figure = correlation(matrices, pyplot)
+            yield f"correlation-{number}", title, figure, [COEFFICIENTS, SPACE]

@@ -7,11 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import model
 import summary
-
-from gpusudoku.bench import plots, tables
-from gpusudoku.bench.drawing import digest
 
 ROOT = Path(__file__).parents[2]
 DEFAULT, ONE_CORE = summary.DEFAULT, summary.ONE_CORE
@@ -29,29 +25,6 @@ def test_tables_are_current() -> None:
         "reading", "writing", "first_day", "listing", "by_number", "shares", "simulated",
     ):  # fmt: skip
         assert f"<!-- end of {name} -->" in results
-
-
-def test_figures_are_those_of_the_recorded_results() -> None:
-    results = ROOT / "benchmarks" / "results"
-    expected = {
-        name: plots.drawn_from(*tables.read_json(str(results / f"{name}.json")))
-        for name in ("bench", "cutoff-space", "cutoff-empty")
-    }
-    expected["simulated"] = digest((results / "simulated.json").read_text(encoding="utf-8"))
-    for name, words in expected.items():
-        figures = sorted((results / "plots" / name).glob("*.svg"))
-        assert figures
-        for figure in figures:
-            assert words in figure.read_text(encoding="utf-8"), f"{figure.name}: draw it again"
-    words = digest(*(path.read_text(encoding="utf-8") for path in model.SOURCES))
-    assert words in (results / "plots" / "model.svg").read_text(encoding="utf-8")
-
-
-def test_figures_in_the_docs_exist() -> None:
-    for page in ("README.md", "docs/results.md"):
-        text = (ROOT / page).read_text(encoding="utf-8")
-        for name in re.findall(r"\]\(([\w./-]+\.svg)\)", text):
-            assert ((ROOT / page).parent / name).is_file(), name
 
 
 def test_every_table_has_an_end() -> None:

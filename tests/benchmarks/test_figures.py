@@ -1,0 +1,110 @@
+"""The figures of the repository show the recorded results, and each stands on some page."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import simulated_figures
+from machine import RESULTS
+
+from gpusudoku.bench import plots, tables
+from gpusudoku.bench.drawing import Figures, each
+from gpusudoku.bench.fingerprint import fingerprint
+
+pytest.importorskip("matplotlib")
+ROOT = Path(__file__).parents[2]
+DRAWN = RESULTS / "plots"
+MARK = re.compile(r"shows [0-9a-f]{16}")
+LINK = re.compile(r"\]\(([^()\s]+\.svg)\)")
+
+
+def of_rows(path: Path) -> Figures:
+    return plots.figures_of(*tables.read_json(str(path)))
+
+
+DRAWERS: dict[str, Callable[[Path], Figures]] = {
+    "bench": of_rows,
+    "cutoff-space": of_rows,
+    "cutoff-empty": of_rows,
+    "simulated": simulated_figures.figures_of,
+}
+
+
+def shown(figures: Figures) -> dict[str, str]:
+    """What figures would show if they were drawn today, by name."""
+    return {name: fingerprint(figure) for name, figure in each(figures)}
+
+
+def kept(folder: Path) -> dict[str, str]:
+    """What the figures of a folder say that they show, by name."""
+    return {path.stem: MARK.findall(path.read_text("utf-8"))[0] for path in folder.glob("*.svg")}
+
+
+@pytest.mark.parametrize("name", DRAWERS)
+def test_figures_show_the_recorded_results(name: str) -> None:
+    assert kept(DRAWN / name) == shown(DRAWERS[name](RESULTS / f"{name}.json")), "draw them again"
+
+
+def test_every_figure_stands_on_a_page() -> None:
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "benchmarks/README.md"]
+    linked = {
+        (page.parent / name).resolve()
+        for page in pages
+        for name in LINK.findall(page.read_text("utf-8"))
+        if "://" not in name
+    }
+    assert {path for path in linked if not path.is_file()} == set()
+    assert {path.resolve() for path in DRAWN.rglob("*.svg")} <= linked
+
+
+def a_time(run: dict[str, Any]) -> None:
+    run["rows"][0]["median"] *= 1.01
+
+
+def a_speed_up(run: dict[str, Any]) -> None:
+    next(row for row in run["rows"] if row["jobs"] == 2 and row["speed_up"])["speed_up"] += 0.01
+
+
+def the_date(run: dict[str, Any]) -> None:
+    run["machine"]["date"] = "2020-02-20"
+
+
+def simulated_seconds(run: dict[str, Any]) -> None:
+    next(case for case in run["runs"] if case["board"] == "2f")["seconds"] *= 1.01
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "stale"),
+    [
+        ("bench", a_time, {"time-over-size"}),
+        ("bench", a_speed_up, {"speed-up"}),
+        ("bench", the_date, {"speed-up", "utilisation", "time-over-size", "correlation-2"}),
+        ("cutoff-space", a_time, {"cutoff"}),
+        ("simulated", simulated_seconds, {"speed-up", "many-cores"}),
+    ],
+)
+def test_other_results_are_other_figures(
+    tmp_path: Path, name: str, change: Callable[[dict[str, Any]], None], stale: set[str]
+) -> None:
+    copy = Path(shutil.copy(RESULTS / f"{name}.json", tmp_path))
+    run = json.loads(copy.read_text("utf-8"))
+    change(run)
+    copy.write_text(json.dumps(run), "utf-8")
+    before = shown(DRAWERS[name](RESULTS / f"{name}.json"))
+    after = shown(DRAWERS[name](copy))
+    assert stale <= {figure for figure in before if before[figure] != after[figure]}
+
+
+def test_a_figure_is_drawn_byte_for_byte_again(tmp_path: Path) -> None:
+    rows, machine = tables.read_json(str(RESULTS / "cutoff-space.json"))
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        plots.draw(rows, str(folder), machine)
+    one, two = ((folder / "cutoff.svg").read_bytes() for folder in folders)
+    assert one == two
