@@ -66,6 +66,7 @@ def commands(batches: Sequence[str], lists: dict[str, str | None]) -> dict[str, 
         "techniques": [script("techniques", *given)] if given else [],
         "documents": [script("documents")],
         "peers": [script("peers", "--limit", "8", "--repeats", "1")],
+        "figures": [script("figures")],
         "readme": [script("readme")],
     }  # fmt: skip
 

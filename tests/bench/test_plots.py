@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpusudoku.bench import correlations, curves, plots, points, tables
+from gpusudoku.bench import correlations, curves, plots, points
 from gpusudoku.bench.cases import Subject, cases_of
-from gpusudoku.bench.drawing import duration, log_axis
+from gpusudoku.bench.drawing import duration, each, log_axis, short
+from gpusudoku.bench.fingerprint import fingerprint
 from gpusudoku.bench.machine import machine
 from gpusudoku.bench.running import Bench
 from gpusudoku.bench.summary import Row, rows_of
@@ -43,7 +44,7 @@ def changed(row: Row, **values: Any) -> Row:
 @pytest.mark.parametrize(
     ("cutoffs", "expected"),
     [
-        ([None], {"speed-up.svg", "speed-up.png", "methods.png", "utilisation.png"}),
+        ([None], {"speed-up.svg", "speed-up.png", "utilisation.png"}),
         ([10.0, 100.0], {"cutoff.svg", "cutoff.png"}),
     ],
 )
@@ -54,16 +55,13 @@ def test_figures(tmp_path: Path, cutoffs: list[float | None], expected: set[str]
     assert all((tmp_path / "new" / name).stat().st_size > 1000 for name in names)
 
 
-def test_figures_name_the_results_that_they_show(tmp_path: Path) -> None:
+def test_a_figure_names_what_it_shows(tmp_path: Path) -> None:
     rows = rows_with()
-    recorded = tmp_path / "rows.json"
-    recorded.write_text(tables.as_json(rows, MACHINE))
     plots.draw(rows, str(tmp_path), MACHINE)
-    words = plots.drawn_from(*tables.read_json(str(recorded)))
-    assert words in (tmp_path / "speed-up.svg").read_text()
-    more = [changed(row, column_of_later=None) for row in rows]
-    assert plots.drawn_from(more, MACHINE) == words
-    assert plots.drawn_from(rows[1:], MACHINE) != words
+    today = {name: fingerprint(figure) for name, figure in each(plots.figures_of(rows, MACHINE))}
+    assert today["speed-up"] in (tmp_path / "speed-up.svg").read_text()
+    fewer = dict(each(plots.figures_of(rows[:-3], MACHINE)))
+    assert fingerprint(fewer["speed-up"]) != today["speed-up"]
 
 
 def test_no_rows_no_figures(tmp_path: Path) -> None:
@@ -72,10 +70,12 @@ def test_no_rows_no_figures(tmp_path: Path) -> None:
 
 def test_a_figure_has_title_machine_date_commit_and_spread() -> None:
     ((_, figure), *_) = list(plots._entitled(rows_with(), MACHINE, pyplot))
-    assert figure.get_suptitle() == "Speed-up of the search over threads"
+    assert (
+        figure.get_suptitle() == "How many times as fast a search is on several threads, by board"
+    )
     below = figure.get_supxlabel()
     assert "a processor, 4 cores, 2026-01-02, commit abc" in below
-    assert "bars reach from the least to the most of 3 runs" in below
+    assert "medians of 3 runs. Thin bars: from the least to the most" in below
 
 
 def lines_of(axes: Any) -> list[Any]:
@@ -87,7 +87,7 @@ def test_two_strategies_are_two_lines() -> None:
     rows = rows_with(strategies=["min", "first"])
     (axes,) = curves.speed_up(rows, curves.series_of(rows), pyplot).axes
     drawn = [line for line in lines_of(axes) if line.get_linestyle() in ("-", "--")]
-    assert len(drawn) == 3 * 2 + 1  # boards, strategies, and the straight line
+    assert len(drawn) == 3 * 2  # boards and strategies
     assert all((np.diff(line.get_xdata()) > 0).all() for line in drawn)
     assert {line.get_linestyle() for line in drawn} == {"-", "--"}
 
@@ -110,7 +110,7 @@ class TestCutoff:
         }
         assert found == {(10.0, "none"), (20.0, "full")}
         texts = [text.get_text() for text in axes.get_legend().get_texts()]
-        assert "not reached: memory" in texts
+        assert "hollow: not reached, for want of memory" in texts
 
 
 @pytest.mark.parametrize(
@@ -118,6 +118,7 @@ class TestCutoff:
     [
         ([0.003, 0.04], ["5 ms", "10 ms", "20 ms"]),
         ([1e-6, 1.0], ["10 µs", "100 µs", "1 ms", "10 ms", "100 ms"]),
+        ([0.5, 2.1], ["500 ms", "700 ms", "1 s", "1.5 s", "2 s"]),
     ],
 )
 def test_ticks_can_be_read(values: list[float], expected: list[str]) -> None:
@@ -130,6 +131,24 @@ def test_ticks_can_be_read(values: list[float], expected: list[str]) -> None:
     shown = [tick.label1.get_text() for tick in ticks if low <= tick.get_loc() <= high]
     assert [text for text in shown if text in expected] == expected
     assert 3 <= len(shown) <= 8
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1.0, 1e22], ["1", "1000", "$10^{6}$", "$10^{9}$"]),
+        ([1e10, 1e40], ["$10^{10}$", "$10^{15}$", "$10^{20}$"]),
+        ([3e15, 4e16], [r"$5\cdot10^{15}$", "$10^{16}$", r"$2\cdot10^{16}$"]),
+    ],
+)
+def test_numbers_on_an_axis(values: list[float], expected: list[str]) -> None:
+    figure, axes = pyplot.subplots()
+    log_axis(axes.xaxis, values)
+    axes.set_xlim(values[0], values[1])
+    figure.canvas.draw()
+    ticks = [t for t in axes.xaxis.get_majorticklocs() if values[0] <= t <= values[1]]
+    assert [short(tick) for tick in ticks][: len(expected)] == expected
+    assert 3 <= len(ticks) <= 9
 
 
 def test_durations() -> None:
@@ -177,19 +196,29 @@ def nine_by_nine(threads: list[int]) -> list[Row]:
 
 class TestMethods:
     def test_points_and_law_are_of_one_thread(self) -> None:
-        figures = {name: figure for name, _, figure, _ in plots._figures(
-            [*nine_by_nine([1, 2]), *rows_with(jobs=[1, 2], methods=["contraction"])], pyplot
-        )}  # fmt: skip
-        (axes,) = figures["methods"].axes
+        rows = [*nine_by_nine([1, 2]), *rows_with(jobs=[1, 2], methods=["contraction"])]
+        figures = {name: figure for name, _, figure, _ in plots._figures(rows, pyplot)}
+        (axes,) = figures["time-over-solutions"].axes
         texts = [text.get_text() for text in axes.get_legend().get_texts()]
-        assert any("-j 1" in text for text in texts)
-        assert not any("-j 2" in text for text in texts)
+        assert texts[:2] == ["search, 1 thread", "contraction, 1 thread"]
+        assert any("fitted to 9x9 boards" in text for text in texts)
+        assert not any("2 threads" in text for text in texts)
+
+    def test_two_methods_are_told_apart_in_grey(self) -> None:
+        rows = [*nine_by_nine([1]), *rows_with(jobs=[1], methods=["contraction"])]
+        (axes,) = points.over_time(rows, "solutions", "solutions", pyplot).axes
+        marks = [line for line in axes.lines if len(line.get_xdata()) == 1]
+        assert {line.get_fillstyle() for line in marks} == {"full", "none"}
 
     def test_the_law_is_dashed_beyond_its_boards(self) -> None:
-        (axes,) = points.methods(nine_by_nine([1]), pyplot).axes
+        (axes,) = points.over_time(nine_by_nine([1]), "solutions", "solutions", pyplot).axes
         black = [line for line in axes.lines if line.get_color() == "black"]
         ranges = {line.get_linestyle(): tuple(line.get_xdata()) for line in black}
-        assert ranges == {"-": (1e4, 1e6), "--": (1e6, 1e10)}
+        assert ranges == {"-": (1e4, 1e6), "--": (1e6, 1e9)}
+
+    def test_over_other_columns_there_is_no_law(self) -> None:
+        (axes,) = points.over_time(nine_by_nine([1]), "cells", "cells", pyplot).axes
+        assert not [line for line in axes.lines if line.get_color() == "black"]
 
 
 class TestCorrelations:

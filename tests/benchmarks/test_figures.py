@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import simulated_figures
+from figures import NAMES, PLOTS, figures_of
 from machine import RESULTS
 
 from gpusudoku.bench import plots, tables
@@ -19,21 +19,8 @@ from gpusudoku.bench.fingerprint import fingerprint
 
 pytest.importorskip("matplotlib")
 ROOT = Path(__file__).parents[2]
-DRAWN = RESULTS / "plots"
 MARK = re.compile(r"shows [0-9a-f]{16}")
 LINK = re.compile(r"\]\(([^()\s]+\.svg)\)")
-
-
-def of_rows(path: Path) -> Figures:
-    return plots.figures_of(*tables.read_json(str(path)))
-
-
-DRAWERS: dict[str, Callable[[Path], Figures]] = {
-    "bench": of_rows,
-    "cutoff-space": of_rows,
-    "cutoff-empty": of_rows,
-    "simulated": simulated_figures.figures_of,
-}
 
 
 def shown(figures: Figures) -> dict[str, str]:
@@ -46,9 +33,9 @@ def kept(folder: Path) -> dict[str, str]:
     return {path.stem: MARK.findall(path.read_text("utf-8"))[0] for path in folder.glob("*.svg")}
 
 
-@pytest.mark.parametrize("name", DRAWERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_figures_show_the_recorded_results(name: str) -> None:
-    assert kept(DRAWN / name) == shown(DRAWERS[name](RESULTS / f"{name}.json")), "draw them again"
+    assert kept(PLOTS / name) == shown(figures_of(RESULTS / f"{name}.json")), "run figures.py"
 
 
 def test_every_figure_stands_on_a_page() -> None:
@@ -60,7 +47,7 @@ def test_every_figure_stands_on_a_page() -> None:
         if "://" not in name
     }
     assert {path for path in linked if not path.is_file()} == set()
-    assert {path.resolve() for path in DRAWN.rglob("*.svg")} <= linked
+    assert {path.resolve() for path in PLOTS.rglob("*.svg")} <= linked
 
 
 def a_time(run: dict[str, Any]) -> None:
@@ -96,8 +83,8 @@ def test_other_results_are_other_figures(
     run = json.loads(copy.read_text("utf-8"))
     change(run)
     copy.write_text(json.dumps(run), "utf-8")
-    before = shown(DRAWERS[name](RESULTS / f"{name}.json"))
-    after = shown(DRAWERS[name](copy))
+    before = shown(figures_of(RESULTS / f"{name}.json"))
+    after = shown(figures_of(copy))
     assert stale <= {figure for figure in before if before[figure] != after[figure]}
 
 

@@ -32,7 +32,7 @@ def test_all_parts(commands: list[list[str]]) -> None:
     text = [" ".join(command) for command in commands]
     assert "-m gpusudoku bench" in text[0]
     assert text[-1].endswith("readme.py")
-    assert len(text) == len(set(text)) == 15
+    assert len(text) == len(set(text)) == 16
 
 
 def test_some_parts(commands: list[list[str]]) -> None:

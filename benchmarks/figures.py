@@ -1,0 +1,41 @@
+"""Draw all figures of the documentation again, from the recorded results. Nothing is measured.
+
+    python benchmarks/figures.py       writes results/plots; a test checks that they are current
+
+Figures of the simulation show what ``gpusudoku bench`` measured as well.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import simulated_figures
+from machine import RESULTS
+from script import command
+
+from gpusudoku.bench import plots, tables
+from gpusudoku.bench.drawing import Figures, save
+
+PLOTS = RESULTS / "plots"
+NAMES = ("bench", "cutoff-space", "cutoff-empty", "simulated")
+"""The results of which there are figures."""
+
+
+def figures_of(path: Path) -> Figures:
+    """What draws the figures of a recorded file."""
+    if path.stem == "simulated":
+        return simulated_figures.figures_of(path)
+    return plots.figures_of(*tables.read_json(str(path)))
+
+
+@command("figures")
+def main() -> None:
+    """Draw all figures again, from the recorded results."""
+    for name in NAMES:
+        for path in save(figures_of(RESULTS / f"{name}.json"), str(PLOTS / name)):
+            click.echo(f"{path} written", err=True)
+
+
+if __name__ == "__main__":
+    main()
