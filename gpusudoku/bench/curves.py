@@ -99,6 +99,9 @@ def speed_up(rows: Sequence[Row], series: dict[str, list[str]], pyplot: Any) -> 
     ways = list(dict.fromkeys(way(row) for row in rows))
     numbers = sorted({row["jobs"] for row in rows})
     speed_ups = [*numbers, *(row["speed_up"] for row in rows if row["speed_up"])]
+    said = namer(rows, columns=("method", "strategy", "propagate"))
+    settings = list(dict.fromkeys(said(row) for row in rows))
+    dashes = [key(name, color="black", linestyle=LINES[i % 4]) for i, name in enumerate(settings)]
     for axes, (title, names) in zip(panels, series.items(), strict=True):
         linear, handles = speed_up_axes(axes, numbers, speed_ups), []
         for number, name in enumerate(names):
@@ -106,16 +109,11 @@ def speed_up(rows: Sequence[Row], series: dict[str, list[str]], pyplot: Any) -> 
                 some = [row for row in rows if (row["board"], way(row)) == (name, setting)]
                 _speed_up_line(axes, some, {**style(number), "linestyle": LINES[line % 4]})
             handles.append(key(name, **style(number), linestyle="-"))
-        above(axes, [*handles, linear], 5, title)
+        above(axes, [*handles, linear, *(dashes if len(ways) > 1 else [])], 5, title)
     for axes in panels[-2:]:
         axes.set_xlabel("threads")
     for axes in panels[::2]:
         axes.set_ylabel("speed-up over 1 thread")
-    if len(ways) > 1:
-        said = namer(rows, columns=("method", "strategy", "propagate"))
-        names = list(dict.fromkeys(said(row) for row in rows))
-        handles = [key(name, color="black", linestyle=LINES[i % 4]) for i, name in enumerate(names)]
-        figure.legend(handles=handles, loc="outside lower center", ncols=2)
     return figure
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpusudoku.bench import correlations, curves, plots, points
+from gpusudoku.bench import correlations, curves, plots, points, tables
 from gpusudoku.bench.cases import Subject, cases_of
 from gpusudoku.bench.drawing import duration, each, log_axis, short
 from gpusudoku.bench.fingerprint import fingerprint
@@ -60,6 +60,10 @@ def test_a_figure_names_what_it_shows(tmp_path: Path) -> None:
     plots.draw(rows, str(tmp_path), MACHINE)
     today = {name: fingerprint(figure) for name, figure in each(plots.figures_of(rows, MACHINE))}
     assert today["speed-up"] in (tmp_path / "speed-up.svg").read_text()
+    recorded = tmp_path / "rows.json"
+    recorded.write_text(tables.as_json(rows, MACHINE))
+    again = each(plots.figures_of(*tables.read_json(str(recorded))))
+    assert {name: fingerprint(figure) for name, figure in again} == today
     fewer = dict(each(plots.figures_of(rows[:-3], MACHINE)))
     assert fingerprint(fewer["speed-up"]) != today["speed-up"]
 
@@ -90,6 +94,20 @@ def test_two_strategies_are_two_lines() -> None:
     assert len(drawn) == 3 * 2  # boards and strategies
     assert all((np.diff(line.get_xdata()) > 0).all() for line in drawn)
     assert {line.get_linestyle() for line in drawn} == {"-", "--"}
+    legend = axes.get_legend()
+    named = zip(legend.get_texts(), legend.get_lines(), strict=True)
+    dashes = {text.get_text(): line.get_linestyle() for text, line in named}
+    assert (dashes["min"], dashes["first"]) == ("-", "--")
+
+
+def test_a_gpu_stands_beside_the_cpu() -> None:
+    rows = rows_with(jobs=[1])
+    gpu = [changed(row, device="cuda", jobs=None, solutions_per_second=1e9) for row in rows]
+    figures = {name: figure for name, _, figure, _ in plots._figures([*rows, *gpu], pyplot)}
+    (axes,) = figures["devices"].axes
+    texts = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert texts == ["cpu", "cuda"]
+    assert len(axes.patches) == 2 * len(rows)
 
 
 class TestCutoff:
