@@ -38,7 +38,7 @@ COSTS_NOTE = (
     "Simulated: each step is charged with its cost on one core of this machine; nothing spreads."
 )
 MEASURED_NOTE = "Measured: short bars at 2 cores, medians of several runs on this machine."
-PUBLISHED_NOTE = "Published: means of three runs."
+PUBLISHED_NOTE = "Published: means of three runs. Each program is compared with itself on one core."
 COEFFICIENTS = "Pearson's coefficients; of the search space the logarithm."
 SHORT_SECONDS = 0.01
 """Boards that one core counts sooner are drawn pale: what is left out matters to them."""
