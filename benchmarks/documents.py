@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 
 import click
-from machine import gigahertz, heading, record, recorded
+from machine import gigahertz, record, recorded
 from script import Run, board_names, counted, grouped, script, table, turns
 
 from gpusudoku import collection
@@ -83,8 +83,6 @@ def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     results = recorded(path)
     runs = results["runs"]
-    clock = median(run["gigahertz"] for run in runs if "gigahertz" in run)
-    print(f"{heading(results['machine'])}; {clock:.2f} GHz per core\n")
     show_report([run for run in runs if run["document"] == "report"])
     print()
     show_paper([run for run in runs if run["document"] == "paper"])

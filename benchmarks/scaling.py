@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 
 import click
-from machine import gigahertz, heading, record, recorded
+from machine import gigahertz, record, recorded
 from script import Run, board_names, counted, grouped, script, table, turns
 
 from gpusudoku.bench.engines import thread_numbers
@@ -43,7 +43,6 @@ def measure(names: list[str], repeats: int) -> list[Run]:
 def show(path: Path) -> None:
     """Print the table of a recorded file."""
     results = recorded(path)
-    print(f"{heading(results['machine'])}\n")
     rows = []
     alone: dict[str, tuple[float, float]] = {}
     for (name, jobs), case in grouped(results["runs"], "board", "jobs").items():
