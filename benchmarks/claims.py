@@ -27,7 +27,7 @@ from findings import (
     threads,
     virtual,
 )
-from machine import RESULTS, recorded, source
+from machine import RESULTS, recorded
 from model import EMPTY_BOARD, YEAR, law_of_search
 from published import CORES, CORRELATED, CORRELATIONS, SPEED_UPS
 from script import command, grouped, table
@@ -35,8 +35,6 @@ from simulated_figures import SHORT_SECONDS, measured_speed_ups, plain
 
 from gpusudoku import collection
 
-SCRIPTS = ("contraction", "documents", "speed")
-"""Scripts whose results are quoted, beside those that findings.py reads."""
 BELOW = 0.95
 """A speed-up below this is one that costs time."""
 GAIN = 1.05
@@ -143,12 +141,12 @@ def of_choices() -> Iterator[Claim]:
     runs = pictured()
     faster = sorted(runs, key=lambda title: runs[title].speed_up)
     busier = sorted(runs, key=lambda title: runs[title].searching)
-    ours = "; ".join(f"{title}: {run.searching:.1f} busy, {run.speed_up:.1f} times as fast"
+    ours = "; ".join(f"{run.speed_up:.1f} with {run.searching:.1f} busy ({title})"
                      for title, run in runs.items())  # fmt: skip
     yield Claim(
         "a cutoff is good if all cores are busy, and end together",
         "no figure",
-        f"16 virtual cores, {ours}",
+        f"speed-up of 16 virtual cores: {ours}",
         verdict(faster == busier),
     )
     cases = grouped(recorded(RESULTS / "speed.json")["runs"], "board", "case")
@@ -200,9 +198,7 @@ def show(_: Path | None = None) -> None:
     """Print the table."""
     claims = [*of_speed_ups(), *of_boards(), *of_choices(), *of_others()]
     table(["they found", "their figures", "ours", "by ours"], claims, left=4)
-    print_sources("bench", "cutoff-space", "simulated")
-    for name in SCRIPTS:
-        print(f"\n{source(RESULTS / f'{name}.json', f'python benchmarks/{name}.py')}")
+    print_sources("bench", "cutoff-space", "simulated", "contraction", "documents", "speed")
 
 
 @command("claims")

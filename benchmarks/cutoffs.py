@@ -68,8 +68,8 @@ def show(_: Path | None = None) -> None:
     heads = ["board", "no cutoff", "best by search space", f"within {NEAR - 1:.0%}"]
     rows = [
         [name, duration(without), f"{duration(space.seconds)} at {power(space.cutoff)}",
-         f"{power(space.least)} to {power(space.most)}", f"{duration(empty.seconds)} at {empty.cutoff:g}",
-         f"{empty.least:g} to {empty.most:g}"]
+         f"{power(space.least)} to {power(space.most)}",
+         f"{duration(empty.seconds)} at {empty.cutoff:g}", f"{empty.least:g} to {empty.most:g}"]
         for name, (without, space, empty) in measured_cutoffs().items()
     ]  # fmt: skip
     print(f"Measured on {most} threads:\n")

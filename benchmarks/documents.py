@@ -81,16 +81,20 @@ def searched(name: str, engine: Engine, propagate: str, limit: int | None) -> Ru
 
 def show(path: Path) -> None:
     """Print the tables of a recorded file."""
-    results = recorded(path)
-    runs = results["runs"]
-    show_report([run for run in runs if run["document"] == "report"])
+    show_report(path)
     print()
-    show_paper([run for run in runs if run["document"] == "paper"])
+    show_paper(path)
 
 
-def show_report(runs: list[Run]) -> None:
+def runs_for(path: Path, document: str) -> list[Run]:
+    """The recorded runs for a document."""
+    return [run for run in recorded(path)["runs"] if run["document"] == document]
+
+
+def show_report(path: Path) -> None:
     """Print the runs beside the report's figures."""
     print("Exploratory decomposition: until the first solution, as in the report, and for all.\n")
+    runs = runs_for(path, "report")
     cases = grouped(runs, "board", "propagate", "way", "limit")
     rows = []
     for name, propagate, way in grouped(runs, "board", "propagate", "way"):
@@ -108,7 +112,7 @@ def show_report(runs: list[Run]) -> None:
     table([*heads, "times faster", "boards, all", "s, all"], rows, left=2)
 
 
-def show_paper(runs: list[Run]) -> None:
+def show_paper(path: Path) -> None:
     """Print the runs beside the paper's figures."""
     print("Parallel solver: the paper's 9x9 board is unknown, so its seconds cannot be compared.\n")
     serial, parallel = UNKNOWN["serial"], UNKNOWN["parallel"]
@@ -118,7 +122,7 @@ def show_paper(runs: list[Run]) -> None:
          "all"],
     ]  # fmt: skip
     alone: dict[str, tuple[float, float]] = {}
-    for (name, limit, _), case in grouped(runs, "board", "limit", "way").items():
+    for (name, limit, _), case in grouped(runs_for(path, "paper"), "board", "limit", "way").items():
         threads = case[0]["threads"]
         seconds = median(run["seconds"] for run in case)
         cycles = threads * median(run["gigahertz"] for run in case)

@@ -28,13 +28,8 @@ from gpusudoku.bench import tables
 from gpusudoku.bench.correlations import matrix
 from gpusudoku.bench.summary import Row
 
-COMMANDS = {
-    "bench": "python benchmarks/report.py bench",
-    "cutoff-space": "python benchmarks/report.py cutoff",
-    "cutoff-empty": "python benchmarks/report.py cutoff",
-    "simulated": "python benchmarks/simulated.py",
-}
-"""How results are recorded, by their names."""
+PARTS = {"bench": "bench", "cutoff-space": "cutoff", "cutoff-empty": "cutoff"}
+"""Results that ``gpusudoku bench`` writes, and the part of ``report.py`` that runs it."""
 MOST_CORES = max(CORES)
 SIZE, WORK = CORRELATED[:2], "solutions"
 """What tells the size of a board, and what tells how much there is to search."""
@@ -42,7 +37,11 @@ SIZE, WORK = CORRELATED[:2], "solutions"
 
 def print_sources(*names: str, theirs: bool = False) -> None:
     """Print where figures are from."""
-    for line in dict.fromkeys(source(RESULTS / f"{name}.json", COMMANDS[name]) for name in names):
+    lines = []
+    for name in names:
+        script = f"report.py {PARTS[name]}" if name in PARTS else f"{name}.py"
+        lines.append(source(RESULTS / f"{name}.json", f"python benchmarks/{script}"))
+    for line in dict.fromkeys(lines):
         print(f"\n{line}")
     if theirs:
         print(f"\n*Theirs: {THEIRS}*")
@@ -97,7 +96,7 @@ def cores(_: Path | None = None) -> None:
     ours, seconds = speed_ups(), plain(virtual())
     measured = measured_speed_ups(RESULTS / "bench.json")
     shown = (2, 16, MOST_CORES)
-    heads = ["board", "search, 1 core", "2 cores, measured", *(f"{n}, simulated" for n in shown)]
+    heads = ["board", "1 core, simulated", "2 cores, measured", *(f"{n}, simulated" for n in shown)]
     heads += ["best, simulated", *(f"theirs, {n}" for n in shown)]
     rows = []
     for name, theirs in SPEED_UPS.items():

@@ -29,12 +29,11 @@ def shown(marker: str) -> str:
     """What a script prints of its recorded results, and where they are from."""
     name, _, part = marker.partition(".")
     path = RESULTS / f"{name}.json"
-    text = StringIO()
-    with redirect_stdout(text):
+    printed = StringIO()
+    with redirect_stdout(printed):
         getattr(importlib.import_module(name), part or "show")(path)
-    if path.is_file():
-        text.write(f"\n{source(path, f'python benchmarks/{name}.py')}\n")
-    return text.getvalue().strip() + "\n"
+    text = printed.getvalue().strip() + "\n"
+    return f"{text}\n{source(path, f'python benchmarks/{name}.py')}\n" if path.is_file() else text
 
 
 def current(page: str) -> str:
