@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from findings import power, print_sources, searches, threads, virtual
-from script import command, table
+from script import command, repeated, table
 from simulated_figures import plain
 from summary import duration
 
+KINDS = ("cutoff-space", "cutoff-empty")
+"""Results by what the size of a board is taken to be."""
 NEAR = 1.25
 """A time within this factor of the best is near it."""
 
@@ -47,7 +49,7 @@ def measured_cutoffs() -> dict[str, tuple[float, Best, Best]]:
     most = threads()
     plain_rows = {row["board"]: row["median"] for row in searches() if row["jobs"] == most}
     found: dict[str, list[Best]] = {}
-    for name in ("cutoff-space", "cutoff-empty"):
+    for name in KINDS:
         rows = [row for row in searches(name) if row["jobs"] == most and row["cutoff_reached"]]
         for board in dict.fromkeys(row["board"] for row in rows):
             points = [(row["cutoff"], row["median"]) for row in rows if row["board"] == board]
@@ -72,10 +74,11 @@ def show(_: Path | None = None) -> None:
          f"{duration(empty.seconds)} at {empty.cutoff:g}", f"{empty.least:g} to {empty.most:g}"]
         for name, (without, space, empty) in measured_cutoffs().items()
     ]  # fmt: skip
-    print(f"Measured on {most} threads:\n")
+    runs = [row.times for name in KINDS for row in searches(name)]
+    print(f"Measured on {most} threads. {repeated(runs)}\n")
     table([*heads, "best by empty cells", f"within {NEAR - 1:.0%}"], rows)
     print(f"\nThe best times by the two measures differ by {apart_by_kind():.0%} at most.")
-    print_sources("cutoff-space", "cutoff-empty")
+    print_sources(*KINDS)
     print()
     simulated_cutoffs()
     print_sources("simulated")

@@ -25,7 +25,7 @@ from statistics import median
 
 import click
 from machine import gigahertz, record, recorded
-from script import Run, board_names, counted, grouped, script, table, turns
+from script import Run, board_names, counted, grouped, repeated, script, table, turns
 
 from gpusudoku import collection
 from gpusudoku.engines.engine import Engine
@@ -93,9 +93,10 @@ def runs_for(path: Path, document: str) -> list[Run]:
 
 def show_report(path: Path) -> None:
     """Print the runs beside the report's figures."""
-    print("Exploratory decomposition: until the first solution, as in the report, and for all.\n")
     runs = runs_for(path, "report")
     cases = grouped(runs, "board", "propagate", "way", "limit")
+    print("Exploratory decomposition: until the first solution, as in the report, and for all."
+          f" {repeated(cases.values())}\n")  # fmt: skip
     rows = []
     for name, propagate, way in grouped(runs, "board", "propagate", "way"):
         first, all_solutions = (cases[name, propagate, way, limit] for limit in (1, None))
@@ -114,7 +115,9 @@ def show_report(path: Path) -> None:
 
 def show_paper(path: Path) -> None:
     """Print the runs beside the paper's figures."""
-    print("Parallel solver: the paper's 9x9 board is unknown, so its seconds cannot be compared.\n")
+    cases = grouped(runs_for(path, "paper"), "board", "limit", "way")
+    print("Parallel solver: the paper's 9x9 board is unknown, so its seconds cannot be compared."
+          f" {repeated(cases.values())}\n")  # fmt: skip
     serial, parallel = UNKNOWN["serial"], UNKNOWN["parallel"]
     rows = [
         ["the paper's, unknown", "1", f"{serial}", "1.00", "", ""],
@@ -122,7 +125,7 @@ def show_paper(path: Path) -> None:
          "all"],
     ]  # fmt: skip
     alone: dict[str, tuple[float, float]] = {}
-    for (name, limit, _), case in grouped(runs_for(path, "paper"), "board", "limit", "way").items():
+    for (name, limit, _), case in cases.items():
         threads = case[0]["threads"]
         seconds = median(run["seconds"] for run in case)
         cycles = threads * median(run["gigahertz"] for run in case)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from machine import RESULTS, recorded, source
 from published import CORES, CORRELATED, CORRELATIONS, SECONDS, SPEED_UPS, THEIRS
-from script import Run, command, table
+from script import Run, command, repeated, table
 from simulated_figures import (
     SHORT_SECONDS,
     measured_points,
@@ -87,6 +87,7 @@ def times(_: Path | None = None) -> None:
         cells = [*theirs, one, many, quicker]
         lines.append([name, f"{collection.entry(name).count:,}", *map(duration, cells),
                       factor(theirs[0] / one)])  # fmt: skip
+    print(f"{repeated([row.times for row in rows if row['board'] in SECONDS])}\n")
     table([*heads, "theirs over ours, 1 core"], lines)
     print_sources("bench", theirs=True)
 

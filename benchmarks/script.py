@@ -150,6 +150,15 @@ def grouped(runs: Iterable[Run], *fields: str) -> dict[tuple[Any, ...], list[Run
     return groups
 
 
+def repeated(cases: Iterable[Sequence[object]]) -> str:
+    """How often cases were run, as a sentence."""
+    numbers = {len(case) for case in cases}
+    if numbers == {1}:
+        return "Every case was run once."
+    often = " to ".join(f"{number}" for number in sorted({min(numbers), max(numbers)}))
+    return f"Medians of {often} runs, which took turns."
+
+
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> None:
     """Print a Markdown table, of which the first columns are aligned to the left."""
     print(f"| {' | '.join(heads)} |")

@@ -15,7 +15,7 @@ from statistics import median
 
 import click
 from machine import gigahertz, record, recorded
-from script import Run, board_names, counted, grouped, script, table, turns
+from script import Run, board_names, counted, grouped, repeated, script, table, turns
 
 from gpusudoku import collection
 from gpusudoku.engines.make import make_engine
@@ -61,6 +61,7 @@ def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     results = recorded(path)
     cases = grouped(results["runs"], "board", "case")
+    print(f"{repeated(cases.values())}\n")
     for large in (False, True):
         some = {key: runs for key, runs in cases.items() if (key[0] in LARGE) == large}
         if some:

@@ -172,3 +172,9 @@ def test_shuffled_boards_are_no_other_puzzles() -> None:
     )
     assert (cells != board.cells).any()
     assert naive.count(Board(cells), 2) == 1
+
+
+def test_how_often_cases_were_run() -> None:
+    assert script.repeated([[1], [1]]) == "Every case was run once."
+    assert script.repeated([[1, 2, 3], [1, 2, 3]]) == "Medians of 3 runs, which took turns."
+    assert script.repeated([[1], [1, 2, 3]]) == "Medians of 1 to 3 runs, which took turns."
