@@ -29,7 +29,7 @@ import click
 import numpy as np
 from generated import shuffled
 from lock_share import bound, lock_share
-from machine import gigahertz, heading, machine, recorded, write
+from machine import gigahertz, machine, recorded, write
 from script import Run, grouped, script, table, turns
 
 from gpusudoku import formats
@@ -170,8 +170,6 @@ def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     results = recorded(path)
     runs = results["runs"]
-    clock = median(run["gigahertz"] for run in runs)
-    print(f"{heading(results['machine'])}; {clock:.2f} GHz per core\n")
     numbers = list(dict.fromkeys(run["jobs"] for run in runs))
     cases = grouped(runs, "batch", "command", "jobs")
     rows = []

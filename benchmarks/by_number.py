@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 from generated import random_boards
-from machine import gigahertz, heading_with_clock, record, recorded
+from machine import gigahertz, record, recorded
 from script import Run, check, grouped, script, table
 
 import gpusudoku
@@ -125,7 +125,6 @@ def measure(clues: Sequence[int], boards: int, samples: int) -> list[Run]:
 def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     results = recorded(path)
-    print(f"{heading_with_clock(results['machine'])}\n")
     by_clues = {clues: runs for (clues,), runs in grouped(results["runs"], "clues").items()}
     heads = ["clues", "boards", "count: s", "set-up: counts", "at most a count and",
              "samples a second", "slowest board"]  # fmt: skip

@@ -20,7 +20,7 @@ from typing import Any
 
 import click
 from generated import expensive_boards, random_boards
-from machine import gigahertz, heading_with_clock, record, recorded
+from machine import gigahertz, record, recorded
 from script import Run, check, grouped, script, table
 
 import gpusudoku
@@ -106,7 +106,6 @@ def show(path: Path) -> None:
     described, runs = results["machine"], results["runs"]
     groups = {group: runs for (group,), runs in grouped(runs, "group").items()}
     seconds = {group: [run["seconds"] for run in some] for group, some in groups.items()}
-    print(f"{heading_with_clock(described)}\n")
     rows = [
         [name, f"{int(groups[name][0]['count']):,}", f"{median(seconds[name]):.4f}",
          f"{max(seconds[name]):.4f}"]

@@ -24,8 +24,8 @@ from pathlib import Path
 from statistics import median
 
 import click
-from machine import gigahertz, heading, record, recorded
-from script import Run, board_names, counted, grouped, script, table, turns
+from machine import gigahertz, record, recorded
+from script import Run, board_names, counted, grouped, repeated, script, table, turns
 
 from gpusudoku import collection
 from gpusudoku.engines.engine import Engine
@@ -81,19 +81,22 @@ def searched(name: str, engine: Engine, propagate: str, limit: int | None) -> Ru
 
 def show(path: Path) -> None:
     """Print the tables of a recorded file."""
-    results = recorded(path)
-    runs = results["runs"]
-    clock = median(run["gigahertz"] for run in runs if "gigahertz" in run)
-    print(f"{heading(results['machine'])}; {clock:.2f} GHz per core\n")
-    show_report([run for run in runs if run["document"] == "report"])
+    show_report(path)
     print()
-    show_paper([run for run in runs if run["document"] == "paper"])
+    show_paper(path)
 
 
-def show_report(runs: list[Run]) -> None:
+def runs_for(path: Path, document: str) -> list[Run]:
+    """The recorded runs for a document."""
+    return [run for run in recorded(path)["runs"] if run["document"] == document]
+
+
+def show_report(path: Path) -> None:
     """Print the runs beside the report's figures."""
-    print("Exploratory decomposition: until the first solution, as in the report, and for all.\n")
+    runs = runs_for(path, "report")
     cases = grouped(runs, "board", "propagate", "way", "limit")
+    print("Exploratory decomposition: until the first solution, as in the report, and for all."
+          f" {repeated(cases.values())}\n")  # fmt: skip
     rows = []
     for name, propagate, way in grouped(runs, "board", "propagate", "way"):
         first, all_solutions = (cases[name, propagate, way, limit] for limit in (1, None))
@@ -110,9 +113,11 @@ def show_report(runs: list[Run]) -> None:
     table([*heads, "times faster", "boards, all", "s, all"], rows, left=2)
 
 
-def show_paper(runs: list[Run]) -> None:
+def show_paper(path: Path) -> None:
     """Print the runs beside the paper's figures."""
-    print("Parallel solver: the paper's 9x9 board is unknown, so its seconds cannot be compared.\n")
+    cases = grouped(runs_for(path, "paper"), "board", "limit", "way")
+    print("Parallel solver: the paper's 9x9 board is unknown, so its seconds cannot be compared."
+          f" {repeated(cases.values())}\n")  # fmt: skip
     serial, parallel = UNKNOWN["serial"], UNKNOWN["parallel"]
     rows = [
         ["the paper's, unknown", "1", f"{serial}", "1.00", "", ""],
@@ -120,7 +125,7 @@ def show_paper(runs: list[Run]) -> None:
          "all"],
     ]  # fmt: skip
     alone: dict[str, tuple[float, float]] = {}
-    for (name, limit, _), case in grouped(runs, "board", "limit", "way").items():
+    for (name, limit, _), case in cases.items():
         threads = case[0]["threads"]
         seconds = median(run["seconds"] for run in case)
         cycles = threads * median(run["gigahertz"] for run in case)

@@ -21,7 +21,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 import click
-from machine import heading, record, recorded
+from machine import record, recorded
 from script import Run, check, grouped, script, table, turns
 
 from gpusudoku import collection
@@ -105,7 +105,6 @@ def timed(command: str, line: int | None, tree: Path, folder: Path, cores: int) 
 def show(path: Path) -> None:
     """Print the table of a recorded file."""
     results = recorded(path)
-    print(f"{heading(results['machine'])}\n")
     runs = results["runs"]
     columns = list(grouped(runs, "version", "cores"))
     cases = grouped(runs, "command", "version", "cores")

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from machine import RESULTS, heading, recorded
+from machine import RESULTS, recorded
 from script import Run, grouped, table
 
 
@@ -14,7 +14,6 @@ def show(path: Path) -> None:
     """Print what was checked and what was measured."""
     results = recorded(path)
     described = results["machine"]
-    print(f"{heading(described)}\n")
     if described["rehearsal"]:
         print("A rehearsal: the figures mean nothing.\n")
     print("; ".join(f"{name} {value}" for name, value in described["gpu"].items()) + "\n")

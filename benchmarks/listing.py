@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 
 import click
-from machine import gigahertz, heading, record, recorded
+from machine import gigahertz, record, recorded
 from script import Run, board_names, check, grouped, script, table, turns
 
 from gpusudoku import collection
@@ -87,9 +87,7 @@ def show(path: Path) -> None:
     """Print the table of a recorded file."""
     results = recorded(path)
     runs = results["runs"]
-    clock = median(run["gigahertz"] for run in runs)
-    threads = results["machine"]["listing_threads"]
-    print(f"{heading(results['machine'])}; {threads} threads, {clock:.2f} GHz per core\n")
+    print(f"Commands with {results['machine']['listing_threads']} threads.\n")
     rows = []
     for (name, target, way), some in grouped(runs, "board", "target", "way").items():
         rates = [run["solutions"] / run["seconds"] for run in some]

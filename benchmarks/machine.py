@@ -18,10 +18,10 @@ __all__ = [
     "RESULTS",
     "gigahertz",
     "heading",
-    "heading_with_clock",
     "machine",
     "record",
     "recorded",
+    "source",
     "write",
 ]
 
@@ -67,10 +67,26 @@ def recorded(path: Path) -> dict[str, Any]:
     return results
 
 
-def heading_with_clock(described: dict[str, Any]) -> str:
-    """The line above a table, with the clock rate of a core before and after the runs."""
-    before, after = described["gigahertz"]
-    return f"{heading(described)}; a core got {before:.2f} GHz before and {after:.2f} GHz after"
+def source(path: Path, command: str) -> str:
+    """The line under a table: machine and date, the clock if it was measured, commit, command.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or holds no results.
+    """
+    results = recorded(path)
+    described = results["machine"]
+    parts = [heading(described)]
+    clocks = [run["gigahertz"] for run in results.get("runs", ()) if "gigahertz" in run]
+    if "gigahertz" in described:
+        before, after = described["gigahertz"]
+        parts.append(f"a core got {before:.2f} GHz before and {after:.2f} GHz after")
+    elif clocks:
+        parts.append(f"{median(clocks):.2f} GHz per core")
+    commit = described.get("commit")
+    parts.append(f"commit {commit}" if commit else f"version {described.get('gpusudoku')}")
+    return f"*{'; '.join(parts)}; `{command}`*"
 
 
 @numba.njit(nogil=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from findings import print_sources
 from machine import RESULTS, recorded
 from script import command, table
 
@@ -103,6 +104,7 @@ def show(_: Path | None = None) -> None:
         " lists of a contraction grow so fast that empty boards beyond 9x9 stay out of reach: a"
         " 12x12 stack can be filled in about 9e10 ways."
     )
+    print_sources("bench", "contraction")
 
 
 def node_seconds(side: int) -> float:

@@ -27,7 +27,7 @@ from statistics import geometric_mean
 
 import click
 from adapters import PEERS, Found, Own, Program
-from machine import gigahertz, heading_with_clock, record, recorded
+from machine import gigahertz, record, recorded
 from script import Run, board_names, grouped, script, table, turns
 
 from gpusudoku import Board, collection
@@ -138,7 +138,7 @@ def show(path: Path) -> None:
     results = recorded(path)
     described, runs = results["machine"], results["runs"]
     versions = ", ".join(f"{name} {version}" for name, version in described["peers"].items())
-    print(f"{heading_with_clock(described)}\n\nOther programs: {versions or 'none'}\n")
+    print(f"Other programs: {versions or 'none'}\n")
     counts = {run["board"]: int(run["count"]) for run in runs}
     heads = list(dict.fromkeys(run["program"] for run in runs))
     timed = grouped(runs, "board", "program")

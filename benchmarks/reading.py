@@ -21,7 +21,7 @@ from typing import Any
 import click
 import numpy as np
 from batches import own_puzzles
-from machine import heading, record, recorded
+from machine import record, recorded
 from script import Run, check, grouped, script, table, turns
 
 from gpusudoku import formats
@@ -122,7 +122,6 @@ def measure(boards: list[str], repeats: int) -> list[Run]:
 def show(path: Path) -> None:
     """Print the table of a recorded file."""
     results = recorded(path)
-    print(f"{heading(results['machine'])}\n")
     rows = []
     for (name,), runs in grouped(results["runs"], "text").items():
         seconds = median(run["seconds"] / run["boards"] for run in runs)

@@ -1,7 +1,8 @@
-"""Write the tables of README.md and docs/results.md from the recorded results, or check them.
+"""Write the tables of README.md and the pages of results, or check them.
 
 A table stands between the lines ``<!-- NAME -->`` and ``<!-- end of NAME -->``, where NAME.py is
-the script in this folder that shows it.
+the script in this folder whose function ``show`` prints it. With ``NAME.PART`` that is the function
+PART. Under what a script recorded stand the machine, the date, the commit and the command.
 
     python benchmarks/readme.py           write
     python benchmarks/readme.py --check   write nothing; exit status 1 if a table is not current
@@ -17,19 +18,22 @@ from io import StringIO
 from pathlib import Path
 
 import click
-from machine import RESULTS
+from machine import RESULTS, source
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/results.md")
-TABLE = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
+PAGES = ("README.md", "docs/results.md", "docs/more-results.md")
+TABLE = re.compile(r"(<!-- ([\w.]+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
 
 
-def shown(name: str) -> str:
-    """What a script prints of its recorded results."""
-    text = StringIO()
-    with redirect_stdout(text):
-        importlib.import_module(name).show(RESULTS / f"{name}.json")
-    return text.getvalue().strip() + "\n"
+def shown(marker: str) -> str:
+    """What a script prints of its recorded results, and where they are from."""
+    name, _, part = marker.partition(".")
+    path = RESULTS / f"{name}.json"
+    printed = StringIO()
+    with redirect_stdout(printed):
+        getattr(importlib.import_module(name), part or "show")(path)
+    text = printed.getvalue().strip() + "\n"
+    return f"{text}\n{source(path, f'python benchmarks/{name}.py')}\n" if path.is_file() else text
 
 
 def current(page: str) -> str:

@@ -14,8 +14,8 @@ from pathlib import Path
 from statistics import median
 
 import click
-from machine import gigahertz, heading, record, recorded
-from script import Run, board_names, counted, grouped, script, table, turns
+from machine import gigahertz, record, recorded
+from script import Run, board_names, counted, grouped, repeated, script, table, turns
 
 from gpusudoku.bench.engines import thread_numbers
 from gpusudoku.engines.make import make_engine
@@ -43,10 +43,11 @@ def measure(names: list[str], repeats: int) -> list[Run]:
 def show(path: Path) -> None:
     """Print the table of a recorded file."""
     results = recorded(path)
-    print(f"{heading(results['machine'])}\n")
     rows = []
     alone: dict[str, tuple[float, float]] = {}
-    for (name, jobs), case in grouped(results["runs"], "board", "jobs").items():
+    cases = grouped(results["runs"], "board", "jobs")
+    print(f"{repeated(cases.values())}\n")
+    for (name, jobs), case in cases.items():
         rate = median(int(run["count"]) / run["seconds"] / 1e6 for run in case)
         cycles = jobs * median(run["gigahertz"] for run in case)
         busy = median(min(run["utilisation"]) for run in case)

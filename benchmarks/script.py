@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from machine import RESULTS
+from machine import RESULTS, source
 
 import gpusudoku
 from gpusudoku import collection
@@ -52,14 +52,18 @@ def script(
     default that is a file of the name ``results``, or else of the script's.
     """
 
+    def print_all(path: Path) -> None:
+        show(path)
+        print(f"\n{source(path, f'python benchmarks/{name}.py')}")
+
     def decorate(measure: Function) -> click.Command:
         @wraps(measure)
         def run(output: str, only_show: bool, **options: Any) -> None:
             if only_show:
-                show_recorded(name, show, Path(output))
+                show_recorded(name, print_all, Path(output))
             else:
                 measure(Path(output), **options)
-                show(Path(output))
+                print_all(Path(output))
 
         file = str(RESULTS / f"{results or name}.json")
         run = click.option("--output", default=file, help="JSON file of the results.")(run)
@@ -144,6 +148,15 @@ def grouped(runs: Iterable[Run], *fields: str) -> dict[tuple[Any, ...], list[Run
     for run in runs:
         groups.setdefault(tuple(run[field] for field in fields), []).append(run)
     return groups
+
+
+def repeated(cases: Iterable[Sequence[object]]) -> str:
+    """How often cases were run, as a sentence."""
+    numbers = {len(case) for case in cases}
+    if numbers == {1}:
+        return "Every case was run once."
+    often = " to ".join(f"{number}" for number in sorted({min(numbers), max(numbers)}))
+    return f"Medians of {often} runs, which took turns."
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> None:

@@ -24,7 +24,7 @@ from typing import Any
 
 import click
 from generated import NINE, random_boards
-from machine import gigahertz, heading_with_clock, record, recorded
+from machine import gigahertz, record, recorded
 from script import Run, check, grouped, script, table
 
 import gpusudoku
@@ -135,7 +135,6 @@ def is_over(run: Run) -> bool:
 def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     results = recorded(path)
-    print(f"{heading_with_clock(results['machine'])}\n")
     alone = [run for run in results["runs"] if "board" in run]
     rows = []
     for (clues,), runs in grouped(alone, "clues").items():

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from machine import RESULTS, heading, record, recorded
+from machine import RESULTS, record, recorded
 from published import CORES, SPEED_UPS
 from script import Run, board_names, check, script, table
 from simulated_figures import draw, measured_speed_ups, plain
@@ -138,7 +138,6 @@ def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     results = recorded(path)
     machine, runs = results["machine"], results["runs"]
-    print(f"Virtual cores, with the costs of a core of {heading(machine)}\n")
     costs = ", ".join(f"{what} {1e6 * seconds:.3g}" for what, seconds in machine["costs"].items())
     nodes = [1e9 * seconds for seconds in machine["node_seconds"].values()]
     print(f"A node takes {min(nodes):.0f} to {max(nodes):.0f} ns. In microseconds: {costs}.\n")

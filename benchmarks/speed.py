@@ -14,8 +14,8 @@ from pathlib import Path
 from statistics import median
 
 import click
-from machine import gigahertz, heading_with_clock, record, recorded
-from script import Run, board_names, counted, grouped, script, table, turns
+from machine import gigahertz, record, recorded
+from script import Run, board_names, counted, grouped, repeated, script, table, turns
 
 from gpusudoku import collection
 from gpusudoku.engines.make import make_engine
@@ -60,8 +60,8 @@ def measure(names: list[str], repeats: int) -> list[Run]:
 def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     results = recorded(path)
-    print(f"{heading_with_clock(results['machine'])}\n")
     cases = grouped(results["runs"], "board", "case")
+    print(f"{repeated(cases.values())}\n")
     for large in (False, True):
         some = {key: runs for key, runs in cases.items() if (key[0] in LARGE) == large}
         if some:

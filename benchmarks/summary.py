@@ -17,15 +17,13 @@ from typing import Any
 from documents import DECOMPOSITION
 from machine import RESULTS, heading
 from peers import middle
+from published import SECONDS, SOURCE
 
 from gpusudoku import collection
 
 DEFAULT = "gpusudoku auto, all cores"
 ONE_CORE = "gpusudoku search, -j 1"
 """What ``peers.py`` calls the two ways of counting that the table shows."""
-
-SIMONEPRI_2F = 13.9
-"""Seconds that simonepri/sudoku-solver publishes for 2f, counted in Java on 64 cores at 2.3 GHz."""
 
 DECOMPOSED = "decomposition-16x16"
 """The board for which "Sudoku Solver using Exploratory Decomposition" has its longest times."""
@@ -48,8 +46,8 @@ def show(path: Path) -> None:
     print("|---|---:|---:|---:|---|---:|")
     for name in dict.fromkeys(run["board"] for run in peers["runs"]):
         show_measured(name, [run for run in peers["runs"] if run["board"] == name])
-    source = "simonepri/sudoku-solver, 64 cores, published"
-    show_row("2f", *times_of_2f(bench["rows"]), SIMONEPRI_2F, source)
+    seconds, source = SECONDS["2f"][1], f"{SOURCE}, 64 cores, published"
+    show_row("2f", *times_of_2f(bench["rows"]), seconds, source)
     seconds = DECOMPOSITION[DECOMPOSED]["parallel"][0]
     source = "its report, 8 cores, published"
     show_row(DECOMPOSED, *times_of_decomposed(documents["runs"]), seconds, source)

@@ -33,7 +33,7 @@ from pathlib import Path
 from statistics import mean, median
 
 import click
-from machine import gigahertz, heading_with_clock, record, recorded
+from machine import gigahertz, record, recorded
 from script import Run, check, script, table, turns
 
 import gpusudoku
@@ -157,8 +157,7 @@ def searched(blocks: Sequence[Sequence[Board]], engine: Engine, key: str) -> Run
 def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     results = recorded(path)
-    runs, described = results["runs"], results["machine"]
-    print(f"{heading_with_clock(described)}.")
+    runs = results["runs"]
     print("In parentheses: what the document prints.\n")
     tables = ("Cells solved, in percent", "solved", 100, SOLVED), (LEFT, "hints", 1, HINTS)
     for title, field, scale, figures in tables:

@@ -27,7 +27,7 @@ import compiling
 import numpy as np
 import warp_code
 from kernel_resources import HERTZ, MULTIPROCESSORS, SCHEDULERS, versions
-from machine import heading, record, recorded
+from machine import record, recorded
 from numpy.typing import NDArray
 from script import Run, board_names, check, script, table
 from searching import LIMIT, packed
@@ -243,7 +243,7 @@ def show(path: Path) -> None:
     described = results["machine"]
     clock, multiprocessors = described["hertz"], described["multiprocessors"]
     print(
-        f"{heading(described)}\n\nUpper bounds, computed and not measured, for {multiprocessors}"
+        f"Upper bounds, computed and not measured, for {multiprocessors}"
         f" multiprocessors at {clock / 1e9:g} GHz; the kernel takes {described['registers']}"
         " registers. Not seen: memory, caches, waiting for results, the clock under load.\n"
     )

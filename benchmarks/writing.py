@@ -20,7 +20,7 @@ from statistics import median
 import click
 import numpy as np
 from generated import shuffled
-from machine import gigahertz, heading, record, recorded
+from machine import gigahertz, record, recorded
 from script import Run, grouped, script, table, turns
 
 from gpusudoku import formats
@@ -123,8 +123,6 @@ def show(path: Path) -> None:
     """Print the table of a recorded file."""
     results = recorded(path)
     runs = results["runs"]
-    clock = median(run["gigahertz"] for run in runs)
-    print(f"{heading(results['machine'])}; {clock:.2f} GHz per core\n")
     rows = [
         [f"`{command}`", form, f"{median(run['rate'] for run in some) / 1e6:.1f}"]
         for (command, form), some in grouped(runs, "command", "form").items()

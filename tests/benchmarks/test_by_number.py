@@ -50,7 +50,7 @@ def test_the_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runs = [{**common, "set_up": 0.25, "sampling": 0.01}, {**common, "set_up": 0.52, "sampling": 1}]
     record(path, runs, gigahertz=[3.0, 3.0])
     by_number.show(path)
-    tables = capsys.readouterr().out.split("\n\n")[1:]
+    tables = capsys.readouterr().out.split("\n\n")
     assert [lines.splitlines()[2:] for lines in tables] == [
         ["| 8 | 2 | 0.5 | 0.77 | 20 ms | 50,500 | 1,000 |"],
         ["| 8 | 4 | 4 | 2 | 3 | 2 | 2 | 0.375 | 0.5 | 1.5 | 2 |"],

@@ -22,7 +22,7 @@ def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ]
     record(path, runs)
     first_day.show(path)
-    assert capsys.readouterr().out.splitlines()[2:] == [
+    assert capsys.readouterr().out.splitlines() == [
         "| command | 2 cores | 1 core | other, 2 cores | other, 1 core |",
         "|---|---:|---:|---:|---:|",
         "| `count @a1` | 4.00 s | 2.00 s | 4.00 s | 2.00 s |",

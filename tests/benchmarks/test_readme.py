@@ -1,4 +1,4 @@
-"""The tables of the README and of docs/results.md are those of the recorded results."""
+"""The tables of the README and of the pages of results are those of the recorded results."""
 
 from __future__ import annotations
 
@@ -7,9 +7,23 @@ import subprocess
 import sys
 from pathlib import Path
 
+import published
+import pytest
+import readme
 import summary
 
 ROOT = Path(__file__).parents[2]
+TABLES = {
+    "docs/results.md": "findings.times scaling findings.cores findings.depends cutoffs"
+    " findings.busy claims documents.show_paper documents.show_report techniques speed model"
+    " contraction peers",
+    "docs/more-results.md": "batches reading writing listing by_number shares first_day simulated",
+}
+SOURCE = re.compile(
+    r"^\*.+, \d+ cores.*, \d{4}-\d\d-\d\d; .*(commit [0-9a-f]{12}(-dirty)?|version \S+);"
+    r" `python benchmarks/\w+\.py.*`\*$",
+    re.MULTILINE,
+)
 DEFAULT, ONE_CORE = summary.DEFAULT, summary.ONE_CORE
 
 
@@ -19,19 +33,40 @@ def test_tables_are_current() -> None:
     assert done.returncode == 0, done.stderr
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "<!-- end of summary -->" in readme
-    results = (ROOT / "docs/results.md").read_text(encoding="utf-8")
-    for name in (
-        "contraction", "speed", "scaling", "batches", "model", "peers", "techniques", "documents",
-        "reading", "writing", "first_day", "listing", "by_number", "shares", "simulated",
-    ):  # fmt: skip
-        assert f"<!-- end of {name} -->" in results
+    for page, names in TABLES.items():
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert {f"<!-- end of {name} -->" for name in names.split()} <= set(text.splitlines())
+
+
+def test_every_result_says_where_it_is_from() -> None:
+    """Machine, date, commit and command, under each; the README's table has the machine above."""
+    for page in TABLES:
+        found = readme.TABLE.findall((ROOT / page).read_text(encoding="utf-8"))
+        assert found
+        for _, name, _ in found:
+            text = readme.shown(name)
+            assert SOURCE.search(text), name
+            assert text.rstrip().endswith("*"), name
 
 
 def test_every_table_has_an_end() -> None:
-    for page in ("README.md", "docs/results.md"):
+    for page in readme.PAGES:
         text = (ROOT / page).read_text(encoding="utf-8")
-        begun = re.findall(r"^<!-- (\w+) -->$", text, re.MULTILINE)
-        assert begun == re.findall(r"^<!-- end of (\w+) -->$", text, re.MULTILINE), page
+        begun = re.findall(r"^<!-- ([\w.]+) -->$", text, re.MULTILINE)
+        assert begun == re.findall(r"^<!-- end of ([\w.]+) -->$", text, re.MULTILINE), page
+
+
+def test_a_report_has_questions_methods_and_answers() -> None:
+    for page in TABLES:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        words = re.findall(r"^\*\*(Question|Method|Answer)\.\*\*", text, re.MULTILINE)
+        assert words == ["Question", "Method", "Answer"] * (len(words) // 3), page
+        assert len(words) > 20
+
+
+def test_published_times_and_speed_ups_agree() -> None:
+    for name, (one, many) in published.SECONDS.items():
+        assert one / many == pytest.approx(published.SPEED_UPS[name][-1], rel=0.01), name
 
 
 def run(program: str, seconds: float, complete: bool = True) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -133,10 +134,23 @@ def test_results_are_written_and_read(tmp_path: Path) -> None:
     results = machine.recorded(path)
     assert results["runs"] == [{"seconds": 1.5}]
     assert results["machine"]["cores"] >= 1
-    text = machine.heading_with_clock(results["machine"])
-    assert text.endswith("; a core got 3.00 GHz before and 3.25 GHz after")
+    text = machine.source(path, "python script.py")
+    assert "; a core got 3.00 GHz before and 3.25 GHz after; commit " in text
+    assert text.endswith("; `python script.py`*")
     with pytest.raises(InputError, match="cannot be written"):
         machine.record(tmp_path, [])
+
+
+def test_where_results_are_from(tmp_path: Path) -> None:
+    path = tmp_path / "runs.json"
+    described = {"processor": "X", "cores": 2, "date": "2026-01-01", "gpusudoku": "0.2.0"}
+    path.write_text(json.dumps({"machine": described, "runs": []}))
+    assert machine.source(path, "c") == "*X, 2 cores, 2026-01-01; version 0.2.0; `c`*"
+    described["commit"] = "0123456789ab-dirty"
+    runs = [{"gigahertz": clock} for clock in (1.0, 4.0, 3.0)]
+    path.write_text(json.dumps({"machine": described, "runs": runs}))
+    text = machine.source(path, "c")
+    assert text == "*X, 2 cores, 2026-01-01; 3.00 GHz per core; commit 0123456789ab-dirty; `c`*"
 
 
 def test_recorded_boards_can_be_made_again() -> None:
@@ -158,3 +172,9 @@ def test_shuffled_boards_are_no_other_puzzles() -> None:
     )
     assert (cells != board.cells).any()
     assert naive.count(Board(cells), 2) == 1
+
+
+def test_how_often_cases_were_run() -> None:
+    assert script.repeated([[1], [1]]) == "Every case was run once."
+    assert script.repeated([[1, 2, 3], [1, 2, 3]]) == "Medians of 3 runs, which took turns."
+    assert script.repeated([[1], [1, 2, 3]]) == "Medians of 1 to 3 runs, which took turns."
