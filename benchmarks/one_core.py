@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import click
 from built import Counted, Driver, OwnDriver, entrants, title
-from machine import gigahertz, heading_with_clock, record, recorded
+from machine import gigahertz, record, recorded
 from peers import number, usable
 from script import Run, board_names, check, grouped, script, table, turns
 
@@ -161,7 +161,6 @@ def show(path: Path) -> None:
     described, runs = results["machine"], results["runs"]
     versions = described["programs"].items()
     programs = ", ".join(f"{name.rpartition(',')[0]} {version}" for name, version in versions)
-    print(f"{heading_with_clock(described)}\n")
     print(f"Programs, with their vector instructions: {programs}. ", end="")
     print("The head of a column says how many bits a vector has at most.\n")
     timed = {
