@@ -230,4 +230,5 @@ class QQWing(Program):
         return Found(int(values[0]), True, float(values[1]) / 1e3)
 
 
-PEERS = [Clingo(), CpSat(), ExactCover(), XCover(), QQWing()]
+PACKAGES = [Clingo(), CpSat(), ExactCover(), XCover(), QQWing()]
+"""All programs that a package manager brings; `built.py` has those that are built from source."""

@@ -1,6 +1,7 @@
 """Count boards with other programs that count all solutions, and with this one, in the same run.
 
-    pip install '.[peers]'                       and qqwing, if the system has it
+    pip install '.[peers]'                       and qqwing, if the system has it; others are
+                                                 built from source, as README.md says
     python benchmarks/peers.py                   about five minutes
     python benchmarks/peers.py 1a 2b --limit 5   some boards, at most 5 s a count
     python benchmarks/peers.py --show            the tables of what was recorded before
@@ -26,7 +27,8 @@ from pathlib import Path
 from statistics import geometric_mean
 
 import click
-from adapters import PEERS, Found, Own, Program
+from adapters import PACKAGES, Found, Own, Program
+from built import drivers, widest
 from machine import gigahertz, record, recorded
 from script import Run, board_names, grouped, script, table, turns
 
@@ -40,6 +42,7 @@ OWN: list[Program] = [
     Own("gpusudoku auto, all cores"),
 ]
 """Our own runs; the others are compared with the first."""
+PEERS: list[Program] = [*PACKAGES, *drivers(widest())]
 SHORT_SECONDS = 2.0
 """A count that takes longer is not repeated."""
 GRACE_SECONDS = 1.0

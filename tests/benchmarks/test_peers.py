@@ -2,7 +2,6 @@
 
 import time
 
-import adapters
 import peers
 import pytest
 from adapters import Found, Program
@@ -154,7 +153,7 @@ def test_a_failure_ends_the_run(run):
     assert "failing failed on " in result.output
 
 
-@pytest.mark.parametrize("program", adapters.PEERS, ids=lambda program: program.name)
+@pytest.mark.parametrize("program", peers.PEERS, ids=lambda program: program.name)
 def test_adapters(program):
     reason = program.unusable_because()
     if reason is not None:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 TABLES = {
     "docs/results.md": "findings.times scaling findings.cores findings.depends cutoffs"
     " findings.busy claims documents.show_paper documents.show_report techniques speed model"
-    " contraction peers",
+    " contraction peers one_core",
     "docs/more-results.md": "batches reading writing listing by_number shares first_day simulated",
 }
 SOURCE = re.compile(

@@ -23,6 +23,7 @@ RECORDING += [
     "by_number",
     "first_day",
     "listing",
+    "one_core",
     "reading",
     "shares",
     "simulated",
