@@ -8,6 +8,11 @@ What a part records and draws takes the place of what was there when the whole p
 parts need lists of puzzles that cannot be redistributed, or programs that a person builds; options
 name the files, variables of the environment the programs. A part without them is left out, and a
 part whose packages are missing fails. Commit before: results of changed sources name no commit.
+
+Scripts alone measure more often, and more boards. Here the sum has to stay below 20 minutes, and
+what is left out costs the least knowledge: repeats of what hardly varies, and in speed.py the board
+2f, whose rates are those of 2e. Most of the time goes to `gpusudoku bench`, whose spread is drawn,
+and to the virtual cores.
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ from tempfile import TemporaryDirectory
 import click
 from machine import RESULTS
 from script import command
+from speed import LARGE, SERIES
 
 from gpusudoku.bench.machine import commit, machine
 from gpusudoku.errors import GpusudokuError, InputError
@@ -39,7 +45,7 @@ from gpusudoku.jobs.interrupts import (
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 SUITE = [sys.executable, "-m", "gpusudoku", "bench"]
-CUTOFFS = ("@1d", "@1e", "@2d", "@2e", "--method", "search", "-j")
+CUTOFFS = ("@1d", "@1e", "@2d", "@2e", "--method", "search", "--repeats", "2", "-j")
 PROGRAMS = ("GPUSUDOKU_TDOKU", "GPUSUDOKU_RUST_SUDOKU", "GPUSUDOKU_SCHOKU")
 LONG = ("contraction", "shares")
 """Parts that are run only if asked for: six minutes, and half an hour."""
@@ -77,6 +83,7 @@ def commands(
     given = [word for name, path in lists.items() if path for word in (f"--{name}", path)]
     jobs = f"1,{usable_cores()}"
     plots = folder / "plots"
+    without_2f = [name for name in (*SERIES, *LARGE) if name != "2f"]
     named = any(os.environ.get(name) for name in PROGRAMS)
     return {
         "bench": [suite(folder, "bench", "--patience", "2")],
@@ -86,17 +93,17 @@ def commands(
             suite(folder, "cutoff-empty", *CUTOFFS, jobs, "--cutoff", "20,25,30,35,40,45,50,55",
                   "--cutoff-by", "empty"),
         ],
-        "speed": [recording("speed", "--repeats", "1")],
-        "scaling": [recording("scaling")],
+        "speed": [recording("speed", *without_2f, "--repeats", "1")],
+        "scaling": [recording("scaling", "--repeats", "3")],
         "simulated": [recording("simulated", "--plots", str(plots / "simulated"))],
         "batches": [recording("batches", "--repeats", "1", *batches)],
         "reading": [recording("reading")],
         "writing": [recording("writing")],
-        "first_day": [recording("first_day")],
-        "by_number": [recording("by_number")],
-        "listing": [recording("listing")],
+        "first_day": [recording("first_day", "--repeats", "2")],
+        "by_number": [recording("by_number", "--boards", "1")],
+        "listing": [recording("listing", "--repeats", "1")],
         "techniques": [recording("techniques", *given)] if given else [],
-        "documents": [recording("documents")],
+        "documents": [recording("documents", "--repeats", "5")],
         "peers": [recording("peers", "--limit", "8", "--repeats", "1")],
         "one_core": [recording("one_core", "@1f", "@2f", *batches)] if named else [],
         "contraction": [recording("contraction")],
