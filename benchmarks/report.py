@@ -96,7 +96,7 @@ def commands(
         "speed": [recording("speed", *without_2f, "--repeats", "1")],
         "scaling": [recording("scaling", "--repeats", "3")],
         "simulated": [recording("simulated", "--plots", str(plots / "simulated"))],
-        "batches": [recording("batches", "--repeats", "1", *batches)],
+        "batches": [recording("batches", "--lines", "500000", "--repeats", "1", *batches)],
         "reading": [recording("reading")],
         "writing": [recording("writing")],
         "first_day": [recording("first_day", "--repeats", "2")],
