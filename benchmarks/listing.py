@@ -12,7 +12,6 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack
-from functools import partial
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -71,8 +70,8 @@ def measure(names: list[str], threads: int, repeats: int) -> list[Run]:
     runs = []
     with ExitStack() as stack:
         # Without a name, so that they end with this process, however that ends.
-        make = partial(tempfile.TemporaryFile, dir=MEMORY if MEMORY.is_dir() else None)
-        files = {name: stack.enter_context(make()) for name in names}
+        folder = MEMORY if MEMORY.is_dir() else None
+        files = {name: stack.enter_context(tempfile.TemporaryFile(dir=folder)) for name in names}
         for case, kept in turns([*product(names, TARGETS, WAYS)], repeats, " ".join):
             name, target, way = case
             words, clock = command(way, name, threads), gigahertz(threads)
