@@ -198,7 +198,7 @@ def show(seconds: dict[str, float], failed: Sequence[str]) -> None:
     for part, took in seconds.items():
         click.echo(f"    {part:<12}{took:6.0f} s{'  failed' * (part in failed)}", err=True)
     minutes, rest = divmod(round(sum(seconds.values())), 60)
-    click.echo(f"{len(seconds)} parts took {minutes} min {rest} s", err=True)
+    click.echo(f"report.py: {minutes} min {rest} s in all", err=True)
 
 
 @command("report")

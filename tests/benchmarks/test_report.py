@@ -121,7 +121,7 @@ class TestParts:
         assert processor.endswith(" cores")
         assert speed.split() == ["speed", "0", "s"]
         assert peers.split() == ["peers", "0", "s", "failed"]
-        assert whole == "2 parts took 0 min 0 s"
+        assert whole == "report.py: 0 min 0 s in all"
         assert failed == "report.py: not done: peers"
         assert done.stdout == ""
 
