@@ -35,12 +35,7 @@ from speed import LARGE, SERIES
 from gpusudoku.bench.machine import commit, machine
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.jobs.interrupts import (
-    catch_interrupts,
-    heed_interrupts,
-    held_interrupts,
-    interrupt_status,
-)
+from gpusudoku.jobs.interrupts import held_interrupts
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -201,6 +196,14 @@ def show(seconds: dict[str, float], failed: Sequence[str]) -> None:
     click.echo(f"report.py: {minutes} min {rest} s in all", err=True)
 
 
+def end_cleanly() -> None:
+    """Let other signals that end a program do what Ctrl-C does, so that commands end, too."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            signal.signal(number, signal.default_int_handler)
+
+
 @command("report")
 @click.argument("parts", nargs=-1)
 @click.option("--long", is_flag=True, help=f"Run {' and '.join(LONG)}, too: 40 minutes more.")
@@ -221,13 +224,12 @@ def main(parts: tuple[str, ...], long: bool, batches: tuple[str, ...], **lists: 
         seconds, failed = run([part for part in known if part in wanted], batches, lists)
     except KeyboardInterrupt:
         click.echo("\nreport.py: interrupted; what is not done is as it was before", err=True)
-        sys.exit(interrupt_status())
+        sys.exit(128 + signal.SIGINT)
     show(seconds, failed)
     if failed:
         raise GpusudokuError(f"not done: {', '.join(failed)}")
 
 
 if __name__ == "__main__":
-    catch_interrupts()
-    heed_interrupts()
+    end_cleanly()
     main()
