@@ -95,7 +95,7 @@ def commands(
         "batches": [recording("batches", *lines, "--repeats", "1", *batches)],
         "reading": [recording("reading")],
         "writing": [recording("writing")],
-        "first_day": [recording("first_day", "--repeats", "2")],
+        "first_day": [recording("first_day", "--repeats", "1")],
         "by_number": [recording("by_number", "--boards", "1")],
         "listing": [recording("listing", "--repeats", "1")],
         "techniques": [recording("techniques", *given)] if given else [],
