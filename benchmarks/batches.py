@@ -80,7 +80,7 @@ def measure(batches: dict[str, list[str]], lines: int, repeats: int) -> tuple[li
             for index, (name, boards) in enumerate(batches.items())
         }  # fmt: skip
         for (name, command, jobs), kept in turns(
-            cases, repeats, lambda case: f"{case[0]} {case[1]}"
+            cases, repeats, lambda case: f"{case[0]} {case[1]}", kind=lambda case: case[1:]
         ):
             clock = gigahertz(jobs)
             long, short = (timed(command, jobs, file) for file in files[name])

@@ -30,10 +30,11 @@ def figures_of(path: Path) -> Figures:
 
 
 @command("figures")
-def main() -> None:
+@click.option("--plots", default=str(PLOTS), help="Folder for the figures.")
+def main(plots: str) -> None:
     """Draw all figures again, from the recorded results."""
     for name in NAMES:
-        for path in save(figures_of(RESULTS / f"{name}.json"), str(PLOTS / name)):
+        for path in save(figures_of(RESULTS / f"{name}.json"), str(Path(plots, name))):
             click.echo(f"{path} written", err=True)
 
 

@@ -11,9 +11,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
 from statistics import median
+from typing import IO
 
 import click
 from machine import gigahertz, record, recorded
@@ -37,11 +39,11 @@ def command(way: str, name: str, threads: int) -> list[str]:
     return [sys.executable, "-m", "gpusudoku", "enumerate", f"@{name}", *options]
 
 
-def to_file(words: list[str], path: Path) -> int:
-    """Let a command write a file; returns the bytes written."""
-    with path.open("r+b" if path.exists() else "wb") as file:
-        subprocess.run(words, stdout=file, stderr=subprocess.DEVNULL, check=True)
-        return file.tell()
+def to_file(words: list[str], file: IO[bytes]) -> int:
+    """Let a command write a file from its beginning; returns the bytes written."""
+    file.seek(0)
+    subprocess.run(words, stdout=file, stderr=subprocess.DEVNULL, check=True)
+    return file.tell()
 
 
 def through_pipe(words: list[str]) -> int:
@@ -66,14 +68,15 @@ def measure(names: list[str], threads: int, repeats: int) -> list[Run]:
         If a board has other than its number of solutions.
     """
     runs = []
-    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
+    with ExitStack() as stack:
+        # Without a name, so that they end with this process, however that ends.
+        folder = MEMORY if MEMORY.is_dir() else None
+        files = {name: stack.enter_context(tempfile.TemporaryFile(dir=folder)) for name in names}
         for case, kept in turns([*product(names, TARGETS, WAYS)], repeats, " ".join):
             name, target, way = case
             words, clock = command(way, name, threads), gigahertz(threads)
             start, before = time.perf_counter(), cpu_seconds()
-            written = (
-                to_file(words, Path(folder, name)) if target == "file" else through_pipe(words)
-            )
+            written = to_file(words, files[name]) if target == "file" else through_pipe(words)
             seconds, cpu = time.perf_counter() - start, cpu_seconds() - before
             solutions = collection.entry(name).count
             check(name, written // LINE, solutions)

@@ -17,6 +17,7 @@ import click
 from machine import gigahertz, record, recorded
 from script import Run, board_names, counted, grouped, repeated, script, table, turns
 
+from gpusudoku import collection
 from gpusudoku.bench.engines import thread_numbers
 from gpusudoku.engines.make import make_engine
 from gpusudoku.options import Options
@@ -29,7 +30,12 @@ def measure(names: list[str], repeats: int) -> list[Run]:
     engines = {jobs: make_engine(Options(device="cpu", jobs=jobs)) for jobs in thread_numbers()}
     runs = []
     cases = list(product(names, engines))
-    for (name, jobs), kept in turns(cases, repeats, lambda case: f"{case[0]} -j {case[1]}"):
+    for (name, jobs), kept in turns(
+        cases,
+        repeats,
+        lambda case: f"{case[0]} -j {case[1]}",
+        kind=lambda case: (collection.load(case[0]).geometry, case[1]),
+    ):
         clock = gigahertz(jobs)
         result = counted(name, engine=engines[jobs], device="cpu", method="search")
         if kept:

@@ -6,7 +6,7 @@ measured (``virtual_costs``). So the figures depend on the machine by these few 
 other programs hardly disturb them. Beside them stand the speed-ups that were measured on real cores
 (results/bench.json), and those that another project has published (``published``).
 
-    python benchmarks/simulated.py           four minutes; figures in results/plots/simulated/
+    python benchmarks/simulated.py           four minutes; figures.py draws the figures
     python benchmarks/simulated.py --show    the tables of what was recorded before
 """
 
@@ -22,7 +22,7 @@ import click
 from machine import RESULTS, record, recorded
 from published import CORES, SPEED_UPS
 from script import Run, board_names, check, script, table
-from simulated_figures import draw, measured_speed_ups, plain
+from simulated_figures import measured_speed_ups, plain
 from virtual_costs import measured_costs, node_seconds, processor_seconds
 from virtual_search import Costs, simulated
 
@@ -199,8 +199,7 @@ def checked(names: Sequence[str]) -> dict[str, dict[str, float]]:
 @click.argument("boards", nargs=-1)
 @click.option("--workers", default=",".join(map(str, WORKERS)), show_default=True,
               help="Numbers of virtual cores.")  # fmt: skip
-@click.option("--plots", default=str(RESULTS / "plots" / "simulated"), help="Folder for figures.")
-def main(path: Path, boards: tuple[str, ...], workers: str, plots: str) -> None:
+def main(path: Path, boards: tuple[str, ...], workers: str) -> None:
     """Simulate the search of BOARDS (names as in "gpusudoku boards") on virtual cores."""
     names = board_names(boards or SERIES)
     costs, nodes = measured_costs(), rates(names)
@@ -214,8 +213,6 @@ def main(path: Path, boards: tuple[str, ...], workers: str, plots: str) -> None:
     numbers = {case.workers for case in todo}
     real = checked(names) if numbers >= set(CHECKED_THREADS) else {}
     record(path, runs, costs=asdict(costs), node_seconds=nodes, processor_seconds=real)
-    for file in draw(path, Path(plots)):
-        click.echo(f"{file} written", err=True)
 
 
 if __name__ == "__main__":

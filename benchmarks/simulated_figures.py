@@ -24,7 +24,6 @@ from gpusudoku.bench.drawing import (
     entitle,
     grid_of,
     key,
-    save,
     set_log,
     short,
     style,
@@ -107,11 +106,6 @@ def simulated_points(runs: list[Run], workers: int) -> dict[str, dict[str, float
                 "speed_up": seconds[1] / seconds[workers],
             }
     return found
-
-
-def draw(path: Path, folder: Path) -> list[Path]:
-    """Draw all figures of a recorded file; returns the files written."""
-    return save(figures_of(path), str(folder))
 
 
 def figures_of(path: Path) -> Figures:

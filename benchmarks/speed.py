@@ -45,7 +45,10 @@ def measure(names: list[str], repeats: int) -> list[Run]:
     ]
     runs = []
     for (name, setting), kept in turns(
-        cases, repeats, lambda case: f"{case[0]} {', '.join(case[1])}"
+        cases,
+        repeats,
+        lambda case: f"{case[0]} {', '.join(case[1])}",
+        kind=lambda case: (collection.load(case[0]).geometry, case[1]),
     ):
         strategy, propagate = setting
         result = counted(name, engine=engine, device="cpu", method="search", jobs=1,

@@ -14,6 +14,12 @@ import gpusudoku
 from gpusudoku.engines.cuda import availability
 from gpusudoku.jobs.cores import usable_cores
 
+FOLDER = Path(gpusudoku.__file__).resolve().parents[1]
+"""That of the checkout, if the program is used from one."""
+MEASURED = ("gpusudoku", "kernels", "boards", "benchmarks", "pyproject.toml",
+            ":!benchmarks/results", ":!*.md")  # fmt: skip
+"""What can change a measurement, for git. Results are written by the measurements themselves."""
+
 
 def machine() -> dict[str, object]:
     """Describe processor, cores, GPUs, system and versions, as JSON types."""
@@ -40,16 +46,26 @@ def machine() -> dict[str, object]:
     }
 
 
-def commit() -> str | None:
-    """The commit of the sources; None if they are in no repository."""
-    folder = Path(gpusudoku.__file__).resolve().parents[1]
-    if not (folder / "pyproject.toml").is_file():  # installed, perhaps inside another repository
+def commit(folder: Path = FOLDER) -> str | None:
+    """The commit of a checkout, with ``-dirty`` if what can change a measurement is another by now.
+
+    None if the folder is no checkout: not that of the program as it is installed, even if that is
+    somewhere inside another repository.
+    """
+    if not (folder / ".git").exists():
         return None
     try:
-        command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=12"]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        name = _git(folder, "rev-parse", "--short=12", "HEAD")
+        changes = _git(folder, "status", "--porcelain", "--", *MEASURED)
     except (OSError, subprocess.CalledProcessError):
         return None
+    return f"{name}-dirty" if changes else name
+
+
+def _git(folder: Path, *words: str) -> str:
+    """What git says of a folder."""
+    command = ["git", "-C", str(folder), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def heading(described: dict[str, object]) -> str:

@@ -34,9 +34,10 @@ def test_a_wrong_number_is_an_error(monkeypatch: pytest.MonkeyPatch, lines: int)
         listing.measure(["1b"], 1, 1)
 
 
-def test_a_file_that_is_there_is_written_anew(tmp_path: Path) -> None:
-    path = tmp_path / "lines"
-    assert [listing.to_file(writing(lines), path) for lines in (3, 2)] == [246, 164]
+def test_a_file_is_written_again_from_its_beginning(tmp_path: Path) -> None:
+    with (tmp_path / "lines").open("wb") as file:
+        assert [listing.to_file(writing(lines), file) for lines in (3, 2)] == [246, 164]
+    assert (tmp_path / "lines").stat().st_size == 246
 
 
 def test_what_comes_through_a_pipe_is_counted() -> None:

@@ -117,6 +117,10 @@ def test_turns() -> None:
         ("a", False), ("b", False), ("a", True), ("b", True), ("a", True), ("b", True),
     ]  # fmt: skip
     assert list(script.turns("ab", 1, str, warm_up=False)) == [("a", True), ("b", True)]
+    cases = ["a", "A", "b"]
+    assert list(script.turns(cases, 1, str, kind=str.lower)) == [
+        ("a", False), ("b", False), ("a", True), ("A", True), ("b", True),
+    ]  # fmt: skip
 
 
 def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
