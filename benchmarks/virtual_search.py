@@ -47,7 +47,7 @@ class Costs:
     task: float
     """Making one."""
     share: float
-    """Handing over half of the boards on a stack, without making tasks of them."""
+    """Dealing out the boards that are left, without making tasks of them."""
     worker: float
     """Making a worker, with its stack."""
     thread: float
@@ -64,21 +64,21 @@ class Costs:
 def virtual(world: World, costs: Costs, node: float, sharing: bool = True) -> Iterator[None]:
     """Let searches run in a world, where looking at a node takes ``node`` seconds.
 
-    Without ``sharing`` a worker keeps what it has, even if others wait.
+    Without ``sharing`` a worker keeps every board that it has begun, even if others wait.
     """
     charges = _Charges(world, costs, node)
     clock = SimpleNamespace(perf_counter=world.clock)
     threads = {"Thread": charges.thread, "Condition": world.condition, "Event": threading.Event}
     replaced = [
         (jobs, "threading", SimpleNamespace(**threads)),
+        (jobs, "SimpleQueue", world.queue),
         (jobs, "time", clock),
         (engine, "time", clock),
         (planning, "time", clock),
         (engine, "cpu", SimpleNamespace(run=charges.run)),
         (frontier, "cpu", SimpleNamespace(expand=charges.expand)),
-        (engine, "Task", charges.task),
-        (engine, "SearchWorker", charges.worker_class()),
-        (planning, "Job", charges.job_class(sharing)),
+        (engine, "SearchWorker", charges.worker_class(sharing)),
+        (planning, "Job", charges.job_class()),
     ]
     with ExitStack() as stack:
         for module, name, value in replaced:
@@ -118,17 +118,12 @@ class _Charges:
 
         return _like(kernel, charged)
 
-    def task(self, *fields: Any) -> jobs.Task:
-        """A task."""
-        self.world.python("tasks", self.costs.task)
-        return jobs.Task(*fields)
-
     def thread(self, **arguments: Any) -> Thread:
         """A thread, which will be started."""
         self.world.python("workers", self.costs.thread)
         return self.world.thread(**arguments)
 
-    def worker_class(self) -> type[engine.SearchWorker]:
+    def worker_class(self, sharing: bool) -> type[engine.SearchWorker]:
         """The class of workers."""
         world, costs = self.world, self.costs
 
@@ -137,24 +132,25 @@ class _Charges:
                 world.python("workers", costs.worker)
                 super().__init__(*arguments)
 
+            def _share(self, *arguments: Any) -> Any:
+                world.python("sharing", costs.share)
+                return super()._share(*arguments)
+
         return VirtualWorker
 
-    def job_class(self, sharing: bool) -> type[jobs.Job]:
+    def job_class(self) -> type[jobs.Job]:
         """The class of jobs."""
         world, costs = self.world, self.costs
 
         class VirtualJob(jobs.Job):
-            @property
-            def has_idle_workers(self) -> bool:
-                return sharing and super().has_idle_workers
-
             def take(self) -> jobs.Task | None:
                 world.python("tasks", costs.take)
                 return super().take()
 
             def share(self, tasks: Iterable[jobs.Task]) -> None:
-                world.python("sharing", costs.share)
-                super().share(list(tasks))
+                given = list(tasks)
+                world.python("tasks", len(given) * costs.task)
+                super().share(given)
 
         return VirtualJob
 

@@ -45,6 +45,9 @@ BOX_FIRSTS = 0o111 * FIRSTS
 
 NINE = Layout(3, 3)
 
+ROW_SHIFTS = np.array([0, 9, 18], np.uint64)
+"""Bits to the rows of a band in a word of the ``Layout``."""
+
 
 def build_unpack(jit: Jit) -> Callable[..., None]:
     """Make ``unpack(board, planes, lane)``: a board of the ``Layout`` into a column of planes.
@@ -71,12 +74,12 @@ def boards_of(planes: NDArray[np.uint32]) -> NDArray[np.uint64]:
 
     No cell counts as fixed: what is fixed is found again at the first look.
     """
+    words = planes.reshape(-1, 9, 3).astype(np.uint64)
     boards = np.zeros((len(planes), NINE.words), np.uint64)
-    for d in range(9):
-        for row in range(9):
-            word = planes[:, 3 * d + row % 3].astype(np.uint64)
-            cells = word >> np.uint64(row // 3 * ROW_BITS) & np.uint64(ROW)
-            boards[:, 2 * d + row // 6] |= cells << np.uint64(row % 6 * 9)
+    for band in range(3):
+        rows = words >> np.uint64(band * ROW_BITS) & np.uint64(ROW)
+        rows <<= ROW_SHIFTS + np.uint64(band % 2 * 27)
+        boards[:, band // 2 : 18 : 2] |= np.bitwise_or.reduce(rows, axis=2)
     boards[:, NINE.pending] = ROW
     return boards
 
