@@ -27,6 +27,7 @@ import gpusudoku
 from gpusudoku.board.board import Board
 from gpusudoku.engines import cpu as engine
 from gpusudoku.jobs import job as jobs
+from gpusudoku.jobs import threads as starting
 from gpusudoku.kernels.search import cpu as kernels
 from gpusudoku.kernels.search.arguments import NODES
 from gpusudoku.planning import search as planning
@@ -64,21 +65,23 @@ class Costs:
 def virtual(world: World, costs: Costs, node: float, sharing: bool = True) -> Iterator[None]:
     """Let searches run in a world, where looking at a node takes ``node`` seconds.
 
-    Without ``sharing`` a worker keeps every board that it has begun, even if others wait.
+    Without ``sharing`` the frontier is cut into tasks, large ones first, single boards last, and a
+    worker keeps what it has taken, even if others wait.
     """
     charges = _Charges(world, costs, node)
     clock = SimpleNamespace(perf_counter=world.clock)
     threads = {"Thread": charges.thread, "Condition": world.condition, "Event": threading.Event}
     replaced = [
         (jobs, "threading", SimpleNamespace(**threads)),
-        (jobs, "SimpleQueue", world.queue),
+        (starting, "threading", SimpleNamespace(**threads)),
+        (starting, "SimpleQueue", world.queue),
         (jobs, "time", clock),
         (engine, "time", clock),
         (planning, "time", clock),
         (engine, "cpu", SimpleNamespace(run=charges.run)),
         (frontier, "cpu", SimpleNamespace(expand=charges.expand)),
-        (engine, "SearchWorker", charges.worker_class(sharing)),
-        (planning, "Job", charges.job_class()),
+        (engine, "SearchWorker", charges.worker_class()),
+        (planning, "Job", charges.job_class(sharing)),
     ]
     with ExitStack() as stack:
         for module, name, value in replaced:
@@ -123,7 +126,7 @@ class _Charges:
         self.world.python("workers", self.costs.thread)
         return self.world.thread(**arguments)
 
-    def worker_class(self, sharing: bool) -> type[engine.SearchWorker]:
+    def worker_class(self) -> type[engine.SearchWorker]:
         """The class of workers."""
         world, costs = self.world, self.costs
 
@@ -138,21 +141,35 @@ class _Charges:
 
         return VirtualWorker
 
-    def job_class(self) -> type[jobs.Job]:
+    def job_class(self, sharing: bool) -> type[jobs.Job]:
         """The class of jobs."""
         world, costs = self.world, self.costs
 
         class VirtualJob(jobs.Job):
+            @property
+            def idle_workers(self) -> int:
+                return super().idle_workers if sharing else 0
+
             def take(self) -> jobs.Task | None:
                 world.python("tasks", costs.take)
                 return super().take()
 
             def share(self, tasks: Iterable[jobs.Task]) -> None:
-                given = list(tasks)
+                given = list(tasks) if sharing else list(_cut(tasks, self.workers))
                 world.python("tasks", len(given) * costs.task)
                 super().share(given)
 
         return VirtualJob
+
+
+def _cut(tasks: Iterable[jobs.Task], workers: int) -> Iterator[jobs.Task]:
+    """Runs of the boards of tasks, each a share of what is left."""
+    for task in tasks:
+        start, total = 0, len(task.payload)
+        while start < total:
+            end = start + max(1, (total - start) // (4 * workers))
+            yield jobs.Task(task.payload.part(start, end), task.weight * (end - start) / total)
+            start = end
 
 
 def _like(kernel: Any, function: Callable[..., Any]) -> Any:

@@ -38,15 +38,12 @@ from gpusudoku.search.frontier import Frontier
 WIDTH = 128
 """Frontier boards: enough for a meaningful progress bar, cheap to make."""
 
-FIRST_BUDGET = 10_000
-"""Nodes of the first call of the compiled search."""
-
-CALL_SECONDS, CALL_SHARE = 0.02, 0.05
-"""A call takes about so long, but at first no more than this share of the time that the search has
-taken: those who wait for work do so until a call ends."""
-PYTHON_SECONDS = 1e-4
-"""A call takes no less than so long for each worker. Between calls there is Python for about a
-fifth of this, of which one thread runs at a time."""
+CALL_SECONDS, CALL_SHARE = 0.01, 0.01
+"""A call of the compiled search takes about so long. While the search is young it takes this share
+of the time since then, because who has no work waits until a call of somebody else ends;"""
+SHORTEST_SECONDS, PYTHON_SECONDS = 5e-4, 1e-4
+"""but no less than this, nor less than so long for each thread at work: the Python between two
+calls takes a fifth of that, and one thread at a time runs it."""
 
 ROOM_BYTES = 1 << 20
 """The size of a worker's buffer for solutions."""
@@ -169,11 +166,12 @@ class SearchWorker(Worker):
 
     def _budget(self, job: Job) -> int:
         """Nodes of the next call."""
-        node, seconds = self.node.of(1), CALL_SECONDS
+        node, seconds = self.node.of(1) or self.search.node_seconds, CALL_SECONDS
         if job.workers > 1:
             share = CALL_SHARE * (time.perf_counter() - job.start)
-            seconds = max(min(CALL_SECONDS, share), PYTHON_SECONDS * job.busy_workers)
-        return max(1, int(seconds / node)) if node else FIRST_BUDGET
+            least = max(SHORTEST_SECONDS, PYTHON_SECONDS * job.busy_workers)
+            seconds = max(least, min(CALL_SECONDS, share))
+        return max(1, int(seconds / node))
 
     def _grow(self) -> None:
         """Make the stack twice as high."""

@@ -14,11 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from itertools import compress
-from operator import gt
-from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,9 +22,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken
-
-POLL_SECONDS = 0.05
-"""How often the main thread looks at the workers (and can be interrupted)."""
+from gpusudoku.jobs.threads import Threads
 
 START_SECONDS = 1e-4
 """A job has at most one more worker for each of these that it takes: starting a thread takes about
@@ -99,13 +93,8 @@ class Job:
         self._done = 0.0
         self._queue: deque[Task] = deque()
         self._change = threading.Condition()
-        self._workers = 0
-        self._wanted = 0
-        """How many of the workers there have been tasks for."""
-        self._ended: list[bool] = []
-        # Wakes the thread that starts the others. No interrupt can leave the lock of this queue
-        # locked, as it can that of a condition.
-        self._news: SimpleQueue[None] = SimpleQueue()
+        self._threads = Threads(0, self._guard)
+        self._workers: Sequence[Worker] = ()
         self._stop = threading.Event()
         self.flag = np.zeros(1, np.int64)
         """Not 0 once the job is stopped: for compiled loops to look at."""
@@ -143,12 +132,12 @@ class Job:
     @property
     def workers(self) -> int:
         """The most workers that there may be."""
-        return self._workers
+        return self._threads.most
 
     @property
     def busy_workers(self) -> int:
         """How many workers have a task, or will soon."""
-        return self._wanted - self._waiting
+        return self._threads.wanted - self._waiting
 
     @property
     def idle_workers(self) -> int:
@@ -158,8 +147,8 @@ class Job:
         is negative if there are more tasks than that.
         """
         seconds = time.perf_counter() - self.start
-        most = min(self._workers, 1 + int(seconds / START_SECONDS))
-        return max(0, most - self._wanted) + self._waiting - len(self._queue)
+        most = min(self.workers, 1 + int(seconds / START_SECONDS))
+        return max(0, most - self._threads.wanted) + self._waiting - len(self._queue)
 
     def stop(self) -> None:
         """Ask all workers to put down what they are doing."""
@@ -171,7 +160,7 @@ class Job:
         with self._change:
             self._waiting += 1
             while not self._queue and not self.stopped:
-                if self._waiting >= self._wanted:  # nobody is left who could share one
+                if self._waiting >= self._threads.wanted:  # nobody is left who could share one
                     self._halt()
                 else:
                     self._change.wait()
@@ -188,7 +177,7 @@ class Job:
             added = len(self._queue) - before
             woken = min(added, max(0, self._waiting - before))
             self._change.notify(woken)
-            self._want(added - woken)
+            self._threads.want(added - woken)
 
     def report(self, found: Iterable[tuple[int, int]], weight: float = 0.0) -> None:
         """Add (counter, number) pairs, no counter twice, and weight to the work done."""
@@ -217,32 +206,17 @@ class Job:
             After a cancellation, likewise.
         """
         self._begin(tasks, workers)
-        threads: list[threading.Thread] = []
         interrupted = False
         try:
-            while not self.stopped and not all(self._ended[: self._wanted]):
-                index = len(threads)
-                if index < self._wanted:
-                    arguments = index, workers[index]
-                    threads.append(
-                        threading.Thread(target=self._guard, args=arguments, daemon=True)
-                    )
-                    threads[index].start()
-                else:
-                    self._wait_for_news()
-                    if progress is not None:
-                        seconds = time.perf_counter() - self.start
-                        progress(Progress(min(self._done, 1.0), self.total, seconds))
+            while not self.stopped and not self._threads.ended:
+                if self._threads.attend() and progress is not None:
+                    seconds = time.perf_counter() - self.start
+                    progress(Progress(min(self._done, 1.0), self.total, seconds))
         except KeyboardInterrupt:
             interrupted = True
         finally:
             self.stop()
-            started = [thread.ident is not None for thread in threads]
-            # An interrupt of a join can make a thread that still runs look as if it had ended.
-            while any(map(gt, started, self._ended)):
-                self._wait_for_news()
-            for thread in compress(threads, started):
-                thread.join()
+            self._threads.join()
             self.seconds = time.perf_counter() - self.start
         if interrupted and self._error is None:
             raise Interrupted("interrupted", self.total)
@@ -258,7 +232,7 @@ class Job:
             KeyboardInterrupt.
         """
         self._begin(tasks, [worker])
-        self._guard(0, worker)
+        self._guard(0)
         self.stop()
         self.seconds = time.perf_counter() - self.start
         self._finish()
@@ -269,23 +243,11 @@ class Job:
 
     def _begin(self, tasks: Iterable[Task], workers: Sequence[Worker]) -> None:
         """Take in what there is to do and by whom."""
-        self._workers = len(workers)
+        self._workers = workers
+        self._threads = Threads(len(workers), self._guard)
         self.busy = [0.0] * len(workers)
-        self._ended = [False] * len(workers)
         self.start = time.perf_counter()
         self.share(tasks)
-
-    def _want(self, threads: int) -> None:
-        """Ask for more threads, if there are any left; for those who hold the lock."""
-        more = min(threads, self._workers - self._wanted)
-        if more > 0:
-            self._wanted += more
-            self._news.put(None)
-
-    def _wait_for_news(self) -> None:
-        """Wait until more threads are wanted, or one has ended, but not for long."""
-        with suppress(Empty):
-            self._news.get(timeout=POLL_SECONDS)
 
     def _finish(self) -> None:
         """Raise what a worker raised, or that the job was cancelled."""
@@ -312,12 +274,9 @@ class Job:
         self.flag[0] = 1
         self._change.notify_all()
 
-    def _guard(self, index: int, worker: Worker) -> None:
+    def _guard(self, index: int) -> None:
         try:
-            self.busy[index] = worker(self)
+            self.busy[index] = self._workers[index](self)
         except BaseException as error:  # handed to the thread that waits
             self._error = self._error or error
             self.stop()
-        finally:
-            self._ended[index] = True
-            self._news.put(None)

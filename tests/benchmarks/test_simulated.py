@@ -18,6 +18,7 @@ from virtual_search import simulated as simulate
 
 from gpusudoku import Board, Geometry, collection
 from gpusudoku.bench.correlations import VARIABLES
+from gpusudoku.engines import cpu as cpu_engine
 from tests import naive
 
 ROOT = Path(__file__).parents[2]
@@ -96,6 +97,12 @@ def board() -> Board:
 
 
 class TestSearch:
+    @pytest.fixture(autouse=True)
+    def short(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Calls of few nodes, so that there is something left to share after the first."""
+        for name in ("SHORTEST_SECONDS", "PYTHON_SECONDS"):
+            monkeypatch.setattr(cpu_engine, name, 1e-6)
+
     def test_one_worker_takes_the_sum_of_all_costs(self, board: Board) -> None:
         found, world = simulate(board, 1, COSTS, NODE)
         assert found.count == naive.count(board) == 288
