@@ -45,9 +45,6 @@ BOX_FIRSTS = 0o111 * FIRSTS
 
 NINE = Layout(3, 3)
 
-ROW_SHIFTS = np.array([0, 9, 18], np.uint64)
-"""Bits to the rows of a band in a word of the ``Layout``."""
-
 
 def build_unpack(jit: Jit) -> Callable[..., None]:
     """Make ``unpack(board, planes, lane)``: a board of the ``Layout`` into a column of planes.
@@ -74,12 +71,14 @@ def boards_of(planes: NDArray[np.uint32]) -> NDArray[np.uint64]:
 
     No cell counts as fixed: what is fixed is found again at the first look.
     """
-    words = planes.reshape(-1, 9, 3).astype(np.uint64)
     boards = np.zeros((len(planes), NINE.words), np.uint64)
+    words = np.ascontiguousarray(planes.T).astype(np.uint64)  # of all boards side by side
+    bands = []
     for band in range(3):
         rows = words >> np.uint64(band * ROW_BITS) & np.uint64(ROW)
-        rows <<= ROW_SHIFTS + np.uint64(band % 2 * 27)
-        boards[:, band // 2 : 18 : 2] |= np.bitwise_or.reduce(rows, axis=2)
+        bands.append(rows[::3] | rows[1::3] << np.uint64(9) | rows[2::3] << np.uint64(18))
+    boards[:, 0:18:2] = (bands[0] | bands[1] << np.uint64(27)).T
+    boards[:, 1:18:2] = bands[2].T
     boards[:, NINE.pending] = ROW
     return boards
 
