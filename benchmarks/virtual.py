@@ -62,6 +62,10 @@ class World:
         """A condition of this world."""
         return Condition(self)
 
+    def queue(self) -> Queue:
+        """A queue of this world."""
+        return Queue(self)
+
     def _charge(self, what: str, start: float, seconds: float) -> None:
         end = start + seconds
         self.spent[what] += seconds
@@ -156,9 +160,32 @@ class Condition:
         self._waiting.append(world._current)
         world._next(world._current)
 
+    def notify(self, number: int) -> None:
+        """Wake some that wait, those first that have waited longest."""
+        world = self._world
+        woken, self._waiting = self._waiting[:number], self._waiting[number:]
+        for turn in woken:
+            world._be_ready(turn, world.clock() + world._wake)
+
     def notify_all(self) -> None:
         """Wake all that wait."""
-        world = self._world
-        waiting, self._waiting = self._waiting, []
-        for turn in waiting:
-            world._be_ready(turn, world.clock() + world._wake)
+        self.notify(len(self._waiting))
+
+
+class Queue:
+    """What a program uses of ``queue.SimpleQueue``, in a world: one thread waits for items."""
+
+    def __init__(self, world: World) -> None:
+        self._items: list[Any] = []
+        self._change = Condition(world)
+
+    def put(self, item: Any) -> None:
+        """Add an item, and wake the thread that waits for one."""
+        self._items.append(item)
+        self._change.notify_all()
+
+    def get(self, timeout: float | None = None) -> Any:
+        """The first item; who looks again after a timeout sees nothing else meanwhile."""
+        while not self._items:
+            self._change.wait()
+        return self._items.pop(0)

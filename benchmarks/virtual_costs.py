@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ import gpusudoku
 from gpusudoku import collection
 from gpusudoku.engines import cpu as engine
 from gpusudoku.jobs.job import Job, Task
+from gpusudoku.jobs.pace import Cost
 from gpusudoku.kernels.search.arguments import NODES, TOP, Work
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
@@ -34,6 +34,8 @@ LONG_SECONDS = 1.0
 BUDGET = 500
 """Nodes of a call, when calls are what matters."""
 MANY = 16_384
+DEALT = 32
+"""Tasks that are made, to learn what one takes."""
 
 
 def least(
@@ -56,12 +58,22 @@ def new_job() -> Job:
     return Job(1, None, None, np.uint64)
 
 
+class Fixed(Cost):
+    """What a node is said to take, so that all calls have the same budget."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self._fixed = seconds
+
+    def of(self, number: int) -> float:
+        """Seconds; what was learnt is ignored."""
+        return number * self._fixed
+
+
 def worker_of(frontier: Frontier, budget: int | None = None) -> engine.SearchWorker:
     """A worker; of a fixed budget, if one is given."""
-    worker = engine.SearchWorker(frontier, SETTINGS, new_job())
-    if budget is not None:
-        worker.pace = SimpleNamespace(size=budget, took=lambda *_, **__: None)  # type: ignore[assignment]
-    return worker
+    node = Cost() if budget is None else Fixed(engine.CALL_SECONDS / budget)
+    return engine.SearchWorker(frontier, SETTINGS, new_job(), node)
 
 
 def run_through(worker: engine.SearchWorker, frontier: Frontier) -> tuple[float, int]:
@@ -82,7 +94,7 @@ def run_through(worker: engine.SearchWorker, frontier: Frontier) -> tuple[float,
 
 def node_seconds(name: str, repeats: int = 3) -> tuple[float, int]:
     """Seconds for each node of a board, searched from end to end, and how many there are."""
-    frontier = Frontier.of([collection.load(name)]).expanded(SETTINGS, engine.WIDTH_PER_WORKER)
+    frontier = Frontier.of([collection.load(name)]).expanded(SETTINGS, engine.WIDTH)
     found: list[float] = []
     while len(found) < repeats and sum(found) < LONG_SECONDS:
         worker = worker_of(frontier)
@@ -95,15 +107,14 @@ def node_seconds(name: str, repeats: int = 3) -> tuple[float, int]:
 def measured_costs() -> Costs:
     """What all steps but nodes take."""
     root = Frontier.of([collection.load(BOARD)])
-    small = root.expanded(SETTINGS, engine.WIDTH_PER_WORKER)
-    large = root.expanded(SETTINGS, MANY)
+    small = root.expanded(SETTINGS, engine.WIDTH)
     worker = worker_of(small)
     nothing = Work(small.boards[:0], small.roots[:0], np.zeros(1, np.int64))
     worker.stack.state[:] = -1
     rest = worker.stack, worker.found, 1, worker.limit, worker.scratch
     enter = least(lambda: worker.run(nothing, *rest))
     loop, calls = _loop_seconds(small)
-    task = least(lambda: list(engine._tasks(large, 64))) / len(list(engine._tasks(large, 64)))
+    task, share = _share_seconds(small)
     split_one = least(lambda: root.split(SETTINGS))
     grown = root.expanded(SETTINGS, MANY)
     expand = least(lambda: root.expanded(SETTINGS, MANY))
@@ -113,7 +124,7 @@ def measured_costs() -> Costs:
         report=loop / calls + enter,
         take=_take_seconds(),
         task=task,
-        share=_share_seconds(small, task),
+        share=share,
         worker=least(lambda: worker_of(small)),
         thread=_thread_seconds(),
         wake=_wake_seconds(),
@@ -168,20 +179,21 @@ def _take_seconds() -> float:
     return min(once() for _ in range(REPEATS)) / 1000
 
 
-def _share_seconds(frontier: Frontier, task: float) -> float:
-    """Seconds of handing over half of a stack, without those of the tasks."""
+def _share_seconds(frontier: Frontier) -> tuple[float, float]:
+    """Seconds of making a task of boards that are dealt out, and of all else about it."""
 
-    def once() -> float:
+    def once(parts: int) -> float:
         worker, job = worker_of(frontier, BUDGET), new_job()
-        work = Work(frontier.boards[:8], frontier.roots[:8], np.zeros(1, np.int64))
+        work = Work(frontier.boards, frontier.roots, np.zeros(1, np.int64))
         worker.stack.state[:] = -1
-        worker._call(work)
-        taken = min(int(work.cursor[0]), len(work.boards))
+        worker._call(work, job)
         assert worker.stack.state[TOP] >= 0
-        shared = Task(frontier, 1.0)
-        return least(lambda: worker._share(shared, work, taken, job), repeats=1)
+        whole, taken = Task(frontier, 1.0), min(int(work.cursor[0]), len(work.boards))
+        return least(lambda: worker._share(whole, work, taken, parts, job), repeats=1)
 
-    return max(0.0, min(once() for _ in range(REPEATS)) - engine.SHARED_TASKS * task)
+    one, many = (min(once(parts) for _ in range(REPEATS)) for parts in (2, 2 + DEALT))
+    task = max(0.0, many - one) / DEALT
+    return task, max(0.0, one - task)
 
 
 def _thread_seconds(threads: int = 32) -> float:

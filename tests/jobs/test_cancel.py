@@ -10,7 +10,7 @@ import pytest
 
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import CancelToken
-from gpusudoku.jobs.job import Job, Task
+from gpusudoku.jobs.job import Job
 from tests.jobs.test_job import Counter, UntilStopped, tasks, wait_until
 
 
@@ -41,7 +41,7 @@ def test_a_running_job_is_stopped_from_another_thread() -> None:
     thread = threading.Thread(target=cancel)
     thread.start()
     with pytest.raises(Interrupted) as caught:
-        job.run([], workers)
+        job.run(tasks(1, 2), workers)
     thread.join()
     assert caught.value.count == 6
     assert all(worker.ended for worker in workers)
@@ -75,11 +75,13 @@ def test_a_worker_that_waits_for_a_task_is_woken() -> None:
     job = Job(1, cancel=token)
 
     class Holder:
-        """Takes the only task, so that the other worker waits for one."""
+        """Takes a task and keeps it, unless the other has: so the other waits for one."""
 
         def __call__(self, job: Job) -> float:
-            if job.take() is not None:
-                wait_until(lambda: job.has_idle_workers)
+            while (task := job.take()) is not None:
+                if task.payload == 0:
+                    continue
+                wait_until(lambda: job.busy_workers == 1)
                 waiting.set()
                 wait_until(lambda: job.stopped)
             return 0.0
@@ -87,7 +89,7 @@ def test_a_worker_that_waits_for_a_task_is_woken() -> None:
     thread = threading.Thread(target=lambda: (waiting.wait(20), token.cancel()))
     thread.start()
     with pytest.raises(Interrupted):
-        job.run([Task(1, 1.0)], [Holder(), Holder()])
+        job.run(tasks(1, 0), [Holder(), Holder()])
     thread.join()
     assert waiting.is_set()
 
@@ -101,7 +103,7 @@ def test_an_error_in_a_worker_comes_before_the_cancellation() -> None:
             raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        Job(1, cancel=token).run([], [Failing()])
+        Job(1, cancel=token).run(tasks(1), [Failing()])
 
 
 def test_a_cancellation_after_the_end_changes_nothing() -> None:

@@ -106,9 +106,9 @@ def test_who_has_too_much_sees_that_others_wait() -> None:
                 threads.append(threading.get_ident())
                 if not first.is_set():
                     first.set()
-                    wait_until(lambda: job.has_idle_workers)
+                    wait_until(lambda: job.idle_workers == 1)
                     job.share([Task(5, 0.5)])
-                    assert not job.has_idle_workers
+                    assert job.idle_workers <= 0
                     wait_until(lambda: len(threads) == 2)  # it is the other that takes it
                     job.report([(0, 2)], 0.5)
                 else:
@@ -127,7 +127,7 @@ def test_nobody_is_idle_while_tasks_wait() -> None:
     class Looker:
         def __call__(self, job: Job) -> float:
             while job.take() is not None:
-                seen.append(job.has_idle_workers)
+                seen.append(job.idle_workers > 0)
             return 0.0
 
     Job(1).run(tasks(1, 2, 3), [Looker()])
@@ -184,7 +184,7 @@ def test_an_error_in_the_progress_is_raised() -> None:
 
     before = threading.active_count()
     with pytest.raises(ValueError, match="no"):
-        Job(1).run([], [UntilStopped()], progress)
+        Job(1).run(tasks(1), [UntilStopped()], progress)
     assert threading.active_count() == before
 
 
@@ -209,7 +209,7 @@ def test_a_job_can_be_stopped_by_another_thread() -> None:
             job.stop()
             return 0.0
 
-    job.run([], [*workers, Stopper()])
+    job.run(tasks(1, 2, 3), [*workers, Stopper()])
     assert job.counts == [6]
     assert all(worker.ended for worker in workers)
 
@@ -230,7 +230,7 @@ def test_progress_is_told_while_the_job_runs() -> None:
         if len(told) == 3:
             job.stop()
 
-    job.run([], [UntilStopped(), UntilStopped()], progress)
+    job.run(tasks(1, 2), [UntilStopped(), UntilStopped()], progress)
     assert told[-1].done == 0.5
     assert told[-1].count == 6
     assert [state.seconds for state in told] == sorted(state.seconds for state in told)
@@ -244,7 +244,7 @@ def test_the_share_done_never_passes_1() -> None:
         told.append(state)
         job.stop()
 
-    job.run([], [UntilStopped() for _ in range(9)], progress)
+    job.run(tasks(*range(9)), [UntilStopped() for _ in range(9)], progress)
     assert told[-1].done == 1.0
 
 
@@ -257,7 +257,7 @@ def test_an_interrupt_in_the_main_thread_stops_the_workers() -> None:
 
     before = threading.active_count()
     with pytest.raises(Interrupted) as caught:
-        Job(1).run([], workers, progress)
+        Job(1).run(tasks(1, 2), workers, progress)
     assert caught.value.count == 6
     assert isinstance(caught.value, GpusudokuError)
     assert all(worker.ended for worker in workers)
@@ -274,6 +274,6 @@ def test_a_signal_stops_the_workers() -> None:
             return 0.0
 
     with pytest.raises(Interrupted) as caught:
-        Job(1).run([], [*workers, Interrupter()])
+        Job(1).run(tasks(1, 2, 3), [*workers, Interrupter()])
     assert caught.value.count == 6
     assert all(worker.ended for worker in workers)

@@ -67,7 +67,7 @@ class GpuWorker(Worker):
             dry = alive - full + taking < max(1, launch.threads // 2)
             if job.stopped:
                 return None
-            if dry or job.has_idle_workers:
+            if dry or job.idle_workers > 0:
                 return self._gather(launch, taken, task, job)
             launch.again()
 
@@ -112,7 +112,7 @@ class GpuWorker(Worker):
             rows, roots = launch.stacked(xp.asarray(level[some]), xp.asarray(thread[some]))
             parts.append((launch.search.boards_of(host(rows)), host(roots)))
         boards, roots = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        if job.has_idle_workers and len(boards) > 1:
+        if job.idle_workers > 0 and len(boards) > 1:
             half = len(boards) // 2
             task.weight /= 2
             job.share([Task(Frontier(self.layout, boards[:half], roots[:half]), task.weight)])

@@ -131,7 +131,7 @@ def test_any_number_of_lanes(
 ) -> None:
     """Uncompiled, on boards with several solutions and with none."""
     run_uncompiled(monkeypatch)
-    monkeypatch.setattr(cpu_engine, "WIDTH_PER_WORKER", 2)
+    monkeypatch.setattr(cpu_engine, "WIDTH", 2)
     search_for = searches.search_for
     for module in ("gpusudoku.engines.cpu", "tests.boards"):  # both make it
         monkeypatch.setattr(f"{module}.search_for", lambda *what: search_for(*what, lanes))
@@ -181,7 +181,7 @@ def test_the_order_on_one_thread_is_fixed(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_board_shared_among_threads_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads leave the search all the time, and what they share comes from lanes and stack."""
     monkeypatch.setattr(cpu_engine, "CALL_SECONDS", 0.0)
-    monkeypatch.setattr(cpu_engine, "WIDTH_PER_WORKER", 1)
+    monkeypatch.setattr(cpu_engine, "WIDTH", 1)
     board = puzzle("3x3", 23, 3)
     expected = count(board, device="cpu", method="contraction").count
     for jobs in (2, 5):

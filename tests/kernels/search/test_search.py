@@ -84,7 +84,7 @@ def test_uncompiled(
     shape: str, strategy: str, propagate: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_uncompiled(monkeypatch)
-    monkeypatch.setattr(cpu_engine, "WIDTH_PER_WORKER", 4)
+    monkeypatch.setattr(cpu_engine, "WIDTH", 4)
     geometry = Geometry.parse(shape)
     clues = 44 if shape == "3x3" else geometry.cells // 3
     for seed in range(3):
@@ -177,9 +177,9 @@ def test_easy_boards_do_not_make_a_worker_deaf(monkeypatch: pytest.MonkeyPatch) 
     seen = []
     report = SearchWorker._report
 
-    def watched(self: SearchWorker, job: Job) -> None:
+    def watched(self: SearchWorker, job: Job, weight: float) -> None:
         seen.append(int(self.stack.tally[NODES]))
-        report(self, job)
+        report(self, job, weight)
 
     monkeypatch.setattr(SearchWorker, "_report", watched)
     boards = [Board(full_grid(Geometry(2, 3), 1), Geometry(2, 3))] * 2000

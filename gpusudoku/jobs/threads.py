@@ -1,0 +1,78 @@
+"""Threads that are started one by one, as they are wanted."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import compress
+from operator import gt
+from queue import Empty, SimpleQueue
+
+POLL_SECONDS = 0.05
+"""How often the thread that waits for the others wakes, and can be interrupted."""
+
+
+class Threads:
+    """Threads that each call a function with a number of their own, from 0 on.
+
+    Parameters
+    ----------
+    most
+        No more than so many are started.
+    call
+        What they do; it must not raise.
+    """
+
+    def __init__(self, most: int, call: Callable[[int], None]) -> None:
+        self.most = most
+        self.wanted = 0
+        """How many have been asked for."""
+        self._call = call
+        self._threads: list[threading.Thread] = []
+        self._ended = [False] * most
+        # No interrupt can leave the lock of this queue locked, as it can that of a condition.
+        self._news: SimpleQueue[None] = SimpleQueue()
+
+    @property
+    def ended(self) -> bool:
+        """Whether all that were asked for have ended."""
+        return all(self._ended[: self.wanted])
+
+    def want(self, number: int) -> None:
+        """Ask for more; only one thread at a time may."""
+        more = min(number, self.most - self.wanted)
+        if more > 0:
+            self.wanted += more
+            self._news.put(None)
+
+    def attend(self) -> bool:
+        """Start a thread, if one is wanted; else wait until one is, or has ended, but not long.
+
+        Returns whether it waited.
+        """
+        index = len(self._threads)
+        if index == self.wanted:
+            self._wait_for_news()
+            return True
+        self._threads.append(threading.Thread(target=self._run, args=(index,), daemon=True))
+        self._threads[index].start()
+        return False
+
+    def join(self) -> None:
+        """Wait for those that were started."""
+        started = [thread.ident is not None for thread in self._threads]
+        # An interrupt of a join can make a thread that still runs look as if it had ended.
+        while any(map(gt, started, self._ended)):
+            self._wait_for_news()
+        for thread in compress(self._threads, started):
+            thread.join()
+
+    def _run(self, index: int) -> None:
+        self._call(index)
+        self._ended[index] = True
+        self._news.put(None)
+
+    def _wait_for_news(self) -> None:
+        with suppress(Empty):
+            self._news.get(timeout=POLL_SECONDS)
