@@ -19,6 +19,7 @@ from pathlib import Path
 
 import click
 from machine import RESULTS, source
+from script import command
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "docs/results.md", "docs/more-results.md")
@@ -41,17 +42,21 @@ def current(page: str) -> str:
     return TABLE.sub(lambda found: found[1] + shown(found[2]) + found[3], page)
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@command("readme")
 @click.option("--check", is_flag=True, help="Write nothing; say which page is not current.")
 def main(check: bool) -> None:
     """Write the tables of all pages."""
+    before = {name: (ROOT / name).read_text(encoding="utf-8") for name in PAGES}
+    after = {name: current(text) for name, text in before.items()}
     for name in PAGES:
-        before = (ROOT / name).read_text(encoding="utf-8")
-        after = current(before)
-        if not check:
-            (ROOT / name).write_text(after, encoding="utf-8")
-        elif after != before:
+        if check and after[name] != before[name]:
             sys.exit(f"{name}: its tables are not those of benchmarks/results: run readme.py")
+    if check:
+        return
+    for name, text in after.items():  # a page is never half written
+        new = (ROOT / name).with_suffix(".new")
+        new.write_text(text, encoding="utf-8")
+        new.replace(ROOT / name)
 
 
 if __name__ == "__main__":

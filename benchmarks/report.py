@@ -54,6 +54,7 @@ NEEDED = {
 """Why a part is left out that has no commands."""
 
 Commands = list[list[str]]
+FILE = click.Path(exists=True, dir_okay=False)
 
 
 def suite(folder: Path, name: str, *options: str) -> list[str]:
@@ -118,17 +119,19 @@ def succeeds(words: list[str], scratch: str) -> bool:
     command has started, too, which so neither goes on nor has a word to say.
     """
     paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    process = subprocess.Popen(
-        words,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": paths, "TMPDIR": scratch},
-        start_new_session=True,
-    )
+    process = None
     try:
+        with held_interrupts():
+            process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": paths, "TMPDIR": scratch},
+                start_new_session=True,
+            )
         return process.wait() == 0
     finally:
-        if process.poll() is None:
+        if process is not None and process.poll() is None:
             if hasattr(os, "killpg"):
                 os.killpg(process.pid, signal.SIGKILL)
             else:  # Windows
@@ -199,21 +202,28 @@ def show(seconds: dict[str, float], failed: Sequence[str]) -> None:
 
 
 def end_cleanly() -> None:
-    """Let other signals that end a program do what Ctrl-C does, so that commands end, too."""
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
-            signal.signal(number, signal.default_int_handler)
+    """Let other signals that end a program do what Ctrl-C does, and only the first one do it."""
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    numbers = [getattr(signal, name) for name in names]
+    heeded = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+
+    def end(number: int, frame: object) -> None:
+        for each in heeded:
+            signal.signal(each, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for number in heeded:  # under nohup SIGHUP is ignored
+        signal.signal(number, end)
 
 
 @command("report")
 @click.argument("parts", nargs=-1)
 @click.option("--long", is_flag=True, help=f"Run {' and '.join(LONG)}, too: 40 minutes more.")
-@click.option("--batch", "batches", multiple=True,
+@click.option("--batch", "batches", multiple=True, type=FILE,
               help="List for batches.py and one_core.py; may be repeated.")  # fmt: skip
-@click.option("--easy", help="List for techniques.py: the document's easy puzzles.")
-@click.option("--hard", help="List for techniques.py: the document's hard puzzles.")
-@click.option("--hardest", help="List for techniques.py: the document's hardest puzzles.")
+@click.option("--easy", type=FILE, help="List for techniques.py: its easy puzzles.")
+@click.option("--hard", type=FILE, help="List for techniques.py: its hard puzzles.")
+@click.option("--hardest", type=FILE, help="List for techniques.py: its hardest puzzles.")
 def main(parts: tuple[str, ...], long: bool, batches: tuple[str, ...], **lists: str | None) -> None:
     """Run all PARTS of the report, or some."""
     known = commands(RESULTS, batches, lists)

@@ -1,14 +1,16 @@
 """The search of this program on virtual cores: its own code, under the clock of a ``World``.
 
-Nothing of the search is rebuilt here. The frontier is made, tasks are cut, threads are started,
-take boards and hand half of theirs to those that wait: all of that is the program's. What is
-replaced is the clock, what is used of ``threading``, and what seconds are charged for:
+Nothing of the search is rebuilt here. The frontier is made, threads are started as they are wanted,
+and deal out boards to those that wait: all of that is the program's. Only where it is compared with
+a search in which nobody deals out anything, tasks are cut here. What is replaced is the clock, what
+is used of ``threading``, and what seconds are charged for:
 
 - a call of the compiled search, and every node that it looks at, beside other threads;
 - what Python does around it, one thread at a time;
 - the frontier, which one thread makes before the others start.
 
-Memory that the cores share, their caches and a clock that sinks when all are busy are left out.
+Memory that the cores share, their caches and a clock that sinks when all are busy are left out, and
+so is what it takes to copy the boards of a long frontier when they are dealt out.
 """
 
 from __future__ import annotations

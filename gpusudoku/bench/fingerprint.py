@@ -30,11 +30,13 @@ def _artists(axes: Any) -> Iterator[str]:
         yield f"line {_looks(line)} {_rounded(line.get_xydata())}"
     for area in axes.collections:  # in which order an area's outline goes depends on the version
         points = np.concatenate([path.vertices for path in area.get_paths()])
-        yield f"area {sorted(set(map(tuple, _rounded(points))))}"
+        colours = _rounded(area.get_facecolor()), _rounded(area.get_edgecolor())
+        yield f"area {colours} {area.get_hatch()} {sorted(set(map(tuple, _rounded(points))))}"
     for box in axes.patches:
-        yield f"box {_rounded([box.get_bbox().bounds])}"
+        yield f"box {_rounded([box.get_facecolor(), box.get_bbox().bounds])}"
     for image in axes.images:
-        yield f"matrix {_rounded(np.ma.filled(image.get_array(), np.nan))}"
+        values = np.ma.filled(image.get_array(), np.nan)
+        yield f"matrix {image.get_cmap().name} {image.get_clim()} {_rounded(values)}"
     if axes.get_legend():
         for text in axes.get_legend().get_texts():
             yield f"legend {text.get_text()}"
@@ -43,7 +45,8 @@ def _artists(axes: Any) -> Iterator[str]:
 
 
 def _looks(line: Any) -> list[Any]:
-    return [line.get_color(), line.get_linestyle(), line.get_marker(), line.get_fillstyle()]
+    looks = [line.get_color(), line.get_linestyle(), line.get_marker(), line.get_fillstyle()]
+    return [*looks, line.get_alpha()]
 
 
 def _rounded(points: Any) -> list[list[str]]:

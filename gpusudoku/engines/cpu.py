@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +39,18 @@ from gpusudoku.search.frontier import Frontier
 WIDTH = 128
 """Frontier boards: enough for a meaningful progress bar, cheap to make."""
 
-CALL_SECONDS, CALL_SHARE = 0.01, 0.01
-"""A call of the compiled search takes about so long. While the search is young it takes this share
-of the time since then, because who has no work waits until a call of somebody else ends;"""
-SHORTEST_SECONDS, PYTHON_SECONDS = 5e-4, 1e-4
-"""but no less than this, nor less than so long for each thread at work: the Python between two
-calls takes a fifth of that, and one thread at a time runs it."""
+CALL_SECONDS = 0.01
+"""A call of the compiled search takes about this long in a search that has gone on for a while."""
+
+CALL_SHARE = 0.01
+"""Before, it takes this share of the time that the search has taken: who has no work waits until a
+call of somebody else ends, and that should be short beside the whole."""
+
+SHORTEST_SECONDS = 5e-4
+"""No call should be shorter: the Python after it takes some 20 microseconds."""
+
+PYTHON_SECONDS = 1e-4
+"""Nor shorter than this for each thread at work, as only one of them at a time runs Python."""
 
 ROOM_BYTES = 1 << 20
 """The size of a worker's buffer for solutions."""
@@ -198,12 +205,17 @@ class SearchWorker(Worker):
         Those that were split least come first, so that every part has some of them.
         """
         left = slice(int(self.stack.state[TOP]) + 1)
-        stacked = self.search.boards_of(self.stack.boards[left])
-        boards = np.concatenate([work.boards[taken:], stacked])
-        roots = np.concatenate([work.roots[taken:], self.stack.roots[left]])
+        boards = work.boards[taken:], self.search.boards_of(self.stack.boards[left])
+        roots = work.roots[taken:], self.stack.roots[left]
         self.stack.state[:] = -1
-        hands = [(boards[i::parts].copy(), roots[i::parts].copy()) for i in range(parts)]
-        layout, weight = task.payload.layout, task.weight / len(boards)
+        hands = [(dealt(boards, hand, parts), dealt(roots, hand, parts)) for hand in range(parts)]
+        layout, weight = task.payload.layout, task.weight / sum(map(len, boards))
         job.share(Task(Frontier(layout, *hand), weight * len(hand[1])) for hand in hands[1:])
         task.weight = weight * len(hands[0][1])
         return Work(*hands[0], np.zeros(1, np.int64))
+
+
+def dealt(runs: tuple[NDArray[Any], NDArray[Any]], hand: int, hands: int) -> NDArray[Any]:
+    """Every so many-th item of two runs, one after the other, from a hand's first on."""
+    first, second = runs
+    return np.concatenate([first[hand::hands], second[(hand - len(first)) % hands :: hands]])

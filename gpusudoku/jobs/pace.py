@@ -29,7 +29,11 @@ class Pace:
 
 
 class Cost:
-    """How long one of many takes: a mean, in which the last weigh most."""
+    """How long one of many takes: a mean, in which the last weigh most.
+
+    Threads may share it without a lock: one that reads between the two sums of another gets a
+    mean that is a little off, and the next time corrects it.
+    """
 
     def __init__(self) -> None:
         self._seconds = self._number = 0.0

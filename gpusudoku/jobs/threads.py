@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import compress
-from operator import gt
 from queue import Empty, SimpleQueue
 
 POLL_SECONDS = 0.05
@@ -61,11 +59,12 @@ class Threads:
 
     def join(self) -> None:
         """Wait for those that were started."""
-        started = [thread.ident is not None for thread in self._threads]
+        # An interrupt can come before the last one has started.
+        started = [thread for thread in self._threads if thread.ident is not None]
         # An interrupt of a join can make a thread that still runs look as if it had ended.
-        while any(map(gt, started, self._ended)):
+        while not all(self._ended[: len(started)]):
             self._wait_for_news()
-        for thread in compress(self._threads, started):
+        for thread in started:
             thread.join()
 
     def _run(self, index: int) -> None:

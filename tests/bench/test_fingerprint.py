@@ -23,9 +23,11 @@ def drawn(**changes: Any) -> Any:
     values = changes.get("values", [1.0, 2.0, 3.5])
     axes.plot([1, 2, 3], values, label=changes.get("label", "a"),
               linestyle=changes.get("linestyle", "-"))  # fmt: skip
-    axes.stackplot([1, 2, 3], changes.get("area", [1.0, 1.0, 1.0]))
-    axes.bar([1, 2], changes.get("bars", [1.0, 2.0]))
-    axes.imshow(changes.get("matrix", [[0.5, 0.25]]))
+    axes.lines[0].set_alpha(changes.get("alpha", 1.0))
+    axes.stackplot([1, 2, 3], changes.get("area", [1.0, 1.0, 1.0]),
+                   colors=[changes.get("colour", "red")])  # fmt: skip
+    axes.bar([1, 2], changes.get("bars", [1.0, 2.0]), color=changes.get("bar", "blue"))
+    axes.imshow(changes.get("matrix", [[0.5, 0.25]]), cmap=changes.get("map", "Purples"))
     axes.text(1, 1, changes.get("text", "text"))
     axes.set(xlabel=changes.get("xlabel", "x"))
     axes.set_xticks(changes.get("ticks", [1, 2]))
@@ -41,6 +43,10 @@ def drawn(**changes: Any) -> Any:
         {"values": [1.0, 2.0, 3.5001]},
         {"label": "b"},
         {"linestyle": "--"},
+        {"alpha": 0.5},
+        {"colour": "green"},
+        {"bar": "green"},
+        {"map": "Greens"},
         {"area": [1.0, 1.5, 1.0]},
         {"bars": [1.0, 2.5]},
         {"matrix": [[0.5, 0.26]]},

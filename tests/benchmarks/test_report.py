@@ -81,11 +81,11 @@ class TestParts:
 
     def test_some(self, commands: list[list[str]]) -> None:
         """They run in the order of the report, whatever they are asked for in."""
-        arguments = ["techniques", "scaling", "scaling", "--easy", "easy.txt"]
+        arguments = ["techniques", "scaling", "scaling", "--easy", __file__]
         done = CliRunner().invoke(report.main, arguments)
         assert done.exit_code == 0
         assert names(commands) == ["scaling", "techniques", "figures", "readme"]
-        assert commands[1][2:4] == ["--easy", "easy.txt"]
+        assert commands[1][2:4] == ["--easy", __file__]
 
     def test_long(self, commands: list[list[str]]) -> None:
         CliRunner().invoke(report.main, ["--long"])
@@ -98,9 +98,17 @@ class TestParts:
         self, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("GPUSUDOKU_SCHOKU", "schoku")
-        CliRunner().invoke(report.main, ["one_core", "--batch", "list.txt"])
+        CliRunner().invoke(report.main, ["one_core", "--batch", __file__])
         assert names(commands) == ["one_core", "figures", "readme"]
-        assert commands[0][2:5] == ["@1f", "@2f", "list.txt"]
+        assert commands[0][2:5] == ["@1f", "@2f", __file__]
+
+    def test_lists_that_are_not_there(self, commands: list[list[str]]) -> None:
+        """They are missed before anything is measured."""
+        for option in ("--batch", "--easy", "--hard", "--hardest"):
+            done = CliRunner().invoke(report.main, [option, "nowhere.txt"])
+            assert done.exit_code == 2
+            assert "File 'nowhere.txt' does not exist" in done.output
+        assert commands == []
 
     def test_no_others(self, commands: list[list[str]]) -> None:
         done = CliRunner().invoke(report.main, ["nothing"])

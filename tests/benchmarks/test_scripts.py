@@ -133,7 +133,8 @@ def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_results_are_written_and_read(tmp_path: Path) -> None:
+def test_results_are_written_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpusudoku.bench.machine.commit", lambda: "0123456789ab")
     path = tmp_path / "new" / "runs.json"
     machine.record(path, [{"seconds": 1.5}], gigahertz=[3.0, 3.25])
     results = machine.recorded(path)

@@ -72,12 +72,12 @@ def boards_of(planes: NDArray[np.uint32]) -> NDArray[np.uint64]:
     No cell counts as fixed: what is fixed is found again at the first look.
     """
     boards = np.zeros((len(planes), NINE.words), np.uint64)
-    words = np.ascontiguousarray(planes.T).astype(np.uint64)  # of all boards side by side
+    words = np.ascontiguousarray(planes.T)  # of all boards side by side
     bands = []
     for band in range(3):
-        rows = words >> np.uint64(band * ROW_BITS) & np.uint64(ROW)
-        bands.append(rows[::3] | rows[1::3] << np.uint64(9) | rows[2::3] << np.uint64(18))
-    boards[:, 0:18:2] = (bands[0] | bands[1] << np.uint64(27)).T
+        rows = words >> np.uint32(band * ROW_BITS) & np.uint32(ROW)
+        bands.append(rows[::3] | rows[1::3] << np.uint32(9) | rows[2::3] << np.uint32(18))
+    boards[:, 0:18:2] = (bands[0] | bands[1].astype(np.uint64) << np.uint64(27)).T
     boards[:, 1:18:2] = bands[2].T
     boards[:, NINE.pending] = ROW
     return boards
