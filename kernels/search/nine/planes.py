@@ -45,6 +45,9 @@ BOX_FIRSTS = 0o111 * FIRSTS
 
 NINE = Layout(3, 3)
 
+CACHE_LINE = 64
+"""Bytes."""
+
 
 def build_unpack(jit: Jit) -> Callable[..., None]:
     """Make ``unpack(board, planes, lane)``: a board of the ``Layout`` into a column of planes.
@@ -123,5 +126,12 @@ class Lanes(NamedTuple):
 
     @classmethod
     def empty(cls, lanes: int) -> Lanes:
-        """No boards yet."""
-        return cls(np.zeros((MEMORY_ROWS, lanes), np.uint32), np.zeros(lanes, np.int64))
+        """No boards yet, in memory that begins with a cache line.
+
+        A row of lanes is two of them, each a vector of 512 bits. Where NumPy's memory begins within
+        a line, which is a matter of luck, every such vector takes two: a search was 8% slower.
+        """
+        room = np.zeros(MEMORY_ROWS * lanes + CACHE_LINE // 4, np.uint32)
+        start = -room.ctypes.data % CACHE_LINE // 4
+        memory = room[start : start + MEMORY_ROWS * lanes].reshape(MEMORY_ROWS, lanes)
+        return cls(memory, np.zeros(lanes, np.int64))

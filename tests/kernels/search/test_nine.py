@@ -59,6 +59,13 @@ def random_boards(clues: int, boards: int, seed: int) -> list[Board]:
     return [puzzle("3x3", clues, 1000 * seed + k) for k in range(boards)]
 
 
+def test_lanes_begin_with_a_cache_line() -> None:
+    """Wherever NumPy finds room for them."""
+    made = [Lanes.empty(lanes).memory for lanes in (1, 16, LANES, 64) for _ in range(10)]
+    assert all(memory.ctypes.data % nine_planes.CACHE_LINE == 0 for memory in made)
+    assert all(memory.flags.c_contiguous and not memory.any() for memory in made)
+
+
 def test_packing_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
     frontier = packed(random_boards(25, 20, 1), monkeypatch)
     memory = memory_of(frontier)
