@@ -76,13 +76,13 @@ def of_speed_ups() -> Iterator[Claim]:
     lines = (dict(zip(CORES, SPEED_UPS[name], strict=True)), simulated[name])
     powers = [log(line[MOST_CORES] / line[least]) / log(MOST_CORES / least) for line in lines]
     texts = [", ".join(f"{line[number]:.1f} on {number}" for number in (least, 16, MOST_CORES))
-             + f": as the cores^{power:.2f}"
+             + f", as cores^{power:.2f}"
              for line, power in zip(lines, powers, strict=True)]  # fmt: skip
     yield Claim(
         "the speed-up grows almost linearly with the cores",
-        f"{name}, {texts[0]}",
-        f"{name}, simulated, {texts[1]}",
-        verdict(powers[1] > LINEAR),
+        f"{name}: {texts[0]}",
+        f"{name}, simulated: {texts[1]}",
+        f"{verdict(powers[1] > LINEAR)} for {name}",
     )
     most, seconds = threads(), plain(virtual())
     measured = measured_speed_ups(RESULTS / "bench.json", most)

@@ -162,7 +162,8 @@ def test_verdicts_follow_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "speed_ups", lambda: speed_ups)
     monkeypatch.setattr(claims, "measured_speed_ups", lambda *_: {"1a": 0.5, "2f": 1.9})
     found = verdicts()
-    assert {found[what] for what in (CUTOFF, BUSY, LINEAR, BELOW)} == {"confirmed"}
+    assert {found[what] for what in (CUTOFF, BUSY, BELOW)} == {"confirmed"}
+    assert found[LINEAR] == "confirmed for 2f"
     assert found[SIZE] == "confirmed on 2, confirmed on 64"
 
     other, neither = line | {"solutions": 0.9}, line | {"solutions": 0.75}
@@ -173,7 +174,7 @@ def test_verdicts_follow_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "measured_speed_ups", lambda *_: {"1a": 0.5, "2f": 0.9})
     found = verdicts()
     assert {found[what] for what in (CUTOFF, BUSY, BELOW)} == {"contradicted"}
-    assert found[LINEAR] == "contradicted"
+    assert found[LINEAR] == "contradicted for 2f"
     assert found[SIZE] == "undecided on 2, contradicted on 64"
 
 
