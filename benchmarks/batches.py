@@ -185,6 +185,8 @@ def show(path: Path) -> None:
                      *(f"{speed:.2f}" for speed in speeds)])  # fmt: skip
     heads = [*(f"puzzles/s, -j {jobs}" for jobs in numbers),
              *(f"speed-up for the cycles of {jobs}" for jobs in numbers[1:])]  # fmt: skip
+    sizes = sorted({run["lines"] for run in runs})
+    print(f"Puzzles in a batch: {' and '.join(f'{size:,}' for size in sizes)}.\n")
     table(["batch", "command", *heads], rows, left=2)
     if "many" in results:
         print()

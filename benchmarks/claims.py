@@ -8,19 +8,20 @@ confirm it is computed, so a new measurement may change the verdict.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from math import log
 from pathlib import Path
 from statistics import geometric_mean, median
 from typing import NamedTuple
 
 import numpy as np
-from cutoffs import apart_by_kind
+from cutoffs import apart_by_kind, time_with_work
 from documents import DECOMPOSITION, PAPER_CORES, UNKNOWN
 from findings import (
-    MOST_CORES,
+    coefficient,
     coefficients,
     goes_with,
-    pictured,
+    of_twelve,
     print_sources,
     searches,
     speed_ups,
@@ -31,7 +32,7 @@ from machine import RESULTS, recorded
 from model import EMPTY_BOARD, YEAR, law_of_search
 from published import CORES, CORRELATED, CORRELATIONS, SPEED_UPS
 from script import command, grouped, table
-from simulated_figures import SHORT_SECONDS, measured_speed_ups, plain
+from simulated_figures import MOST_CORES, SHORT_SECONDS, measured_speed_ups, plain
 
 from gpusudoku import collection
 
@@ -41,6 +42,10 @@ GAIN = 1.05
 """What is more than this many times as fast is faster."""
 CLOSE = 0.1
 """What differs by less hardly differs."""
+LINEAR = 0.9
+"""A speed-up that grows as a power of the cores above this grows almost as they do."""
+WORSE = -0.5
+"""A coefficient of correlation below this: one grows, the other shrinks."""
 SPACE, EMPTY, SOLUTIONS, ALONE = range(4)
 """Of CORRELATED."""
 
@@ -59,51 +64,63 @@ def verdict(confirmed: bool) -> str:
     return "confirmed" if confirmed else "contradicted"
 
 
+def named(boards: Iterable[str]) -> str:
+    """The names of boards, in words if there are none."""
+    return ", ".join(boards) or "none"
+
+
 def of_speed_ups() -> Iterator[Claim]:
     """What simonepri/sudoku-solver says of the speed-up."""
-    shown = (4, 16, MOST_CORES)
-    ours = speed_ups()["2f"]
-    theirs = dict(zip(CORES, SPEED_UPS["2f"], strict=True))
-    lines = [", ".join(f"{line[n]:.1f} on {n}" for n in shown) for line in (theirs, ours)]
+    least, name = CORES[0], "2f"
+    simulated = speed_ups()
+    lines = (dict(zip(CORES, SPEED_UPS[name], strict=True)), simulated[name])
+    powers = [log(line[MOST_CORES] / line[least]) / log(MOST_CORES / least) for line in lines]
+    texts = [", ".join(f"{line[number]:.1f} on {number}" for number in (least, 16, MOST_CORES))
+             + f", as cores^{power:.2f}"
+             for line, power in zip(lines, powers, strict=True)]  # fmt: skip
     yield Claim(
         "the speed-up grows almost linearly with the cores",
-        f"2f: {lines[0]}",
-        f"2f, simulated: {lines[1]}",
-        f"{verdict(ours[MOST_CORES] >= MOST_CORES / 2)} where there is work enough",
+        f"{name}: {texts[0]}",
+        f"{name}, simulated: {texts[1]}",
+        f"{verdict(powers[1] > LINEAR)} for {name}",
     )
-    measured, seconds = measured_speed_ups(RESULTS / "bench.json"), plain(virtual())
-    slower = [name for name in SPEED_UPS if measured[name] < BELOW]
-    below = [name for name, line in SPEED_UPS.items() if min(line) < BELOW]
+    most, seconds = threads(), plain(virtual())
+    measured = measured_speed_ups(RESULTS / "bench.json", most)
+    below, slower, slow = (
+        [name for name in SPEED_UPS if name in line and line[name] < BELOW]
+        for line in (
+            {name: min(line) for name, line in SPEED_UPS.items()},
+            measured,
+            {name: min(line.values()) for name, line in simulated.items()},
+        )
+    )
     yield Claim(
         "it is below 1 only for small boards",
-        f"{', '.join(below) or 'none'}, on some number of cores",
-        f"{', '.join(slower) or 'none'}, on 2 threads",
-        verdict(all(seconds[name][1] < SHORT_SECONDS for name in slower)),
+        f"on some number of cores: {named(below)}",
+        f"measured on {most} threads: {named(slower)}; simulated, on some number of cores:"
+        f" {named(slow)}",
+        verdict(all(seconds[name][1] < SHORT_SECONDS for name in (*slower, *slow))),
     )
     found = coefficients()
-    on_two, on_many, published = (
+    on_few, on_many, published = (
         ", ".join(f"{line[name]:.2f}" for name in CORRELATED[:3]) for line in found.values()
     )
-    said = [verdict(goes_with(line) == "the size") for line in list(found.values())[:2]]
+    words = {"the size": "confirmed", "the solutions": "contradicted", "neither": "undecided"}
+    said = [words[goes_with(line)] for line in list(found.values())[:2]]
     yield Claim(
         "it goes with search space and empty cells more than with solutions",
         f"{published} on {MOST_CORES} cores",
-        f"{on_two} on 2 threads; {on_many} simulated on {MOST_CORES}",
-        f"{said[0]} on 2, {said[1]} on {MOST_CORES}",
+        f"{on_few} on {most} threads; {on_many} simulated on {MOST_CORES}",
+        f"{said[0]} on {most}, {said[1]} on {MOST_CORES}",
     )
-
-
-def coefficient(ones: Sequence[float], others: Sequence[float]) -> float:
-    """Pearson's coefficient of correlation."""
-    return float(np.corrcoef(ones, others)[0, 1])
 
 
 def of_boards() -> Iterator[Claim]:
     """What it says of boards and times."""
     boards = [collection.load(name) for name in SPEED_UPS]
-    alone = {row["board"]: row["median"] for row in searches() if row["jobs"] == 1}
-    counts = [float(collection.entry(name).count) for name in SPEED_UPS]
-    linear = coefficient(counts, [alone[name] for name in SPEED_UPS])
+    alone = of_twelve({row["board"]: row["median"] for row in searches() if row["jobs"] == 1})
+    counts = [float(collection.entry(name).count) for name in alone]
+    linear = coefficient(counts, list(alone.values()))
     yield Claim(
         "the time on one core is linear in the solutions",
         f"{CORRELATIONS[SOLUTIONS][ALONE]:.2f}",
@@ -131,23 +148,20 @@ def of_boards() -> Iterator[Claim]:
 
 def of_choices() -> Iterator[Claim]:
     """What it says of the cutoff and of the cell to guess."""
-    apart = apart_by_kind()
+    apart = median(apart_by_kind())
     yield Claim(
         "a cutoff by search space is as good as one by empty cells",
         "limited differences",
-        f"best times {apart:.0%} apart on {threads()} threads",
+        f"best times {apart:.0%} apart on {threads()} threads, in the median",
         verdict(apart < CLOSE),
     )
-    runs = pictured()
-    faster = sorted(runs, key=lambda title: runs[title].speed_up)
-    busier = sorted(runs, key=lambda title: runs[title].searching)
-    ours = "; ".join(f"{run.speed_up:.1f} with {run.searching:.1f} busy ({title})"
-                     for title, run in runs.items())  # fmt: skip
+    together = median(time_with_work())
     yield Claim(
         "a cutoff is good if all cores are busy, and end together",
         "no figure",
-        f"speed-up of 16 virtual cores: {ours}",
-        verdict(faster == busier),
+        f"correlation {together:.2f} of the time with the share of it that {threads()} threads"
+        " work, over cutoffs, in the median",
+        verdict(together < WORSE),
     )
     cases = grouped(recorded(RESULTS / "speed.json")["runs"], "board", "case")
     seconds = {case: median(run["seconds"] for run in some) for case, some in cases.items()}
@@ -177,20 +191,22 @@ def of_others() -> Iterator[Claim]:
         "decomposition: a parallel search makes more boards until the first solution",
         f"{theirs['serial'][1]:,} serial, {theirs['parallel'][1]:,} parallel",
         f"{boards['serial']:,.0f} serial, {boards['parallel']:,.0f} parallel",
-        verdict(boards["serial"] < boards["parallel"]),
+        "as many here"
+        if boards["serial"] == boards["parallel"]
+        else verdict(boards["serial"] < boards["parallel"]),
     )
     paper = [run for run in runs if run["document"] == "paper" and run["limit"] is None]
     seconds = {way: median(run["seconds"] for run in each)
                for (way,), each in grouped(paper, "way").items()}  # fmt: skip
     parallel = [run for run in paper if run["way"] == "parallel"]
-    idle = median(min(run["utilisation"]) for run in parallel)
+    least_busy = median(min(run["utilisation"]) for run in parallel)
     gain = seconds["serial"] / seconds["parallel"]
     number = parallel[0]["threads"]
     yield Claim(
         "parallel solver: all cores are used",
         f"{UNKNOWN['serial'] / UNKNOWN['parallel']:.1f} times as fast on {PAPER_CORES}",
-        f"{paper[0]['board']}: {gain:.2f} times on {number}, the least busy {idle:.0%}",
-        verdict(idle > 1 - CLOSE),
+        f"{paper[0]['board']}: {gain:.2f} times on {number}, the least busy works {least_busy:.0%}",
+        verdict(least_busy > 1 - CLOSE),
     )
 
 

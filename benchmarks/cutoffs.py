@@ -9,17 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
-from findings import power, print_sources, searches, threads, virtual
+from findings import cell, coefficient, power, print_sources, searches, threads, virtual
 from script import command, repeated, table
 from simulated_figures import plain
 from summary import duration
+
+from gpusudoku.bench.summary import Row
+from gpusudoku.errors import InputError
 
 KINDS = ("cutoff-space", "cutoff-empty")
 """Results by what the size of a board is taken to be."""
 NEAR = 1.25
 """A time within this factor of the best is near it."""
+FEWEST = 3
+"""Fewer cutoffs have no correlation."""
 
 
 class Best(NamedTuple):
@@ -44,40 +50,75 @@ def best_of(points: Sequence[tuple[float, float]]) -> Best:
     return Best(cutoff, seconds, points[first][0], points[last][0])
 
 
-def measured_cutoffs() -> dict[str, tuple[float, Best, Best]]:
-    """By board: the time without a cutoff, the best by search space and by empty cells."""
-    most = threads()
-    plain_rows = {row["board"]: row["median"] for row in searches() if row["jobs"] == most}
-    found: dict[str, list[Best]] = {}
-    for name in KINDS:
-        rows = [row for row in searches(name) if row["jobs"] == most and row["cutoff_reached"]]
-        for board in dict.fromkeys(row["board"] for row in rows):
-            points = [(row["cutoff"], row["median"]) for row in rows if row["board"] == board]
-            found.setdefault(board, []).append(best_of(points))
-    return {name: (plain_rows[name], space, empty) for name, (space, empty) in found.items()}
+def reached(kind: str) -> dict[str, list[Row]]:
+    """By board, the rows of all cutoffs that were measured on the most threads and reached."""
+    most, found = threads(), dict[str, list[Row]]()
+    for row in searches(kind):
+        if row["jobs"] == most and row["cutoff_reached"]:
+            found.setdefault(row["board"], []).append(row)
+    return found
 
 
-def apart_by_kind() -> float:
-    """By how much the best times with the two kinds of cutoff differ at most."""
-    return max(
-        abs(space.seconds / empty.seconds - 1) for _, space, empty in measured_cutoffs().values()
+def measured_cutoffs() -> dict[str, tuple[Best, Best]]:
+    """The best by search space and by empty cells, of every board that has both.
+
+    Raises
+    ------
+    InputError
+        If none has.
+    """
+    space, empty = (
+        {
+            name: best_of([(row["cutoff"], row["median"]) for row in rows])
+            for name, rows in reached(kind).items()
+        }
+        for kind in KINDS
     )
+    found = {name: (space[name], empty[name]) for name in space if name in empty}
+    if not found:
+        raise InputError("no board has undisturbed runs with both kinds of cutoff")
+    return found
+
+
+def apart_by_kind() -> list[float]:
+    """By how much the best times with the two kinds of cutoff differ, board by board."""
+    return [abs(space.seconds / empty.seconds - 1) for space, empty in measured_cutoffs().values()]
+
+
+def time_with_work() -> list[float]:
+    """How the time goes with the share of it that threads work: a coefficient for every board.
+
+    Over all its cutoffs, by search space and by empty cells.
+    """
+    points: dict[str, list[tuple[float, float]]] = {}
+    for kind in KINDS:
+        for name, rows in reached(kind).items():
+            points.setdefault(name, []).extend(
+                (row["median"], row["utilisation"]) for row in rows if row["utilisation"]
+            )
+    lines = [zip(*some, strict=True) for some in points.values() if len(some) >= FEWEST]
+    return [coefficient(*line) for line in lines]
 
 
 def show(_: Path | None = None) -> None:
     """Print the best cutoffs, measured and simulated."""
     most = threads()
     heads = ["board", "no cutoff", "best by search space", f"within {NEAR - 1:.0%}"]
+    alone = {row["board"]: row["median"] for row in searches() if row["jobs"] == most}
     rows = [
-        [name, duration(without), f"{duration(space.seconds)} at {power(space.cutoff)}",
+        [name, cell(alone.get(name)), f"{duration(space.seconds)} at {power(space.cutoff)}",
          f"{power(space.least)} to {power(space.most)}",
          f"{duration(empty.seconds)} at {empty.cutoff:g}", f"{empty.least:g} to {empty.most:g}"]
-        for name, (without, space, empty) in measured_cutoffs().items()
+        for name, (space, empty) in measured_cutoffs().items()
     ]  # fmt: skip
     runs = [row.times for name in KINDS for row in searches(name)]
     print(f"Measured on {most} threads. {repeated(runs)}\n")
     table([*heads, "best by empty cells", f"within {NEAR - 1:.0%}"], rows)
-    print(f"\nThe best times by the two measures differ by {apart_by_kind():.0%} at most.")
+    apart = apart_by_kind()
+    print(
+        f"\nThe best times by the two measures differ by {median(apart):.0%} in the median of"
+        f" {len(apart)} boards, {max(apart):.0%} at most."
+    )
     print_sources(*KINDS)
     print()
     simulated_cutoffs()
@@ -96,7 +137,7 @@ def simulated_cutoffs() -> None:
         best = best_of([(cutoff, run["seconds"]) for cutoff, run in some.items()])
         boards = some[best.cutoff]["frontier_boards"] / number
         rows.append([f"{number}", f"{line[1] / line[number]:.1f}", f"{line[1] / best.seconds:.1f}",
-                     power(best.cutoff), f"{boards:.0f}",
+                     power(best.cutoff), f"{boards:.1f}",
                      f"{power(best.least)} to {power(best.most)}"])  # fmt: skip
     print(f"Simulated, board {name}: speed-up\n")
     heads = ["cores", "no cutoff", "best cutoff", "which is", "and leaves boards for each core"]

@@ -7,30 +7,34 @@ Nothing is measured here. Every function prints a table, and what follows from i
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 from machine import RESULTS, recorded, source
 from published import CORES, CORRELATED, CORRELATIONS, SECONDS, SPEED_UPS, THEIRS
 from script import Run, command, repeated, table
 from simulated_figures import (
+    MOST_CORES,
     SHORT_SECONDS,
     measured_points,
     measured_speed_ups,
     plain,
     simulated_points,
+    suite_rows,
 )
 from summary import duration, factor
 
 from gpusudoku import collection
-from gpusudoku.bench import tables
-from gpusudoku.bench.correlations import matrix
+from gpusudoku.bench.correlations import FEWEST, matrix
 from gpusudoku.bench.summary import Row
+from gpusudoku.errors import InputError
 
 PARTS = {"bench": "bench", "cutoff-space": "cutoff", "cutoff-empty": "cutoff"}
 """Results that ``gpusudoku bench`` writes, and the part of ``report.py`` that runs it."""
-MOST_CORES = max(CORES)
+Value = TypeVar("Value")
 SIZE, WORK = CORRELATED[:2], "solutions"
 """What tells the size of a board, and what tells how much there is to search."""
 
@@ -49,13 +53,44 @@ def print_sources(*names: str, theirs: bool = False) -> None:
 
 def searches(name: str = "bench") -> list[Row]:
     """The rows of recorded searches."""
-    rows, _ = tables.read_json(str(RESULTS / f"{name}.json"))
+    rows = suite_rows(RESULTS / f"{name}.json")
     return [row for row in rows if row["method"] == "search" and row["median"]]
 
 
 def threads() -> int:
-    """The most threads that were measured."""
-    return int(max(row["jobs"] for row in searches()))
+    """The most threads that were measured.
+
+    Raises
+    ------
+    InputError
+        If that is one.
+    """
+    most = max((int(row["jobs"]) for row in searches()), default=1)
+    if most == 1:
+        raise InputError(f"{RESULTS / 'bench.json'}: needs a run on several threads")
+    return most
+
+
+def of_twelve(values: Mapping[str, Value]) -> dict[str, Value]:
+    """What is known of the twelve boards.
+
+    Raises
+    ------
+    InputError
+        If too little is known for a correlation.
+    """
+    known = {name: values[name] for name in SPEED_UPS if name in values}
+    if len(known) < FEWEST:
+        raise InputError(
+            f"{RESULTS / 'bench.json'}: expected undisturbed runs of {FEWEST} or more of the boards"
+            f" 1a to 2f, not of {len(known)}"
+        )
+    return known
+
+
+def coefficient(ones: Sequence[float], others: Sequence[float]) -> float:
+    """Pearson's coefficient of correlation."""
+    return float(np.corrcoef(ones, others)[0, 1])
 
 
 def virtual() -> list[Run]:
@@ -72,38 +107,51 @@ def speed_ups() -> dict[str, dict[int, float]]:
     }
 
 
+def cell(seconds: float | None) -> str:
+    """A time in a table, which is empty where nothing was measured undisturbed."""
+    return "" if seconds is None else duration(seconds)
+
+
 def times(_: Path | None = None) -> None:
     """Print the times of the twelve boards beside theirs."""
-    rows, _machine = tables.read_json(str(RESULTS / "bench.json"))
+    rows = suite_rows(RESULTS / "bench.json")
     most = threads()
     heads = ["board", "solutions", "theirs, 1 core", f"theirs, {MOST_CORES} cores"]
     heads += ["our search, 1 core", f"our search, {most} cores", f"quicker method, {most} cores"]
     lines = []
     for name, theirs in SECONDS.items():
         ours = {(row["method"], row["jobs"]): row["median"] for row in rows
-                if row["board"] == name and row["device"] == "cpu" and row["median"]}  # fmt: skip
-        one, many = ours["search", 1], ours["search", most]
-        quicker = min(seconds for (_way, jobs), seconds in ours.items() if jobs == most)
-        cells = [*theirs, one, many, quicker]
-        lines.append([name, f"{collection.entry(name).count:,}", *map(duration, cells),
-                      factor(theirs[0] / one)])  # fmt: skip
+                if row["board"] == name and row["device"] == "cpu"}  # fmt: skip
+        one, many = (ours.get(("search", number)) for number in (1, most))
+        quicker = min((ours[way, jobs] for way, jobs in ours if jobs == most), default=None)
+        cells = [cell(seconds) for seconds in (*theirs, one, many, quicker)]
+        lines.append([name, f"{collection.entry(name).count:,}", *cells,
+                      factor(theirs[0] / one) if one else ""])  # fmt: skip
     print(f"{repeated([row.times for row in rows if row['board'] in SECONDS])}\n")
     table([*heads, "theirs over ours, 1 core"], lines)
-    print_sources("bench", theirs=True)
+    name = max(SECONDS, key=lambda name: collection.entry(name).count)
+    number, least = min(plain(virtual())[name].items(), key=lambda item: item[1])
+    print(
+        f"\nOn {number} simulated cores, where it is quickest, our search of {name} takes"
+        f" {duration(least)}."
+    )
+    print_sources("bench", "simulated", theirs=True)
 
 
 def cores(_: Path | None = None) -> None:
     """Print the speed-ups of the twelve boards beside theirs, and what too many cores do."""
-    ours, seconds = speed_ups(), plain(virtual())
-    measured = measured_speed_ups(RESULTS / "bench.json")
+    ours, seconds, most = speed_ups(), plain(virtual()), threads()
+    measured = measured_speed_ups(RESULTS / "bench.json", most)
     shown = (2, 16, MOST_CORES)
-    heads = ["board", "1 core, simulated", "2 cores, measured", *(f"{n}, simulated" for n in shown)]
+    heads = ["board", "1 core, simulated", f"{most} cores, measured"]
+    heads += [f"{number}, simulated" for number in shown]
     heads += ["best, simulated", *(f"theirs, {n}" for n in shown)]
     rows = []
     for name, theirs in SPEED_UPS.items():
         line = ours[name]
         best = max(line, key=lambda number: line[number])
-        cells = [name, duration(seconds[name][1]), f"{measured[name]:.2f}"]
+        cells = [name, duration(seconds[name][1])]
+        cells += [f"{measured[name]:.2f}" if name in measured else ""]
         cells += [f"{line[number]:.1f}" for number in shown]
         cells += [f"{line[best]:.1f} on {best}" if best > 1 else "none"]
         rows.append([*cells, *(f"{theirs[CORES.index(number)]:.1f}" for number in shown)])
@@ -112,22 +160,29 @@ def cores(_: Path | None = None) -> None:
     last = max(ours[long[0]])
     kept = {name: ours[name][last] / max(ours[name].values()) for name in long}
     worst = min(kept, key=lambda name: kept[name])
-    apart = max(abs(ours[name][2] / measured[name] - 1) for name in long)
     print(
-        f"\nOf the boards that one core counts in {duration(SHORT_SECONDS)} or more, {worst} bears"
-        f" too many cores worst: on {last} cores it keeps {kept[worst]:.0%} of its best speed-up."
-        f" On two cores, what is simulated is within {apart:.0%} of what was measured."
+        f"\nOf the boards that one core counts in {duration(SHORT_SECONDS)} or more, each has"
+        f" {kept[worst]:.0%} or more of its best speed-up on {last} cores ({worst} least)."
     )
+    apart = [abs(ours[name][most] / measured[name] - 1) for name in long
+             if name in measured and most in ours[name]]  # fmt: skip
+    if apart:
+        print(
+            f"What is simulated of them on {most} cores is within {max(apart):.0%} of what was"
+            " measured."
+        )
     print_sources("bench", "simulated", theirs=True)
 
 
 def coefficients() -> dict[str, dict[str, float]]:
     """The correlation of the speed-up with everything else, ours and theirs."""
-    measured = measured_points(RESULTS / "bench.json", 2)
-    computed = simulated_points(virtual(), MOST_CORES)
+    most = threads()
+    measured = of_twelve(measured_points(RESULTS / "bench.json", most))
+    computed = of_twelve(simulated_points(virtual(), MOST_CORES))
+    fewer = "" if len(measured) == len(SPEED_UPS) else f", {len(measured)} boards"
     found = {
-        "ours, measured on 2 threads": matrix([measured[name] for name in SPEED_UPS]),
-        f"ours, simulated on {MOST_CORES} cores": matrix([computed[name] for name in SPEED_UPS]),
+        f"ours, measured on {most} threads{fewer}": matrix(list(measured.values())),
+        f"ours, simulated on {MOST_CORES} cores": matrix(list(computed.values())),
         f"theirs, on {MOST_CORES} cores": CORRELATIONS,
     }
     return {
@@ -194,11 +249,12 @@ def busy(_: Path | None = None) -> None:
     most = threads()
     shares = [row["utilisation"] for row in searches() if row["jobs"] == most
               and row["median"] >= SHORT_SECONDS and row["utilisation"]]  # fmt: skip
-    print(
-        f"\nMeasured: in searches of {duration(SHORT_SECONDS)} or more, {most} threads work for"
-        f" {median(shares):.1%} of the time in the median, {min(shares):.1%} at least"
-        f" ({len(shares)} boards)."
-    )
+    if shares:
+        print(
+            f"\nMeasured: in searches of {duration(SHORT_SECONDS)} or more, {most} threads work"
+            f" for {median(shares):.1%} of the time in the median, {min(shares):.1%} at least"
+            f" ({len(shares)} boards)."
+        )
     print_sources("simulated", "bench")
 
 

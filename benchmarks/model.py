@@ -15,10 +15,10 @@ import numpy as np
 from findings import print_sources
 from machine import RESULTS, recorded
 from script import command, table
+from simulated_figures import suite_rows
 
-from gpusudoku.bench import tables
+from gpusudoku.bench.curves import threads
 from gpusudoku.bench.model import PowerLaw, search_law
-from gpusudoku.bench.summary import Row
 from gpusudoku.errors import InputError
 from gpusudoku.kernels.search.layout import layout_of
 from gpusudoku.kernels.search.select import search_for
@@ -52,11 +52,6 @@ def contraction_law(runs: list[tuple[int, int, float]]) -> tuple[float, float, f
     return float(np.exp(found[0])), float(np.exp(found[1])), float(np.exp(found[2])), spread
 
 
-def suite_rows() -> list[Row]:
-    """The rows of the recorded run of ``gpusudoku bench``."""
-    return tables.read_json(str(RESULTS / "bench.json"))[0]
-
-
 def law_of_search() -> PowerLaw:
     """The law of the search in the recorded run.
 
@@ -65,7 +60,7 @@ def law_of_search() -> PowerLaw:
     InputError
         If too few boards were searched.
     """
-    law = search_law(suite_rows())
+    law = search_law(suite_rows(RESULTS / "bench.json"))
     if law is None:
         raise InputError("too few boards were searched: run gpusudoku bench --json first")
     return law
@@ -75,6 +70,7 @@ def show(_: Path | None = None) -> None:
     """Print the laws and what follows from them."""
     law = law_of_search()
     constant, clue, digit, spread = contraction_law(random_runs())
+    cores = recorded(RESULTS / "contraction.json")["machine"]["cores"]
     per_solution = float(law.at(1e8)) / 1e8
     years = EMPTY_BOARD * per_solution / YEAR
     print(
@@ -84,8 +80,9 @@ def show(_: Path | None = None) -> None:
     )
     print(
         f"A contraction of a 9x9 board takes {constant:.2g} s x {clue:.2f}^clues x"
-        f" {digit:.2f}^digits on two cores from {LEAST_CLUES} clues on (within a factor of"
-        f" {spread:.2f} on random boards). Clues shorten its lists, and solutions do not matter.\n"
+        f" {digit:.2f}^digits with {threads(cores)} from {LEAST_CLUES} clues on (within a factor"
+        f" of {spread:.2f} on random boards). Clues shorten its lists, and solutions do not"
+        " matter.\n"
     )
     rows = []
     for exponent in (6, 8, 10, 12, 14):
@@ -99,8 +96,7 @@ def show(_: Path | None = None) -> None:
         f" {GPU_RATE:.1e} solutions a second, if nothing but steps took time. GPUs share nothing"
         " but the frontier.\n\nOn larger boards a node takes longer: on one core about"
         f" {1e9 * node_seconds(4):.0f} ns where a board has 16x16 cells, and"
-        f" {1e9 * node_seconds(5):,.0f} ns where it has 25x25. A 16x16 board of 171,902"
-        f" solutions is searched at {large_rate():.1e} solutions a second. The"
+        f" {1e9 * node_seconds(5):,.0f} ns where it has 25x25.{large_rate()} The"
         " lists of a contraction grow so fast that empty boards beyond 9x9 stay out of reach: a"
         " 12x12 stack can be filled in about 9e10 ways."
     )
@@ -112,13 +108,16 @@ def node_seconds(side: int) -> float:
     return search_for(layout_of(side, side), SearchSettings()).node_seconds
 
 
-def large_rate() -> float:
-    """Solutions a second of the recorded 16x16 board with many."""
-    return max(
-        row["solutions_per_second"] or 0
-        for row in suite_rows()
-        if (row["board"], row["method"], row["jobs"]) == ("16x16-solutions", "search", 1)
-    )
+def large_rate() -> str:
+    """How fast the 16x16 board with many solutions is searched, as a sentence; none if unknown."""
+    name = "16x16-solutions"
+    for row in suite_rows(RESULTS / "bench.json"):
+        if (row["board"], row["method"], row["jobs"]) == (name, "search", 1):
+            return (
+                f" A 16x16 board of {row['solutions']:,} solutions is searched at"
+                f" {row['solutions_per_second']:.1e} solutions a second."
+            )
+    return ""
 
 
 @command("model")

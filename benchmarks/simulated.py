@@ -181,13 +181,14 @@ def show_checked(runs: list[Run], measured: dict[str, dict[str, float]]) -> None
     if not measured:
         return
     print("\nProcessor time of real threads over that of one, and in parentheses as simulated:\n")
-    rows = []
+    rows, apart = [], []
     for name, line in measured.items():
         virtual = charged(runs, name)
-        cells = [f"{line[str(n)] / line['1']:.2f} ({virtual[n] / virtual[1]:.2f})"
-                 for n in CHECKED_THREADS[1:]]  # fmt: skip
-        rows.append([name, *cells])
+        pairs = [(line[str(n)] / line["1"], virtual[n] / virtual[1]) for n in CHECKED_THREADS[1:]]
+        rows.append([name, *(f"{real:.2f} ({computed:.2f})" for real, computed in pairs)])
+        apart += [abs(real / computed - 1) for real, computed in pairs]
     table(["board", *(f"{number} threads" for number in CHECKED_THREADS[1:])], rows)
+    print(f"\nThey differ by {max(apart):.0%} at most.")
 
 
 def checked(names: Sequence[str]) -> dict[str, dict[str, float]]:

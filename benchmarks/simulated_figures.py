@@ -28,17 +28,18 @@ from gpusudoku.bench.drawing import (
     short,
     style,
 )
-from gpusudoku.bench.plots import SPACE, Figure
+from gpusudoku.bench.plots import COEFFICIENTS, SPACE, Figure
+from gpusudoku.bench.summary import Row, undisturbed
 from gpusudoku.errors import InputError
 
-PUBLISHED_ON = 64
+MOST_CORES = max(CORES)
 """The number of cores of the published correlations."""
 COSTS_NOTE = (
-    "Simulated: each step is charged with its cost on one core of this machine; nothing spreads."
+    "Simulated: each step is charged with its cost on one core of this machine, so there is no"
+    " spread."
 )
 MEASURED_NOTE = "Measured: short bars at 2 cores, medians of several runs on this machine."
 PUBLISHED_NOTE = "Published: means of three runs. Each program is compared with itself on one core."
-COEFFICIENTS = "Pearson's coefficients; of the search space the logarithm."
 SHORT_SECONDS = 0.01
 """Boards that one core counts sooner are drawn pale: what is left out matters to them."""
 PALE_NOTE = f"Pale: boards that one core counts in less than {1000 * SHORT_SECONDS:g} ms."
@@ -66,10 +67,15 @@ def measured_speed_ups(path: Path, threads: int = 2) -> dict[str, float]:
     return {name: points["speed_up"] for name, points in measured_points(path, threads).items()}
 
 
+def suite_rows(path: Path) -> list[Row]:
+    """The rows of a run of ``gpusudoku bench``, without those that were starved."""
+    return undisturbed(tables.read_json(str(path))[0])
+
+
 def measured_points(path: Path, threads: int) -> dict[str, dict[str, float]]:
     """What is correlated, of every board that was measured."""
     try:
-        rows, _ = tables.read_json(str(path))
+        rows = suite_rows(path)
     except InputError:
         return {}
     alone = {row["board"]: row["median"] for row in rows
@@ -141,7 +147,7 @@ def _figures(runs: list[Run], pyplot: Any) -> Iterable[Figure]:
         some = [run for run in runs if "busy" in run]
         title = f"How many of {some[0]['workers']} simulated cores work, {_cutoff_board(runs)}"
         yield "utilisation", title, _busy(some, pyplot), []
-    if set(SPEED_UPS) <= set(simulated_points(runs, PUBLISHED_ON)):
+    if set(SPEED_UPS) <= set(simulated_points(runs, MOST_CORES)):
         title = "What the speed-up goes with: correlations of the boards 1a to 2f"
         yield "correlation", title, _correlations(runs, pyplot), [COEFFICIENTS, SPACE]
 
@@ -282,9 +288,9 @@ def _correlations(runs: list[Run], pyplot: Any) -> Any:
     matrices: dict[str, Any] = {}
     if set(SPEED_UPS) <= set(measured):
         matrices["measured on 2 threads"] = matrix([measured[name] for name in SPEED_UPS])
-    for number in (2, PUBLISHED_ON):
+    for number in (2, MOST_CORES):
         computed = simulated_points(runs, number)
         if set(SPEED_UPS) <= set(computed):
             matrices[f"simulated on {number} cores"] = matrix([computed[n] for n in SPEED_UPS])
-    matrices[f"{SOURCE}, {PUBLISHED_ON} cores"] = np.array(CORRELATIONS)
+    matrices[f"{SOURCE}, {MOST_CORES} cores"] = np.array(CORRELATIONS)
     return correlation(matrices, pyplot)

@@ -14,10 +14,10 @@ from gpusudoku.bench.correlations import correlated, correlation
 from gpusudoku.bench.curves import cutoff, series_of, speed_up
 from gpusudoku.bench.drawing import Figures, entitle, save
 from gpusudoku.bench.points import bars, busy, over_time
-from gpusudoku.bench.summary import Row
+from gpusudoku.bench.summary import Row, undisturbed
 
 SPREAD = "Marks: medians of {} runs. Thin bars: from the least to the most, where they show."
-COEFFICIENTS = "Pearson's coefficients of medians of {} runs; of the search space the logarithm."
+COEFFICIENTS = "Pearson's coefficients; of the search space the logarithm."
 SHARES = "Marks: means of all threads and of {} runs. Thin bars: the shortest and the longest run."
 MEDIANS = "Medians of {} runs."
 SPACE = "Search space: the product of the numbers of candidates of all empty cells."
@@ -47,8 +47,7 @@ def draw(rows: Sequence[Row], folder: str, machine: dict[str, Any]) -> list[Path
 
 def figures_of(rows: Sequence[Row], machine: dict[str, Any]) -> Figures:
     """What draws every figure for which there are rows that were not starved."""
-    run = [row for row in rows if row["median"] is not None and not row["starved"]]
-    return partial(_entitled, run, machine)
+    return partial(_entitled, undisturbed(rows), machine)
 
 
 def _entitled(rows: list[Row], machine: dict[str, Any], pyplot: Any) -> Iterable[tuple[str, Any]]:
@@ -94,4 +93,4 @@ def _of_threads(rows: list[Row], pyplot: Any) -> Iterable[Figure]:
         if matrices:
             title = f"What the speed-up on {number} threads goes with: correlations of 9x9 boards"
             figure = correlation(matrices, pyplot)
-            yield f"correlation-{number}", title, figure, [COEFFICIENTS, SPACE]
+            yield f"correlation-{number}", title, figure, [MEDIANS, COEFFICIENTS, SPACE]

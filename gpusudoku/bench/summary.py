@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import log10
 from statistics import mean, median, stdev
@@ -33,6 +33,11 @@ class Row:
 
     def __getitem__(self, column: str) -> Any:
         return self.values[column]
+
+
+def undisturbed(rows: Iterable[Row]) -> list[Row]:
+    """The rows that were measured and not starved: figures and conclusions are drawn from these."""
+    return [row for row in rows if row["median"] is not None and not row["starved"]]
 
 
 def rows_of(measured: Sequence[Measured]) -> list[Row]:

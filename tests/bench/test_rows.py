@@ -15,7 +15,7 @@ from gpusudoku.bench.cases import Case, cases_of
 from gpusudoku.bench.live import LiveTable
 from gpusudoku.bench.machine import heading, machine
 from gpusudoku.bench.running import Bench
-from gpusudoku.bench.summary import COLUMNS, Row, rows_of
+from gpusudoku.bench.summary import COLUMNS, Row, rows_of, undisturbed
 from gpusudoku.errors import InputError
 from gpusudoku.results import Count
 from tests.bench.samples import SUBJECTS, fake, measured
@@ -71,6 +71,7 @@ class TestRows:
     ) -> None:
         rows = self.starved(*processor)
         assert [row["starved"] for row in rows] == starved
+        assert undisturbed(rows) == [row for row in rows if not row["starved"]]
         assert [row["got"] for row in rows] == [
             pytest.approx(processor[0]),
             pytest.approx(processor[1] / 1.98),
