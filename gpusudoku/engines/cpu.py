@@ -202,11 +202,12 @@ class SearchWorker(Worker):
     def _share(self, task: Task, work: Work, taken: int, parts: int, job: Job) -> Work:
         """Deal out all boards that are left, as one deals cards; return those that are kept.
 
-        Those that were split least come first, so that every part has some of them.
+        Those that were split most come first: so a search goes on to the bottom of its tree, where
+        the solutions are, and on a large board does not begin again at the top each time.
         """
         left = slice(int(self.stack.state[TOP]) + 1)
-        boards = work.boards[taken:], self.search.boards_of(self.stack.boards[left])
-        roots = work.roots[taken:], self.stack.roots[left]
+        boards = self.search.boards_of(self.stack.boards[left])[::-1], work.boards[taken:]
+        roots = self.stack.roots[left][::-1], work.roots[taken:]
         self.stack.state[:] = -1
         hands = [(dealt(boards, hand, parts), dealt(roots, hand, parts)) for hand in range(parts)]
         layout, weight = task.payload.layout, task.weight / sum(map(len, boards))
