@@ -140,7 +140,7 @@ def simulated_cutoffs() -> None:
                      power(best.cutoff), f"{boards:.1f}",
                      f"{power(best.least)} to {power(best.most)}"])  # fmt: skip
     print(f"Simulated, board {name}: speed-up\n")
-    heads = ["cores", "no cutoff", "best cutoff", "which is", "and leaves boards for each core"]
+    heads = ["cores", "no cutoff", "best cutoff", "which is", "boards for each core"]
     table([*heads, f"within {NEAR - 1:.0%} of it"], rows, left=0)
 
 
