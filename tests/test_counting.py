@@ -8,7 +8,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count, count_many
 from gpusudoku.errors import InputError
-from gpusudoku.jobs import job
+from gpusudoku.jobs import threads
 from gpusudoku.jobs.job import Progress
 from tests import naive
 from tests.boards import CLUES, full_grid, puzzle, spoilt
@@ -84,7 +84,7 @@ class TestManyBoards:
 
 class TestProgress:
     def test_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(job, "POLL_SECONDS", 0.01)  # however quick the machine
+        monkeypatch.setattr(threads, "POLL_SECONDS", 0.01)  # however quick the machine
         told: list[Progress] = []
         board, options = Board.empty(Geometry(2, 3)), {"device": "cpu", "method": "search"}
         result = count(board, jobs=2, progress=told.append, **options)

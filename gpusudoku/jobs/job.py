@@ -93,7 +93,7 @@ class Job:
         self._done = 0.0
         self._queue: deque[Task] = deque()
         self._change = threading.Condition()
-        self._threads = Threads(0, self._guard)
+        self._threads = Threads(0)
         self._workers: Sequence[Worker] = ()
         self._stop = threading.Event()
         self.flag = np.zeros(1, np.int64)
@@ -209,7 +209,7 @@ class Job:
         interrupted = False
         try:
             while not self.stopped and not self._threads.ended:
-                if self._threads.attend() and progress is not None:
+                if self._threads.attend(self._guard) and progress is not None:
                     seconds = time.perf_counter() - self.start
                     progress(Progress(min(self._done, 1.0), self.total, seconds))
         except KeyboardInterrupt:
@@ -244,7 +244,7 @@ class Job:
     def _begin(self, tasks: Iterable[Task], workers: Sequence[Worker]) -> None:
         """Take in what there is to do and by whom."""
         self._workers = workers
-        self._threads = Threads(len(workers), self._guard)
+        self._threads = Threads(len(workers))
         self.busy = [0.0] * len(workers)
         self.start = time.perf_counter()
         self.share(tasks)

@@ -18,15 +18,12 @@ class Threads:
     ----------
     most
         No more than so many are started.
-    call
-        What they do; it must not raise.
     """
 
-    def __init__(self, most: int, call: Callable[[int], None]) -> None:
+    def __init__(self, most: int) -> None:
         self.most = most
         self.wanted = 0
         """How many have been asked for."""
-        self._call = call
         self._threads: list[threading.Thread] = []
         self._ended = [False] * most
         # No interrupt can leave the lock of this queue locked, as it can that of a condition.
@@ -44,8 +41,11 @@ class Threads:
             self.wanted += more
             self._news.put(None)
 
-    def attend(self) -> bool:
+    def attend(self, call: Callable[[int], None]) -> bool:
         """Start a thread, if one is wanted; else wait until one is, or has ended, but not long.
+
+        It calls ``call``, which must not raise, and which only the thread keeps: so whoever has
+        these threads is freed as soon as nobody needs them.
 
         Returns whether it waited.
         """
@@ -53,7 +53,7 @@ class Threads:
         if index == self.wanted:
             self._wait_for_news()
             return True
-        self._threads.append(threading.Thread(target=self._run, args=(index,), daemon=True))
+        self._threads.append(threading.Thread(target=self._run, args=(index, call), daemon=True))
         self._threads[index].start()
         return False
 
@@ -67,8 +67,8 @@ class Threads:
         for thread in started:
             thread.join()
 
-    def _run(self, index: int) -> None:
-        self._call(index)
+    def _run(self, index: int, call: Callable[[int], None]) -> None:
+        call(index)
         self._ended[index] = True
         self._news.put(None)
 
