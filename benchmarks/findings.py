@@ -224,14 +224,15 @@ class Pictured(NamedTuple):
 
 def pictured() -> dict[str, Pictured]:
     """The runs whose cores are drawn, by their settings."""
-    found = {}
-    for run in virtual():
+    found, runs = {}, virtual()
+    seconds = plain(runs)
+    for run in runs:
         if "busy" in run:
             line = run["busy"]["search"]
             title = "no cutoff" if run["cutoff"] is None else f"cutoff {power(run['cutoff'])}"
             title += "" if run["sharing"] else ", nothing handed over"
-            alone = plain(virtual())[run["board"]][1]
-            found[title] = Pictured(alone / run["seconds"], sum(line) / len(line))
+            faster = seconds[run["board"]][1] / run["seconds"]
+            found[title] = Pictured(faster, sum(line) / len(line))
     return found
 
 

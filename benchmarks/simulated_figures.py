@@ -141,11 +141,12 @@ def _figures(runs: list[Run], pyplot: Any) -> Iterable[Figure]:
         title = "How many times as fast all solutions are counted on several cores as on one"
         yield "many-cores", title, _few(seconds, pyplot), [MEASURED_NOTE, PUBLISHED_NOTE]
     if any(not run["sharing"] for run in runs):
-        title = f"Simulated speed-up over the cutoff, {_cutoff_board(runs)}"
+        title = f"Simulated speed-up over the cutoff, board {_cutoff_board(runs)}"
         yield "cutoff", title, _cutoffs(runs, pyplot), [SPACE]
     if any("busy" in run for run in runs):
         some = [run for run in runs if "busy" in run]
-        title = f"How many of {some[0]['workers']} simulated cores work, {_cutoff_board(runs)}"
+        workers = some[0]["workers"]
+        title = f"How many of {workers} simulated cores work, board {_cutoff_board(runs)}"
         yield "utilisation", title, _busy(some, pyplot), []
     if set(SPEED_UPS) <= set(simulated_points(runs, MOST_CORES)):
         title = "What the speed-up goes with: correlations of the boards 1a to 2f"
@@ -153,7 +154,7 @@ def _figures(runs: list[Run], pyplot: Any) -> Iterable[Figure]:
 
 
 def _cutoff_board(runs: list[Run]) -> str:
-    return "board " + next(run["board"] for run in runs if run["cutoff"] is not None)
+    return str(next(run["board"] for run in runs if run["cutoff"] is not None))
 
 
 def _speed_ups(seconds: dict[str, dict[int, float]], rows: list[str], pyplot: Any) -> Any:
@@ -234,7 +235,7 @@ def _label(panels: Sequence[Any]) -> None:
 def _cutoffs(runs: list[Run], pyplot: Any) -> Any:
     """The speed-up against the cutoff, with and without boards handed over later."""
     figure, axes = pyplot.subplots(figsize=(WIDTH, 5.2))
-    board = next(run["board"] for run in runs if run["cutoff"] is not None)
+    board = _cutoff_board(runs)
     alone = plain(runs)[board][1]
     some = [run for run in runs if run["board"] == board and "busy" not in run and run["cutoff"]]
     workers = sorted({run["workers"] for run in some})

@@ -1,18 +1,17 @@
 """Figures of a run, as SVG and PNG: legible in print, in grey, and for the colour-blind.
 
-``draw`` decides which figures there are; ``curves``, ``points`` and ``correlations`` draw them.
+``figures_of`` says which there are; ``curves``, ``points`` and ``correlations`` draw them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from gpusudoku.bench.correlations import correlated, correlation
 from gpusudoku.bench.curves import cutoff, series_of, speed_up
-from gpusudoku.bench.drawing import Figures, entitle, save
+from gpusudoku.bench.drawing import Figures, entitle
 from gpusudoku.bench.points import bars, busy, over_time
 from gpusudoku.bench.summary import Row, undisturbed
 
@@ -30,19 +29,6 @@ OVER = {
 
 Figure = tuple[str, str, Any, list[str]]
 """Name, title, figure, and what stands under it."""
-
-
-def draw(rows: Sequence[Row], folder: str, machine: dict[str, Any]) -> list[Path]:
-    """Draw every figure for which there are rows that were not starved; returns the files written.
-
-    Raises
-    ------
-    GpusudokuError
-        If matplotlib is not installed.
-    InputError
-        If the folder cannot be written.
-    """
-    return save(figures_of(rows, machine), folder)
 
 
 def figures_of(rows: Sequence[Row], machine: dict[str, Any]) -> Figures:

@@ -169,7 +169,7 @@ def _check_outputs(request: Request) -> None:
 
 def _show(outcome: Results, request: Request) -> None:
     """Print the table, and write the files that were asked for."""
-    from gpusudoku.bench import plots, tables
+    from gpusudoku.bench import drawing, plots, tables
     from gpusudoku.bench.machine import heading
 
     rows = outcome.rows
@@ -193,5 +193,5 @@ def _show(outcome: Results, request: Request) -> None:
             " Measure again when nothing else runs."
         )
     if request.plot is not None:
-        for figure in plots.draw(rows, request.plot, outcome.machine):
+        for figure in drawing.save(plots.figures_of(rows, outcome.machine), request.plot):
             note(f"{figure} written")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from gpusudoku.bench import plots, tables
+from gpusudoku.bench import drawing, tables
 from gpusudoku.cli import cli
 from gpusudoku.errors import InputError, MismatchError
 
@@ -43,7 +43,7 @@ class TestCommand:
         recorded["rows"][0] |= {"starved": True, "got": 0.5}
         path.write_text(json.dumps(recorded))
         drawn: list[Any] = []
-        monkeypatch.setattr(plots, "save", lambda made, *_: drawn.extend(made.args[0]) or [])
+        monkeypatch.setattr(drawing, "save", lambda made, *_: drawn.extend(made.args[0]) or [])
         done = run("--from", str(path), "--plot", str(tmp_path))
         assert "1 of 2 rows are starved" in done.stderr
         assert done.stdout.count("starved") == 1

@@ -11,7 +11,7 @@ import pytest
 
 from gpusudoku.bench import correlations, curves, plots, points, tables
 from gpusudoku.bench.cases import Subject, cases_of
-from gpusudoku.bench.drawing import duration, each, log_axis, short
+from gpusudoku.bench.drawing import duration, each, log_axis, save, short
 from gpusudoku.bench.fingerprint import fingerprint
 from gpusudoku.bench.machine import machine
 from gpusudoku.bench.running import Bench
@@ -50,14 +50,14 @@ def changed(row: Row, **values: Any) -> Row:
 )
 def test_figures(tmp_path: Path, cutoffs: list[float | None], expected: set[str]) -> None:
     rows = rows_with(methods=["search", "contraction"], cutoffs=cutoffs)
-    names = {path.name for path in plots.draw(rows, str(tmp_path / "new"), machine())}
+    names = {path.name for path in save(plots.figures_of(rows, machine()), str(tmp_path / "new"))}
     assert expected <= names
     assert all((tmp_path / "new" / name).stat().st_size > 1000 for name in names)
 
 
 def test_a_figure_names_what_it_shows(tmp_path: Path) -> None:
     rows = rows_with()
-    plots.draw(rows, str(tmp_path), MACHINE)
+    save(plots.figures_of(rows, MACHINE), str(tmp_path))
     today = {name: fingerprint(figure) for name, figure in each(plots.figures_of(rows, MACHINE))}
     assert today["speed-up"] in (tmp_path / "speed-up.svg").read_text()
     recorded = tmp_path / "rows.json"
@@ -69,7 +69,7 @@ def test_a_figure_names_what_it_shows(tmp_path: Path) -> None:
 
 
 def test_no_rows_no_figures(tmp_path: Path) -> None:
-    assert plots.draw([], str(tmp_path), MACHINE) == []
+    assert save(plots.figures_of([], MACHINE), str(tmp_path)) == []
 
 
 def test_a_figure_has_title_machine_date_commit_and_spread() -> None:
@@ -270,5 +270,5 @@ class TestCorrelations:
         assert correlations.correlated(rows, curves.series_of(rows, square=9), 2) == {}
 
     def test_one_thread_has_no_figure(self, tmp_path: Path) -> None:
-        names = {path.stem for path in plots.draw(self.rows(), str(tmp_path), MACHINE)}
+        names = {path.stem for path in save(plots.figures_of(self.rows(), MACHINE), str(tmp_path))}
         assert {name for name in names if name.startswith("correlation")} == {"correlation-2"}

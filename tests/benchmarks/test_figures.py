@@ -14,7 +14,7 @@ from figures import NAMES, PLOTS, figures_of
 from machine import RESULTS
 
 from gpusudoku.bench import plots, tables
-from gpusudoku.bench.drawing import Figures, each
+from gpusudoku.bench.drawing import Figures, each, save
 from gpusudoku.bench.fingerprint import fingerprint
 
 pytest.importorskip("matplotlib")
@@ -92,6 +92,6 @@ def test_a_figure_is_drawn_byte_for_byte_again(tmp_path: Path) -> None:
     rows, machine = tables.read_json(str(RESULTS / "cutoff-space.json"))
     folders = [tmp_path / "one", tmp_path / "two"]
     for folder in folders:
-        plots.draw(rows, str(folder), machine)
+        save(plots.figures_of(rows, machine), str(folder))
     one, two = ((folder / "cutoff.svg").read_bytes() for folder in folders)
     assert one == two
