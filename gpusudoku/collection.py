@@ -11,7 +11,7 @@ from pathlib import Path
 from gpusudoku import formats
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.errors import GpusudokuError, InputError
+from gpusudoku.errors import GpusudokuError, InputError, shown
 
 _MANIFEST = "manifest.json"
 
@@ -52,7 +52,7 @@ def entry(name: str) -> CollectionBoard:
         close = get_close_matches(name.lower(), boards, n=9, cutoff=0.5)
         best = max(close, key=lambda other: other[0] == name[0].lower(), default="")
         guess = f": did you mean @{best}?" if best else ""
-        raise InputError(f"no board named '@{name}'{guess} (gpusudoku boards lists them)")
+        raise InputError(f"no board named {shown(f'@{name}')}{guess} (gpusudoku boards lists them)")
     return boards[name]
 
 

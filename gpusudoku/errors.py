@@ -2,35 +2,62 @@
 
 MOST_SHOWN = 40
 """Characters of the input that a message quotes."""
+MOST_OF_BOARD = 256
+"""Characters of a board that a message quotes: a line of 16x16 cells."""
+LONGEST_MESSAGE = 5000
+"""Characters of a message; the longest path of a file has 4096."""
 
 
 def shown(text: str | bytes) -> str:
     """A piece of the input as a message quotes it: short, without control characters."""
     if isinstance(text, bytes):
         text = text[: 4 * MOST_SHOWN + 4].decode(errors="replace")
-    return repr(text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…")
+    return repr(shortened(text, MOST_SHOWN))
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters: of a longer one the start."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def described(value: object) -> str:
     """A value as a message names it: as it is if that is short, else by its type."""
-    text = repr(value)
-    return text if len(text) <= MOST_SHOWN else f"a value of type {type(value).__name__}"
+    try:
+        text = repr(value)
+    except Exception:  # an integer of too many digits, or of whoever made the type
+        text = ""
+    short = 0 < len(text) <= MOST_SHOWN
+    return text if short else f"a value of type {type(value).__name__}"
+
+
+def escaped(text: str) -> str:
+    """A text with escapes for line ends and control characters: it does nothing to a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def printable(text: str) -> str:
-    """A message on one line, with control characters as escapes."""
-    words = " ".join(text.split())
-    return (
-        words
-        if words.isprintable()
-        else "".join(c if c.isprintable() else repr(c)[1:-1] for c in words)
-    )
+    """A message on one line, which is not very long, with control characters as escapes."""
+    return _of_bounded_length(escaped(" ".join(text.split())))
+
+
+def _of_bounded_length(text: str) -> str:
+    """A text without its middle, if it is too long for a message."""
+    half = LONGEST_MESSAGE // 2
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[: half - 1]}…{text[-half:]}"
 
 
 class GpusudokuError(Exception):
-    """Base class: every error this package raises on purpose. Its text is one line."""
+    """Base class: every error this package raises on purpose. Its text is one line.
+
+    Control characters of what it quotes, names of files among them, come as escapes.
+    """
 
     exit_status = 1
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(_of_bounded_length(escaped(str(message))))
 
 
 class InputError(GpusudokuError, ValueError):
@@ -41,6 +68,10 @@ class InputError(GpusudokuError, ValueError):
 
 class DeviceError(GpusudokuError, RuntimeError):
     """The device that was asked for cannot be used on this machine."""
+
+
+class ClusterError(GpusudokuError, RuntimeError):
+    """The cluster that was asked for cannot be used, or was lost."""
 
 
 class MismatchError(GpusudokuError, RuntimeError):
@@ -64,4 +95,4 @@ class Interrupted(GpusudokuError):  # noqa: N818 - as KeyboardInterrupt
 
 
 class Cancelled(Interrupted):
-    """The work was stopped by a ``CancelToken``, not by Ctrl-C."""
+    """The work was stopped by a ``CancelToken``, not by Ctrl-C. It is an ``Interrupted``, too."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import Interrupted
-from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.ordered import By, InOrder
 from gpusudoku.jobs.pace import Cost, Pace
 
@@ -42,12 +42,11 @@ PATIENCE_SECONDS = 0.5
 class Work(Protocol):
     """What is done to blocks."""
 
-    def __call__(self, block: Batch, cancel: CancelToken | None) -> Generator[Any, None, None]:
+    def __call__(self, block: Batch, alone: bool) -> Generator[Any, None, None]:
         """Give the results of a block in its order.
 
-        Without a token all threads work on it together. With one only the thread that calls does,
-        while others work on other blocks; it stops by ``Cancelled`` once it is asked to, and what
-        is better done by all threads is given as ``Later``.
+        Either all threads work on it together; or only the thread that calls does, *alone*, while
+        others work on other blocks: what is better done by all threads is then given as ``Later``.
         """
 
 
@@ -169,7 +168,7 @@ class _Flow:
     def _by_all(self, cut: _Cut) -> Generator[Any, None, None]:
         """Have all threads work on a block."""
         spent, start = np.array([cut.seconds, 0.0]), _clocks()
-        with closing(self._together(self._work(cut.block, None))) as results:
+        with closing(self._together(self._work(cut.block, False))) as results:
             for result in results:
                 spent += _clocks() - start
                 yield result
@@ -192,9 +191,9 @@ class _Flow:
         if cut.size == self._pace.size:
             self._pace.took(seconds * BLOCK_SECONDS / THREAD_SECONDS, full=cut.full)
 
-    def _by_one(self, cut: _Cut, cancel: CancelToken) -> list[Any]:
+    def _by_one(self, cut: _Cut) -> list[Any]:
         """Work on a block in this thread."""
-        pieces = self._work(cut.block, cancel)
+        pieces = self._work(cut.block, True)
         return [piece if isinstance(piece, Later) else self._then(piece) for piece in pieces]
 
 
@@ -214,6 +213,7 @@ def _blocks(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
     try:
         asked = time.perf_counter()
         for batch in batches:
+            check_cancelled()
             paused = time.perf_counter() - asked > PAUSE_SECONDS
             if held and batch.geometry != held[0].geometry:
                 yield Batch.joined(held)
@@ -230,7 +230,7 @@ def _blocks(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
                 yield Batch.joined(held)
                 held, boards = [], 0
             asked = time.perf_counter()
-    except Interrupted:  # Ctrl-C, which does not wait for its turn
+    except Interrupted:  # nor does a cancellation wait for its turn, nor Ctrl-C
         raise
     except Exception as caught:
         error = caught

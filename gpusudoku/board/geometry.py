@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, described, shown
 
 MAX_DIGITS = 64
 """The most digits of a board: a set of digits is a 64-bit mask."""
@@ -38,7 +38,9 @@ class Geometry:
     def __post_init__(self) -> None:
         for side in (self.box_rows, self.box_columns):
             if not isinstance(side, Integral) or isinstance(side, bool):
-                raise InputError(f"box side {side!r}: expected an integer")
+                raise InputError(f"box side {described(side)}: expected an integer")
+            if int(side).bit_length() > 64:  # too long for a message
+                raise InputError(f"box side {described(side)}: at most {MAX_DIGITS} digits")
         if self.box_rows < 1 or self.box_columns < 1:
             raise InputError(f"box {self}: both sides must be at least 1")
         if self.n > MAX_DIGITS:
@@ -145,7 +147,7 @@ class Geometry:
         if box is None or isinstance(box, Geometry):
             return box
         if not isinstance(box, str):
-            raise InputError(f"box {box!r}: expected ROWSxCOLUMNS, such as 3x3")
+            raise InputError(f"box {described(box)}: expected ROWSxCOLUMNS, such as 3x3")
         return cls.parse(box)
 
     @classmethod
@@ -159,5 +161,5 @@ class Geometry:
         """
         match = re.fullmatch(r"\s*(\d{1,3})\s*[xX*]\s*(\d{1,3})\s*", text)
         if match is None:
-            raise InputError(f"box {text!r}: expected ROWSxCOLUMNS, such as 3x3")
+            raise InputError(f"box {shown(text)}: expected ROWSxCOLUMNS, such as 3x3")
         return cls(int(match[1]), int(match[2]))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.fields import Fields
+from gpusudoku.errors import escaped
 
 
 class Origin(NamedTuple):
@@ -78,4 +79,4 @@ class Places:
     def name(self, index: int) -> str:
         """The place of a board as messages name it: ``puzzles.txt:17``."""
         name, line = self.origin(index).name, self.lines[index]
-        return f"{name}:{line}" if line else str(name)
+        return escaped(f"{name}:{line}" if line else str(name))

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
-from gpusudoku.formats.rows import RULE, Row
-from gpusudoku.formats.source import NumberedLine, content
+from gpusudoku.formats.rows import Row, is_rule
+from gpusudoku.formats.source import LONGEST_ROW, NumberedLine, UnreadableError, content
 
 SECTION = re.compile(rb"\s*\[([A-Za-z]\w*)\]\s*")
 """A line that names the following part of an .sdk file."""
@@ -35,6 +35,8 @@ class Block:
     """The number of rows above every rule, and its line."""
     dashes: list[tuple[int, Row]] = field(default_factory=list)
     """Rules of nothing but dashes, which may be rows without a digit; the number of rows above."""
+    size: int = 0
+    """The bytes of all lines that were taken."""
 
     @property
     def bars(self) -> bool:
@@ -62,8 +64,20 @@ class Block:
         return self.is_title and all(_REMARK.fullmatch(row.text) for row in self.rows)
 
     def add(self, number: int, text: bytes) -> None:
-        """Take one more line, which is not blank."""
-        if RULE.fullmatch(text):
+        """Take one more line, which is not blank.
+
+        Raises
+        ------
+        UnreadableError
+            If the lines are too long for any grid.
+        """
+        if len(self.rows) <= MAX_DIGITS:
+            self.size += len(text)
+        if self.size > LONGEST_ROW:
+            raise UnreadableError(
+                f"lines of {LONGEST_ROW} bytes or more, expected rows of a grid", number
+            )
+        if is_rule(text):
             if not _DASHES.fullmatch(text):
                 self.rules[len(self.rows)] = number
             elif len(self.dashes) <= MAX_DIGITS:
@@ -78,7 +92,7 @@ class Block:
             most - MOST_TITLES <= n <= most and Row(0, text).is_title(n)
             for row in self.rows[-1:]
             for n in row.counts
-        ) and not RULE.fullmatch(text)
+        ) and not is_rule(text)
 
     def is_blank_row(self, text: bytes) -> bool:
         """Whether a line of blanks and tabs is a row like the last one, without a digit."""

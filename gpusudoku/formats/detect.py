@@ -12,7 +12,13 @@ from gpusudoku.formats.blocks import SECTION, Block, blocks
 from gpusudoku.formats.grids import common_width, ways_to_read
 from gpusudoku.formats.lines import GUESSED
 from gpusudoku.formats.rows import Row
-from gpusudoku.formats.source import NumberedLine, UnreadableError, check_text, content
+from gpusudoku.formats.source import (
+    LONGEST_ROW,
+    NumberedLine,
+    UnreadableError,
+    check_text,
+    content,
+)
 from gpusudoku.formats.symbols import digit_of
 
 _LONGEST_HEAD = 2 * MAX_DIGITS + 2
@@ -48,10 +54,15 @@ def take_head(lines: Iterator[NumberedLine]) -> Head:
     head: list[NumberedLine] = []
     taken: list[NumberedLine] = []
     block, in_bands = Block(0), False
+    size = 0
     for number, line in lines:
         text = content(line)
         if head or text.strip():
             taken.append((number, line))
+        size += len(text)
+        if size > LONGEST_ROW:  # no grid, and enough to tell what else it is
+            head += [(number, line)] if text.strip() else []
+            break
         if text.strip():
             head.append((number, line))
             block.add(number, text)
@@ -86,6 +97,8 @@ def is_one_per_line(head: Head, geometry: Geometry | None) -> bool:
     UnreadableError
         If no digit decides.
     """
+    if sum(len(content(line)) for _, line in head.lines) > LONGEST_ROW:
+        return True  # no grid has so many bytes
     found = list(blocks(head.lines))
     if not found or found[0].has_rules or SECTION.fullmatch(head.first):
         return False

@@ -10,6 +10,11 @@ from gpusudoku.errors import shown
 from gpusudoku.formats.headers import board_in
 from gpusudoku.formats.source import LONGEST_LINE, NumberedLine, UnreadableError, Way
 
+_LONGEST_TAG = 1 << 16
+"""Bytes of a tag or a comment of several lines: the parser may begin it again on every line."""
+_MOST_DEPTH = 1 << 8
+"""Elements within each other: the parser keeps the names of all that are open."""
+
 
 def games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
     """The line of every ``<game data="BOARD">``.
@@ -42,6 +47,11 @@ class _Reader:
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._text
+        parser.DefaultHandler = self._other
+        self._depth = -1
+        """Elements that are open, without the one around everything."""
+        self._pending = 0
+        """The bytes since the start of what has not ended."""
         self._between: list[str] = []
         """The text since the last tag."""
         self._size = 0
@@ -53,7 +63,11 @@ class _Reader:
         if text.lstrip().startswith("<?xml"):
             text = text.partition("?>")[2]
         try:
+            self._pending += len(text)
             self._parser.Parse(text)
+            if self._pending > _LONGEST_TAG:
+                what = f"a tag or a comment of {_LONGEST_TAG} bytes or more in XML"
+                return UnreadableError(what, self._number)
         except expat.ExpatError as error:
             reason = expat.ErrorString(error.code)
             return UnreadableError(f"XML that cannot be read: {reason}", self._number)
@@ -62,7 +76,10 @@ class _Reader:
         return None
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        self._end(name)
+        self._check_between()
+        self._depth += 1
+        if self._depth > _MOST_DEPTH:
+            raise UnreadableError(f"more than {_MOST_DEPTH} XML tags in each other", self._number)
         data = attributes.get("data", "").strip() if name == "game" else ""
         if data and not data.startswith("#"):
             self.found.append((self._number, data.encode() + b"\n"))
@@ -73,12 +90,21 @@ class _Reader:
                 self._check(value, f"{key} of <{name}>")
 
     def _text(self, text: str) -> None:
+        self._pending = 0
         self._between.append(text)
         self._size += len(text)
         if self._size > LONGEST_LINE:
             raise UnreadableError(f"a text of {LONGEST_LINE} bytes or more in XML", self._number)
 
+    def _other(self, _text: str) -> None:
+        self._pending = 0
+
     def _end(self, _name: str) -> None:
+        self._depth -= 1
+        self._check_between()
+
+    def _check_between(self) -> None:
+        self._pending = 0
         self._check("".join(self._between), "the text between tags")
         self._between, self._size = [], 0
 

@@ -23,7 +23,14 @@ from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.blocks import MOST_TITLES, Block, bands_of, blocks
 from gpusudoku.formats.cells import board_of
 from gpusudoku.formats.rows import LAYOUTS, Row
-from gpusudoku.formats.source import FormatError, NumberedLine, UnreadableError, Way, single
+from gpusudoku.formats.source import (
+    FormatError,
+    NumberedLine,
+    UnreadableError,
+    Way,
+    quoted,
+    single,
+)
 
 
 def read_grids(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | InputError]:
@@ -115,7 +122,9 @@ def _board(block: Block, geometry: Geometry | None, last: Geometry | None) -> tu
             error = error or FormatError(str(wrong), block.line)
     if len(found) > 1:
         first, second, *_ = found
-        raise FormatError(f"a grid that reads two ways: {first} or {second}", block.line)
+        raise FormatError(
+            f"a grid that reads two ways: {quoted(first)} or {quoted(second)}", block.line
+        )
     if found:
         [(board, reading)] = found.items()
         _check_labels(board, reading)
@@ -204,12 +213,13 @@ def _check_lost_blanks(rows: Sequence[Row]) -> None:
         return
     cells = [len(row.text.replace(b"|", b"")) for row in rows]
     if None not in filled and max(cells) <= n:
-        place = next(place for place, count in enumerate(cells) if count < n)
-        raise FormatError(
-            f"row {place + 1} of a grid with blanks for empty cells has {cells[place]} cells, "
-            f"expected {n}: were blanks lost at its end?",
-            rows[place].line,
-        )
+        for place, (row, found) in enumerate(zip(rows, cells, strict=True), 1):
+            if found < n:
+                raise FormatError(
+                    f"row {place} of a grid with blanks for empty cells has {found} cells, "
+                    f"expected {n}: were blanks lost at its end?",
+                    row.line,
+                )
 
 
 def _check_mixture(rows: Sequence[Row], n: int, last: Geometry | None) -> None:

@@ -11,7 +11,14 @@ from gpusudoku.board.board import Board
 from gpusudoku.errors import shown
 from gpusudoku.formats.detect import Head, is_one_per_line
 from gpusudoku.formats.lines import LineParser
-from gpusudoku.formats.source import FormatError, NumberedLine, UnreadableError, Way, content
+from gpusudoku.formats.source import (
+    FormatError,
+    NumberedLine,
+    UnreadableError,
+    Way,
+    content,
+    quoted,
+)
 
 NAMES = frozenset(
     {"puzzle", "puzzles", "quiz", "quizzes", "board", "boards", "sudoku", "sudokus", "grid",
@@ -19,10 +26,13 @@ NAMES = frozenset(
 )  # fmt: skip
 """The usual names of the column of boards."""
 
+MOST_NAMES = 9
+"""Names of columns that a message lists."""
+
 T = TypeVar("T")
 
 _DELIMITERS = (b"\t", b",", b";")
-_NAME = re.compile(rb'\s*"?[A-Za-z][\w .-]*"?\s*')
+_NAME = re.compile(rb'\s*"?[A-Za-z][\w .-]*+"?\s*')
 _LEAST_CELLS = 16
 """A field of fewer cells is not taken for a board unless a header says so."""
 
@@ -83,6 +93,12 @@ def find_header(head: Head, way: Way) -> Header | None:
     return header
 
 
+def listed_names(names: Sequence[str]) -> str:
+    """The first names of columns, as messages list them."""
+    more = ", …" if len(names) > MOST_NAMES else ""
+    return ", ".join(map(shown, names[:MOST_NAMES])) + more
+
+
 def no_column(name: str, line: int) -> UnreadableError:
     """The error where a column was asked for and there is none."""
     return UnreadableError(f"no table with a header, so no column {shown(name)}", line)
@@ -126,7 +142,7 @@ def _names_of(line: NumberedLine, row: bytes, way: Way) -> Header | None:
 def _with_column(header: Header, row: bytes, way: Way) -> Header:
     """Choose the column of the boards: by its name, or by what is in the first row."""
     names = header.names
-    listed = ", ".join(map(shown, names))
+    listed = listed_names(names)
     if way.column is not None:
         chosen = [i for i, name in enumerate(names) if name == way.column] or [
             i for i, name in enumerate(names) if _same(name) == _same(way.column)
@@ -151,8 +167,8 @@ def _with_column(header: Header, row: bytes, way: Way) -> Header:
     if boards:
         first, second, *_ = boards
         raise UnreadableError(
-            f"a table that reads two ways, {shown(names[first])} with {boards[first]} or "
-            f"{shown(names[second])} with {boards[second]}: give --column NAME",
+            f"a table that reads two ways, {shown(names[first])} with {quoted(boards[first])} or "
+            f"{shown(names[second])} with {quoted(boards[second])}: give --column NAME",
             header.line,
         )
     raise UnreadableError(
@@ -191,8 +207,8 @@ def _open_column(boards: dict[int, Board], number: int) -> int:
     if len(unsolved) > 1:
         first, second, *_ = unsolved
         raise UnreadableError(
-            f"a line that reads two ways, field {first + 1} with {boards[first]} or field "
-            f"{second + 1} with {boards[second]}: give a header line with the name puzzle",
+            f"a line that reads two ways, field {first + 1} with {quoted(boards[first])} or field "
+            f"{second + 1} with {quoted(boards[second])}: give a header line with the name puzzle",
             number,
         )
     return unsolved[0]

@@ -17,8 +17,17 @@ from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
 from gpusudoku.formats.cells import board_of
 from gpusudoku.formats.plain import COMPILED_BOARDS, Run, plain_boards
-from gpusudoku.formats.rows import RULE, Row
-from gpusudoku.formats.source import FormatError, Lines, UnreadableError, Way, content, single
+from gpusudoku.formats.rows import Row, is_rule
+from gpusudoku.formats.source import (
+    LONGEST_ROW,
+    FormatError,
+    Lines,
+    UnreadableError,
+    Way,
+    content,
+    quoted,
+    single,
+)
 from gpusudoku.formats.symbols import character_values
 
 GUESSED = {n: box for n in range(1, MAX_DIGITS + 1) if (box := Geometry.of_cells(n * n))}
@@ -92,15 +101,17 @@ def _alike(data: NDArray[np.uint8], end: bytes, most: int, size: int) -> int:
 
 def _check_numbered(number: int, board: Board, behind: bytes) -> None:
     """Refuse a line where a larger board stands behind the colon than before it."""
+    parser = LineParser(None)
     for piece in (*behind.split(b":"), *_SEPARATORS.split(behind)):
         if len(piece) > board.geometry.cells:
             try:
-                other = LineParser(None).parse(number, piece)
+                other = parser.parse(number, piece)
             except FormatError:
                 continue
             if other is not None and other.n > board.n:
                 raise FormatError(
-                    f"a line that reads two ways: {board} before a colon or {other} behind it",
+                    f"a line that reads two ways: {quoted(board)} before a colon or "
+                    f"{quoted(other)} behind it",
                     number,
                 )
 
@@ -130,7 +141,7 @@ class LineParser:
 
     def _parse(self, number: int, line: bytes, text: bytes) -> Board | None:
         geometry = self._by_length.get(len(text))
-        if geometry is not None and (b"-" not in text or not RULE.fullmatch(text)):
+        if geometry is not None and (b"-" not in text or not is_rule(text)):
             try:
                 board = Board(character_values(text, geometry.n), geometry)
             except InputError:
@@ -144,14 +155,18 @@ class LineParser:
     def is_of_grid(self, line: bytes) -> bool:
         """Whether a line that is no board looks like a row or a rule of a grid."""
         text = content(line)
+        if len(text) > LONGEST_ROW:
+            return False
         counts = Row(0, text).counts
         is_row = self._last is not None and self._last.n in counts and self._last.n > 1
-        return is_row or b"|" in text or RULE.fullmatch(text) is not None
+        return is_row or b"|" in text or is_rule(text)
 
     def _parse_other(self, number: int, text: bytes) -> Board:
         """Read a line that is not just the characters of a board."""
+        if len(text) > LONGEST_ROW:
+            raise FormatError(f"a line of {LONGEST_ROW} bytes or more, expected a board", number)
         row = Row(number, text.partition(b":")[0])
-        if RULE.fullmatch(row.text):
+        if is_rule(row.text):
             raise FormatError("a line of dashes, expected a board", number)
         if 0 < row.filled == len(row.tokens):
             raise FormatError("nothing between commas, expected a board", number)

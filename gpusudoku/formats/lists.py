@@ -24,11 +24,11 @@ from gpusudoku.formats.source import (
     content,
 )
 
-_START = re.compile(rb"\s*(?:[A-Za-z_]\w*\s*(?::[^=]*)?=\s*)?(?:[A-Za-z_][\w.]*\()?\s*[\[(]")
+_START = re.compile(rb"\s*+(?:[A-Za-z_]\w*+\s*+(?::[^=]*+)?=\s*+)?(?:[A-Za-z_][\w.]*+\()?\s*+[\[(]")
 _PREFIX = re.compile(r"\s*(?:[A-Za-z_]\w*\s*(?::[^=]*)?=\s*)?(?:[A-Za-z_][\w.]*(?=\())?")
 _TOKEN = re.compile(
     r"""(?P<open>[\[(])|(?P<close>[\])])|(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<end>\n)"""
-    r"""|(?P<value>[\w.*?-]+)|(?P<other>\s*dtype=[\w.']+|(?:\#|//)[^\n]*|[,;\s])"""
+    r"""|(?P<value>[\w.*?-]+)|(?P<other>(?:\#|//)[^\n]*|[,;]|\s++(?:dtype=[\w.']+)?)"""
 )
 EMPTY = {"none", "null", "nan", "na", ""}
 _CLOSING = {"[": "]", "(": ")"}

@@ -14,7 +14,7 @@ from gpusudoku.board.places import Origin
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.copying import FieldCopier
 from gpusudoku.formats.detect import Head
-from gpusudoku.formats.headers import NAMES
+from gpusudoku.formats.headers import NAMES, listed_names
 from gpusudoku.formats.lines import LineParser
 from gpusudoku.formats.lists import EMPTY, whole_line
 from gpusudoku.formats.patterns import Kind, Pattern
@@ -22,6 +22,8 @@ from gpusudoku.formats.source import FormatError, Lines, UnreadableError, Way, s
 
 _START = re.compile(rb"\s*\{(?:[\s\"]|$)")
 """Candidates in braces are no object. Quotes may be blanks here."""
+MOST_ORIGINS = 1 << 10
+"""Sets of names that are kept for objects that have the same: others may all differ."""
 BOX = "box"
 """The shape of the boxes, as the program writes it in its own objects."""
 
@@ -62,6 +64,8 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             yield error.at(way.source)
             continue
         assert board is not None  # the line is neither blank nor a comment
+        if len(origins) > MOST_ORIGINS:
+            origins.clear()
         origin = origins.setdefault(tuple(found), Origin(way.source, tuple(found)))
         yield single(board, origin, number, tuple(map(_text_of, found.values())))
         if copier.parsed():
@@ -96,10 +100,9 @@ def _name_of(found: dict[str, Any], number: int, column: str | None) -> str:
     names = [name for name in found if name == column or (column is None and name.lower() in NAMES)]
     if len(names) != 1:
         what = "two boards" if names else "no board"
-        listed = ", ".join(map(shown, [*found][:9]))
         raise FormatError(
             f"a JSON object with {what}, expected one name such as puzzle or board, or that of "
-            f"--column NAME: {listed}",
+            f"--column NAME: {listed_names([*found])}",
             number,
         )
     return names[0]

@@ -11,12 +11,10 @@ from gpusudoku.board.text import DIGITS
 from gpusudoku.formats.source import FormatError
 from gpusudoku.formats.symbols import BLANKS, digit_of
 
-RULE = re.compile(
-    rb"[-=+|\s]*[-=][-=+|\s]*"
-    rb"|\s*[*.:'|+][-=|+*.:'\s]*(?:---|===)[-=|+*.:'\s]*[*.:'|+]\s*"  # with any sign in corners
-    rb"|\s*:?-[-:\s]*\|[-:|\s]*|\s*\|[-:|\s]*-[-:|\s]*"  # below the head of a Markdown table
-)
-"""A line between the boxes of a grid."""
+_WHITE = b" \t\n\r\f\v"
+_PLAIN = b"-=+|" + _WHITE
+_CORNERS = b"*.:'|+"
+_BELOW_HEAD = b"-:|" + _WHITE
 
 _TOKEN = re.compile(rb"[^\s,;|]+")
 _LETTER = re.compile(rb"[A-Za-z]")
@@ -39,6 +37,27 @@ def _beside_bars(text: bytes) -> list[int]:
         places += [*range(start, end, 2), end]
         start = end + 1
     return places[:-1]
+
+
+def is_rule(text: bytes) -> bool:
+    """Whether this is a line between the boxes of a grid.
+
+    It may have any sign in its corners, or be the one below the head of a Markdown table.
+    """
+    inner = text.strip()  # no regular expression: that would take the square of the length
+    if not inner.translate(None, _PLAIN):
+        return b"-" in inner or b"=" in inner
+    if not inner.translate(None, _BELOW_HEAD):
+        has_dash = b"-" in inner and inner.startswith(b"|")
+        if has_dash or (b"|" in inner and inner.startswith((b"-", b":-"))):
+            return True
+    middle = inner[1:-1]
+    return (
+        (b"---" in middle or b"===" in middle)
+        and inner[0] in _CORNERS
+        and inner[-1] in _CORNERS
+        and not inner.translate(None, _PLAIN + _CORNERS)
+    )
 
 
 Layout = Callable[[bytes], Sequence[int]]

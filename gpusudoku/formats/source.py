@@ -15,10 +15,13 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.fields import Fields
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
-from gpusudoku.errors import InputError
+from gpusudoku.errors import MOST_OF_BOARD, InputError, shortened
 
 LONGEST_LINE = 1 << 20
 """Bytes of the longest line, more than any board needs: a file without line ends is refused."""
+LONGEST_ROW = 1 << 19
+"""Bytes of the longest row, or line with a board, and of all rows of a grid: what is longer is
+refused before it is split into cells, which take many times as much memory."""
 READ_BYTES = LONGEST_LINE - (1 << 14)
 """Bytes that are read at a time, if so many come at once, and are at hand with what was left."""
 
@@ -57,6 +60,11 @@ def single(board: Board, origin: Origin, line: int, others: tuple[str, ...] = ()
     """The batch of one board that was read, with its place."""
     places = Places.of(origin, [line], Fields.of([others]))
     return Batch(board.geometry, board.cells[None], places=places)
+
+
+def quoted(board: Board) -> str:
+    """A board as messages quote it: its line, or the start of a long one."""
+    return shortened(str(board), MOST_OF_BOARD)
 
 
 class FormatError(Exception):

@@ -10,7 +10,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.rows import write_lines
 from gpusudoku.board.text import DIGITS
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, described
 from gpusudoku.formats.symbols import HEX_DIGITS, character_values
 
 _HEXADECIMAL = (b"." + HEX_DIGITS).ljust(256)
@@ -90,7 +90,7 @@ def _format(name: str) -> _Format:
         return _FORMATS[name]
     except KeyError:
         names = ", ".join(_FORMATS)
-        raise InputError(f"format {name!r}: expected one of {names}") from None
+        raise InputError(f"format {described(name)}: expected one of {names}") from None
 
 
 def _grid(board: Board) -> str:

@@ -39,7 +39,7 @@ class Clock:
     def work(self, seconds: float):  # type: ignore[no-untyped-def]
         """Work that gives every block as its result and takes so long."""
 
-        def worked(block: Batch, cancel: object) -> Generator[Batch, None, None]:
+        def worked(block: Batch, by_one: bool) -> Generator[Batch, None, None]:
             self.now += seconds
             yield block
 
@@ -51,7 +51,7 @@ def batches_of(*sizes: int, shape: str = "2x2") -> list[Batch]:
     return [Batch(geometry, np.zeros((size, geometry.cells), np.uint8)) for size in sizes]
 
 
-def alone(block: Batch, cancel: object) -> Generator[Batch, None, None]:
+def alone(block: Batch, by_one: bool) -> Generator[Batch, None, None]:
     """Work of one result and no time."""
     yield block
 
@@ -96,7 +96,7 @@ def test_what_the_reading_takes_counts(clock: Clock) -> None:
 def test_the_time_of_whoever_takes_the_results_does_not_count(clock: Clock, results: int) -> None:
     """Between the results of a block, and after its last."""
 
-    def worked(block: Batch, cancel: object) -> Generator[int, None, None]:
+    def worked(block: Batch, by_one: bool) -> Generator[int, None, None]:
         for _ in range(results):
             yield len(block)
 
@@ -108,7 +108,7 @@ def test_the_time_of_whoever_takes_the_results_does_not_count(clock: Clock, resu
 
 
 def test_the_time_between_results_counts(clock: Clock) -> None:
-    def worked(block: Batch, cancel: object) -> Generator[int, None, None]:
+    def worked(block: Batch, by_one: bool) -> Generator[int, None, None]:
         for _ in range(4):
             clock.now += BLOCK_SECONDS
             yield len(block)
@@ -120,7 +120,7 @@ def test_the_time_between_results_counts(clock: Clock) -> None:
 def test_by_the_real_clock() -> None:
     """Blocks that take long do not grow."""
 
-    def slow(block: Batch, cancel: object) -> Generator[Batch, None, None]:
+    def slow(block: Batch, by_one: bool) -> Generator[Batch, None, None]:
         time.sleep(BLOCK_SECONDS / 2)
         yield block
 
@@ -188,7 +188,7 @@ def test_closing_ends_the_work() -> None:
     """Whoever takes no more results: the work on their block is told."""
     ended = []
 
-    def worked(block: Batch, cancel: object) -> Generator[int, None, None]:
+    def worked(block: Batch, by_one: bool) -> Generator[int, None, None]:
         try:
             yield 1
             yield 2

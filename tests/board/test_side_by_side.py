@@ -14,8 +14,8 @@ from gpusudoku.board import blocks
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import FIRST_BOARDS, QUICK_SECONDS, Later, in_blocks
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.errors import Cancelled, InputError
-from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.errors import InputError
+from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.ordered import AHEAD
 
 MOST = 64
@@ -33,12 +33,10 @@ def numbers(block: Batch) -> list[int]:
     return np.ascontiguousarray(block.cells[:, :4]).view("<u4").ravel().tolist()
 
 
-def work(
-    block: Batch, cancel: CancelToken | None
-) -> Generator[list[int] | Later[list[int]], None, None]:
+def work(block: Batch, by_one: bool) -> Generator[list[int] | Later[list[int]], None, None]:
     """The numbers; those of a board whose number ends in 77 are given by all threads."""
     some = numbers(block)
-    if cancel is not None and any(number % 100 == 77 for number in some):
+    if by_one and any(number % 100 == 77 for number in some):
         yield Later(iter_of(some))
     else:
         yield some
@@ -78,9 +76,9 @@ def test_each_thread_has_a_block_of_its_own(threads: int) -> None:
     meeting = threading.Barrier(threads)
     waited = False
 
-    def meet(block: Batch, cancel: CancelToken | None) -> Generator[int, None, None]:
+    def meet(block: Batch, by_one: bool) -> Generator[int, None, None]:
         nonlocal waited
-        if cancel is not None and not waited:
+        if by_one and not waited:
             meeting.wait(60)
             waited = True
         yield len(block)
@@ -103,13 +101,12 @@ def test_a_block_that_takes_long_is_done_anew_by_all(
     monkeypatch.setattr(blocks, "PATIENCE_SECONDS", 0.02)
     by_all: list[int] = []
 
-    def slow(block: Batch, cancel: CancelToken | None) -> Generator[list[int], None, None]:
+    def slow(block: Batch, by_one: bool) -> Generator[list[int], None, None]:
         some = numbers(block)
-        if cancel is None:
+        if not by_one:
             by_all.extend(some)
-        while cancel is not None and 2000 in some:
-            if cancel.cancelled:
-                raise Cancelled("cancelled")
+        while by_one and 2000 in some:
+            check_cancelled()
         yield some
 
     found = in_blocks([numbered(0, 5000)], MOST, slow, threads=threads)
@@ -120,8 +117,8 @@ def test_a_block_that_takes_long_is_done_anew_by_all(
 
 @pytest.mark.parametrize("threads", THREADS)
 def test_slow_blocks_are_never_side_by_side(threads: int) -> None:
-    def slow(block: Batch, cancel: CancelToken | None) -> Generator[int, None, None]:
-        assert cancel is None
+    def slow(block: Batch, by_one: bool) -> Generator[int, None, None]:
+        assert not by_one
         work_for(1.1 * QUICK_SECONDS)
         yield len(block)
 
@@ -133,8 +130,8 @@ def test_time_that_is_not_spent_on_cores_makes_no_block_slow(threads: int) -> No
     """Where there are more threads than cores, or others use these."""
     alone = []
 
-    def waiting(block: Batch, cancel: CancelToken | None) -> Generator[int, None, None]:
-        alone.append(cancel is not None)
+    def waiting(block: Batch, by_one: bool) -> Generator[int, None, None]:
+        alone.append(by_one)
         time.sleep(1.1 * QUICK_SECONDS)
         yield len(block)
 
@@ -151,9 +148,9 @@ def test_what_is_hardly_any_work_is_not_handed_over(
     batches = [numbered(k, k + 1, shape) for k in range(300) for shape in ("2x2", "2x3", "3x3")]
     before, main = threading.active_count(), threading.get_ident()
 
-    def worked(block: Batch, cancel: CancelToken | None) -> Generator[int, None, None]:
+    def worked(block: Batch, by_one: bool) -> Generator[int, None, None]:
         if block.geometry.n == 9:
-            work_for(0.03 if cancel else 0.0)
+            work_for(0.03 if by_one else 0.0)
         yield threading.get_ident()
 
     found = list(in_blocks(batches[::3], MOST, worked, threads=threads))

@@ -1,0 +1,145 @@
+"""What holds of a reader whatever bytes it gets: what the tests and the fuzzer check."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.errors import InputError
+from gpusudoku.formats import FORMATS, Way, header, read_text, write
+from gpusudoku.formats.expanding import expanded
+from gpusudoku.given import board_of
+from tests.formats.alike import Found, Trickle
+
+LONGEST_MESSAGE = 1500
+"""Characters of a message, with the name of the file; two boards may be quoted."""
+NAME = "name.txt"
+_PLACE = re.compile(rf"{NAME}(:\d+)*: \S")
+
+AT_ONCE = {
+    "gpusudoku.formats.copying.PARSED_LINES": 1,
+    "gpusudoku.formats.lines.COMPILED_BOARDS": 20,
+    "gpusudoku.formats.detect._LONGEST_HEAD": 3,
+}
+"""With these the kernels read short texts, too."""
+SMALL = {
+    f"gpusudoku.formats.{name}": value
+    for name, value in {
+        "source.LONGEST_LINE": 600,
+        "source.READ_BYTES": 400,
+        "lists.LONGEST_LINE": 600,
+        "games.LONGEST_LINE": 600,
+    }.items()
+}
+"""With these a short text is too long."""
+
+
+@contextmanager
+def limits(values: dict[str, int]) -> Iterator[None]:
+    """Let constants of the readers have other values for a while."""
+    with ExitStack() as stack:
+        for name, value in values.items():
+            stack.enter_context(patch(name, value))
+        yield
+
+
+def check(data: bytes, way: Way, size: int) -> None:
+    """Read bytes in every way, write what was found, and read that.
+
+    Parameters
+    ----------
+    data
+        What a file may hold.
+    way
+        How it is read; its source is ``NAME``.
+    size
+        The bytes that come at a time, when they come in pieces.
+    """
+    line_by_line = Found(io.BytesIO(data), way)
+    check_entries(line_by_line.all, data, way.geometry)
+    for stream in (io.BytesIO(data), Trickle(data, size)):
+        together = Found(io.BufferedReader(stream), way)  # type: ignore[arg-type]
+        assert together.all == line_by_line.all
+    boards = [each[0] for each in line_by_line.all if not isinstance(each, str)]
+    forms = sorted(FORMATS)
+    for board in boards[-1:]:
+        check_written(board, forms[size % len(forms)])
+    if way.column is None:
+        check_text(data, way.geometry, line_by_line.all)
+
+
+def check_entries(found: list[Any], data: bytes, geometry: Geometry | None) -> None:
+    """There is one at least; every board has its place, every error is a line with its own."""
+    assert found
+    last, lines = 0, len(data.splitlines()) + 1
+    for each in found:
+        if isinstance(each, str):
+            check_message(each)
+            assert _PLACE.match(each), each
+        else:
+            board, line, *_ = each
+            assert geometry in (None, board.geometry)
+            assert last <= line <= lines
+            last = line
+
+
+def check_message(text: str) -> None:
+    """It is one short line that does nothing to a terminal."""
+    assert text.isprintable(), repr(text)
+    assert len(text) <= LONGEST_MESSAGE, len(text)
+
+
+def check_written(board: Board, form: str) -> None:
+    """A board is read as the same again, if it can be written at all."""
+    try:
+        text = f"{header(form)}\n{write(board, form)}\n"
+    except InputError as error:
+        check_message(str(error))
+    else:
+        assert list(read_text(text, geometry=board.geometry)) == [board], form
+
+
+def check_text(data: bytes, geometry: Geometry | None, found: list[Any]) -> None:
+    """What Python users give as text means the same; what is no text is refused, too."""
+    expected = [each if isinstance(each, str) else each[0] for each in found]
+    texts = [data.decode()] if data.isascii() else [data, data.decode(errors="surrogateescape")]
+    for text in texts:
+        try:
+            board = board_of(text, geometry)
+        except InputError as error:
+            check_message(str(error))
+            assert not data.isascii() or len(expected) != 1 or isinstance(expected[0], str)
+        else:
+            assert not data.isascii() or expected == [board]
+
+
+def check_expanded(data: bytes, size: int) -> None:
+    """Read what may be compressed, all at once and in pieces.
+
+    Both find the same, but for damaged data: who expands all at once may tell of the damage before
+    the last boards in front of it.
+    """
+
+    def entries(stream: Any) -> Iterable[Any]:
+        try:
+            opened = expanded(io.BufferedReader(stream), NAME)
+        except InputError as error:
+            return [str(error)]
+        return Found(opened, Way(NAME)).all
+
+    at_once = list(entries(io.BytesIO(data)))
+    for each in at_once:
+        if isinstance(each, str):
+            check_message(each)
+    in_pieces = list(entries(Trickle(data, size)))
+    if in_pieces != at_once:
+        for found in (in_pieces, at_once):
+            assert isinstance(found[-1], str)
+            assert "damaged or incomplete" in found.pop()
+        assert in_pieces[: len(at_once)] == at_once

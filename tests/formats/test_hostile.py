@@ -1,0 +1,230 @@
+"""Every reader gets bytes that nobody would write, whole and in pieces: boards or a clear line."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import zstandard
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.errors import InputError
+from gpusudoku.formats import FORMATS, Way, read_batches
+from gpusudoku.formats.read import _read
+from tests.formats import hostile
+from tests.formats.forms import FORMS, REFUSED
+from tests.formats.hostile import NAME, check, check_expanded, check_message, check_written
+from tests.formats.samples import GEOMETRIES, GRID, LINE, solution
+from tests.formats.test_forms import TEXTS
+
+BOXES = st.sampled_from([None, None, Geometry(3, 3), Geometry(2, 2), Geometry(4, 4)])
+COLUMNS = st.sampled_from([None, None, None, "puzzle", "b", "\x1b[31m"])
+WAYS = st.builds(lambda box, column: Way(NAME, box, column), BOXES, COLUMNS)
+SIZES = st.integers(1, 700)
+
+VALID = [*TEXTS.values(), *FORMS.values(), *(text for text, _ in REFUSED.values())]
+LINES = [
+    f"{LINE}\n",
+    f"{LINE}\r\n",
+    f"{LINE}:1\n",
+    f"1,{LINE},a\n",
+    f'1,"{LINE}","a ""b"""\n',
+    f"a\t{LINE}\t1\n",
+    f'{{"id": 1, "puzzle": "{LINE}", "more": ["é", {{"a": 1.5}}]}}\n',
+    f"['{LINE}']\n",
+    f'<a><game data="{LINE}"/></a>\n',
+]
+"""Lines of which a file may have many: then some are read together."""
+PIECES = [
+    b"\0", b"\n", b"\r", b"\r\n", b"\x1b[31m", b"\x07", b"\x7f", b"\x85", b"\x0b", b"\xff", b"\xc3",
+    b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\xff\xfe", b"\xf4\x90\x80\x80", "\u2028".encode(),
+    "\u202e".encode(), "║".encode(), b"\xa0", b"9" * 400, b"-1", b"1e400", b"NaN", b"Infinity",
+    b"[" * 50, b"{" * 50, b"]", b"}", b'"', b'""', b"'", b"\\u0000", b"\\ud800", b"\\", b",", b";",
+    b"\t", b"|", b"-", b"=", b"#", b":", b"<", b"&#0;", b"<game data='", b"<!DOCTYPE a>", b"`" * 3,
+    b"[Puzzle]", b"puzzle", b"null", b"0", b"x", b"G", b"  ", b"",
+]  # fmt: skip
+
+BARRED = (
+    b"|5|3| | |7| | |  \n"
+    b"||6|| | |1|9|5| | | |\n"
+    b"| |9|8| | | | |6| |\n"
+    b"|8| | | |6| | | |3|\n"
+    b"|4| | |8| |3| | |1|\n"
+    b"|7| | | |2| | | |6|\n"
+    b"| |6| | | | |2|8| |\n"
+    b"| | | |4|1|9| | |5|\n"
+    b"| | | | |8| | |7|9|"
+)
+"""Cells between bars, and some bars too few: no blank was lost."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def compiled_at_once() -> Iterator[None]:
+    with hostile.limits(hostile.AT_ONCE):
+        yield
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> bytes:
+    """A file that is right but in a few places: replaced, cut out, doubled, swapped or cut off."""
+    text = draw(st.sampled_from(VALID) | st.sampled_from(LINES).map(lambda line: line * 40))
+    encoding = draw(st.sampled_from(["utf-8"] * 9 + ["utf-16", "utf-16-le", "utf-32", "cp037"]))
+    data = text.encode(encoding, errors="replace" if encoding == "cp037" else "surrogatepass")
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(data)))
+        end = min(len(data), start + draw(st.integers(0, 30)))
+        piece, rest = data[start:end], data[end:]
+        new = draw(st.sampled_from([*PIECES, piece * 2, piece[::-1]]) | st.binary(max_size=4))
+        data = data[:start] + new + draw(st.sampled_from([rest, rest, rest, rest, b""]))
+    return data
+
+
+@settings(max_examples=250)
+@given(mutated(), WAYS, SIZES)
+@example(BARRED, Way(NAME), 7)
+def test_files_with_damages(data: bytes, way: Way, size: int) -> None:
+    check(data, way, size)
+
+
+@settings(max_examples=100)
+@given(st.binary(max_size=300), WAYS, SIZES)
+@example(b"\xef\xbb\xbf\xef\xbb\xbf1", Way(NAME), 1)
+@example(b"\r\r\n\n\r", Way(NAME), 1)
+@example(b"{" * 100_000, Way(NAME), 5000)
+@example(b'{"puzzle":' + b"[" * 100_000, Way(NAME), 5000)
+@example(b"[" * 100_000, Way(NAME), 5000)
+@example(b"<a>" * 20_000, Way(NAME), 5000)
+def test_bytes(data: bytes, way: Way, size: int) -> None:
+    check(data, way, size)
+
+
+@settings(max_examples=60)
+@given(mutated(), WAYS, SIZES)
+def test_small_limits(data: bytes, way: Way, size: int) -> None:
+    """A line, a list or an element that is too long is refused, in whatever pieces it comes."""
+    with hostile.limits(hostile.SMALL):
+        check(data, way, size)
+
+
+PACKED: list[Callable[[bytes], bytes]] = [
+    gzip.compress,
+    bz2.compress,
+    lzma.compress,
+    lambda data: lzma.compress(data, lzma.FORMAT_ALONE),
+    zstandard.ZstdCompressor().compress,
+]
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.sampled_from(PACKED), min_size=1, max_size=3), st.integers(0, 3), SIZES, st.data()
+)
+def test_compressed_files(
+    packers: list[Callable[[bytes], bytes]], nested: int, size: int, data: st.DataObject
+) -> None:
+    """One after the other or within each other, with damages, cut off, and with bytes behind."""
+    whole = b"".join(pack(f"{LINE}\n".encode() * 3) for pack in packers)
+    for pack in packers[:nested]:
+        whole = pack(whole)
+    check_expanded(whole, size)
+    place = data.draw(st.integers(0, len(whole)))
+    new = data.draw(st.sampled_from([b"", b"\0", b"\xff" * 8]) | st.binary(max_size=4))
+    check_expanded(whole[:place] + new + whole[place + len(new) :], size)
+    check_expanded(whole[:place], size)
+    check_expanded(whole + new, size)
+
+
+@pytest.mark.parametrize("back", range(1, 60))
+def test_damage_behind_the_boards(back: int) -> None:
+    """The check sums of xz data stand behind them, and are read with them, or after them."""
+    whole = bytearray(lzma.compress(f"{LINE}\n".encode() * 3))
+    whole[-back] ^= 1
+    for size in (1, 7, len(whole)):
+        check_expanded(bytes(whole), size)
+
+
+@given(st.sampled_from(GEOMETRIES), st.integers(0, 2**32), st.sampled_from(sorted(FORMATS)))
+def test_what_is_written_is_read(geometry: Geometry, seed: int, form: str) -> None:
+    import numpy as np
+
+    cells = solution(geometry).cells.copy()
+    cells[np.random.default_rng(seed).random(geometry.cells) < 0.6] = 0
+    check_written(type(solution(geometry))(cells, geometry), form)
+    check_written(solution(geometry), form)
+
+
+@given(st.text(min_size=1, max_size=40))
+@example("\x1b[31m\n\ud800")
+@example("\0")
+@example("a" * 4000)
+def test_names_of_sources(name: str) -> None:
+    """The name of a file does nothing to a terminal, whatever is said of the file."""
+    for data in (b"1", LINE.encode() + b"\n", b"\0"):
+        for found in _read(io.BytesIO(data), Way(name)):
+            if isinstance(found, InputError):
+                assert str(found).isprintable()
+            else:
+                assert found.places is not None
+                assert found.places.name(0).isprintable()
+    for found in read_batches(name + "/\x1b/none"):
+        check_message(str(found)[-hostile.LONGEST_MESSAGE :])
+
+
+def test_many_columns(tmp_path: Path) -> None:
+    """A message does not list all of a hundred thousand columns, nor quote all of a large board."""
+    columns = ",".join(f"\x1b[{k}m" for k in range(100_000))
+    large = "1," * 4095
+    for text in (
+        f"{columns}\n{columns}\n",
+        f"id,{columns}\n1,{LINE}\n",
+        f"{large}1:{large}2\n",
+        '{"' + '":1,"'.join(f"c{k}" for k in range(50_000)) + '":2}\n',
+        f"id,a,b\n1,{'.' * 1225},{'1' + '.' * 1224}\n",
+    ):
+        for column in (None, "\x1b[31m" * 1000):
+            entries = list(_read(io.BytesIO(text.encode()), Way(NAME, None, column)))
+            assert entries
+            for found in entries:
+                check_message(str(found))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{{"puzzle": "{LINE}", "n": {"9" * 100_000}}}',
+        f'{{"puzzle": "{LINE}", "n": 1e400, "m": NaN, "k": -Infinity}}',
+        f'{{"puzzle": "{LINE}", "n": {"[" * 5000}{"]" * 5000}}}',
+        f'{{"puzzle": "{LINE}", "puzzle": "{LINE}"}}',
+        f'{{"puzzle": [{"9" * 5000}]}}',
+        '{"puzzle": [1e400, NaN]}',
+        '{"puzzle": {"a": 1}}',
+        '{"puzzle": [[[[1]]]]}',
+        '{"puzzle": "1", "box": {"a": ["' + "x" * 10_000 + '"]}}',
+        '{"puzzle": "1", "box": [1e400, NaN]}',
+        '{"puzzle": "1", "box": "1x999999999"}',
+        '{"puzzle": "\\u001b[31m\\ud800"}',
+        '{"\\u001b[31m": 1}',
+        f'id,puzzle\n1,"{LINE}\n',
+        f'id,puzzle\n"{"x" * 200_000}",{LINE}',
+        f'id,puzzle\n{"x" * 200_000},{LINE}\n"a"b"c,{LINE}',
+        f'puzzle\tid\n{LINE}\t1\n"a"b\t{LINE}',
+        "[" + "9" * 5000 + "]",
+        "[1e400, NaN]",
+        "\x1b[31m\n" + GRID,
+        "<game data='\x1b[31m'/>",
+        f"<game data='{LINE}' data='{LINE}'/>",
+        "<a xmlns='\u202e'><game data='&#x1b;'/></a>",
+        "9" * 100_000,
+        " ".join(["9" * 1000] * 81),
+    ],
+    ids=lambda text: ascii(text[:40]),
+)
+def test_rare_values(text: str) -> None:
+    check(f"{text}\n".encode(), Way(NAME), 700)
