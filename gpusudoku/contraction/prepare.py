@@ -56,7 +56,7 @@ def contraction_of(
     memory: int,
     worth: float = inf,
     on_long: Callable[[], None] | None = None,
-) -> Contraction | None:
+) -> Contraction | Parts | None:
     """The cheapest contraction of a board; None if singles show that it has no solution.
 
     Parameters

@@ -1,11 +1,26 @@
-"""A token that stops work from another thread."""
+"""Tokens that stop work from another thread.
+
+Each thread has the tokens that stop what it does: those of all ``with`` blocks that it is in. A
+``Job`` that is made there is stopped by them, its workers have them, too, and what takes long in
+between asks ``check_cancelled``. So no function hands a token on.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
-from typing import Protocol
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
+from typing import Protocol, TypeVar
 from weakref import WeakSet
+
+from gpusudoku.errors import Cancelled
+
+T = TypeVar("T")
+
+ASK_SECONDS = 0.02
+"""Whoever waits for something else asks again after this time whether to go on waiting."""
 
 
 class Stoppable(Protocol):
@@ -16,12 +31,38 @@ class Stoppable(Protocol):
 
 
 class CancelToken:
-    """Stops all jobs that it was given to, whichever thread calls ``cancel``, once and for all."""
+    """Stops the calls that it is given to, whichever thread calls ``cancel``, once and for all.
+
+    It is given as ``count(board, cancel=token)``, to any number of calls, in any threads. In a
+    block ``with token:`` it stops whatever the thread calls there. Such a call then raises
+    ``Cancelled`` and uses no core any more, within a tenth of a second; only what is being compiled
+    is compiled to its end. A call that is given a cancelled token does nothing.
+
+    ``cancel`` may be called by a handler of signals, too.
+
+    >>> import gpusudoku
+    >>> token = gpusudoku.CancelToken()
+    >>> token.cancel()
+    >>> gpusudoku.count("." * 81, cancel=token)
+    Traceback (most recent call last):
+    gpusudoku.errors.Cancelled: cancelled
+    """
 
     def __init__(self) -> None:
         self._lock = threading.RLock()  # a signal may call ``cancel`` while it is held
         self._cancelled = False
         self._jobs: WeakSet[Stoppable] = WeakSet()
+
+    def __repr__(self) -> str:
+        return f"<CancelToken{': cancelled' if self._cancelled else ''}>"
+
+    def __enter__(self) -> CancelToken:
+        """Let it stop what this thread does in the block; a cancelled one lets nothing begin."""
+        _tokens.set((*_tokens.get(), self))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _tokens.set(_tokens.get()[:-1])
 
     @property
     def cancelled(self) -> bool:
@@ -29,7 +70,7 @@ class CancelToken:
         return self._cancelled
 
     def cancel(self) -> None:
-        """Stop every job that has this token, now or later."""
+        """Stop every call that has this token, now or later."""
         with self._lock:
             self._cancelled = True
             jobs = list(self._jobs)
@@ -60,3 +101,73 @@ class Patience(CancelToken):
     def cancelled(self) -> bool:
         """Whether ``cancel`` was called, or the time is over."""
         return self._cancelled or time.thread_time() > self._end
+
+
+_tokens: ContextVar[tuple[CancelToken, ...]] = ContextVar("tokens", default=())
+
+
+def tokens() -> tuple[CancelToken, ...]:
+    """Those that stop what this thread does now, for threads that work for it."""
+    return _tokens.get()
+
+
+def any_cancelled() -> bool:
+    """Whether one of those that stop what this thread does now is cancelled."""
+    return any(token.cancelled for token in _tokens.get())
+
+
+def check_cancelled(token: CancelToken | None = None) -> None:
+    """Stop here if one of them is, or one more.
+
+    Raises
+    ------
+    Cancelled
+        If it is.
+    """
+    if any_cancelled() or (token is not None and token.cancelled):
+        raise Cancelled("cancelled")
+
+
+@contextmanager
+def cancelling(*some: CancelToken | None) -> Iterator[None]:
+    """Let some tokens, None being no token, stop what this thread does in here, too.
+
+    Raises
+    ------
+    Cancelled
+        At once, if one is cancelled.
+    """
+    before = _tokens.get()
+    _tokens.set((*before, *(token for token in some if token is not None)))
+    try:
+        check_cancelled()
+        yield
+    finally:
+        _tokens.set(before)
+
+
+def cancelling_of(
+    token: CancelToken | None, items: Generator[T, None, None]
+) -> Generator[T, None, None]:
+    """Give items, none of them None; a token stops whoever makes one, not who takes it."""
+    with closing(items):
+        while True:
+            with cancelling(token):
+                item = next(items, None)
+            if item is None:
+                return
+            yield item
+
+
+class Turns:
+    """A lock that one thread may take several times; waiting for it can be cancelled."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        while not self._lock.acquire(timeout=ASK_SECONDS):
+            check_cancelled()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()

@@ -56,6 +56,8 @@ class _Signals:
         """Whether Ctrl-C is an event that the process may outlive."""
         self.outlived = -inf
         """When there was the last such event."""
+        self.patience = 0.0
+        """Seconds that the process needs to end by itself, if that is more than usual."""
 
     def handle(self, number: int, frame: Any) -> None:
         """Decide on a signal, in the main thread."""
@@ -87,7 +89,7 @@ class _Signals:
         while True:
             numbers = awake.recv(1 << 10)
             came = time.monotonic()
-            time.sleep(PATIENCE_SECONDS)
+            time.sleep(max(PATIENCE_SECONDS, self.patience))
             for number in numbers:
                 excused = number == signal.SIGINT and self.outlived > came - 2 * PATIENCE_SECONDS
                 if number in ENDING and not excused:
@@ -147,6 +149,16 @@ def skipping_interrupts() -> Iterator[None]:
 
 
 @contextmanager
+def patient_interrupts(seconds: float) -> Iterator[None]:
+    """Let the process have so long to end by itself after a signal in here."""
+    before, _signals.patience = _signals.patience, seconds
+    try:
+        yield
+    finally:
+        _signals.patience = before
+
+
+@contextmanager
 def telling_interrupts() -> Iterator[None]:
     """Let Ctrl-C in here be an ``Interrupted``, as it is while a job runs."""
     try:
@@ -199,6 +211,11 @@ def interruptibly(work: Callable[[], T]) -> T:
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
+    return in_thread(work)
+
+
+def in_thread(work: Callable[[], T]) -> T:
+    """Do something in a thread of its own, and wait for it; an interrupt ends the waiting."""
     results: list[T] = []
     errors: list[BaseException] = []
 

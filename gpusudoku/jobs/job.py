@@ -1,11 +1,9 @@
 """Independent tasks, shared out among workers: progress, limits and interrupts.
 
-Nothing here knows of Sudoku. A task is anything with a weight. What workers find is added to
-counters, which are exact integers. Workers are threads: a compiled loop that has released the
-interpreter's lock, or one that drives a GPU.
-
-A thread is started only for a task that nobody else takes. So a job that turns out to be short has
-few threads, and one whose tasks are shared again and again soon has all.
+Nothing here knows of Sudoku. What workers find is added to counters, which are exact integers.
+Workers are threads: a compiled loop that has released the interpreter's lock, or one that drives a
+GPU. A thread is started only for a task that nobody else takes. So a job that turns out to be short
+has few threads, and one whose tasks are shared again and again soon has all.
 """
 
 from __future__ import annotations
@@ -14,37 +12,18 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpusudoku.errors import Cancelled, Interrupted
-from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.cancel import CancelToken, cancelling, tokens
+from gpusudoku.jobs.counters import Counters
+from gpusudoku.jobs.task import Progress, Task
 from gpusudoku.jobs.threads import Threads
 
-START_SECONDS = 1e-4
-"""A job has at most one more worker for each of these that it takes: starting a thread takes about
-half as long, and what is not worth so many is done before."""
-
-
-@dataclass
-class Task:
-    """What a worker takes at a time."""
-
-    payload: Any
-    weight: float
-    """Its share of the whole job; only the progress depends on it."""
-
-
-@dataclass
-class Progress:
-    """What is known while a job runs. ``done`` is the estimated share of the work, 0 to 1."""
-
-    done: float
-    count: int
-    seconds: float
+__all__ = ["Job", "Progress", "Task", "Worker"]
 
 
 class Worker(Protocol):
@@ -57,6 +36,8 @@ class Worker(Protocol):
 class Job:
     """Tasks, what the workers find, and when to stop.
 
+    The tokens of the thread that makes it stop it, too; see ``jobs.cancel``.
+
     Parameters
     ----------
     counters
@@ -68,8 +49,6 @@ class Job:
     dtype
         How the counts are kept: as integers of any size, or as uint64, which is quick for many
         counters and is enough where whatever is counted is visited.
-    cancel
-        Stops the job from outside.
     """
 
     def __init__(
@@ -78,46 +57,43 @@ class Job:
         limit: int | None = None,
         on_solutions: Callable[[Any, Any], None] | None = None,
         dtype: DTypeLike = object,
-        cancel: CancelToken | None = None,
     ) -> None:
-        self._counts = np.zeros(counters, dtype)
+        self._counters = Counters(counters, limit, dtype)
         self.limit = limit
         self.on_solutions = on_solutions
         self.busy: list[float] = []
-        """Seconds that each worker was at work, of the ``seconds`` that the job took."""
+        """Seconds that each worker it began with was at work, of the ``seconds`` it took."""
         self.start = 0.0
         """When it began, as ``time.perf_counter`` has it."""
         self.seconds = 0.0
-        self._below_limit = counters
-        self._waiting = 0
-        self._done = 0.0
+        self._waiting, self._resigned, self._done = 0, 0, 0.0
         self._queue: deque[Task] = deque()
         self._change = threading.Condition()
         self._threads = Threads(0)
         self._workers: Sequence[Worker] = ()
-        self._stop = threading.Event()
+        self._suspended, self._left = False, list[Task]()
         self.flag = np.zeros(1, np.int64)
         """Not 0 once the job is stopped: for compiled loops to look at."""
         self._error: BaseException | None = None
-        self._cancel = cancel
-        if cancel is not None:
-            cancel.attach(self)
+        self._tokens = tokens()
+        self._own = CancelToken()  # stops workers within a task, once the job is stopped
+        for token in self._tokens:
+            token.attach(self)
 
     @property
     def counts(self) -> list[int]:
         """The counters."""
-        counts: list[int] = self._counts.tolist()
-        return counts
+        return list(self.numbers.tolist())
 
     @property
     def numbers(self) -> NDArray[Any]:
         """The counters as an array, of the type in which they are kept."""
-        return self._counts
+        return self._counters.numbers
 
     @property
     def total(self) -> int:
         """The sum of all counters."""
-        return int(self._counts.sum())
+        return int(self.numbers.sum())
 
     @property
     def utilisation(self) -> tuple[float, ...]:
@@ -127,7 +103,20 @@ class Job:
     @property
     def stopped(self) -> bool:
         """Whether workers should put down what they are doing."""
-        return self._stop.is_set() or self._is_cancelled
+        return bool(self.flag[0]) or self._is_cancelled
+
+    @property
+    def ending(self) -> bool:
+        """Whether workers should hand back what they have left, by ``leave``, and take no more."""
+        return self._suspended or self.stopped
+
+    @property
+    def left(self) -> list[Task]:
+        """Once a job has ended early: all tasks that nobody took, and what is left of others.
+
+        What is left of a task, and what was reported of it before, are the whole task.
+        """
+        return [*self._left, *self._queue]
 
     @property
     def workers(self) -> int:
@@ -137,34 +126,43 @@ class Job:
     @property
     def busy_workers(self) -> int:
         """How many workers have a task, or will soon."""
-        return self._threads.wanted - self._waiting
+        return self._threads.wanted - self._resigned - self._waiting
 
     @property
     def idle_workers(self) -> int:
-        """How many workers could take one more task: whoever has much should share some of it.
+        """How many could take one more task: they wait for one, or could have a thread by now.
 
-        They wait for one; or they have no thread yet, and the job has gone on for long enough. It
-        is negative if there are more tasks than that.
+        Whoever has much should share some of it. It is negative if there are more tasks already.
         """
-        seconds = time.perf_counter() - self.start
-        most = min(self.workers, 1 + int(seconds / START_SECONDS))
-        return max(0, most - self._threads.wanted) + self._waiting - len(self._queue)
+        return self._threads.ready + self._waiting - len(self._queue)
 
     def stop(self) -> None:
         """Ask all workers to put down what they are doing."""
         with self._change:
             self._halt()
+        self._own.cancel()
+
+    def suspend(self) -> None:
+        """Ask all workers to hand back what they have left as soon as it is no work lost."""
+        with self._change:
+            self._suspended = True
+            self._change.notify_all()
+
+    def leave(self, task: Task) -> None:
+        """Hand back what is left of a task when the job is ending."""
+        with self._change:
+            self._left.append(task)
 
     def take(self) -> Task | None:
-        """The next task; None once no worker has any left, or after a stop."""
+        """The next task; None once no worker has any left, or when the job is ending."""
         with self._change:
             self._waiting += 1
-            while not self._queue and not self.stopped:
-                if self._waiting >= self._threads.wanted:  # nobody is left who could share one
+            while not self._queue and not self.ending:
+                if self.busy_workers <= 0:  # nobody is left who could share one
                     self._halt()
                 else:
                     self._change.wait()
-            if self.stopped:
+            if self.ending:
                 return None
             self._waiting -= 1
             return self._queue.popleft()
@@ -179,9 +177,29 @@ class Job:
             self._change.notify(woken)
             self._threads.want(added - woken)
 
+    def enlist(self, workers: Sequence[Worker]) -> None:
+        """Have more workers while the job runs: for those that are about to resign."""
+        with self._change:
+            self._workers = [*self._workers, *workers]
+            self._threads.add(len(workers))
+
+    def resign(self, task: Task | None, error: BaseException) -> None:
+        """For a worker that can do nothing any more: give back what is left of its task, if any.
+
+        It must end then. If nobody is left for what there is to do, ``run`` raises the error.
+        """
+        with self._change:
+            self._resigned += 1
+            self._queue.extend([] if task is None else [task])
+            self._threads.want(len(self._queue) - self._waiting)
+            if self._queue and self._resigned == self._threads.wanted and not self.ending:
+                self._error = self._error or error
+                self._halt()
+            self._change.notify_all()  # who waits may be the last, and waits for nobody
+
     def report(self, found: Iterable[tuple[int, int]], weight: float = 0.0) -> None:
         """Add (counter, number) pairs, no counter twice, and weight to the work done."""
-        pairs = np.array(list(found), self._counts.dtype).reshape(-1, 2)
+        pairs = np.array(list(found), self.numbers.dtype).reshape(-1, 2)
         self._add(pairs[:, 1], pairs[:, 0].astype(np.intp), weight)
 
     def report_all(self, numbers: NDArray[np.uint64], weight: float = 0.0) -> None:
@@ -200,46 +218,40 @@ class Job:
 
         Raises
         ------
-        Interrupted
-            After Ctrl-C, once all workers have stopped; ``counts`` holds what they had found.
-        Cancelled
-            After a cancellation, likewise.
+        Interrupted, Cancelled
+            After Ctrl-C or a cancellation, once all have stopped; ``counts`` has what they found.
         """
         self._begin(tasks, workers)
-        interrupted = False
+        interrupted, ended = False, False
         try:
             while not self.stopped and not self._threads.ended:
                 if self._threads.attend(self._guard) and progress is not None:
-                    seconds = time.perf_counter() - self.start
-                    progress(Progress(min(self._done, 1.0), self.total, seconds))
+                    now = time.perf_counter()
+                    progress(Progress(min(self._done, 1.0), self.total, now - self.start))
+            ended = True
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            self.stop()
-            self._threads.join()
-            self.seconds = time.perf_counter() - self.start
+            if not ended:
+                self.stop()
+            self._end()
         if interrupted and self._error is None:
             raise Interrupted("interrupted", self.total)
         self._finish()
 
     def run_here(self, tasks: Iterable[Task], worker: Worker) -> None:
-        """Run one worker in the thread that calls, and no other; returns when all is done.
+        """Run one worker in the thread that calls, and no other; else it is as ``run``.
 
-        Raises
-        ------
-        Cancelled
-            After a cancellation; ``counts`` holds what the worker had found, as they do after a
-            KeyboardInterrupt.
+        A KeyboardInterrupt is raised as it is; ``counts`` holds what the worker had found.
         """
         self._begin(tasks, [worker])
         self._guard(0)
-        self.stop()
-        self.seconds = time.perf_counter() - self.start
+        self._end()
         self._finish()
 
     @property
     def _is_cancelled(self) -> bool:
-        return self._cancel is not None and self._cancel.cancelled
+        return any(token.cancelled for token in self._tokens)
 
     def _begin(self, tasks: Iterable[Task], workers: Sequence[Worker]) -> None:
         """Take in what there is to do and by whom."""
@@ -248,6 +260,13 @@ class Job:
         self.busy = [0.0] * len(workers)
         self.start = time.perf_counter()
         self.share(tasks)
+
+    def _end(self) -> None:
+        """Wait for the workers, who may have to report what they found."""
+        with self._change:
+            self._halt()
+        self._threads.join()
+        self.seconds = time.perf_counter() - self.start
 
     def _finish(self) -> None:
         """Raise what a worker raised, or that the job was cancelled."""
@@ -259,24 +278,22 @@ class Job:
     def _add(self, numbers: NDArray[Any], counters: Any, weight: float) -> None:
         with self._change:
             self._done += weight
-            before = self._counts[counters]
-            after = before + numbers
-            if self.limit is not None:
-                reached = (before < self.limit) & (after >= self.limit)
-                self._below_limit -= int(np.count_nonzero(reached))
-            self._counts[counters] = after
-            if self._below_limit == 0:
+            self._counters.add(numbers, counters)
+            if self._counters.are_full:
                 self._halt()
 
     def _halt(self) -> None:
         """Stop; for those who hold the lock."""
-        self._stop.set()
         self.flag[0] = 1
         self._change.notify_all()
 
     def _guard(self, index: int) -> None:
         try:
-            self.busy[index] = self._workers[index](self)
+            with cancelling(*self._tokens, self._own):
+                seconds = self._workers[index](self)
+            if index < len(self.busy):
+                self.busy[index] = seconds
         except BaseException as error:  # handed to the thread that waits
-            self._error = self._error or error
+            if not (isinstance(error, Cancelled) and (self._own.cancelled or self._is_cancelled)):
+                self._error = self._error or error
             self.stop()

@@ -14,8 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 from gpusudoku.errors import Cancelled, Interrupted
-from gpusudoku.jobs.cancel import CancelToken, Patience
-from gpusudoku.jobs.interrupts import WAIT_SECONDS
+from gpusudoku.jobs.cancel import ASK_SECONDS, Patience, cancelling, check_cancelled, tokens
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -54,7 +53,7 @@ class _Task(Generic[Item, Result]):
     def __init__(self, item: Item, by: By) -> None:
         self.done, self.by = Done[Item, Result](item), by
         self.error: BaseException | None = None
-        self.token: CancelToken | None = None
+        self.token: Patience | None = None
         """Stops the work on it, once somebody has begun that."""
         self.ended = False
         self._open = threading.Lock()
@@ -66,9 +65,10 @@ class _Task(Generic[Item, Result]):
         self._open.release()
 
     def wait(self) -> None:
-        """Wait until it ended; Ctrl-C is let in."""
+        """Wait until it ended; Ctrl-C is let in, and so are the tokens of this thread."""
         while not self.ended:
-            self._open.acquire(timeout=WAIT_SECONDS)
+            check_cancelled()
+            self._open.acquire(timeout=ASK_SECONDS)
 
 
 class InOrder(Generic[Item, Result]):
@@ -78,15 +78,15 @@ class InOrder(Generic[Item, Result]):
     where the next is not, it works on an item that nobody has begun. So there are never more
     threads at work than were asked for, and no more items in memory than AHEAD for each. An error
     of an item, or of reading, is raised once all before it were given. Only the thread that
-    iterates meets Ctrl-C. The others start with the first item for ANY, and stay. It must be
-    closed in the end, after whatever happens.
+    iterates meets Ctrl-C. The others start with the first item for ANY, and stay; the tokens of the
+    thread that makes it stop them, too. It must be closed in the end, after whatever happens.
 
     Parameters
     ----------
     items
         Read by the thread that iterates.
     work
-        What is done to each; it stops, by ``Cancelled``, once the token that it gets is cancelled.
+        What is done to each; a token stops it, by ``Cancelled``, as all that runs in its thread.
     threads
         How many there are, the one that iterates included.
     patience
@@ -98,13 +98,14 @@ class InOrder(Generic[Item, Result]):
     def __init__(
         self,
         items: Iterable[Item],
-        work: Callable[[Item, CancelToken], Result],
+        work: Callable[[Item], Result],
         threads: int,
         patience: float,
         by: Callable[[Item], By] = lambda item: By.ANY,
     ) -> None:
         self._items, self._work, self._by = iter(items), work, by
         self._most, self._patience = AHEAD * threads, patience
+        self._tokens = tokens()
         self._pending: deque[_Task[Item, Result]] = deque()
         """What was read and not given, in order."""
         # No locks in Python's code: Ctrl-C would leave them held, and so would the collector of
@@ -122,6 +123,7 @@ class InOrder(Generic[Item, Result]):
     def __next__(self) -> Done[Item, Result]:
         # What is done is given at once: to read on may mean to wait for whoever writes.
         while not (self._pending and self._pending[0].ended):
+            check_cancelled()
             if self._may_read():
                 self._read_one()
             elif not self._pending:
@@ -215,14 +217,17 @@ class InOrder(Generic[Item, Result]):
         self._to_do.put(None)  # for the next thread
 
     def _do(self, task: _Task[Item, Result]) -> None:
-        start, error = time.thread_time(), None
+        start = time.thread_time()
+        error: BaseException | None = None
         task.token = Patience(self._patience)
         if self._closed:  # before anybody could cancel it
             task.token.cancel()
         try:
-            task.done.result = self._work(task.done.item, task.token)
-        except Cancelled:
-            pass
+            with cancelling(*self._tokens, task.token):
+                task.done.result = self._work(task.done.item)
+        except Cancelled as caught:
+            if any(token.cancelled for token in self._tokens):
+                error = caught
         except Interrupted:  # Ctrl-C, which does not wait for its turn
             raise
         except Exception as caught:

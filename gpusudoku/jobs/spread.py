@@ -8,6 +8,7 @@ from typing import Generic, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job, Task, Worker
 
 Item = TypeVar("Item")
@@ -37,12 +38,27 @@ def spread(
     Raises
     ------
     Interrupted
-        After Ctrl-C, once all threads have stopped. An error of the work is raised in the same way.
+        After Ctrl-C or a cancellation, once all threads have stopped. An error of the work is
+        raised in the same way.
     """
     results: list[Result | None] = [None] * len(items)
     workers = [_Worker(work, items, results, each) for each in scratch[: len(items)]]
     Job(0).run([Task(place, 0.0) for place in range(len(items))], workers)
     return cast("list[Result]", results)
+
+
+def called(calls: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
+    """Make some calls, on threads if there are several; what comes of each, in their order.
+
+    Raises
+    ------
+    Interrupted
+        After Ctrl-C or a cancellation, once the calls that had begun have ended.
+    """
+    if len(calls) < 2:
+        check_cancelled()
+        return [call() for call in calls]
+    return spread(lambda call, *_: call(), calls, [None] * threads)
 
 
 class _Worker(Worker, Generic[Item, Scratch, Result]):

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
+
+START_SECONDS = 1e-4
+"""There is at most one more thread for each of these that go by: starting one takes about half as
+long, and what is not worth so many is done before."""
 
 POLL_SECONDS = 0.05
 """How often the thread that waits for the others wakes, and can be interrupted."""
@@ -24,10 +29,17 @@ class Threads:
         self.most = most
         self.wanted = 0
         """How many have been asked for."""
+        self._start = time.perf_counter()
         self._threads: list[threading.Thread] = []
         self._ended = [False] * most
         # No interrupt can leave the lock of this queue locked, as it can that of a condition.
         self._news: SimpleQueue[None] = SimpleQueue()
+
+    @property
+    def ready(self) -> int:
+        """How many more are worth starting by now."""
+        seconds = time.perf_counter() - self._start
+        return max(0, min(self.most, 1 + int(seconds / START_SECONDS)) - self.wanted)
 
     @property
     def ended(self) -> bool:
@@ -40,6 +52,11 @@ class Threads:
         if more > 0:
             self.wanted += more
             self._news.put(None)
+
+    def add(self, number: int) -> None:
+        """Let there be more than so far."""
+        self._ended += [False] * number
+        self.most += number
 
     def attend(self, call: Callable[[int], None]) -> bool:
         """Start a thread, if one is wanted; else wait until one is, or has ended, but not long.

@@ -11,7 +11,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from threading import RLock
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
+from gpusudoku.jobs.cancel import Turns
 from gpusudoku.options import Options
 from gpusudoku.orders.counts import counts_of_digits
 from gpusudoku.orders.few import rank_in
@@ -107,7 +107,7 @@ class Ascending:
         self._leaf = min(LEAF, LEAF_BYTES // board.geometry.cells)
         self._nodes: Recent[_Node] = Recent(KEPT_NODES)
         self._leaves: Recent[NDArray[np.uint8]] = Recent(KEPT_LEAVES)
-        self._lock = RLock()
+        self._lock = Turns()
 
     @property
     def count(self) -> int:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from math import inf
-from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import make_engine
 from gpusudoku.errors import Cancelled, TooExpensive
-from gpusudoku.jobs.cancel import CancelToken, Patience
+from gpusudoku.jobs.cancel import Turns, check_cancelled
 from gpusudoku.jobs.job import Progress
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.search.settings import SearchSettings
@@ -88,7 +87,7 @@ class Orders:
         self._engine, self._progress = engine, progress
         self._searcher = CpuEngine(engine.threads)
         """Lists are short: a GPU would take longer to begin than this to end."""
-        self._lock = RLock()
+        self._lock = Turns()
         self._few: Few | None = None
         self._quick: Ordered | None = None
         self._count: int | None = None
@@ -223,6 +222,7 @@ class Orders:
                 if rows is not None:
                     self._keep(rows)
             except Cancelled:
+                check_cancelled()  # by whoever asked, not for lack of time
                 self._looked = seconds
         return self._few is not None
 
@@ -252,11 +252,9 @@ class Orders:
 
     def _found(self, most: int, seconds: float = inf) -> NDArray[np.uint8] | None:
         """All solutions, or None if there are more; Cancelled if the search takes too long."""
-        cancel: CancelToken | None = None
         if seconds < inf:
             ready(search_kernels(self.board.geometry, self.options, self._searcher))
-            cancel = Patience(seconds)
-        return find(Batch.of([self.board]), self.options, self._searcher, most, cancel)
+        return find(Batch.of([self.board]), self.options, self._searcher, most, seconds)
 
     def _candidates(self) -> NDArray[np.uint64]:
         """What a contraction begins with, of a board that has solutions."""

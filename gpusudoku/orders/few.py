@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch, sort_keys
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
-from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.cancel import Patience, cancelling, check_cancelled
 from gpusudoku.jobs.spread import spread
 from gpusudoku.options import Options
 from gpusudoku.orders.protocol import as_texts
@@ -27,8 +27,7 @@ MOST_BYTES = 1 << 28
 BLOCK = 1 << 14
 """Solutions that are handed on together."""
 CUT = 1 << 12
-"""Solutions of several boards that are sorted together: they should stay in a cache. Those of one
-board are sorted together, however many they are."""
+"""Solutions that are sorted together: they should stay in a cache."""
 SMALL = 1 << 10
 """So many rows are sorted as they are; of more it is quicker to make numbers first."""
 
@@ -39,34 +38,44 @@ def most_solutions(geometry: Geometry) -> int:
 
 
 def find(
-    board: Batch, options: Options, engine: Engine, most: int, cancel: CancelToken | None = None
+    board: Batch, options: Options, engine: Engine, most: int, seconds: float = inf
 ) -> NDArray[np.uint8] | None:
     """Find the solutions of a batch of one board; None if there are more than ``most``.
-
-    With a token only the thread that calls searches.
 
     Returns
     -------
     uint8 (k, cells), in ascending order.
+
+    Raises
+    ------
+    Cancelled
+        As ``find_each`` does.
     """
-    rows, [count] = find_each(board, options, engine, most, cancel)
+    rows, [count] = find_each(board, options, engine, most, seconds)
     return None if count > most else rows
 
 
 def find_each(
-    boards: Batch, options: Options, engine: Engine, most: int, cancel: CancelToken | None = None
+    boards: Batch, options: Options, engine: Engine, most: int, seconds: float = inf
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Find the solutions of boards with no more than ``most``; others have none that are given.
 
-    All solutions of a board must come before those of the boards after it in ascending order. With
-    a token only the thread that calls searches; all of them sort.
+    All solutions of a board must come before those of the boards after it in ascending order. If
+    the search may take only some seconds on one core, the thread that calls searches alone.
 
     Returns
     -------
     The solutions, uint8 (k, cells), in ascending order; and how many were found of each board,
     int64 (boards), which is more than ``most`` if there are more.
+
+    Raises
+    ------
+    Cancelled
+        If the search takes longer; so whoever catches it calls ``check_cancelled``.
     """
-    rows, roots, _ = find_solutions(boards, replace(options, limit=most + 1), engine, cancel)
+    limited, alone = replace(options, limit=most + 1), seconds < inf
+    with cancelling(Patience(seconds) if alone else None):
+        rows, roots, _ = find_solutions(boards, limited, engine, alone=alone)
     counts = np.bincount(roots, minlength=len(boards))
     whole = counts <= most
     if not whole.all():
@@ -100,16 +109,37 @@ def _parts(ends: list[int]) -> list[slice]:
 
 
 def in_order(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Full boards, uint8 (k, cells), in ascending order."""
+    """Full boards, uint8 (k, cells), all different, in ascending order."""
+    check_cancelled()
     if len(rows) <= SMALL:
         return rows[np.argsort(sort_keys(rows))]
+    open_cells = _open_cells(rows)
+    if len(rows) > CUT:
+        return _in_parts(rows, *open_cells[:2].tolist())
     # Numbers of eight cells each: a sort compares one of them at a time, not texts.
-    open_cells = np.flatnonzero((rows != rows[0]).any(axis=0))
     words = max(1, -(-len(open_cells) // 8))
     keys = np.zeros((len(rows), 8 * words), np.uint8)
     keys[:, : len(open_cells)] = rows[:, open_cells]
     numbers = keys.view(">u8").astype(np.uint64)
     return rows[np.lexsort(numbers.T[::-1])]
+
+
+def _in_parts(rows: NDArray[np.uint8], one: int, other: int) -> NDArray[np.uint8]:
+    """Rows in order: by the first two cells in which they differ, and then part by part."""
+    keys = rows[:, one].astype(np.uint16) << 8 | rows[:, other]
+    places = np.argsort(keys, kind="stable")  # of two bytes it is a radix sort
+    ordered = np.empty_like(rows)
+    for part in _parts(np.unique(np.cumsum(np.bincount(keys))).tolist()):
+        ordered[part] = in_order(rows[places[part]])
+    return ordered
+
+
+def _open_cells(rows: NDArray[np.uint8]) -> NDArray[np.intp]:
+    """The cells in which rows differ."""
+    differ = np.zeros(rows.shape[1], bool)
+    for start in range(0, len(rows), BLOCK):
+        differ |= (rows[start : start + BLOCK] != rows[0]).any(axis=0)
+    return np.flatnonzero(differ)
 
 
 class Few:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import accumulate
-from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from gpusudoku.contraction.general.shares import join_shares
 from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.contraction.prepare import NINE, contraction_of
 from gpusudoku.errors import MismatchError, TooExpensive
+from gpusudoku.jobs.cancel import Turns
 from gpusudoku.orders.protocol import as_texts
 from gpusudoku.search.frontier import Frontier
 
@@ -74,13 +74,12 @@ class QuickGeneral:
 
     def __init__(self, contraction: Join | Parts, threads: int, count: int | None = None) -> None:
         self._contraction, self._threads = contraction, threads
-        self._lock = RLock()
+        self._lock = Turns()
         self._parts: list[Part] = []
         self._latest: tuple[int, JoinOrder] | None = None
         """A part whose order is made, as an index."""
         counts = []
         if isinstance(contraction, Parts):
-            contraction.prepare(threads)
             for part, join in contraction.joins():
                 self._parts.append(part)
                 counts.append(JoinOrder(join, threads).count)
@@ -152,7 +151,6 @@ def general_shares(
     """
     if isinstance(contraction, Join):
         return join_shares(contraction, count, threads)
-    contraction.prepare(threads)
     shares = np.zeros((board.geometry.cells, board.n), object)
     for _, join in contraction.joins():
         shares += join_shares(join, count, threads)

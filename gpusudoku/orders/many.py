@@ -17,7 +17,6 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import TooExpensive
-from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.orders.choose import Orders
@@ -56,7 +55,7 @@ def share_batches(
     """
     device = engine_for(options, engine)
 
-    def work(block: Batch, cancel: CancelToken | None) -> Generator[Shared, None, None]:
+    def work(block: Batch, alone: bool) -> Generator[Shared, None, None]:
         yield shared(block, options, device)
 
     return in_blocks(batches, BLOCK_BOARDS, work, then)

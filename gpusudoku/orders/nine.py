@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.contraction.nine.products import Products
 from gpusudoku.contraction.nine.quick import QuickOrder
+from gpusudoku.jobs.cancel import Turns
 
 SHORT = 16
 """So few solutions are looked up, which takes less time than to make ready to write many."""
@@ -29,7 +29,7 @@ class QuickNine:
 
     def __init__(self, candidates: NDArray[np.uint64], threads: int) -> None:
         self._order, self._threads = QuickOrder(candidates, threads), threads
-        self._lock = RLock()
+        self._lock = Turns()
         self._made: Products | None = None
 
     @property

@@ -14,7 +14,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import Cancelled, TooExpensive
-from gpusudoku.jobs.cancel import Patience
+from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.options import Options
 from gpusudoku.orders.few import find_each
 
@@ -73,8 +73,9 @@ class Prefixes:
         """
         boards = Batch.of([self.filled(prefix) for prefix in some])
         try:
-            return find_each(boards, options, searcher, most, Patience(LIST_SECONDS))
+            return find_each(boards, options, searcher, most, LIST_SECONDS)
         except Cancelled:
+            check_cancelled()  # by whoever asked, not for lack of time
             raise TooExpensive(
                 "too expensive: this needs the solutions with some first cells filled in, and to"
                 f" find them takes more than {LIST_SECONDS:.0f} s"

@@ -8,7 +8,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.board.board import Board
 from gpusudoku.board.rows import write_lines
+
+MOST_BYTES = 1 << 40
+"""No array is larger, whatever memory there is."""
 
 
 class Ordered(Protocol):
@@ -54,3 +58,21 @@ class Ranked(Ordered, Protocol):
 def as_texts(blocks: Iterator[NDArray[np.uint8]]) -> Iterator[bytes | memoryview]:
     """The canonical lines of blocks of solutions."""
     return map(write_lines, blocks)
+
+
+def joined(blocks: Iterator[NDArray[np.uint8]], board: Board, number: int) -> NDArray[np.uint8]:
+    """Blocks of solutions in one array, uint8 (number, cells).
+
+    Raises
+    ------
+    MemoryError
+        If they are too many for that, before the first is found.
+    """
+    cells = board.geometry.cells
+    if number * cells > MOST_BYTES:
+        raise MemoryError(f"{number} solutions do not fit in memory: take them in blocks")
+    found, start = np.empty((number, cells), np.uint8), 0
+    for block in blocks:
+        found[start : start + len(block)] = block
+        start += len(block)
+    return found

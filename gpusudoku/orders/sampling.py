@@ -81,9 +81,9 @@ class Uniform:
             left, turn = left[~good], turn + 1
         return found
 
-    def first(self, n: int) -> Iterator[NDArray[Any]]:
-        """The first n numbers, in blocks."""
-        start, size = 0, min(FIRST, BLOCK)
+    def first(self, n: int, start: int = 0) -> Iterator[NDArray[Any]]:
+        """The first n numbers, in blocks, or those of them from the index ``start`` on."""
+        size = min(FIRST, BLOCK)
         while start < n:
             end = min(start + size, n)
             yield self.numbers(start, end)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
+from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.bits import ONE
 from gpusudoku.kernels.search import cpu, few
@@ -27,8 +28,8 @@ FRONTIER_BYTES = 1 << 28
 """A frontier is not expanded past this many bytes of packed boards. Making it takes four times as
 much for a moment: parents, children, and the lists of both."""
 
-CALL_BOARDS = 1 << 15
-"""Boards that are split in one call of the compiled code: an interrupt waits for no more."""
+CALL_BYTES = 1 << 21
+"""Packed boards that are split in one call of the compiled code: an interrupt waits for no more."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Frontier:
         """
         if cutoff is None and (len(self) >= width or self.ready == len(self)):
             return self
-        most = FRONTIER_BYTES // (8 * self.layout.words)
+        most, size = (each // (8 * self.layout.words) for each in (FRONTIER_BYTES, CALL_BYTES))
         done = [self.part(0, self.ready)] if self.ready else []
         todo = self.part(self.ready, len(self))
         ready, nodes, guesses = self.ready, self.nodes, self.guesses
@@ -106,10 +107,10 @@ class Frontier:
             if cutoff is None and ready + len(todo) >= width:
                 break
             parts: list[Frontier] = []
-            for start in range(0, len(todo), CALL_BOARDS):
+            for start in range(0, len(todo), size):
                 if job is not None and job.stopped:
                     return self
-                part = todo.part(start, start + CALL_BOARDS)
+                part = todo.part(start, start + size)
                 finished, split = part.split(settings, cutoff)
                 guesses += split.guesses
                 done.append(finished)
@@ -144,6 +145,7 @@ class Frontier:
     def _split(
         self, expand: Callable[..., int], threshold: float, cutoff: Cutoff | None
     ) -> tuple[Frontier, Frontier]:
+        check_cancelled()
         by_empty = cutoff is not None and cutoff.by_empty
         scratch = Scratch(self.layout.nonpeers, np.empty(self.layout.scratch_words, np.uint64))
         children = Children.empty(len(self), self.layout.words)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, described, shown
 from gpusudoku.kernels.search.settings import (
     HIDDEN_PAIR,
     HIDDEN_SINGLE,
@@ -48,7 +48,7 @@ def parse_techniques(names: str | Iterable[str]) -> int:
         If a name is unknown, or ``none`` is not alone.
     """
     if not isinstance(names, Iterable):
-        raise InputError(f"techniques {names!r}: expected names, separated by commas")
+        raise InputError(f"techniques {described(names)}: expected names, separated by commas")
     listed = names.split(",") if isinstance(names, str) else names
     words = [str(word).strip() for word in listed]
     if "none" in words and len(words) > 1:
@@ -58,7 +58,7 @@ def parse_techniques(names: str | Iterable[str]) -> int:
         for name in GROUPS.get(word, (word,)):
             if name not in TECHNIQUES:
                 known = ", ".join([*TECHNIQUES, *GROUPS])
-                raise InputError(f"unknown technique {name!r}: expected {known}")
+                raise InputError(f"unknown technique {shown(name)}: expected {known}")
             bits |= TECHNIQUES[name] | TECHNIQUES["naked-single"]
     return bits
 

@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from gpusudoku.errors import Cancelled, Interrupted
-from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.cancel import CancelToken, any_cancelled, check_cancelled
 from gpusudoku.jobs.ordered import AHEAD, By, InOrder
 from tests.jobs.test_job import wait_until
 
@@ -22,14 +22,14 @@ LONG = 1000.0
 THREADS = [2, 3, 16]
 
 
-def wait_for(token: CancelToken) -> None:
+def wait_to_be_stopped() -> None:
     """Work until somebody stops it."""
-    while not token.cancelled:
+    while not any_cancelled():
         time.sleep(0.001)
-    raise Cancelled("cancelled")
+    check_cancelled()
 
 
-def square(item: int, token: CancelToken) -> int:
+def square(item: int) -> int:
     return item * item
 
 
@@ -38,7 +38,7 @@ def square(item: int, token: CancelToken) -> int:
 def test_order_is_kept(threads: int, number: int) -> None:
     random = Random(1)
 
-    def work(item: int, token: CancelToken) -> int:
+    def work(item: int) -> int:
         time.sleep(random.random() / 1000)
         return item * item
 
@@ -53,7 +53,7 @@ def test_no_more_threads_work_than_were_asked_for_and_all_of_these_do(threads: i
     meeting = threading.Barrier(threads)
     lock, at_work, most = threading.Lock(), set[int](), 0
 
-    def work(item: int, token: CancelToken) -> None:
+    def work(item: int) -> None:
         nonlocal most
         with lock:
             at_work.add(threading.get_ident())
@@ -97,7 +97,7 @@ def test_what_is_not_worth_handing_over_is_done_by_whoever_reads_it(threads: int
     ended, main = threading.Event(), threading.get_ident()
     before = threading.active_count()
 
-    def work(item: int, token: CancelToken) -> int:
+    def work(item: int) -> int:
         if item == 0:
             assert ended.wait(60)
         elif item == AHEAD * threads - 1:
@@ -141,7 +141,7 @@ def test_what_nobody_is_to_work_on_is_given_before_more_is_read(threads: int) ->
 
 @pytest.mark.parametrize("threads", THREADS)
 def test_an_error_of_an_item_comes_in_its_turn(threads: int) -> None:
-    def work(item: int, token: CancelToken) -> int:
+    def work(item: int) -> int:
         if item == 7:
             raise ValueError("seven")
         time.sleep(0.001)
@@ -174,12 +174,11 @@ def test_an_error_of_reading_comes_after_all_before_it() -> None:
 def test_what_takes_too_long_is_put_down(threads: int) -> None:
     """Only time on a core counts, and only that of its own thread."""
 
-    def work(item: int, token: CancelToken) -> int:
+    def work(item: int) -> int:
         if item == 1:
             time.sleep(0.1)
         while item == 3:
-            if token.cancelled:
-                raise Cancelled("cancelled")
+            check_cancelled()
         return item
 
     with closing(InOrder(range(6), work, threads, 0.05)) as results:
@@ -191,14 +190,14 @@ def test_closing_stops_what_is_under_way(threads: int) -> None:
     before, main = set(threading.enumerate()), threading.current_thread()
     begun = threading.Event()
 
-    def work(item: int, token: CancelToken) -> int:
+    def work(item: int) -> int:
         if threading.current_thread() is main:  # which leaves some for the others
             return item if item == 0 else begun.wait(60)
         if item == 0:  # not before there is another item for this thread
             wait_until(lambda: len(results._pending) > 1)
             return item
         begun.set()
-        wait_for(token)
+        wait_to_be_stopped()
         return item
 
     results = InOrder(count(), work, threads, LONG)
@@ -211,8 +210,8 @@ def test_closing_stops_what_is_under_way(threads: int) -> None:
 def test_at_its_end_python_waits_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """It has stopped all threads by then, and those hold what they held."""
 
-    def work(item: int, token: CancelToken) -> None:
-        wait_for(token)
+    def work(item: int) -> None:
+        wait_to_be_stopped()
 
     with closing(InOrder(range(6), work, 3, LONG, lambda item: By.ANY)) as results:
         results._read_one()
@@ -226,7 +225,7 @@ def test_at_its_end_python_waits_for_none(monkeypatch: pytest.MonkeyPatch) -> No
 def test_once_settled_no_other_thread_works() -> None:
     ended = []
 
-    def work(item: int, token: CancelToken) -> int:
+    def work(item: int) -> int:
         time.sleep(0.01)
         ended.append(item)
         return item
@@ -245,10 +244,10 @@ def test_an_interrupt_does_not_wait_for_its_turn(error: BaseException) -> None:
     """It is met where the thread that iterates works on a later item."""
     main = threading.current_thread()
 
-    def work(item: int, token: CancelToken) -> int:
+    def work(item: int) -> int:
         if threading.current_thread() is main:
             raise error
-        wait_for(token)
+        wait_to_be_stopped()
         return item
 
     with (
@@ -256,3 +255,28 @@ def test_an_interrupt_does_not_wait_for_its_turn(error: BaseException) -> None:
         closing(InOrder(count(), work, 2, LONG)) as results,
     ):
         list(islice(results, 5))
+
+
+def test_the_tokens_of_who_makes_it_stop_all_threads() -> None:
+    """Even while nobody takes anything."""
+    token, working = CancelToken(), threading.Semaphore(0)
+    stopped = threading.Semaphore(0)
+
+    def work(item: int) -> int:
+        if item == 0:
+            return item
+        working.release()
+        try:
+            wait_to_be_stopped()
+        finally:
+            stopped.release()
+        return item
+
+    with token, closing(InOrder(count(), work, 3, LONG)) as results:
+        assert next(results).item == 0
+        results._read_one()
+        assert working.acquire(timeout=60)
+        token.cancel()
+        assert stopped.acquire(timeout=60)
+        with pytest.raises(Cancelled):
+            next(results)

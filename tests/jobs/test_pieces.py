@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
-from gpusudoku.jobs.pieces import pieces
+from gpusudoku.jobs.pieces import part_of, pieces
 
 
 @pytest.mark.parametrize(
@@ -29,3 +31,13 @@ def test_pieces_of_numbers_of_any_size(start: int, size: int) -> None:
     assert (found[0].start, found[-1].stop, len(found)) == (start, start + size, 7)
     sizes = {piece.stop - piece.start for piece in found}
     assert max(sizes) - min(sizes) == (1 if size % 7 else 0)
+
+
+@pytest.mark.parametrize("whole", [0, 1, 2, 17, 10**30])
+@pytest.mark.parametrize("parts", [1, 2, 3, 7, 100])
+def test_parts_are_the_whole(whole, parts):
+    found = [part_of(whole, number, parts) for number in range(1, parts + 1)]
+    assert (found[0].start, found[-1].stop) == (0, whole)
+    assert all(one.stop == other.start for one, other in pairwise(found))
+    sizes = {part.stop - part.start for part in found}
+    assert max(sizes) - min(sizes) <= 1

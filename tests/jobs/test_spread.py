@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from gpusudoku.errors import Interrupted
-from gpusudoku.jobs.spread import spread
+from gpusudoku.errors import Cancelled, Interrupted
+from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.spread import called, spread
 from tests.jobs.test_job import wait_until
 
 
@@ -52,3 +53,18 @@ def test_an_interrupt_stops_all(threads: int) -> None:
         spread(work, range(9), [None] * threads)
     wait_until(lambda: 0 in stopped)
     assert len(stopped) <= threads
+
+
+@pytest.mark.parametrize("number", [1, 2, 50])
+def test_calls_are_made_on_threads_until_they_are_cancelled(number: int) -> None:
+    token, made = CancelToken(), []
+
+    def call() -> int:
+        made.append(1)
+        return len(made)
+
+    assert sorted(called([call] * number, 3)) == [*range(1, number + 1)]
+    token.cancel()
+    with token, pytest.raises(Cancelled):
+        called([call] * number, 3)
+    assert len(made) == number

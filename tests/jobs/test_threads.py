@@ -9,7 +9,7 @@ import time
 import pytest
 
 from gpusudoku.errors import Interrupted
-from gpusudoku.jobs import job as jobs
+from gpusudoku.jobs import threads
 from gpusudoku.jobs.job import Job, Task
 from tests.jobs.test_job import UntilStopped, tasks, wait_until
 
@@ -41,7 +41,7 @@ def test_the_longer_a_job_takes_the_more_threads_there_may_be(
         def __call__(self, job: Job) -> float:
             while job.take() is not None:
                 for seconds in (1e9, 1e-12):
-                    monkeypatch.setattr(jobs, "START_SECONDS", seconds)
+                    monkeypatch.setattr(threads, "START_SECONDS", seconds)
                     seen.append(job.idle_workers)
             return 0.0
 

@@ -43,7 +43,7 @@ def test_more_boards_than_two_bytes_tell(monkeypatch: pytest.MonkeyPatch) -> Non
     boards = Batch.of([BOARD]).chosen(np.zeros(number, np.int64))
     rows, roots = SOLUTIONS[:3][[2, 0, 1]], np.array([number - 1, 0, 5])
     monkeypatch.setattr(few, "CUT", 1)
-    monkeypatch.setattr(few, "find_solutions", lambda *_: (rows, roots, None))
+    monkeypatch.setattr(few, "find_solutions", lambda *_, **__: (rows, roots, None))
     found, counts = few.find_each(boards, Options(), CpuEngine(1), 9)
     assert (found == SOLUTIONS[:3]).all()
     assert np.flatnonzero(counts).tolist() == [0, 5, number - 1]

@@ -115,11 +115,11 @@ class Slow:
         self.original = prefixes.find_each
         monkeypatch.setattr(prefixes, "find_each", self)
 
-    def __call__(self, boards: Batch, options: Any, engine: Any, most: int, cancel: Any) -> Any:
+    def __call__(self, boards: Batch, options: Any, engine: Any, most: int, seconds: float) -> Any:
         self.asked.append((len(boards), most))
         if len(boards) > self.boards or most > self.most:
             raise Cancelled("cancelled", 0)
-        return self.original(boards, options, engine, most, cancel)
+        return self.original(boards, options, engine, most, seconds)
 
 
 @pytest.mark.usefixtures("uncompiled")

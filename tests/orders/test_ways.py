@@ -11,7 +11,7 @@ from gpusudoku import Board, slicing
 from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import Patience
 from gpusudoku.listing import solutions
-from gpusudoku.orders import choose, general
+from gpusudoku.orders import choose, few, general
 from gpusudoku.orders.few import Few
 from tests import naive
 from tests.boards import puzzle
@@ -81,10 +81,11 @@ class TestLooks:
 
         class NoPatience(Patience):
             def __init__(self, seconds: float) -> None:
-                looks.append(seconds)
-                super().__init__(-1.0)
+                is_look = seconds in (choose.LOOK_SECONDS, slicing.LENGTH_SECONDS)
+                looks.extend([seconds] * is_look)
+                super().__init__(-1.0 if is_look else seconds)
 
-        monkeypatch.setattr(choose, "Patience", NoPatience)
+        monkeypatch.setattr(few, "Patience", NoPatience)
         return looks
 
     def test_the_orders_are_the_same(self, looks: list[float]) -> None:

@@ -173,7 +173,7 @@ def test_owners_are_right_and_dead_roots_vanish() -> None:
 def test_boards_are_split_slice_by_slice(monkeypatch: pytest.MonkeyPatch) -> None:
     boards = [puzzle("2x3", 9, seed) for seed in range(7)]
     whole = Frontier.of(boards).expanded(DEFAULT, 200)
-    monkeypatch.setattr(frontier_module, "CALL_BOARDS", 3)
+    monkeypatch.setattr(frontier_module, "CALL_BYTES", 3 * 8 * whole.layout.words)
     parts = Frontier.of(boards).expanded(DEFAULT, 200)
     assert parts.nodes == whole.nodes
 

@@ -18,12 +18,15 @@ from gpusudoku.contraction.general.effort import UNBOUNDED, Effort
 from gpusudoku.contraction.general.graph import Graph
 from gpusudoku.contraction.general.maps import Bools, Maps, Words, allowed_columns
 from gpusudoku.errors import TooExpensive
+from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.kernels.contraction.general.lists import orthogonal
 
 Pairs = NDArray[np.uint8]
 
 PAIR_SECONDS = 2e-9
 """What a set of a pair of partitions takes, to see whether they are orthogonal."""
+CALL_SETS = 1 << 22
+"""Sets of pairs of partitions that are looked at in one call, which nothing interrupts."""
 PRUNED_SECONDS = 2e-9
 """What a pair of partitions takes, or a partition of an entry, whenever lines are pruned."""
 
@@ -145,7 +148,10 @@ def pruned(stacks: list[Maps], bands: list[Maps], memory: int, effort: Effort = 
 def _orthogonal(columns: Words, rows: Words) -> Pairs:
     """uint8 (column partitions, row partitions): 1 if they are orthogonal, else 0."""
     out = np.empty((len(columns), len(rows)), np.uint8)
-    orthogonal(columns, rows, out)
+    size = max(1, CALL_SETS // (1 + rows.size))
+    for start in range(0, len(columns), size):
+        check_cancelled()
+        orthogonal(columns[start : start + size], rows, out[start : start + size])
     return out
 
 

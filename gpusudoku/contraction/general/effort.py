@@ -9,6 +9,7 @@ from collections.abc import Callable
 from math import inf
 
 from gpusudoku.errors import TooExpensive
+from gpusudoku.jobs.cancel import check_cancelled
 
 LONG_SECONDS = 1.0
 """Whoever looks for longer than this says so."""
@@ -38,9 +39,12 @@ class Effort:
 
         Raises
         ------
+        Cancelled
+            If whoever looks is to stop.
         TooExpensive
             If they are more than may be spent.
         """
+        check_cancelled()
         if not self.covers(steps, step_seconds):
             raise TooExpensive(
                 "too expensive to contract: to find out what it takes would take more than"

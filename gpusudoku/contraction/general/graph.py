@@ -20,6 +20,7 @@ from gpusudoku.contraction.general.effort import UNBOUNDED, Effort
 from gpusudoku.contraction.general.maps import Bools, Ints, Maps, Words, grouped
 from gpusudoku.contraction.general.paths import all_paths, packing_of
 from gpusudoku.errors import TooExpensive
+from gpusudoku.jobs.cancel import check_cancelled
 
 MOST_MAPS = 1 << 22
 """Maps of a stack or band that are listed, at most, unless another number is told."""
@@ -178,6 +179,7 @@ class Graph:
         nodes, choices, reached = [], [], []
         block = 1 + BLOCK_WORDS // (1 + steps.size)
         for start in range(0, len(states), block):
+            check_cancelled()
             here = states[start : start + block]
             sums = here[:, None] + steps
             # Of interchangeable columns each has to be begun before the next one.
@@ -196,6 +198,7 @@ class Graph:
         # All columns are full at the end: the last layer has one node, or there is none.
         ways = np.ones(self.sizes[-1], object)
         for layer in reversed(range(len(self.edges))):
+            check_cancelled()
             node, choice, target = self.edges[layer]
             alive = ways[target] != 0
             node, choice, target = node[alive], choice[alive], target[alive]
@@ -280,6 +283,7 @@ class Graph:
         packing = packing_of(self.n, self.columns)
         columns = np.empty((len(words), self.n), np.int64)
         for layer, digit in enumerate(self.order):
+            check_cancelled()
             word, place = divmod(layer, packing.per_word)
             shift, mask = np.uint64(place * packing.bits), np.uint64((1 << packing.bits) - 1)
             columns[:, digit] = words[:, word] >> shift & mask

@@ -11,6 +11,7 @@ import numpy as np
 
 from gpusudoku.contraction.general.boxes import Sides
 from gpusudoku.contraction.general.maps import Ints, Words
+from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.kernels.contraction.general.arrays import Index, Levels, Walk
 from gpusudoku.kernels.contraction.general.lists import scatter
 
@@ -79,6 +80,7 @@ def make_index(sides: Sides) -> Index:
     for level, line in enumerate(sides.summed):
         starts = []
         for boxes, other, width in zip(sides.pairs, sides.crossing, words, strict=True):
+            check_cancelled()
             rows = np.zeros((len(boxes[level]), width), np.uint64)
             partition_of = np.ascontiguousarray(other.entries[:, level])
             scatter(np.ascontiguousarray(boxes[level]), partition_of, rows)
@@ -109,6 +111,7 @@ def make_index(sides: Sides) -> Index:
 
 def planes_of(multiplicity: Ints) -> Words:
     """uint64 (bits, words): bit k of the multiplicities of all entries, as bit sets."""
+    check_cancelled()
     size = -(-len(multiplicity) // 64) * 64
     bits = np.zeros((int(multiplicity.max()).bit_length(), size), np.uint8)
     bits[:, : len(multiplicity)] = multiplicity >> np.arange(len(bits))[:, None] & 1
@@ -127,6 +130,7 @@ def skips_of(entries: Ints) -> tuple[Ints, Ints]:
     -------
     int64 (entries, lines), numbers from 0 to the number of entries, and int64 (entries).
     """
+    check_cancelled()
     size = len(entries)
     differ = np.logical_or.accumulate(entries[1:] != entries[:-1], axis=1)
     skip = np.full_like(entries, size)

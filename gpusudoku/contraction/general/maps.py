@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.kernels.contraction.general.lists import group
 
 Words = NDArray[np.uint64]
@@ -37,8 +39,10 @@ def grouped(rows: Words) -> tuple[Ints, Ints]:
     -------
     int64 (rows), the number of every row, and int64 (groups), the first row of every number.
     """
+    check_cancelled()
     ids, leaders = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     table = np.full(2 << len(rows).bit_length(), -1, np.int64)
+    check_cancelled()  # either takes long where there are many
     groups = group(np.ascontiguousarray(rows), table, ids, leaders)
     return ids, leaders[:groups].copy()
 
@@ -95,6 +99,7 @@ class Maps:
 
     def restricted(self, chosen: Bools) -> Maps:
         """The list of the chosen entries alone, with the partitions that are left renumbered."""
+        check_cancelled()
         kept = [self.occurring(band, chosen) for band in range(len(self.partitions))]
         numbers = [np.cumsum(keep) - 1 for keep in kept]
         columns = [new[old] for new, old in zip(numbers, self.entries[chosen].T, strict=True)]
@@ -109,9 +114,16 @@ class Maps:
 
     def arranged(self, bands: Sequence[int]) -> Maps:
         """The same list with the bands in another order, and the entries sorted by them."""
+        check_cancelled()
         entries = self.entries[:, bands]
-        order = np.lexsort(entries.T[::-1])
         tables = tuple(self.partitions[band] for band in bands)
+        sizes = [*map(len, tables)]
+        if prod(sizes) < 1 << 63:  # one number for each is sooner sorted, and none overflows
+            worth = [prod(sizes[place + 1 :]) for place in range(len(sizes))]
+            order = np.argsort(entries @ np.array(worth, np.int64))
+        else:
+            order = np.lexsort(entries.T[::-1])
+        check_cancelled()
         return replace(
             self,
             partitions=tables,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from math import inf
 from random import Random
 from typing import NamedTuple
@@ -62,6 +63,11 @@ class Part(NamedTuple):
         """Whether every cell has one candidate."""
         return bool((np.bitwise_count(self.candidates) == 1).all())
 
+    @property
+    def board(self) -> Board:
+        """The part as a board of clues: all cells with one candidate."""
+        return Board(single_digits(self.candidates), self.geometry)
+
     def children(self) -> list[Board]:
         """One board for each candidate of a cell that has the fewest, all singles being clues.
 
@@ -95,10 +101,11 @@ def divided(parts: Sequence[Part]) -> list[Part]:
 
 
 class Parts:
-    """The sum over the parts of a board; see ``Contraction``.
+    """The sum over the parts of a board.
 
     Every board is simplified once, as it becomes a part. A task is a part, which is contracted if
-    that is cheap, and divided further if it is not.
+    that is cheap, and divided further if it is not. ``seconds`` and ``listing_seconds`` are what
+    they are of a ``Contraction``.
 
     Parameters
     ----------
@@ -119,9 +126,6 @@ class Parts:
         If the estimate exceeds them, or the effort.
     """
 
-    factor = 1
-    device_sum = None
-
     def __init__(
         self,
         board: Board,
@@ -131,8 +135,10 @@ class Parts:
         effort: Effort = UNBOUNDED,
     ) -> None:
         start = time.perf_counter()
+        self.geometry = board.geometry
         self._part_bytes = min(memory, PART_BYTES)
         self._listing = LISTING_SECONDS * max(1.0, board.n / LISTING_DIGITS) ** 3
+        self._least = TASK_LISTINGS * self._listing
         self._parts = simplified([board])
         self.seconds = self._estimate(whole, min(worth, MOST_SECONDS), effort)
         self.listing_seconds = time.perf_counter() - start
@@ -171,40 +177,49 @@ class Parts:
         return seconds
 
     def most_threads(self, memory: int) -> int:
-        """See ``Contraction``. Each thread contracts one part at a time."""
+        """How many threads can sum in so many bytes, at least 1: each contracts one at a time."""
         return max(1, memory // self._part_bytes)
 
-    def prepare(self, threads: int) -> None:
-        """Divide the board, breadth first, until there are enough parts."""
-        enough = min(MOST_TASKS, int(self.seconds / (TASK_LISTINGS * self._listing)))
-        while len(self._parts) < enough and not all(part.solved for part in self._parts):
-            self._parts = divided(self._parts)
+    @cached_property
+    def tasks(self) -> list[Part]:
+        """The parts that are numbered: the board, divided breadth first until there are enough."""
+        parts, enough = self._parts, min(MOST_TASKS, int(self.seconds / self._least))
+        while len(parts) < enough and not all(part.solved for part in parts):
+            parts = divided(parts)
+        return parts
 
-    @property
-    def tasks(self) -> int:
-        """See ``Contraction``. Each part is a task."""
-        return len(self._parts)
+    def sum_one(self, todo: list[Part], stop: NDArray[np.int64]) -> tuple[int, int]:
+        """Take the last of some parts, and sum it if it is cheap, or divide it if it is not.
 
-    def scratch(self) -> None:
-        """See ``Contraction``. None is needed."""
+        Its children come back to the list.
 
-    def sum(self, tasks: range, scratch: None, stop: NDArray[np.int64]) -> tuple[int, int]:
-        """See ``Contraction``; the products are those of all joins."""
-        total, products = 0, 0
-        for _, join in self.joins(tasks):
-            if stop[0]:
-                break
-            value, found = join.sum(range(join.tasks), join.scratch(), stop)
-            total += join.factor * value
-            products += found
-        return total, products
+        Parameters
+        ----------
+        todo
+            At least one.
+        stop
+            int64 (1). Once it is not 0 the result does not matter any more, and is wanted soon.
 
-    def joins(self, tasks: range | None = None) -> Iterator[tuple[Part, Join]]:
-        """The parts of all tasks, or of some, that are contracted; those with maps of all lines.
+        Returns
+        -------
+        The solutions that were counted, and how many products were added up.
+        """
+        part = todo.pop()
+        join = self._contracted(part)
+        if join is None:
+            todo += divided([part])[::-1]
+            return 0, 0
+        if not join.tasks:
+            return 0, 0
+        value, products = join.sum(range(join.tasks), join.scratch(), stop)
+        return join.factor * value, products
+
+    def joins(self) -> Iterator[tuple[Part, Join]]:
+        """All parts that are contracted; those with maps of all lines.
 
         They share no solution, and come in an order that depends on the board alone.
         """
-        todo = self._parts[::-1] if tasks is None else [self._parts[task] for task in tasks][::-1]
+        todo = self.tasks[::-1]
         while todo:
             part = todo.pop()
             join = self._contracted(part)

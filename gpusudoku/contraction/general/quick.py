@@ -11,7 +11,6 @@ from __future__ import annotations
 from functools import cached_property
 from itertools import accumulate
 from math import prod
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +24,7 @@ from gpusudoku.contraction.general.remainders import combined
 from gpusudoku.contraction.general.symmetries import Orbits, Symmetry, moved, named, orbits_of
 from gpusudoku.contraction.general.words import LineWords, line_words
 from gpusudoku.errors import MismatchError, TooExpensive
+from gpusudoku.jobs.cancel import Turns
 from gpusudoku.jobs.pieces import pieces
 from gpusudoku.jobs.spread import spread
 from gpusudoku.kernels.compiling import ready
@@ -84,7 +84,7 @@ class JoinOrder:
         ready(KERNELS)
         self.count = 0
         self._join, self._threads = join, min(threads, join.most_threads(MEMORY))
-        self._lock = Lock()
+        self._lock = Turns()
         if join.orientation is not None:
             self._way: Orientation = join.orientation
             if prod(int(line.multiplicity.max()) for line in self._way.summed) >= 1 << 63:

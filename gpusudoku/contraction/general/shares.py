@@ -23,6 +23,7 @@ from gpusudoku.contraction.general.remainders import combined, primes_above
 from gpusudoku.contraction.general.symmetries import evened, named
 from gpusudoku.contraction.general.words import Kinds, line_words
 from gpusudoku.errors import TooExpensive
+from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.pieces import pieces
 from gpusudoku.jobs.spread import spread
 from gpusudoku.kernels.compiling import ready
@@ -246,6 +247,7 @@ def _box_shares(box: Box, environments: Words, modulus: int) -> Words:
         starts = np.searchsorted(row, np.arange(len(bits)))
         start, end = end, end + len(row)
         for digit in range(ours.shape[1]):
+            check_cancelled()
             each = _reduced(environments[start:end, None] * theirs[other, digit], modulus)
             whole = _reduced(np.add.reduceat(each, starts), modulus)
             pairs = ours[first : first + size, digit, :, None] * whole[:, None]

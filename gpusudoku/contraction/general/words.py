@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from gpusudoku.contraction.general.graph import MOST_MAPS, Graph
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.general.maps import Bools, Ints, Maps, grouped
+from gpusudoku.jobs.cancel import check_cancelled
 
 Named = NDArray[np.uint8]
 
@@ -100,6 +101,7 @@ class Listed:
         known = np.zeros((len(self._paths), 1 + -(-fields // per_word)), np.uint64)
         known[:, 0] = self._paths
         for word in range(1, known.shape[1]):
+            check_cancelled()
             ones = np.zeros(len(columns), np.uint64)
             for place, field in enumerate(
                 range((word - 1) * per_word, min(word * per_word, fields))

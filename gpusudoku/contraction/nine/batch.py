@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.contraction.nine.sum import SLABS_BYTES, WORKSPACE_BYTES, stages
 from gpusudoku.contraction.nine.tables import tables
+from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job, Task, Worker
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.arrays import make_workspace
-from gpusudoku.kernels.contraction.nine.cpu import COUNTED, FACTOR, RESULTS, STATUS
+from gpusudoku.kernels.contraction.nine.cpu import FACTOR, LEFT, RESULTS, STATUS
 from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, make_slabs
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
@@ -21,9 +23,11 @@ TASK_BOARDS = 8
 """Boards that a thread takes at a time, at most."""
 TASKS_PER_THREAD = 4
 """So often a thread comes for more, at least, so that all threads end together."""
+CHEAP_SECONDS = 0.005
+"""Boards that cost no more are counted by one call of the compiled code, others by one each."""
 EXPENSIVE_SECONDS = 0.05
-"""A board that costs more than this is left out, so that Ctrl-C waits for no more than
-TASK_BOARDS of these."""
+"""A board that costs more than this is left out. So whoever is to stop waits for no more than one
+of these, or TASK_BOARDS cheap ones."""
 
 
 def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int], list[int]]:
@@ -60,20 +64,27 @@ class BatchWorker(Worker):
 
     def __call__(self, job: Job) -> float:
         """See ``Worker``."""
-        busy, most = 0.0, EXPENSIVE_SECONDS * 1e9
+        busy = 0.0
         while (task := job.take()) is not None:
             start = time.perf_counter()
             candidates, roots = task.payload
-            results = np.empty((len(roots), RESULTS), np.int64)
-            stages().count_boards(
-                candidates, most, tables(), self.workspace, self.slabs, stages().addresses, results
-            )
+            results = self._counted(candidates, CHEAP_SECONDS)
+            for left in np.flatnonzero(results[:, STATUS] == LEFT).tolist():
+                check_cancelled()
+                results[left] = self._counted(candidates[left : left + 1], EXPENSIVE_SECONDS)[0]
             found = []
             for root, row in zip(roots.tolist(), results.tolist(), strict=True):
-                if row[STATUS] == COUNTED:
-                    found.append((root, ((row[HIGH] << 32) + row[LOW]) * row[FACTOR]))
-                else:
+                if row[STATUS] == LEFT:
                     self.left.append(root)
+                else:
+                    found.append((root, ((row[HIGH] << 32) + row[LOW]) * row[FACTOR]))
             job.report(found)
             busy += time.perf_counter() - start
         return busy
+
+    def _counted(self, candidates: NDArray[np.uint64], most: float) -> NDArray[np.int64]:
+        """What came of boards, int64 (B, RESULTS), none of which may cost more seconds."""
+        results = np.empty((len(candidates), RESULTS), np.int64)
+        where = self.workspace, self.slabs, stages().addresses
+        stages().count_boards(candidates, most * 1e9, tables(), *where, results)
+        return results

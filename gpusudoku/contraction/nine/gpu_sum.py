@@ -82,7 +82,7 @@ class DeviceSum:
         """The sum of pairs[first:last], and how many products were added up, at most."""
         pairs = last - first
         at_once = self._gpu.blocks_at_once(self._kernel, self._threads)
-        parts = -(-BLOCKS_EACH * at_once // pairs)
+        parts = max(1, -(-BLOCKS_EACH * at_once // pairs))  # none would be a sum of 0
         sums = self._gpu.xp.zeros(pairs, np.uint64)
         launch = self._gpu.configured(self._kernel, pairs * parts, self._threads)
         launch(first, parts, *self._arguments, self._gpu.for_kernel(sums))

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from gpusudoku.contraction.nine.quick import QuickOrder
 from gpusudoku.contraction.nine.sum import stages
 from gpusudoku.contraction.nine.tables import tables
-from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.ordered import InOrder
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.boxes import make_boxes
@@ -111,7 +110,7 @@ class Products:
         for _ in range(threads):
             scratch.put(make_strips(text))
 
-        def write(part: _Part, cancel: CancelToken) -> NDArray[np.uint8]:
+        def write(part: _Part) -> NDArray[np.uint8]:
             out = np.empty(part.solutions * width + SPARE, np.uint8)
             strips = scratch.get()
             try:

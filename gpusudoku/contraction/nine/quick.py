@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import accumulate
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +18,15 @@ from numpy.typing import NDArray
 from gpusudoku.contraction.nine.sum import Nine, stages
 from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.jobs.pieces import pieces
+from gpusudoku.jobs.spread import called
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.slabs import Slabs
 from gpusudoku.kernels.contraction.nine.unrank import REMAINDER, Asked, make_relabelling
 from gpusudoku.kernels.contraction.nine.words import make_fitting, make_words
 
-T = TypeVar("T")
-
 CALLS_PER_THREAD = 8
 """Calls into which work is cut for each thread, at least, so that all threads end together."""
-CALL_SECONDS = 0.05
+CALL_SECONDS = 0.02
 """The sum is cut into calls of about this time: an interrupt waits for them."""
 CALL_NUMBERS = 512
 """Numbers that are worth handing to another thread."""
@@ -107,7 +106,7 @@ class QuickOrder:
                 results[first:last] = slabs.results[first:last]
 
         calls = max(CALLS_PER_THREAD * self.threads, int(self.nine.seconds / CALL_SECONDS))
-        self._spread(run, pieces(range(self.nine.tasks), calls))
+        called([partial(run, part) for part in pieces(range(self.nine.tasks), calls)], self.threads)
         return results
 
     @contextmanager
@@ -121,16 +120,6 @@ class QuickOrder:
             yield slabs
         finally:
             self._scratch.put(slabs)
-
-    def _spread(self, run: Callable[[range], None], parts: list[range]) -> None:
-        """Run all parts, on threads if there are several."""
-        if len(parts) < 2 or self.threads < 2:
-            for part in parts:
-                run(part)
-            return
-        with ThreadPoolExecutor(self.threads) as pool:
-            for _ in pool.map(run, parts):
-                pass
 
     def locate(self, numbers: Sequence[int] | NDArray[Any]) -> Place:
         """Where the solutions with these numbers are.
@@ -179,7 +168,7 @@ class QuickOrder:
             stages().write_grids(chosen, place.position[rows], rows, *moved, grids)
 
         most = min(CALLS_PER_THREAD * self.threads, -(-len(order) // CALL_NUMBERS))
-        self._spread(run, pieces(range(len(order)), most))
+        called([partial(run, part) for part in pieces(range(len(order)), most)], self.threads)
         return grids
 
     def cells(self, orbits: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -19,6 +19,7 @@ from gpusudoku.contraction.nine.sweeper import (
     take_room,
 )
 from gpusudoku.contraction.nine.tables import tables
+from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job, Task, Worker
 from gpusudoku.jobs.pieces import pieces
 from gpusudoku.kernels.compiling import ready
@@ -129,6 +130,7 @@ class NineShares:
         summed: list[int] = []
         made: dict[int, int] = {}
         for pivot in self._pivots:
+            check_cancelled()
             self._choose(pivot)
             if work.roles.summed.tolist() == summed:  # the tensors are there
                 work.roles.tensor[:] = [made[line] for line in work.roles.crossing.tolist()]

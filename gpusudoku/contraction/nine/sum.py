@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from functools import cache, partial
 from math import prod
 from typing import Any
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gpusudoku.contraction.nine.gpu_sum import DeviceSum
 from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.jobs.pieces import pieces
+from gpusudoku.jobs.spread import called
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.arrays import A, B, Workspace, make_workspace
 from gpusudoku.kernels.contraction.nine.cpu import NineStages
@@ -93,60 +94,66 @@ class Nine:
         return max(1, (memory - WORKSPACE_BYTES) // SLABS_BYTES)
 
     def prepare(self, threads: int) -> None:
-        """Make the tensors and the pairs."""
+        """Make the tensors and the pairs. What was interrupted is begun anew."""
         if not self.solvable or self._prepared:
             return
-        self._prepared = True
         work, roles = self.workspace, self.workspace.roles
         known = tables(), work.lists, work.numbering, roles
-        with ThreadPoolExecutor(threads) as pool:
-            written = work.operands, work.symmetries, work.orbits
-            pairs = pool.submit(stages().arrange, self._symmetric, *known, *written)
-            self._make_tensors(pool, threads)
-            self.pairs = pairs.result()
+        written = work.operands, work.symmetries, work.orbits
+        arrange = partial(stages().arrange, self._symmetric, *known, *written)
+        [self.pairs] = self.make_tensors(threads, [arrange])
         self.wide = self.wide or not narrow_enough(work.lists, roles, work.tensors)
         if self.wide:
             stages().sum_wide.load()
+        self._prepared = True
 
-    def make_tensors(self, threads: int) -> None:
-        """Make the tensors alone, for the roles that stand in the workspace."""
-        with ThreadPoolExecutor(threads) as pool:
-            self._make_tensors(pool, threads)
+    def make_tensors(self, threads: int, others: Sequence[Callable[[], int]] = ()) -> list[int]:
+        """Write the tensors for the roles that stand in the workspace, each that differs once.
 
-    def _make_tensors(self, pool: ThreadPoolExecutor, threads: int) -> None:
-        """Write the tensors, each of those that differ once."""
-        roles = self.workspace.roles
+        Others are called meanwhile; returns what comes of them.
+        """
+        waiting, results = [*others], list[int]()
         for role in range(3):
-            if roles.tensor[role] == role:
-                self._make_tensor(role, pool, CALLS_PER_THREAD * threads)
+            if self.workspace.roles.tensor[role] != role:
+                continue
+            first, second = self._steps(role, CALLS_PER_THREAD * threads)
+            done = called([*waiting, *first], threads)
+            results += done[: len(waiting)]
+            waiting = []
+            self.workspace.tensors.largest[role] = max(called(second, threads))
+        return results
 
-    def _make_tensor(self, role: int, pool: ThreadPoolExecutor, calls: int) -> None:
-        """Write the tensor of one crossing role; each step takes ``calls`` calls, or fewer."""
+    def _steps(self, role: int, calls: int) -> Iterator[list[Callable[[], int]]]:
+        """What writes the tensor of one crossing role: two steps, of as many calls or fewer."""
         work, roles = self.workspace, self.workspace.roles
-        orthogonal, intermediate = work.orthogonal, work.intermediate
         depth, row = int(roles.depth[role]), int(roles.shape[A, role] * roles.shape[B, role])
         calls = min(calls, depth * row // CALL_ENTRIES)
 
-        def run(stage: Kernel, count: int, *arguments: Any) -> list[Any]:
-            """Call a stage for 0 to ``count``, on threads where that is worth while."""
-            if calls < 2:
-                return [stage(role, 0, count, *arguments)]
-            started = [
-                pool.submit(stage, role, piece.start, piece.stop, *arguments)
-                for piece in pieces(range(count), calls)
+        def cut(stage: Kernel, count: int, *arguments: Any) -> list[Callable[[], int]]:
+            return [
+                partial(stage, role, piece.start, piece.stop, *arguments)
+                for piece in pieces(range(count), max(1, calls))
             ]
-            return [call.result() for call in started]
 
-        stages().list_orthogonal(role, tables(), work.numbering, roles, orthogonal)
-        known = work.lists, work.numbering, roles, orthogonal
-        run(stages().contract_ab, depth, *known, intermediate)
-        largest = run(stages().contract_c, row, roles, orthogonal, intermediate, work.tensors)
-        work.tensors.largest[role] = max(largest)
+        stages().list_orthogonal(role, tables(), work.numbering, roles, work.orthogonal)
+        known = work.lists, work.numbering, roles, work.orthogonal
+        yield cut(stages().contract_ab, depth, *known, work.intermediate)
+        written = roles, work.orthogonal, work.intermediate, work.tensors
+        yield cut(stages().contract_c, row, *written)
 
     @property
     def tasks(self) -> int:
         """Tasks are runs of pairs, sorted by their first partition."""
         return min(self.pairs, TASKS)
+
+    def widened(self) -> Nine | None:
+        """See ``Contraction``: with slabs of 32 bits."""
+        if self.wide or not self.pairs:
+            return None
+        wide = copy(self)
+        wide.wide = True
+        stages().sum_wide.load()
+        return wide
 
     def pairs_of(self, tasks: range) -> tuple[int, int]:
         """The first pair of some consecutive tasks, and the one after their last."""

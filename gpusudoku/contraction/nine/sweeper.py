@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.contraction.nine.share_sums import exact, in_box
 from gpusudoku.contraction.nine.tables import tables
+from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.kernels.contraction.nine.arrays import P, make_workspace
 from gpusudoku.kernels.contraction.nine.cpu_shares import ShareStages
 from gpusudoku.kernels.contraction.nine.environments import make_found
@@ -106,6 +107,7 @@ class Sweeper:
         tensors = self._workspace.tensors
         state[FIRST], state[LAST], state[USED] = pairs.start, pairs.stop, 0
         while state[FIRST] < state[LAST]:
+            check_cancelled()
             sweep(*self._turn, tensors, self._environment, self.slabs, self.ledger)
             if state[FIRST] < state[LAST]:
                 yield from self.flush()
@@ -118,6 +120,7 @@ class Sweeper:
         factor = prod(work.lists.divisor.tolist())
         known = tables(), work.numbering, self._naming, turn.roles, turn.pivot
         for summed in range(3):
+            check_cancelled()
             share_stages().collect(summed, *known, self._environment, self._found)
             lines = int(turn.roles.crossing[P]), int(turn.roles.summed[summed])
             yield in_box(*lines, exact(self._found, factor))

@@ -37,8 +37,10 @@ def contracted(board: Board, **how: bool) -> int:
 def summed(nine: Nine, engine: Engine) -> tuple[int, int]:
     """The count by an engine, and the number of products that it added up."""
     job = Job(1)
-    products = engine.contract(nine, None, job, 1 << 30)
-    return job.counts[0], products
+    nine.prepare(engine.threads)
+    tasks = [range(nine.tasks)] if nine.tasks else []
+    tally = engine.contract(nine, tasks, job, 1 << 30, [])
+    return job.counts[0], tally.products
 
 
 def multiplied(nine: Nine, times: int) -> Nine:

@@ -1,0 +1,252 @@
+"""Every call can be cancelled, at any moment: no thread works then, and nothing is half made."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpusudoku
+from gpusudoku import Cancelled, CancelToken, Interrupted
+from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.listing import Solutions, solutions
+from gpusudoku.streaming import Stream
+from tests import naive
+from tests.boards import puzzle
+from tests.jobs.test_job import wait_until
+from tests.orders.short import short_lists
+
+BOARD = puzzle("2x3", 8, 0)
+SOLUTIONS = [*naive.solutions(BOARD)]
+NUMBER = len(SOLUTIONS)
+NINE = puzzle("3x3", 28, 1)
+EASY = [puzzle("2x3", 16, seed) for seed in range(6)]
+MOST_TIMES = 25
+"""Of moments that are tried; their distances grow."""
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "search": lambda **given: gpusudoku.count(BOARD, method="search", **given).count,
+    "contraction": lambda **given: gpusudoku.count(BOARD, method="contraction", **given).count,
+    "count": lambda **given: gpusudoku.count(NINE, method="contraction", **given).count,
+    "solve": lambda **given: gpusudoku.solve(BOARD, **given).unique,
+    "count_many": lambda **given: gpusudoku.count_many(EASY, **given).numbers().tolist(),
+    "each": lambda **given: [each.count for each in gpusudoku.count_many(EASY, **given)],
+    "contractions": lambda **given: (
+        gpusudoku.count_many([NINE] * 20, method="contraction", **given).numbers().tolist()
+    ),
+    "solve_many": lambda **given: gpusudoku.solve_many(EASY, **given).numbers().tolist(),
+}
+ASKED: dict[str, Callable[[Solutions], Any]] = {
+    "count": lambda found: found.count,
+    "any": bool,
+    "length": lambda found: len(found[2:]),
+    "index": lambda found: found[NUMBER // 2].cells.tolist(),
+    "from the end": lambda found: found[-1].cells.tolist(),
+    "rank": lambda found: found.rank(np.array(SOLUTIONS[NUMBER // 3])),
+    "steps": lambda found: np.asarray(found[3:90:7]).tolist(),
+    "boards": lambda found: [each.cells.tolist() for each in found[5:70]],
+    "shares": lambda found: found.shares().tolist(),
+    "sample": lambda found: found.sample(40, seed=1).tolist(),
+    "blocks": lambda found: np.concatenate([*found.blocks()]).tolist(),
+    "lines": lambda found: b"".join(found.lines()),
+}
+
+
+class Countdown(CancelToken):
+    """Is cancelled when somebody asks for the so-many-th time whether it is."""
+
+    def __init__(self, asks: int) -> None:
+        super().__init__()
+        self._left = asks
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether that was asked often enough."""
+        self._left -= 1
+        if self._left < 0 and not self._cancelled:
+            self.cancel()
+        return self._cancelled
+
+
+def moments() -> Iterator[Countdown]:
+    """Tokens that are cancelled at once, a little later, and so on, until one is not any more."""
+    asks = 0
+    for _ in range(MOST_TIMES):
+        token = Countdown(asks)
+        yield token
+        if token._left >= 0:
+            return
+        asks += 1 + asks // 2
+
+
+def no_more_threads(than: int) -> None:
+    """Wait until those that work have ended: soon, unless the machine does much else."""
+    wait_until(lambda: threading.active_count() <= than)
+
+
+@pytest.fixture(autouse=True)
+def quick(uncompiled: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches that need no compiling, and lists so short that all ways are taken."""
+    short_lists(monkeypatch)
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_calls(name: str, jobs: int) -> None:
+    """With one engine, which remains as good as before."""
+    engine, before = CpuEngine(jobs), threading.active_count()
+    expected, cancelled = CALLS[name](engine=engine), 0
+    for token in moments():
+        try:
+            assert CALLS[name](engine=engine, cancel=token) == expected
+        except Cancelled:
+            cancelled += 1
+        no_more_threads(before)
+    assert cancelled > 0
+    assert CALLS[name](engine=engine) == expected
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_what_is_asked_of_solutions(name: str) -> None:
+    """One object is asked again and again, and another without ever being disturbed."""
+    before, cancelled = threading.active_count(), 0
+    found = solutions(BOARD, device="cpu", jobs=2)
+    expected = ASKED[name](solutions(BOARD, device="cpu", jobs=2))
+    for token in moments():
+        found.cancel = token
+        try:
+            assert ASKED[name](found) == expected
+        except Cancelled:
+            cancelled += 1
+        no_more_threads(before)
+    assert cancelled > 0
+    found.cancel = None
+    assert ASKED[name](found) == expected
+
+
+@pytest.mark.parametrize("name", ["index", "rank", "shares", "sample", "boards"])
+def test_of_solutions_of_9x9_boards(name: str) -> None:
+    asked: dict[str, Callable[[Solutions], Any]] = {
+        **ASKED,
+        "index": lambda found: found[found.count // 2].cells.tolist(),
+        "rank": lambda found: found.rank(found[found.count // 3]),
+    }
+    found, fresh = (solutions(NINE, device="cpu", jobs=2) for _ in range(2))
+    expected, cancelled = asked[name](fresh), 0
+    for token in moments():
+        try:
+            with token:
+                assert asked[name](found) == expected
+        except Cancelled:
+            cancelled += 1
+    assert cancelled > 0
+    assert asked[name](found) == expected
+
+
+def test_a_check_that_is_cancelled_is_no_check_that_takes_too_long() -> None:
+    result = gpusudoku.count(BOARD, method="search", device="cpu", jobs=1)
+    expected = gpusudoku.cross_check(result, device="cpu", jobs=1)
+    assert expected is not None
+    for token in moments():
+        try:
+            assert gpusudoku.cross_check(result, device="cpu", jobs=1, cancel=token) == expected
+        except Cancelled:
+            continue
+
+
+def test_a_cancelled_token_lets_nothing_begin() -> None:
+    token = CancelToken()
+    token.cancel()
+    found = solutions(BOARD, device="cpu", cancel=token)
+    for call in CALLS.values():
+        with pytest.raises(Cancelled):
+            call(device="cpu", cancel=token)
+    for ask in ASKED.values():
+        with pytest.raises(Cancelled):
+            ask(found)
+    with pytest.raises(Interrupted):
+        found[2:5].rank(SOLUTIONS[3])
+
+
+def test_one_token_stops_several_calls_in_several_threads() -> None:
+    token, errors, begun = CancelToken(), [], threading.Barrier(4)
+    hard = gpusudoku.parse("." * 256)
+
+    def work() -> None:
+        with token:
+            begun.wait()
+            try:
+                gpusudoku.count(hard, method="search", device="cpu", jobs=1)
+            except Cancelled as error:
+                errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    begun.wait()
+    token.cancel()
+    for thread in threads:
+        thread.join(50)
+    assert len(errors) == 3
+
+
+def test_results_that_were_taken_before_remain() -> None:
+    token = CancelToken()
+    results = gpusudoku.count_many([BOARD] * 20, device="cpu", cancel=token)
+    first = next(results)
+    token.cancel()
+    assert first.count == NUMBER
+    with pytest.raises(Cancelled):
+        next(results)
+
+
+def test_whoever_takes_results_is_not_stopped_by_their_token() -> None:
+    """Between them, as in the loop around: the token is that of the work alone."""
+    token = CancelToken()
+    found = solutions(BOARD, device="cpu", cancel=token)
+    boards = iter(found)
+    next(boards)
+    token.cancel()
+    assert gpusudoku.count(BOARD, device="cpu").count == NUMBER
+    with pytest.raises(Cancelled):
+        next(boards)
+
+
+def test_a_stream_that_nobody_reads_ends_with_its_token() -> None:
+    before, token = threading.active_count(), CancelToken()
+    empty = gpusudoku.parse("." * 81)
+    with token:
+        stream = Stream(empty, engine=CpuEngine(2))
+    with closing(stream):
+        next(stream)
+        token.cancel()
+        no_more_threads(before)
+        with pytest.raises(Cancelled):
+            list(stream)
+
+
+def test_who_waits_for_another_thread_can_be_cancelled() -> None:
+    """Both ask the same solutions, and one works out what both want."""
+    found = solutions(BOARD, device="cpu", jobs=1)
+    waiting, token, errors = threading.Event(), CancelToken(), []
+
+    def ask() -> None:
+        waiting.set()
+        try:
+            with token:
+                bool(found)
+        except Cancelled as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=ask)
+    with found._orders._lock:
+        thread.start()
+        assert waiting.wait(50)
+        token.cancel()
+        thread.join(50)
+    assert len(errors) == 1
+    assert found.count == NUMBER
