@@ -11,7 +11,7 @@ from math import inf
 from numbers import Integral
 from typing import ParamSpec, TypedDict, TypeVar
 
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, described
 from gpusudoku.search.techniques import DEFAULT, parse_techniques
 
 DEVICES = ("auto", "cpu", "cuda")
@@ -102,24 +102,30 @@ class Options:
     def __post_init__(self) -> None:
         self._check_types()
         if self.device not in DEVICES:
-            raise InputError(f"device {self.device!r}: expected {', '.join(DEVICES)}")
+            raise InputError(f"device {described(self.device)}: expected {', '.join(DEVICES)}")
         if self.method not in METHODS:
-            raise InputError(f"method {self.method!r}: expected {', '.join(METHODS)}")
+            raise InputError(f"method {described(self.method)}: expected {', '.join(METHODS)}")
         if self.memory < LEAST_MEMORY:
             least = f"{LEAST_MEMORY >> 20} MiB"
-            raise InputError(f"memory {self.memory} bytes: at least {least} are needed")
+            raise InputError(f"memory {described(self.memory)} bytes: at least {least} are needed")
         if self.strategy not in STRATEGIES:
-            raise InputError(f"strategy {self.strategy!r}: expected {', '.join(STRATEGIES)}")
+            raise InputError(
+                f"strategy {described(self.strategy)}: expected {', '.join(STRATEGIES)}"
+            )
         if self.jobs is not None and not 1 <= self.jobs <= MOST_JOBS:
-            raise InputError(f"jobs {self.jobs}: expected from 1 to {MOST_JOBS}")
+            raise InputError(f"jobs {described(self.jobs)}: expected from 1 to {MOST_JOBS}")
         if self.gpus is not None and self.device == "cpu":
             raise InputError("GPUs are chosen, but the device is cpu")
         if self.limit is not None and self.limit < 1:
-            raise InputError(f"limit {self.limit}: at least 1 is needed")
+            raise InputError(f"limit {described(self.limit)}: at least 1 is needed")
         if self.cutoff is not None and not 1 <= self.cutoff < inf:
-            raise InputError(f"cutoff {self.cutoff}: a finite number from 1 up is needed")
+            raise InputError(
+                f"cutoff {described(self.cutoff)}: a finite number from 1 up is needed"
+            )
         if self.cutoff_by not in CUTOFFS_BY:
-            raise InputError(f"cutoff by {self.cutoff_by!r}: expected {', '.join(CUTOFFS_BY)}")
+            raise InputError(
+                f"cutoff by {described(self.cutoff_by)}: expected {', '.join(CUTOFFS_BY)}"
+            )
         parse_techniques(self.propagate)
 
     def _check_types(self) -> None:
@@ -128,17 +134,21 @@ class Options:
             value = getattr(self, name)
             if not (is_integer(value) or (value is None and name != "memory")):
                 of_what = ", the number of bytes" if name == "memory" else ""
-                raise InputError(f"{name} {value!r}: expected an integer{of_what}")
+                raise InputError(f"{name} {described(value)}: expected an integer{of_what}")
         number = is_integer(self.cutoff) or isinstance(self.cutoff, float)
         if not (number or self.cutoff is None):
-            raise InputError(f"cutoff {self.cutoff!r}: expected a number")
+            raise InputError(f"cutoff {described(self.cutoff)}: expected a number")
         if not isinstance(self.propagate, str):
-            raise InputError(f"propagate {self.propagate!r}: expected names, separated by commas")
+            raise InputError(
+                f"propagate {described(self.propagate)}: expected names, separated by commas"
+            )
         gpus = self.gpus
         if gpus is not None and not (
             isinstance(gpus, tuple) and gpus and all(is_integer(gpu) and gpu >= 0 for gpu in gpus)
         ):
-            raise InputError(f"gpus {gpus!r}: expected the numbers of GPUs, such as (0, 1)")
+            raise InputError(
+                f"gpus {described(gpus)}: expected the numbers of GPUs, such as (0, 1)"
+            )
 
 
 def takes_options(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.drawing import draw
+from gpusudoku.jobs.cancel import CancelToken, cancelling_of, check_cancelled
 
 One = TypeVar("One", covariant=True)
 Blocks = TypeVar("Blocks", bound="Block[Any]")
@@ -244,11 +245,14 @@ class Results(Generic[Blocks, One]):
     """An iterator over the results of many boards, in their order.
 
     Boards are worked on in blocks, and an object for a board is made only when it is asked for:
-    ``blocks`` and ``numbers`` make none. ``close`` stops the work on boards that nobody asked for.
+    ``blocks`` and ``numbers`` make none. ``close`` stops the work on boards that nobody asked for,
+    and so does the token that the call was given.
     """
 
-    def __init__(self, blocks: Generator[Blocks, None, None]) -> None:
-        self._blocks = blocks
+    def __init__(
+        self, blocks: Generator[Blocks, None, None], cancel: CancelToken | None = None
+    ) -> None:
+        self._blocks, self._cancel = cancelling_of(cancel, blocks), cancel
         self._block: Blocks | None = None
         self._objects: Iterator[One] = iter(())
         self._taken = 0
@@ -257,6 +261,7 @@ class Results(Generic[Blocks, One]):
         return self
 
     def __next__(self) -> One:
+        check_cancelled(self._cancel)
         while True:
             for one in self._objects:
                 self._taken += 1

@@ -8,7 +8,7 @@ together, however uneven the tree is. Contractions run in ``cpu_contraction``.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.cpu_contraction import contract_on_threads
-from gpusudoku.engines.engine import Tally
+from gpusudoku.engines.engine import Sums, Tally
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Progress, Task, Worker
 from gpusudoku.jobs.pace import Cost
@@ -54,6 +54,9 @@ PYTHON_SECONDS = 1e-4
 
 ROOM_BYTES = 1 << 20
 """The size of a worker's buffer for solutions."""
+
+Runs = tuple[NDArray[Any], NDArray[Any]]
+"""Two arrays that are meant as one, the first before the second."""
 
 
 class CpuEngine:
@@ -93,21 +96,20 @@ class CpuEngine:
             job.run_here(tasks, work)
         else:
             job.run(tasks, [work] * self.workers, progress)
-        tallies = np.array([worker.stack.tally for worker in made]).reshape(-1, TALLIES)
-        nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
-        return Tally(nodes, guesses, int(tallies[:, DEEPEST].max(initial=0)))
+        return tally_of(made)
 
     def contract(
         self,
         contraction: Contraction,
-        tasks: range | None,
+        tasks: Sequence[range],
         job: Job,
         memory: int,
+        sums: Sums,
         progress: Callable[[Progress], None] | None = None,
-    ) -> int:
+    ) -> Tally:
         """Run the job on all threads that the memory allows; see ``Engine``."""
         threads = min(self.workers, contraction.most_threads(memory))
-        return contract_on_threads(contraction, tasks, job, threads, progress)
+        return contract_on_threads(contraction, tasks, job, threads, sums, progress)
 
 
 class SearchWorker(Worker):
@@ -145,7 +147,7 @@ class SearchWorker(Worker):
         work = Work(boards, task.payload.roots, np.zeros(1, np.int64))
         done = 0
         self.stack.state[:] = -1
-        while not job.stopped:
+        while True:
             self._call(work, job)
             taken = min(int(work.cursor[0]), len(work.boards))
             left = int(self.stack.state[TOP]) + 1
@@ -156,6 +158,9 @@ class SearchWorker(Worker):
             task.weight -= weight
             done = finished
             if taken == len(work.boards) and left == 0:
+                return
+            if job.ending:
+                self._leave(task, work, taken, job)
                 return
             if left + 3 * self.search.lanes > len(self.stack.boards):
                 self._grow()
@@ -205,18 +210,36 @@ class SearchWorker(Worker):
         Those that were split most come first: so a search goes on to the bottom of its tree, where
         the solutions are, and on a large board does not begin again at the top each time.
         """
-        left = slice(int(self.stack.state[TOP]) + 1)
-        boards = self.search.boards_of(self.stack.boards[left])[::-1], work.boards[taken:]
-        roots = self.stack.roots[left][::-1], work.roots[taken:]
-        self.stack.state[:] = -1
+        boards, roots = self._rest(work, taken)
         hands = [(dealt(boards, hand, parts), dealt(roots, hand, parts)) for hand in range(parts)]
         layout, weight = task.payload.layout, task.weight / sum(map(len, boards))
         job.share(Task(Frontier(layout, *hand), weight * len(hand[1])) for hand in hands[1:])
         task.weight = weight * len(hands[0][1])
         return Work(*hands[0], np.zeros(1, np.int64))
 
+    def _leave(self, task: Task, work: Work, taken: int, job: Job) -> None:
+        """Hand back all boards that are left."""
+        boards, roots = self._rest(work, taken)
+        left = Frontier(task.payload.layout, dealt(boards, 0, 1), dealt(roots, 0, 1))
+        job.leave(Task(left, task.weight))
 
-def dealt(runs: tuple[NDArray[Any], NDArray[Any]], hand: int, hands: int) -> NDArray[Any]:
+    def _rest(self, work: Work, taken: int) -> tuple[Runs, Runs]:
+        """The boards that are left and their roots, in two runs each, taken from the stack."""
+        left = slice(int(self.stack.state[TOP]) + 1)
+        self.stack.state[:] = -1
+        stacked = self.search.boards_of(self.stack.boards[left])[::-1]
+        boards = stacked, work.boards[taken:]
+        return boards, (self.stack.roots[left][::-1], work.roots[taken:])
+
+
+def tally_of(workers: Sequence[SearchWorker]) -> Tally:
+    """What workers did, added up."""
+    tallies = np.array([worker.stack.tally for worker in workers]).reshape(-1, TALLIES)
+    nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
+    return Tally(nodes, guesses, int(tallies[:, DEEPEST].max(initial=0)))
+
+
+def dealt(runs: Runs, hand: int, hands: int) -> NDArray[Any]:
     """Every so many-th item of two runs, one after the other, from a hand's first on."""
     first, second = runs
     return np.concatenate([first[hand::hands], second[(hand - len(first)) % hands :: hands]])

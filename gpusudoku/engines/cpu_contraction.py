@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gpusudoku.contraction.protocol import Contraction
+from gpusudoku.engines.engine import Sums, Tally
 from gpusudoku.jobs.job import Job, Progress, Task, Worker
 from gpusudoku.jobs.pieces import pieces
 
@@ -18,30 +19,37 @@ TASK_SECONDS = 0.05
 
 def contract_on_threads(
     contraction: Contraction,
-    tasks: range | None,
+    tasks: Sequence[range],
     job: Job,
     threads: int,
+    sums: Sums,
     progress: Callable[[Progress], None] | None = None,
-) -> int:
+) -> Tally:
     """Run the job on CPU threads; see ``Engine.contract``."""
-    contraction.prepare(threads)
-    workers = [SumWorker(contraction) for _ in range(threads)]
-    groups = max(TASKS_PER_WORKER * threads, int(contraction.seconds / TASK_SECONDS))
-    tasks = range(contraction.tasks) if tasks is None else tasks
+    workers = [SumWorker(contraction, sums) for _ in range(threads)]
+    number = sum(map(len, tasks))
+    seconds = contraction.seconds * number / max(1, contraction.tasks)
+    groups = max(TASKS_PER_WORKER * threads, int(seconds / TASK_SECONDS))
     job.run(grouped(tasks, groups), workers, progress)
-    return sum(worker.products for worker in workers)
+    return Tally(products=sum(worker.products for worker in workers))
 
 
-def grouped(tasks: range, groups: int) -> list[Task]:
-    """Numbered tasks in at most ``groups`` groups: ranges of nearly the same size."""
-    return [Task(piece, len(piece) / len(tasks)) for piece in pieces(tasks, groups)]
+def grouped(tasks: Sequence[range], groups: int) -> list[Task]:
+    """Numbered tasks in about so many groups: ranges of nearly the same size."""
+    number = sum(map(len, tasks))
+    return [
+        Task(piece, len(piece) / number)
+        for run in tasks
+        for piece in pieces(run, -(-groups * len(run) // number))
+    ]
 
 
 class SumWorker(Worker):
     """One thread that sums tasks in memory of its own."""
 
-    def __init__(self, contraction: Contraction) -> None:
+    def __init__(self, contraction: Contraction, sums: Sums) -> None:
         self.contraction, self.products = contraction, 0
+        self._sums = sums
         self._scratch: Any = None
 
     def __call__(self, job: Job) -> float:
@@ -49,12 +57,20 @@ class SumWorker(Worker):
         busy = 0.0
         while (task := job.take()) is not None:
             start = time.perf_counter()
-            value, products = self.sum(task.payload, job)
-            if not job.stopped:
-                job.report([(0, value * self.contraction.factor)], task.weight)
-                self.products += products
+            self.do(task, job)
             busy += time.perf_counter() - start
         return busy
+
+    def do(self, task: Task, job: Job) -> None:
+        """Sum a task, and report it."""
+        value, products = self.sum(task.payload, job)
+        if job.stopped:  # the sum may be cut short
+            job.leave(task)
+            return
+        value *= self.contraction.factor
+        job.report([(0, value)], task.weight)
+        self._sums.append((task.payload, value))
+        self.products += products
 
     def sum(self, tasks: range, job: Job) -> tuple[int, int]:
         """The sum of some tasks, and how many products were added up."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,6 +22,19 @@ class Tally:
     """Boards split in two, each of which makes one more partial board."""
     deepest: int = 0
     """The most boards that waited on one stack."""
+    products: int = 0
+    """Products of a contraction that were added up."""
+
+    def add(self, other: Tally) -> None:
+        """Take in what was done besides."""
+        self.nodes += other.nodes
+        self.guesses += other.guesses
+        self.deepest = max(self.deepest, other.deepest)
+        self.products += other.products
+
+
+Sums = list[tuple[range, int]]
+"""Runs of a contraction's tasks, and the sum of each."""
 
 
 class Engine(Protocol):
@@ -29,8 +42,6 @@ class Engine(Protocol):
 
     name: str
     """``cpu`` or ``cuda``."""
-    workers: int
-    """How many workers run at once."""
     threads: int
     """How many CPU threads do what the device has no kernel for."""
     most_boards: int
@@ -38,6 +49,10 @@ class Engine(Protocol):
     side_by_side: int
     """How many such blocks it searches at a time, each in the thread that runs a plan of it with
     ``CpuEngine(1)``; 1 if they are searched one after the other."""
+
+    @property
+    def workers(self) -> int:
+        """How many workers run at once: GPUs may be lost."""
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         """Compile, so that ``explore`` only explores; returns how many boards keep it busy."""
@@ -49,17 +64,22 @@ class Engine(Protocol):
         job: Job,
         progress: Callable[[Progress], None] | None = None,
     ) -> Tally:
-        """Run the job: count, or list, the solutions of all boards of the frontier."""
+        """Run the job: count, or list, the solutions of all boards of the frontier.
+
+        What is left of it if it ends early are boards, as ``Frontier``.
+        """
 
     def contract(
         self,
         contraction: Contraction,
-        tasks: range | None,
+        tasks: Sequence[range],
         job: Job,
         memory: int,
+        sums: Sums,
         progress: Callable[[Progress], None] | None = None,
-    ) -> int:
-        """Run the job: some tasks of a contraction (None: all), in ``memory`` bytes.
+    ) -> Tally:
+        """Run the job: some tasks of a contraction that is prepared, in ``memory`` bytes.
 
-        Returns how many products were added up.
+        ``sums`` gets those of all runs of tasks that were summed, also if the job is interrupted.
+        What is left of the job if it ends early are runs of tasks, ``range``.
         """

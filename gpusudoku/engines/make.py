@@ -13,7 +13,8 @@ from gpusudoku.options import Options
 def make_engine(options: Options, fallback: Callable[[DeviceError], None] | None = None) -> Engine:
     """Make the engine that the options ask for.
 
-    ``fallback`` is told why, where ``auto`` finds a GPU but cannot use it and takes the CPU.
+    ``fallback`` is told why, where ``auto`` finds a GPU but cannot use it and takes the CPU; and
+    later, if a GPU is lost while it counts: by default that is a RuntimeWarning.
 
     Raises
     ------
@@ -31,7 +32,7 @@ def make_engine(options: Options, fallback: Callable[[DeviceError], None] | None
         from gpusudoku.engines.cuda.engine import CudaEngine
 
         try:
-            return CudaEngine(options.gpus)
+            return CudaEngine(options.gpus, on_loss=fallback)
         except DeviceError as error:
             if not auto:
                 raise

@@ -20,7 +20,6 @@ from gpusudoku.contraction.nine.batch import contract_cheap
 from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
-from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import FEW_SOLUTIONS, only_searches
 from gpusudoku.planning.plan import Outcome
@@ -57,43 +56,41 @@ def count_block(
     options: Options,
     engine: Engine,
     one: CountsOne | None = None,
-    cancel: CancelToken | None = None,
+    alone: bool = False,
 ) -> Generator[Counts | Later[Counts], None, None]:
     """Count boards of one geometry; those that take long one by one, as they are asked for.
 
-    With a token only the thread that calls works on them, and leaves the rest for later.
+    If the thread that calls is to work on them alone, it leaves those for later.
     """
     one = one or (lambda board, chosen: count_board(board[0], chosen, engine))
     if options.method == "contraction":
         for index, count in enumerate(_contracted(block, options, engine, one)):
             yield Counts.of(block.part(index, index + 1), count, options.limit)
     elif options.limit is not None and options.limit <= FEW_SOLUTIONS:
-        found = search_block(block, options, engine, cancel)
+        found = search_block(block, options, _by(engine, alone))
         yield counts_of(block, found, options, engine)
     else:
         few = FEW_SOLUTIONS if options.method == "search" else SEARCHED_SOLUTIONS
-        searched = search_block(block, replace(options, limit=few), engine, cancel)
+        searched = search_block(block, replace(options, limit=few), _by(engine, alone))
         many = searched.numbers >= few
         rest = _mixed(block, searched, many, options, engine, one)
-        if cancel is not None and many.any():
+        if alone and many.any():
             yield Later(rest)
         else:
             yield from rest
 
 
-def search_block(
-    block: Batch, options: Options, engine: Engine, cancel: CancelToken | None = None
-) -> Outcome[SearchStats]:
-    """Search all boards of a block as one frontier; with a token in this thread alone."""
-    return SearchPlan(Frontier.of(block), options).run(_by(engine, cancel), cancel=cancel)
+def search_block(block: Batch, options: Options, engine: Engine) -> Outcome[SearchStats]:
+    """Search all boards of a block as one frontier."""
+    return SearchPlan(Frontier.of(block), options).run(engine)
 
 
 def find_solutions(
-    block: Batch, options: Options, engine: Engine, cancel: CancelToken | None = None
+    block: Batch, options: Options, engine: Engine, *, alone: bool = False
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], SearchStats]:
     """Search the boards of a block together, up to a limit that is set or a little beyond.
 
-    With a token only the thread that calls works on them.
+    All threads of the engine do, or the one that calls alone.
 
     Returns
     -------
@@ -105,17 +102,15 @@ def find_solutions(
     ]
     plan = SearchPlan(Frontier.of(block), options)
     stats = plan.run(
-        _by(engine, cancel),
-        on_solutions=lambda *solutions: found.append(solutions),
-        cancel=cancel,
+        _by(engine, alone), on_solutions=lambda *solutions: found.append(solutions)
     ).stats
     rows, roots = zip(*found, strict=True)
     return np.concatenate(rows), np.concatenate(roots), stats
 
 
-def _by(engine: Engine, cancel: CancelToken | None) -> Engine:
-    """The engine, or with a token the thread that calls alone."""
-    return engine if cancel is None else CpuEngine(1)
+def _by(engine: Engine, alone: bool) -> Engine:
+    """The engine, or the thread that calls alone."""
+    return CpuEngine(1) if alone else engine
 
 
 def _mixed(

@@ -12,8 +12,8 @@ from functools import partial
 from math import inf
 
 from gpusudoku.board.board import Board
+from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.contraction.prepare import NINE, contraction_kernels, contraction_of
-from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.jobs.cores import usable_cores
@@ -22,9 +22,10 @@ from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.options import Options
 from gpusudoku.planning.contraction import ContractionPlan
+from gpusudoku.planning.hybrid import HybridPlan
 from gpusudoku.planning.patience import Patience
 from gpusudoku.planning.plan import Plan
-from gpusudoku.planning.search import SearchPlan, search_kernels
+from gpusudoku.planning.search import TASKS, SearchPlan, search_kernels
 from gpusudoku.results import Estimates
 from gpusudoku.search.frontier import Frontier
 
@@ -37,6 +38,10 @@ SEARCHED_CLUES = 15
 is chosen. Others are likely to be searched."""
 PATIENCE = {True: Patience("contraction-nine"), False: Patience("contraction-general")}
 """With searches, until compiling the contraction of 9x9 boards, or of others, has paid off."""
+TASKS_PER_PART = 8
+"""Tasks of a search for each part of it: parts take nearly the same time, and none is empty."""
+MOST_TASKS = 1 << 16
+"""Tasks of a search, at most: more parts than that would only be empty."""
 NOT_COMPILED = "not looked at: to compile it would take longer than the search"
 
 
@@ -77,27 +82,78 @@ def choose(
         ready(searched if searches or _looks_searchable(board, options) else contracted)
     roots = Frontier.of([board])
     if options.method == "contraction":
-        contraction = _contraction(board, roots, options, worth, looking)
-        return ContractionPlan(contraction, options.memory, _estimates(contraction))
+        return _contraction(board, roots, options, worth, looking)
     search = SearchPlan(roots, options)
-    if searches:
-        return search
-    search.estimates = Estimates(seconds := search.seconds)
-    if seconds < SHORT_SECONDS:
+    if searches or _is_short(search):
         return search
     threads = usable_cores() if engine is None else engine.threads
-    waiting = seconds / threads + compiling_seconds(searched)
+    waiting = search.seconds / threads + compiling_seconds(searched)
     if waiting + patience.seconds <= compiling_seconds(contracted):
-        patience.add(seconds / threads)
+        patience.add(search.seconds / threads)
         return _instead(search, NOT_COMPILED)
     ready(contracted)
+    return _cheaper(board, roots, search, options, (worth, waiting * threads), looking)
+
+
+def choose_alike(
+    board: Board,
+    options: Options,
+    parts: int = 1,
+    looking: Callable[[float], None] | None = None,
+) -> Plan:
+    """Make the same plan as any other machine would, whatever is compiled there.
+
+    Parameters
+    ----------
+    board, options, looking
+        As for ``choose``.
+    parts
+        Into how many parts the tasks are to be divided. There are as many tasks as are worth while.
+
+    Raises
+    ------
+    InputError, TooExpensive
+        As ``choose`` does.
+    """
+    roots = Frontier.of([board])
+    if options.method == "contraction":
+        return _contraction(board, roots, options, inf, looking)
+    tasks = min(max(TASKS, TASKS_PER_PART * parts), MOST_TASKS)
+    search = SearchPlan(roots, options, least_tasks=tasks)
+    if only_searches(options) or board.given_candidates is not None or _is_short(search):
+        return search
+    return _cheaper(board, roots, search, options, (inf, search.seconds), looking)
+
+
+def _is_short(search: SearchPlan) -> bool:
+    """Estimate a search; whether it is not worth looking for anything else."""
+    search.estimates = Estimates(search.seconds)
+    return search.seconds < SHORT_SECONDS
+
+
+def _cheaper(
+    board: Board,
+    roots: Frontier,
+    search: SearchPlan,
+    options: Options,
+    worth: tuple[float, float],
+    looking: Callable[[float], None] | None,
+) -> Plan:
+    """The search or a contraction, whichever takes less.
+
+    ``worth`` is how many seconds the caller would wait, and how many the search takes on one core,
+    to which compiling may be added.
+    """
     try:
-        contraction = _contraction(board, roots, options, min(worth, seconds), looking)
+        contraction = _contraction(board, roots, options, min(worth[0], search.seconds), looking)
     except TooExpensive as error:
         return _instead(search, str(error))
-    search.estimates = replace(_estimates(contraction), search_seconds=seconds)
-    if contraction is None or contraction.seconds / threads < waiting:
-        return ContractionPlan(contraction, options.memory, search.estimates)
+    if contraction.seconds < worth[1]:
+        contraction.estimates = replace(
+            contraction.estimates, search_seconds=search.estimates.search_seconds
+        )
+        return contraction
+    search.estimates = replace(search.estimates, contraction_seconds=contraction.seconds)
     return search
 
 
@@ -130,14 +186,18 @@ def _contraction(
     options: Options,
     worth: float,
     looking: Callable[[float], None] | None,
-) -> Contraction | None:
+) -> ContractionPlan | HybridPlan:
+    """The plan of the cheapest contraction."""
     if board.given_candidates is not None:
         raise InputError(
             "a contraction counts boards of clues; this one carries candidates: use method search"
         )
     on_long = None if looking is None else partial(looking, worth)
-    return contraction_of(board, roots, options.memory, worth, on_long)
-
-
-def _estimates(contraction: Contraction | None) -> Estimates:
-    return Estimates(contraction_seconds=None if contraction is None else contraction.seconds)
+    memory = options.memory
+    contraction = contraction_of(board, roots, memory, worth, on_long)
+    if contraction is None:
+        return ContractionPlan(None, memory, Estimates())
+    estimates = Estimates(contraction_seconds=contraction.seconds)
+    if isinstance(contraction, Parts):
+        return HybridPlan(contraction, memory, estimates)
+    return ContractionPlan(contraction, memory, estimates)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from math import inf
 
 from gpusudoku.contraction.protocol import Contraction
-from gpusudoku.engines.engine import Engine
+from gpusudoku.engines.engine import Engine, Sums, Tally
 from gpusudoku.errors import Interrupted
-from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Progress
-from gpusudoku.planning.plan import Outcome, check_tasks
+from gpusudoku.planning.plan import Outcome
+from gpusudoku.planning.portion import Found, Portion, Step
+from gpusudoku.planning.stepping import Watch, check_portion, run_of_tasks
 from gpusudoku.results import ContractionStats, Estimates
 
 
 class ContractionPlan:
-    """The contraction of one board; see ``Plan``.
+    """The contraction of one board; see ``Plan``. What is left of it are always whole tasks.
 
     Parameters
     ----------
@@ -42,30 +45,73 @@ class ContractionPlan:
         """See ``Plan``."""
         if self._contraction is None:
             return 0
-        self._contraction.prepare(1)
+        self._contraction.prepare(usable_cores())
         return self._contraction.tasks
+
+    def part(self, number: int, parts: int) -> Portion:
+        """See ``Plan``: tasks that follow each other, as their lists lie in memory."""
+        return run_of_tasks(self.tasks(), number, parts)
+
+    def widened(self) -> ContractionPlan | None:
+        """The same, summed in wider numbers, as a check; None if it is already."""
+        wide = None if self._contraction is None else self._contraction.widened()
+        return None if wide is None else ContractionPlan(wide, self._memory, self.estimates)
+
+    def board_of(self, task: int) -> None:
+        """See ``Plan``: its terms are those of many boards, of which each has solutions in many."""
 
     def run(
         self,
         engine: Engine,
         *,
-        tasks: range | None = None,
-        cancel: CancelToken | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Outcome[ContractionStats]:
         """Sum; see ``Plan``."""
-        job = Job(1, cancel=cancel)
-        contraction, listing_seconds, products = self._contraction, 0.0, 0
-        start = time.perf_counter()
+        job, sums, start = Job(1), Sums(), time.perf_counter()
         try:
-            if tasks is not None:
-                check_tasks(tasks, self.tasks())
-            if contraction is None:
-                job.run([], [])  # nothing to do, but it may be cancelled
-            else:
-                listing_seconds = contraction.listing_seconds
-                products = engine.contract(contraction, tasks, job, self._memory, progress)
+            tally = self._sum(engine, None, job, sums, progress)
         except KeyboardInterrupt:  # before the first task
             raise Interrupted("interrupted", 0) from None
-        seconds = listing_seconds + time.perf_counter() - start
-        return Outcome(job.numbers, ContractionStats(products, seconds, job.utilisation))
+        seconds = time.perf_counter() - start
+        return Outcome(job.numbers, self.stats(tally, seconds, job.utilisation))
+
+    def step(
+        self,
+        engine: Engine,
+        portion: Portion,
+        *,
+        seconds: float = inf,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Step:
+        """See ``Plan``."""
+        check_portion(portion, self.tasks(), 0)
+        job, sums = Job(1), Sums()
+        watch = Watch(job, seconds, progress)
+        tally = watch.run(lambda: self._sum(engine, portion, job, sums, watch))
+        found = [Found(*each) for each in sorted(sums, key=lambda each: each[0].start)]
+        left = Portion.of(task.payload for task in job.left)
+        return watch.step(found, left if watch.began else portion, tally)
+
+    def stats(
+        self, tally: Tally, seconds: float, utilisation: tuple[float, ...] = ()
+    ) -> ContractionStats:
+        """See ``Plan``."""
+        listing_seconds = 0.0 if self._contraction is None else self._contraction.listing_seconds
+        return ContractionStats(tally.products, listing_seconds + seconds, utilisation)
+
+    def _sum(
+        self,
+        engine: Engine,
+        portion: Portion | None,
+        job: Job,
+        sums: Sums,
+        progress: Callable[[Progress], None] | None,
+    ) -> Tally:
+        """Sum a portion, or all."""
+        if self._contraction is None:
+            job.run([], [])  # nothing to do, but it may be cancelled
+            return Tally()
+        self._contraction.prepare(engine.threads)
+        if portion is None:
+            portion = Portion.of([range(self._contraction.tasks)])
+        return engine.contract(self._contraction, portion.tasks, job, self._memory, sums, progress)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
-from gpusudoku.engines.engine import Engine
-from gpusudoku.errors import InputError
-from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.board.board import Board
+from gpusudoku.engines.engine import Engine, Tally
 from gpusudoku.jobs.job import Progress
+from gpusudoku.planning.portion import Portion, Step
 from gpusudoku.results import Estimates, Stats
 
 Done = TypeVar("Done", bound=Stats, covariant=True)
@@ -29,18 +30,6 @@ class Outcome(NamedTuple, Generic[Done]):
         """The numbers as a list."""
         counts: list[int] = self.numbers.tolist()
         return counts
-
-
-def check_tasks(tasks: range, number: int) -> None:
-    """Complain about a range that is not a run of a plan's tasks.
-
-    Raises
-    ------
-    InputError
-        If it is not.
-    """
-    if tasks.step != 1 or not 0 <= tasks.start <= tasks.stop <= number:
-        raise InputError(f"tasks {tasks}: expected a run of the tasks from 0 to {number - 1}")
 
 
 class Plan(Protocol):
@@ -65,20 +54,45 @@ class Plan(Protocol):
     def tasks(self) -> int:
         """The number of tasks. To find it may take a part of the work."""
 
-    def run(
-        self,
-        engine: Engine,
-        *,
-        tasks: range | None = None,
-        cancel: CancelToken | None = None,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Outcome[Stats]:
-        """Run all tasks, or some that follow each other; for one thread at a time.
+    def part(self, number: int, parts: int) -> Portion:
+        """Part ``number``, from 1 on, of all tasks in ``parts`` parts; some may be empty.
 
         Raises
         ------
         InputError
-            If there are no such tasks.
+            If there is no such part.
+        """
+
+    def board_of(self, task: int) -> Board | None:
+        """The board whose solutions a task counts; None if it counts those of no board."""
+
+    def run(
+        self,
+        engine: Engine,
+        *,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Outcome[Stats]:
+        """Run all tasks; for one thread at a time.
+
+        Raises
+        ------
         Interrupted
             After Ctrl-C or a cancellation; its ``count`` is a lower bound.
         """
+
+    def step(
+        self,
+        engine: Engine,
+        portion: Portion,
+        *,
+        seconds: float = inf,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Step:
+        """Work at a portion of a plan of one board for about so many seconds.
+
+        The workers stop where that is no work lost: after hundredths of a second, or a second where
+        boards are contracted in parts. Ctrl-C and cancellations do not raise, but end the step.
+        """
+
+    def stats(self, tally: Tally, seconds: float, utilisation: tuple[float, ...] = ()) -> Stats:
+        """The statistics of a run, in one go or in steps, in which so much was done."""

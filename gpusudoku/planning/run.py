@@ -10,7 +10,6 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import Cancelled, Interrupted
-from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Progress
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import choose
@@ -42,7 +41,7 @@ def count_board(
             planned(plan)
         return run_plan(plan, board, options, engine, progress)
     except KeyboardInterrupt:
-        raise _interrupted(0) from None
+        raise interrupted(0) from None
 
 
 def run_plan(
@@ -51,7 +50,6 @@ def run_plan(
     options: Options,
     engine: Engine,
     progress: Callable[[Progress], None] | None = None,
-    cancel: CancelToken | None = None,
 ) -> Count:
     """Run the plan of a board.
 
@@ -63,11 +61,11 @@ def run_plan(
         After Ctrl-C; its ``count`` is a lower bound.
     """
     try:
-        outcome = plan.run(engine, cancel=cancel, progress=progress)
+        outcome = plan.run(engine, progress=progress)
     except Cancelled:
         raise
     except Interrupted as error:
-        raise _interrupted(error.count) from None
+        raise interrupted(error.count) from None
     limit, [count], stats = options.limit, outcome.counts, outcome.stats
     exact = limit is None or count < limit
     shown = count if exact or limit is None else limit
@@ -85,6 +83,7 @@ def counts_of(boards: Batch, outcome: Outcome[Stats], options: Options, engine: 
     return Counts(boards, numbers, limit, engine.name, engine.workers, stats)
 
 
-def _interrupted(least: int) -> Interrupted:
+def interrupted(least: int) -> Interrupted:
+    """The error that says that a count was interrupted, and how much it had found."""
     found = f": at least {least} solutions" if least else ""
     return Interrupted(f"interrupted{found}", least)

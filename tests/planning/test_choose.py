@@ -19,7 +19,7 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import TooExpensive
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import choose
-from gpusudoku.planning.contraction import ContractionPlan
+from gpusudoku.planning.hybrid import HybridPlan
 from gpusudoku.results import Estimates
 from gpusudoku.search.frontier import Frontier
 from tests import naive
@@ -89,7 +89,7 @@ def test_parts() -> None:
     for shape, clues in (("4x4", 145), ("3x3", 26), ("2x3", 6)):
         board = puzzle(shape, clues, 2)
         parts = Parts(board, 1 << 28, TooExpensive("too expensive"))
-        found = ContractionPlan(parts, 1 << 30, Estimates()).run(CpuEngine(2)).counts
+        found = HybridPlan(parts, 1 << 30, Estimates()).run(CpuEngine(2)).counts
         assert found == [count(board, device="cpu", method="search").count]
 
 

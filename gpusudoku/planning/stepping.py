@@ -1,0 +1,139 @@
+"""A while of work at a portion: a job that ends in time, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.engines.engine import Tally
+from gpusudoku.errors import InputError, Interrupted
+from gpusudoku.jobs.job import Job, Progress
+from gpusudoku.jobs.pieces import part_of
+from gpusudoku.planning.portion import Found, Portion, Step, runs
+
+
+class Watch:
+    """Watches over the job of a step.
+
+    Parameters
+    ----------
+    job
+        It has not begun.
+    seconds
+        After about so many the job is suspended.
+    progress
+        Is told the progress of the job.
+    """
+
+    def __init__(
+        self, job: Job, seconds: float, progress: Callable[[Progress], None] | None
+    ) -> None:
+        self._job, self._seconds, self._progress = job, seconds, progress
+        self._interrupted: Interrupted | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        """What the job tells its progress to."""
+        if progress.seconds >= self._seconds:
+            self._job.suspend()
+        if self._progress is not None:
+            self._progress(progress)
+
+    def run(self, work: Callable[[], Tally]) -> Tally:
+        """Do the work, which runs the job, and keep for later what interrupts it.
+
+        A KeyboardInterrupt is raised: it comes from outside the job, which may not have begun, or
+        may not have told all that it found. Then the step has not been made.
+        """
+        try:
+            return work()
+        except Interrupted as error:
+            self._interrupted = error
+            return Tally()
+
+    @property
+    def began(self) -> bool:
+        """Whether the job was run, to its end or not."""
+        return self._job.seconds > 0
+
+    def step(self, found: Iterable[Found], left: Portion, tally: Tally) -> Step:
+        """What came of the job."""
+        job = self._job
+        return Step(
+            found=tuple(found),
+            left=left,
+            tally=tally,
+            seconds=job.seconds,
+            idle_seconds=len(job.busy) * job.seconds - sum(job.busy),
+            workers=max(1, len(job.busy)),
+            interrupted=self._interrupted,
+        )
+
+
+def found_of(tasks: Sequence[int], solutions: Sequence[int], left: Portion) -> list[Found]:
+    """What was found of each of some tasks, unless it is nothing of one that is not finished."""
+    unfinished = left.unfinished
+    return [
+        Found(range(task, task + 1), number)
+        for task, number in zip(tasks, solutions, strict=True)
+        if number or task not in unfinished
+    ]
+
+
+def rest_of(
+    boards: NDArray[np.uint64], task_of: NDArray[np.int64], whole: NDArray[np.uint64]
+) -> Portion:
+    """What is left, of which a board that is its whole task has not been begun.
+
+    Parameters
+    ----------
+    boards
+        uint64 (k, words): those that are left.
+    task_of
+        int64 (k): the task of each.
+    whole
+        uint64 (tasks, words): the board of every task.
+    """
+    begun = (boards != whole[task_of]).any(axis=1)
+    fresh = Portion.of(runs(np.sort(task_of[~begun]).tolist()))
+    return Portion(fresh.tasks, boards[begun], task_of[begun])
+
+
+def check_part(number: int, parts: int) -> None:
+    """Complain about a part that there is not, ``number`` being from 1 to ``parts``.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if not 1 <= number <= parts:
+        raise InputError(f"part {number} of {parts}: expected one from 1 to the second")
+
+
+def check_portion(portion: Portion, tasks: int, words: int) -> None:
+    """Complain about a portion that is none of a plan with so many tasks, boards of so many words.
+
+    Raises
+    ------
+    InputError
+        If it has tasks that there are not, or one twice, or boards of another size.
+    """
+    whole, begun = portion.tasks, portion.task_of
+    # Looked at before any set is made of them: they may come from a file that is damaged.
+    right = all(0 <= run.start < run.stop <= tasks and run.step == 1 for run in whole)
+    right = right and sum(map(len, whole)) <= tasks
+    if right and len(begun):
+        right = begun.min() >= 0 and begun.max() < tasks
+        right = right and portion.boards.shape == (len(begun), words)
+    if right:
+        right = sum(map(len, whole)) + len(set(begun.tolist())) == len(portion.unfinished)
+    if not right:
+        raise InputError(f"no portion of a plan of {tasks} tasks")
+
+
+def run_of_tasks(tasks: int, number: int, parts: int) -> Portion:
+    """A part of so many tasks that follow each other."""
+    check_part(number, parts)
+    return Portion.of([part_of(tasks, number, parts)])

@@ -1,0 +1,65 @@
+"""Plans of all kinds, and the counts of their boards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.contraction.general.parts import Parts
+from gpusudoku.counting import count
+from gpusudoku.errors import TooExpensive
+from gpusudoku.options import MEMORY, Options
+from gpusudoku.planning.choose import choose
+from gpusudoku.planning.hybrid import HybridPlan
+from gpusudoku.planning.plan import Plan
+from gpusudoku.planning.search import SearchPlan
+from gpusudoku.results import Estimates
+from gpusudoku.search.frontier import Frontier
+from tests import naive
+from tests.boards import full_grid, puzzle
+
+NINE, GENERAL = puzzle("3x3", 26, 3), puzzle("2x3", 8, 1)
+LARGE = puzzle("2x5", 30, 1)
+"""One whose sum is long enough to be cut, of any shape: 25 million solutions."""
+FULL = Board(full_grid(Geometry(2, 3), 1), Geometry(2, 3))
+
+
+def search(board: Board, **options: float | str | None) -> SearchPlan:
+    return SearchPlan(Frontier.of([board]), Options(**options))  # type: ignore[arg-type]
+
+
+def contraction(board: Board) -> Plan:
+    return choose(board, Options(method="contraction"))
+
+
+def in_parts(board: Board) -> Plan:
+    parts = Parts(board, 1 << 28, TooExpensive("too expensive"))
+    return HybridPlan(parts, MEMORY, Estimates())
+
+
+PLANS: dict[str, Callable[[], Plan]] = {
+    "search 3x3": lambda: search(NINE),
+    "search 2x3": lambda: search(GENERAL),
+    "search 2x3 to a cutoff": lambda: search(GENERAL, cutoff=1000),
+    "search 2x3 to empty cells": lambda: search(GENERAL, cutoff=12, cutoff_by="empty"),
+    "search 2x3 in reading order": lambda: search(GENERAL, strategy="first"),
+    "contraction 3x3": lambda: contraction(NINE),
+    "contraction 2x5": lambda: contraction(LARGE),
+    "contraction 2x3 in parts": lambda: in_parts(GENERAL),
+}
+every_plan = pytest.mark.parametrize("make", PLANS.values(), ids=list(PLANS))
+BOARDS = {"3x3": NINE, "2x3": GENERAL, "2x5": LARGE}
+
+
+@cache
+def total(board: Board) -> int:
+    """The whole count: the oracle's, or, where that takes too long, the methods'."""
+    if board == GENERAL:
+        return naive.count(board)
+    methods = ["contraction"] if board == LARGE else ["search", "contraction"]
+    [number] = {count(board, device="cpu", method=method).count for method in methods}
+    return number

@@ -1,0 +1,184 @@
+"""Parts and steps of plans: what they find adds up, whoever takes up what is left."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from math import inf
+
+import numpy as np
+import pytest
+
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.errors import InputError
+from gpusudoku.jobs import threads as threads_of_jobs
+from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.planning.plan import Plan
+from gpusudoku.planning.portion import Portion, Step
+from tests import naive
+from tests.planning.plans import (
+    BOARDS,
+    GENERAL,
+    LARGE,
+    PLANS,
+    contraction,
+    every_plan,
+    in_parts,
+    search,
+    total,
+)
+
+pytestmark = pytest.mark.usefixtures("small_parts")
+
+
+@pytest.mark.parametrize("parts", [1, 3, 1000])
+@pytest.mark.parametrize("name", PLANS)
+def test_the_counts_of_parts_add_up(name: str, parts: int) -> None:
+    """Whoever runs a part makes the plan anew, as another machine would."""
+    make, engine = PLANS[name], CpuEngine(2)
+    plan = make()
+    portions = [plan.part(number, parts) for number in range(1, parts + 1)]
+    number = plan.tasks()
+    assert sorted(task for portion in portions for task in portion.unfinished) == list(
+        range(number)
+    )
+    sizes = [len(portion) for portion in portions]
+    assert max(sizes) - min(sizes) <= 1
+    if parts < 50:
+        steps = [make().step(engine, portion) for portion in portions]
+        assert not any(step.left for step in steps)
+        whole = total(BOARDS[name.split()[1]])
+        assert sum(step.count for step in steps) == whole == make().run(engine).counts[0]
+
+
+@every_plan
+def test_tasks_depend_on_no_threads(make: Callable[[], Plan]) -> None:
+    """Their number, and the count of each; whether the plan was run before or not."""
+    found = []
+    for threads in (1, 3):
+        engine, plan = CpuEngine(threads), make()
+        if threads == 3:
+            plan.run(engine)
+        number = plan.tasks()
+        some = Portion.of(range(k, k + 1) for k in range(0, number, max(1, number // 40)))
+        found.append((number, by_task([plan.step(engine, some)])))
+    assert found[0] == found[1]
+    assert found[0][0] > 1
+    assert any(found[0][1].values())
+
+
+def by_task(steps: Iterable[Step]) -> dict[int, int]:
+    """The counts of tasks, added up over steps; of runs of tasks, by their first."""
+    counts = defaultdict[int, int](int)
+    for step in steps:
+        for tasks, number in step.found:
+            counts[tasks.start] += number
+    return dict(counts)
+
+
+def steps_of(make: Callable[[], Plan], seconds: float) -> Iterator[Step]:
+    """All steps of a plan, which is made anew before each, on another number of threads."""
+    portion, threads = make().part(1, 1), 1
+    while portion:
+        step = make().step(CpuEngine(threads), portion, seconds=seconds)
+        yield step
+        portion, threads = step.left, threads % 3 + 1
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_short_steps_lose_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is suspended as soon as the job looks up, and taken up by another plan."""
+    monkeypatch.setattr(threads_of_jobs, "POLL_SECONDS", 0.001)
+    make = PLANS[name]
+    steps = list(steps_of(make, 0.002))
+    assert sum(step.count for step in steps) == total(BOARDS[name.split()[1]])
+    if name.startswith("search"):
+        [whole] = steps_of(make, inf)
+        assert by_task(steps) == by_task([whole])
+
+
+CANCELLED: dict[str, tuple[Callable[[], Plan], Board]] = {
+    "search": (lambda: search(LARGE), LARGE),
+    "contraction": (lambda: contraction(LARGE), LARGE),
+    "parts": (lambda: in_parts(GENERAL), GENERAL),
+}
+
+
+@pytest.mark.parametrize(("make", "board"), CANCELLED.values(), ids=list(CANCELLED))
+def test_a_cancelled_step_says_what_was_found_and_is_left(
+    make: Callable[[], Plan], board: Board
+) -> None:
+    """However often it is cancelled, at any time."""
+    plan, found, cancelled = make(), 0, 0
+    portion = plan.part(1, 1)
+    while portion:
+        cancel = CancelToken()
+        timer = threading.Timer(0.02 * cancelled, cancel.cancel)
+        timer.start()
+        with cancel:
+            step = plan.step(CpuEngine(2), portion)
+        timer.cancel()
+        portion, found = step.left, found + step.count
+        cancelled += step.interrupted is not None
+    assert found == total(board)
+    assert cancelled > 0
+
+
+def test_a_step_lists_what_it_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads_of_jobs, "POLL_SECONDS", 0.001)
+    plan, rows = search(GENERAL), list[tuple[int, ...]]()
+    portion, listed = plan.part(1, 1), 0
+    while portion:
+        step = plan.step(
+            CpuEngine(2),
+            portion,
+            seconds=0.002,
+            on_solutions=lambda block, _: rows.extend(map(tuple, block.tolist())),
+        )
+        listed += step.count
+        assert listed == len(rows)
+        portion = step.left
+    assert sorted(rows) == sorted(naive.solutions(GENERAL))
+
+
+def test_left_tasks_that_nobody_began_stay_whole() -> None:
+    """What is kept of a long frontier is short."""
+    plan = search(Board.empty(Geometry(3, 3)), cutoff=1e72)
+    step = plan.step(CpuEngine(1), plan.part(1, 1), seconds=0.01)
+    assert plan.tasks() > 100
+    assert sum(map(len, step.left.tasks)) > plan.tasks() / 2
+    assert step.left.unfinished == set(range(plan.tasks())) - {
+        found.tasks.start for found in step.found if found.tasks.start not in step.left.unfinished
+    }
+
+
+@every_plan
+def test_nothing_to_do_is_no_work(make: Callable[[], Plan]) -> None:
+    step = make().step(CpuEngine(2), Portion.of([]))
+    assert (step.count, step.found, bool(step.left)) == (0, (), False)
+
+
+@every_plan
+def test_portions_of_another_plan_are_refused(make: Callable[[], Plan]) -> None:
+    """They may come from a file that is damaged."""
+    number = make().tasks()
+    boards, task_of = np.zeros((1, 7), np.uint64), np.zeros(1, np.int64)
+    for portion in (
+        Portion.of([range(0, number + 1)]),
+        Portion.of([range(-1, 1)]),
+        Portion.of([range(0, 2, 2)]),
+        Portion.of([range(0, 1), range(0, 1)]),
+        Portion.of([range(0, 10**18)]),
+        Portion((), boards, task_of),
+        Portion((), np.zeros((2, 36), np.uint64), task_of),
+        Portion((), boards, task_of + number),
+        Portion((range(0, 1),), np.zeros((1, 36), np.uint64), task_of),
+    ):
+        with pytest.raises(InputError, match=rf"^no portion of a plan of {number} tasks$"):
+            make().step(CpuEngine(1), portion)
+    for part in (0, 3):
+        with pytest.raises(InputError, match=rf"^part {part} of 2: expected one from 1"):
+            make().part(part, 2)
