@@ -9,6 +9,7 @@ runs the PTX in the executor, with every access checked. CuPy is one, too: see `
 from __future__ import annotations
 
 import json
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,25 +50,48 @@ COMMANDS = [
     ["enumerate", "@1b", *CUDA],
     [*SEARCH, "--gpu", "2"],
 ]
-FAILURES = [
+FROM_THE_START = [
     ("cuDevicePrimaryCtxRetain", 0, 46, "cudaErrorDevicesUnavailable"),
     ("cuMemGetInfo", 0, 999, "999"),
     ("cuMemAlloc", 1, 2, "Out of memory allocating"),
-    ("cuMemAlloc", 12, 2, "Out of memory allocating"),
     ("cuMemcpyHtoD", 5, 719, "cudaErrorLaunchFailure"),
     ("cuLaunchKernelEx", 0, 719, "CUDA_ERROR_LAUNCH_FAILED"),
-    ("cuLaunchKernelEx", 4, 701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"),
     ("kernel", 1, 700, "ErrorIllegalAddress"),
     ("kernel", 3, 700, "CUDA_ERROR_ILLEGAL_ADDRESS"),
+]
+"""What goes wrong, after how many calls that do not, with which code; and what is said. Nothing is
+counted yet: each card is still tried."""
+LATER = [
+    ("cuLaunchKernelEx", 4, 701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"),
     ("kernel", 4, 719, "CUDA_ERROR_LAUNCH_FAILED"),
     ("kernel", 5, 700, "CUDA_ERROR_ILLEGAL_ADDRESS"),
 ]
-"""What goes wrong, after how many calls that do not, with which code; and what is said."""
+"""What goes wrong while both cards count: one of them is lost."""
+OF_MEMORY = [("cuMemAlloc", n, 2) for n in range(8, 80, 6)] + [("cuLaunchKernelEx", 4, 2)]
+"""Memory that is not there for a moment, from the first search on."""
+ANYTHING = [
+    (name, n, code)
+    for name, code, last in [
+        ("cuMemAlloc", 719, 100),
+        ("cuMemcpyHtoD", 700, 100),
+        ("cuCtxSynchronize", 719, 200),
+        ("cuMemGetInfo", 999, 6),
+        ("cuLaunchKernelEx", 719, 8),
+        ("kernel", 700, 8),
+    ]
+    for n in range(0, last, max(1, last // 8))
+]
+"""What goes wrong on the only card, at any moment; some so late that all is done before."""
+ONE = [*SEARCH, "--gpu", "1"]
 
 
 class Answers(NamedTuple):
     commands: list[Answer]
-    failures: list[Answer]
+    start: list[Answer]
+    later: list[Answer]
+    memory: list[Answer]
+    anything: list[Answer]
+    both: Answer
     listing: Answer
     afterwards: Answer
     listed: list[str]
@@ -86,12 +110,18 @@ def answers(
     tuning.write_text(json.dumps({"Stand-in 9.0": {"threads_per_block": 1024}}))
     listing = ["enumerate", "@1c", *CUDA, "-o", str(listed)]
     commands: list[Any] = [(each, {}) for each in COMMANDS]
-    commands += [(SEARCH, {name: [0] * n + [code]}) for name, n, code, _ in FAILURES]
+    for arguments, failures in (SEARCH, FROM_THE_START), (SEARCH, LATER), (ONE, OF_MEMORY):
+        commands += [(arguments, {name: [0] * n + [code]}) for name, n, code, *_ in failures]
+    commands += [(ONE, {name: [0] * n + [code]}) for name, n, code in ANYTHING]
+    commands += [(SEARCH, {"kernel": [0] * 4 + [700, 719]})]
     commands += [(listing, {"kernel": [0] * 5 + [700]}), (SEARCH, {})]
     variables = {"GPUSUDOKU_CUDA_TUNING": str(tuning)}
-    found = computer.session(commands, NOTHING_COMPILED, variables, **TWO)
-    one, two = found[: len(COMMANDS)], found[len(COMMANDS) : -2]
-    return Answers(one, two, *found[-2:], listed.read_text().splitlines())
+    found = iter(computer.session(commands, NOTHING_COMPILED, variables, **TWO))
+    parts = [
+        list(islice(found, len(part)))
+        for part in (COMMANDS, FROM_THE_START, LATER, OF_MEMORY, ANYTHING)
+    ]
+    return Answers(*parts, *found, listed.read_text().splitlines())
 
 
 def test_commands(answers: Answers) -> None:
@@ -108,9 +138,9 @@ def test_commands(answers: Answers) -> None:
     assert unknown == (2, "", "gpusudoku: no GPU 2: GPUs are numbered from 0 to 1\n")
 
 
-def test_failures(answers: Answers) -> None:
+def test_failures_from_the_start(answers: Answers) -> None:
     """One line and exit status 1, whatever goes wrong."""
-    for (*_, said), (status, out, err) in zip(FAILURES, answers.failures, strict=True):
+    for (*_, said), (status, out, err) in zip(FROM_THE_START, answers.start, strict=True):
         assert (status, out, len(err.splitlines())) == (1, "", 1), err
         assert " cannot be used: " in err
         assert said in err
@@ -118,10 +148,49 @@ def test_failures(answers: Answers) -> None:
     assert answers.afterwards == (0, COUNT, "")
 
 
-def test_a_listing_that_fails(answers: Answers) -> None:
-    """What was found before is whole."""
-    assert (answers.listing.status, len(answers.listing.err.splitlines())) == (1, 1)
-    assert len({*answers.listed}) == len(answers.listed) > 0
+def test_a_card_is_lost(answers: Answers) -> None:
+    """The exact count, exit status 0, and one line that says who went on."""
+    for (*_, said), (status, out, err) in zip(LATER, answers.later, strict=True):
+        assert (status, out, len(err.splitlines())) == (0, COUNT, 1), err
+        card = int(err.removeprefix("gpusudoku: GPU ")[0])
+        assert err.startswith(f"gpusudoku: GPU {card} cannot be used: ")
+        assert err.endswith(f"; GPU {1 - card} goes on\n")
+        assert said in err
+
+
+def test_both_cards_are_lost(answers: Answers) -> None:
+    status, out, err = answers.both
+    first, second = err.splitlines()
+    assert (status, out) == (0, COUNT)
+    assert first.endswith(("; GPU 0 goes on", "; GPU 1 goes on"))
+    assert second.endswith("; the CPU goes on")
+
+
+def test_memory_runs_out(answers: Answers) -> None:
+    """What is allocated the next time is less; nobody needs to know."""
+    assert answers.memory == [(0, COUNT, "")] * len(OF_MEMORY)
+
+
+def test_the_only_card_fails_at_any_moment(answers: Answers) -> None:
+    """Before it is known to work, that is an error; afterwards the CPU goes on."""
+    lost = 0
+    for answer in answers.anything:
+        lines = answer.err.splitlines()
+        assert len(lines) <= 1
+        assert all(line.startswith("gpusudoku: GPU 1 cannot be used: ") for line in lines)
+        if answer.status == 1:
+            assert (answer.out, len(lines)) == ("", 1)
+        else:
+            assert answer[:2] == (0, COUNT)
+            assert all(line.endswith("; the CPU goes on") for line in lines)
+            lost += len(lines)
+    assert lost > 0
+
+
+def test_a_listing_goes_on(answers: Answers) -> None:
+    """Every solution is there once."""
+    assert (answers.listing.status, len(answers.listing.err.splitlines())) == (0, 1)
+    assert len({*answers.listed}) == len(answers.listed) == int(COUNT)
     assert all(len(line) == 81 for line in answers.listed)
 
 

@@ -16,13 +16,16 @@ from gpusudoku.engines.cuda import launch as launch_module
 from gpusudoku.engines.cuda.device import SIMULATED, Gpu
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.engines.cuda.launch import Launch
+from gpusudoku.errors import DeviceError
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search.arguments import TOP
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
+from gpusudoku.planning.search import SearchPlan
 from gpusudoku.search.frontier import Frontier
 from tests import naive
 from tests.boards import puzzle, searched, spoilt, streamed
+from tests.engines.cuda.faulty import LOST, SHORT, Faulty
 from tests.engines.cuda.simulator import limit_budgets, limit_memory
 from tests.ptx.card import Card
 from tests.ptx.compiled import CAPABILITIES
@@ -171,7 +174,7 @@ def test_blocks_side_by_side(insert: Insert) -> None:
 def test_two_devices(insert: Insert) -> None:
     insert(10, 0)
     engine = CudaEngine()
-    engine.gpus, engine.workers = [Gpu(0), Gpu(1)], 2
+    engine.gpus = [Gpu(0), Gpu(1)]
     assert counted(BOARD, engine, cutoff=ALONE) == COUNT
 
 
@@ -192,3 +195,43 @@ def test_garbage_does_not_matter(insert: Insert) -> None:
         seen.add(b"".join(np.ascontiguousarray(each).tobytes() for each in state))
         assert len(thread)
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize("capability", [(9, 0), (10, 0)], ids=str)
+def test_step_by_step(
+    capability: tuple[int, int], insert: Insert, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was found and what is left make up the whole, after every launch."""
+    insert(*capability)
+    limit_budgets(20, monkeypatch)
+    plan, engine = SearchPlan(Frontier.of([BOARD]), Options()), tuned(launch_seconds=1e-9)
+    portion, found, steps = plan.part(1, 1), 0, 0
+    while portion:
+        step = plan.step(engine, portion, seconds=0.0)
+        found, portion, steps = found + step.count, step.left, steps + 1
+    assert found == COUNT
+    assert steps > 2
+
+
+@pytest.mark.parametrize(("capability", "stacks"), TUNINGS, ids=str)
+@pytest.mark.parametrize("error", [LOST, SHORT], ids=["lost", "memory"])
+def test_a_card_that_fails(
+    capability: tuple[int, int],
+    stacks: str,
+    error: Exception,
+    insert: Insert,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What was on the stacks is found again, at any moment; or all goes on with less memory."""
+    insert(*capability)
+    limit_budgets(20, monkeypatch)
+    told: list[DeviceError] = []
+    calls = range(1, 100, 6) if error is LOST else [20]
+    for call in calls:
+        engine = tuned(stacks=stacks, launch_seconds=1e-9)
+        engine._on_loss = told.append
+        engine.prepare(Frontier.of([BOARD]), SearchSettings())
+        engine.gpus = [Faulty(0, call, error, lasts=error is LOST)]
+        engine.gpus[0].tuning = replace(SIMULATED, stacks=stacks, launch_seconds=1e-9)
+        assert counted(BOARD, engine) == COUNT, call
+    assert (len(told) > 10) == (error is LOST)

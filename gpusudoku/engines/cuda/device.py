@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from textwrap import shorten
 from typing import Any
 
@@ -29,6 +29,10 @@ _CONFIGURING = threading.Lock()
 """Held while what Numba has for the whole process is changed: its settings, its list of GPUs."""
 
 
+class OutOfMemoryError(DeviceError):
+    """There was too little memory for something on a GPU: with less of it, it may do."""
+
+
 @contextmanager
 def one_line_errors(what: str = "CUDA") -> Iterator[None]:
     """Turn the many errors of CuPy, Numba and the driver into a DeviceError of one line."""
@@ -38,7 +42,14 @@ def one_line_errors(what: str = "CUDA") -> Iterator[None]:
         raise
     except Exception as error:
         reason = shorten(str(error) or type(error).__name__, MOST_TOLD, placeholder=" …")
-        raise DeviceError(f"{what} cannot be used: {reason}") from error
+        kind = OutOfMemoryError if _of_memory(error) else DeviceError
+        raise kind(f"{what} cannot be used: {reason}") from error
+
+
+def _of_memory(error: Exception) -> bool:
+    """Whether CuPy says that memory has run out, or NumPy, or the driver in one of its ways."""
+    said = str(error).lower().replace("_", " ")
+    return isinstance(error, MemoryError) or "out of memory" in said
 
 
 class Gpu:
@@ -91,14 +102,26 @@ class Gpu:
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """Make this the device of the calling thread, for CuPy and for Numba, for a while."""
-        if availability.simulated():
-            yield
-            return
-        from numba import cuda
+        """Make this the device of the calling thread, for CuPy and for Numba, for a while.
 
-        with self.xp.cuda.Device(self.number), cuda.gpus[self.number]:
-            yield
+        What goes wrong in that is a DeviceError; what others do meanwhile passes.
+        """
+        with ExitStack() as devices:
+            if not availability.simulated():
+                from numba import cuda
+
+                with self.errors():
+                    devices.enter_context(self.xp.cuda.Device(self.number))
+                    devices.enter_context(cuda.gpus[self.number])
+            try:
+                yield
+            finally:
+                with self.errors():
+                    devices.close()
+
+    def errors(self) -> AbstractContextManager[None]:
+        """Turn what goes wrong on this GPU into a DeviceError of one line that names it."""
+        return one_line_errors(f"GPU {self.number}")
 
     def block_of(self, kernel: Any, threads: int) -> int:
         """The threads of a block: so many, or as many as there are registers for; whole warps."""
@@ -174,6 +197,11 @@ class Gpu:
             return 1 << 28
         unused = self.xp.get_default_memory_pool().free_bytes()
         return int(self.xp.cuda.runtime.memGetInfo()[0] + unused)
+
+    def free_unused(self) -> None:
+        """Give back to the GPU what CuPy keeps for later."""
+        if self.xp is not np:
+            self.xp.get_default_memory_pool().free_all_blocks()
 
     def host(self, array: Any) -> NDArray[Any]:
         """Copy an array from the GPU to the host."""

@@ -1,20 +1,31 @@
-"""The CUDA engine: all GPUs, or some, each driven by a thread of the host."""
+"""The CUDA engine: all GPUs, or some, each driven by a thread of the host.
+
+A GPU that is lost while something is counted is left out from then on, and the count goes on where
+it was, on the others, or on the CPU if there is none: hours of work must not be lost with it, even
+where CUDA was asked for. A GPU that can do nothing from the start is an error.
+"""
 
 from __future__ import annotations
 
+import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from gpusudoku.contraction.protocol import Contraction
+from gpusudoku.engines.cpu import CpuEngine, SearchWorker, tally_of
 from gpusudoku.engines.cpu_contraction import contract_on_threads
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.contraction import contract_on_gpus
-from gpusudoku.engines.cuda.device import Gpu, one_line_errors
+from gpusudoku.engines.cuda.device import Gpu, OutOfMemoryError, one_line_errors
+from gpusudoku.engines.cuda.relief import Relief, who_goes_on
 from gpusudoku.engines.cuda.tuning import Tuning
 from gpusudoku.engines.cuda.worker import GpuWorker
-from gpusudoku.engines.engine import Tally
+from gpusudoku.engines.engine import Sums, Tally
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Progress, Task
+from gpusudoku.jobs.pace import Cost
 from gpusudoku.jobs.pieces import pieces
 from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.settings import SearchSettings
@@ -25,6 +36,8 @@ class CudaEngine:
     """All GPUs, or those whose numbers are given.
 
     ``tuning`` is how kernels are launched; by default what the tuning file says of each GPU.
+    ``on_loss`` is told which GPU is lost, why, and who goes on; by default that is a
+    RuntimeWarning. A thread of a GPU may call it.
 
     Raises
     ------
@@ -38,7 +51,12 @@ class CudaEngine:
     most_boards = 1 << 20
     side_by_side = 1
 
-    def __init__(self, gpus: Sequence[int] | None = None, tuning: Tuning | None = None) -> None:
+    def __init__(
+        self,
+        gpus: Sequence[int] | None = None,
+        tuning: Tuning | None = None,
+        on_loss: Callable[[DeviceError], None] | None = None,
+    ) -> None:
         reason = availability.unusable_because()
         if reason is not None:
             raise DeviceError(f"CUDA cannot be used: {reason}")
@@ -51,12 +69,21 @@ class CudaEngine:
         for number in numbers:
             with one_line_errors(f"GPU {number}"):
                 self.gpus.append(Gpu(number, tuning))
-        self.workers = len(self.gpus)
         self.threads = usable_cores()
+        self._cpu = CpuEngine(self.threads)
+        self._on_loss, self._losing = on_loss or _warn, threading.Lock()
+        self._has_worked = False
+        self._too_small: list[Gpu] = []
+        """GPUs with too little memory for the sums of contractions."""
         self._widths: dict[tuple[Layout, SearchSettings], int] = {}
 
+    @property
+    def workers(self) -> int:
+        """The GPUs that are left, or the threads of the CPU if none is."""
+        return len(self.gpus) or self.threads
+
     def __repr__(self) -> str:
-        return f"<CudaEngine: {self.workers} GPU{'' if self.workers == 1 else 's'}>"
+        return f"<CudaEngine: {len(self.gpus)} GPU{'' if len(self.gpus) == 1 else 's'}>"
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         """Compile the kernel for every GPU, and launch it on one board without a budget.
@@ -65,17 +92,25 @@ class CudaEngine:
         """
         key = frontier.layout, settings
         if key not in self._widths:
-            self._widths[key] = sum(self._warm_up(gpu, frontier, settings) for gpu in self.gpus)
-        return self._widths[key]
+            self._widths[key] = sum(self._warm_up(gpu, frontier, settings) for gpu in [*self.gpus])
+        self._has_worked = True
+        return self._widths[key] if self.gpus else self._cpu.prepare(frontier, settings)
 
     def _warm_up(self, gpu: Gpu, frontier: Frontier, settings: SearchSettings) -> int:
-        """Do all that a GPU does the first time; returns how many boards keep it busy."""
-        nothing = Job(1)
-        with one_line_errors(), gpu.current():
-            worker = GpuWorker(gpu, frontier, settings, nothing)
-            launch = worker.launch(frontier.part(0, 1), budget=0)
-            worker.collect(launch)
-            return gpu.tuning.boards_per_thread * launch.most_threads
+        """Do all that a GPU does the first time; returns how many boards keep it busy.
+
+        A GPU that fails here is lost if it worked before; else it cannot be used.
+        """
+        worker = GpuWorker(gpu, frontier.layout, settings, Job(1))
+        try:
+            with gpu.current():
+                most = worker.within_memory(lambda: worker.warm_up(frontier.part(0, 1)))
+        except DeviceError as error:
+            if not self._has_worked:
+                raise
+            self._lose(gpu, error)
+            return 0
+        return gpu.tuning.boards_per_thread * most
 
     def explore(
         self,
@@ -85,28 +120,66 @@ class CudaEngine:
         progress: Callable[[Progress], None] | None = None,
     ) -> Tally:
         """Run the job on all GPUs; see ``Engine``."""
-        workers = [GpuWorker(gpu, frontier, settings, job) for gpu in self.gpus]
+        if not self.gpus:
+            return self._cpu.explore(frontier, settings, job, progress)
+        on_cpu: list[SearchWorker] = []
+
+        def enlisted() -> list[SearchWorker]:
+            self._cpu.prepare(frontier, settings)
+            node = Cost()
+            on_cpu[:] = [SearchWorker(frontier, settings, job, node) for _ in range(self.threads)]
+            return on_cpu
+
+        relief = Relief(job, self.gpus, enlisted, self._lose)
+        workers = [GpuWorker(gpu, frontier.layout, settings, job, relief) for gpu in self.gpus]
         job.run(_tasks(frontier, len(workers)), workers, progress)
-        total = Tally()
-        for tally in (worker.tally for worker in workers):
-            total.nodes += tally.nodes
-            total.guesses += tally.guesses
-            total.deepest = max(total.deepest, tally.deepest)
+        total = tally_of(on_cpu)
+        for worker in workers:
+            total.add(worker.tally)
         return total
+
+    def _lose(self, gpu: Gpu, error: DeviceError) -> None:
+        """Leave out a GPU from now on, and tell of it."""
+        with self._losing:
+            self.gpus = [other for other in self.gpus if other is not gpu]
+            left = who_goes_on(self.gpus)
+        self._on_loss(DeviceError(f"{error}; {left}"))
 
     def contract(
         self,
         contraction: Contraction,
-        tasks: range | None,
+        tasks: Sequence[range],
         job: Job,
         memory: int,
+        sums: Sums,
         progress: Callable[[Progress], None] | None = None,
-    ) -> int:
+    ) -> Tally:
         """Run the job, on GPUs if the contraction can be summed there; see ``Engine``."""
-        if contraction.device_sum is not None:
-            return contract_on_gpus(contraction, tasks, self.gpus, job, progress)
         threads = min(self.threads, contraction.most_threads(memory))
-        return contract_on_threads(contraction, tasks, job, threads, progress)
+        gpus = [gpu for gpu in self.gpus if gpu not in self._too_small]
+        if contraction.device_sum is None or not gpus:
+            return contract_on_threads(contraction, tasks, job, threads, sums, progress)
+        lose = partial(self._lose_for_sums, sums)
+        given = contraction, tasks, gpus, job, sums, threads, lose
+        tally = contract_on_gpus(*given, progress)
+        self._has_worked = True
+        return tally
+
+    def _lose_for_sums(self, sums: Sums, gpu: Gpu, error: DeviceError) -> None:
+        """Leave out a GPU; one that has too little memory may still search."""
+        if not isinstance(error, OutOfMemoryError):
+            if not (sums or self._has_worked):
+                raise error
+            self._lose(gpu, error)
+            return
+        with self._losing:
+            self._too_small.append(gpu)
+            left = who_goes_on([other for other in self.gpus if other not in self._too_small])
+        self._on_loss(DeviceError(f"{error}; {left}"))
+
+
+def _warn(error: DeviceError) -> None:
+    warnings.warn(str(error), RuntimeWarning, stacklevel=2)
 
 
 def _tasks(frontier: Frontier, gpus: int) -> Iterator[Task]:

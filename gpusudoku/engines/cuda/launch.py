@@ -1,24 +1,30 @@
 """The boards, the stacks of all threads and the results of one search in a GPU's memory.
 
 A ``Launch`` allocates them once and launches the kernel on them, again and again, with a budget of
-nodes. CuPy holds the memory; in the simulator NumPy does.
+nodes. From time to time it brings what was found and what is left to the host, both together. CuPy
+holds the memory; in the simulator NumPy does.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpusudoku.engines.cuda.device import Gpu
 from gpusudoku.engines.cuda.tuning import CONTIGUOUS
+from gpusudoku.engines.engine import Tally
 from gpusudoku.jobs.job import Job
 from gpusudoku.jobs.pace import Pace
 from gpusudoku.kernels.search.arguments import (
+    DEEPEST,
+    GUESSES,
     NODES,
     STATES,
     TALLIES,
+    TOP,
     Found,
     Stack,
     Work,
@@ -36,6 +42,28 @@ LEAST_DEPTH = 64
 
 MEMORY_SHARE = 0.5
 """The share of a GPU's free memory that stacks may take."""
+
+HAUL_SHARE = 0.02
+"""The share of the time that may go into bringing what is left to the host: whatever was done since
+then has to be done again if the GPU is lost."""
+HELD_BYTES = 256 << 20
+"""Solutions wait on the host for what is left until they are so many bytes."""
+GATHERED_BOARDS = 1 << 20
+"""Boards brought back from a GPU at a time: it may have little memory left."""
+
+
+class Haul(NamedTuple):
+    """What was found since the last haul, and what is left: the host has both, or neither."""
+
+    counts: NDArray[np.uint64]
+    """uint64 (roots)"""
+    solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]]
+    """Blocks of solutions, uint8 (k, n * n), and their roots, int64 (k)."""
+    tally: Tally
+    """What was done."""
+    left: Frontier
+    """Boards that nobody has taken, and what is on the stacks: those come first, having been split
+    most."""
 
 
 class Launch:
@@ -55,46 +83,49 @@ class Launch:
         Says how many counters there are, whether solutions are listed, and the limit.
     budget
         The nodes that every thread looks at in the first launch.
+    halvings
+        How often all that takes memory is halved: boards, threads, stacks, room for solutions. It
+        has an effect each time, until one warp has one board, and the shortest stacks.
     """
 
     def __init__(
-        self, gpu: Gpu, frontier: Frontier, settings: SearchSettings, job: Job, budget: int
+        self,
+        gpu: Gpu,
+        frontier: Frontier,
+        settings: SearchSettings,
+        job: Job,
+        budget: int,
+        halvings: int = 0,
     ) -> None:
         # Imported here because Numba looks for the simulator only once, at its first import.
         from gpusudoku.kernels.search.cuda import kernel
 
+        start = time.perf_counter()
         layout, tuning = frontier.layout, gpu.tuning
-        self.gpu, self.boards, self.limit = gpu, len(frontier), limit_of(job.limit)
+        self.gpu, self.limit = gpu, limit_of(job.limit)
+        self._frontier, self.boards = frontier, max(1, len(frontier) >> halvings)
         self.search = search = gpu_search_for(layout, settings)
         self._contiguous = search.contiguous or tuning.stacks == CONTIGUOUS
         compiled = kernel(layout, settings, self._contiguous, tuning.max_registers)
         self._pace = Pace(budget, tuning.launch_seconds)
         xp = gpu.xp
         self.work = Work(
-            search.rows_of(xp.asarray(frontier.boards)),
-            xp.asarray(frontier.roots),
+            search.rows_of(xp.asarray(frontier.boards[: self.boards])),
+            xp.asarray(frontier.roots[: self.boards]),
             xp.zeros(1, np.int64),
         )
-        roots, room = len(job.numbers), ROOM_BYTES // layout.n**2 if job.on_solutions else 0
+        roots = len(job.numbers)
+        room = max(1, (ROOM_BYTES // layout.n**2) >> halvings) if job.on_solutions else 0
         self.found = Found(
             xp.zeros(roots, np.uint64),
             xp.empty((room, layout.n**2), np.uint8),
             xp.empty(room, np.int64),
             xp.zeros(1, np.int64),
         )
-        self.reported = np.zeros(roots, np.uint64)
-        # Stacks come last, and share the memory that is left.
-        # Board k of a stack has at least k cells fixed, so no more than n^2 wait while one is
-        # looked at; and none is split without a row for it and a free one. Stacks that are too
-        # short only make their threads stop early: the host expands and relaunches.
-        level_bytes = search.words * np.dtype(search.word).itemsize + 8  # a board, and its root
-        levels = max(2 * gpu.warp, int(gpu.free_bytes() * MEMORY_SHARE) // level_bytes)
         blocks, per_block = gpu.grid_of(compiled)
-        self.most_threads = most = blocks * per_block
+        self.most_threads = blocks * per_block
         """The threads that the GPU can run at once."""
-        deepest = min(layout.n**2 + 2, levels // gpu.warp)
-        self.depth = min(max(LEAST_DEPTH, levels // most), deepest)
-        self.threads = min(most, levels // self.depth // gpu.warp * gpu.warp)
+        self.threads, self.depth = self._size_of_stacks(halvings)
         self._kernel = gpu.configured(compiled, -(-self.threads // per_block), per_block)
         self.stacks = Stack(
             xp.empty(self._shape(search.words), search.word),
@@ -105,19 +136,34 @@ class Launch:
         groups = (self.work, self.stacks, self.found)
         self._groups = [type(group)(*map(gpu.for_kernel, group)) for group in groups]
         self._nonpeers = gpu.for_kernel(xp.asarray(layout.nonpeers))
+        self._solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
+        self._tally, self._hauled = Tally(), np.zeros(roots, np.uint64)
+        # It is much the same to bring boards there and to bring them back. But whoever lists waits
+        # for the first solutions.
+        self._haul_seconds = 0.0 if job.on_solutions else time.perf_counter() - start
+        self._always_due = job.limit is not None
+        self._last_haul = time.perf_counter()
+
+    def _size_of_stacks(self, halvings: int) -> tuple[int, int]:
+        """How many there are, and the rows of each: they come last, and share what memory is left.
+
+        Board k of a stack has at least k cells fixed, so no more than n^2 wait while one is looked
+        at; and none is split without a row for it and a free one. Stacks that are too short only
+        make their threads stop early: the host expands and relaunches.
+        """
+        gpu, search, most = self.gpu, self.search, self.most_threads
+        level_bytes = search.words * np.dtype(search.word).itemsize + 8  # a board, and its root
+        deepest = self._frontier.layout.n**2 + 2
+        levels = min(most * deepest, int(gpu.free_bytes() * MEMORY_SHARE) // level_bytes)
+        levels = max(2 * gpu.warp, levels >> halvings)
+        depth = min(max(LEAST_DEPTH, levels // most), deepest, levels // gpu.warp)
+        return min(most, levels // depth // gpu.warp * gpu.warp), depth
 
     def _shape(self, *words: int) -> tuple[int, ...]:
         """The shape of an array of the stacks, which lie in memory in one of two ways."""
         if self._contiguous:
             return self.threads, self.depth, *words
         return self.depth, *words, self.threads
-
-    def stacked(self, level: Any, thread: Any) -> tuple[Any, Any]:
-        """The boards, (k, words), and roots at levels (k) of the stacks of threads (k)."""
-        boards, roots = self.stacks.boards, self.stacks.roots
-        if self._contiguous:
-            return boards[thread, level], roots[thread, level]
-        return boards[level, :, thread], roots[level, thread]
 
     def again(self) -> None:
         """Launch the kernel and wait for it; sets the next budget by the time it took."""
@@ -128,3 +174,66 @@ class Launch:
         seconds = time.perf_counter() - start
         spent = int(self.stacks.tally[NODES].max())
         self._pace.took(seconds, full=spent == budget)
+
+    def look(self) -> None:
+        """See how far the last launch came, and make room for what the next one finds."""
+        host, found = self.gpu.host, self.found
+        rows = min(int(found.used[0]), len(found.solutions))
+        if rows:
+            self._solutions.append((host(found.solutions[:rows]), host(found.roots[:rows])))
+        found.used[...] = 0
+        tally = host(self.stacks.tally)
+        nodes, guesses = tally[[NODES, GUESSES]].sum(axis=1).tolist()
+        self._tally.add(Tally(nodes, guesses, int(tally[DEEPEST].max())))
+        self.stacks.tally[...] = 0
+        self._tops = host(self.stacks.state[TOP])
+        self._taken = min(int(self.work.cursor[0]), self.boards)
+
+    @property
+    def is_dry(self) -> bool:
+        """Whether most threads have nothing to do, or wait."""
+        alive = int((self._tops >= 0).sum())
+        # A thread with a full stack waits; one without a board may take one.
+        full = int((self._tops == self.depth - 1).sum())
+        taking = min(self.threads - alive, self.boards - self._taken)
+        return alive - full + taking < max(1, self.threads // 2)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether what was found should not wait any longer: a limit may have been reached."""
+        held = sum(rows.nbytes for rows, _ in self._solutions)
+        seconds = time.perf_counter() - self._last_haul
+        return self._always_due or held >= HELD_BYTES or seconds * HAUL_SHARE > self._haul_seconds
+
+    def haul(self) -> Haul:
+        """Bring what was found since the last time, and what is left; that stays there, too."""
+        start = time.perf_counter()
+        counts = self.gpu.host(self.found.counts)
+        left = self._left()
+        haul = Haul(counts - self._hauled, self._solutions, self._tally, left)
+        self._hauled, self._solutions, self._tally = counts, [], Tally()
+        self._last_haul = time.perf_counter()
+        self._haul_seconds = self._last_haul - start
+        return haul
+
+    def _left(self) -> Frontier:
+        xp, host = self.gpu.xp, self.gpu.host
+        counts = self._tops + 1
+        thread = np.repeat(np.arange(self.threads), counts)
+        level = np.arange(len(thread)) - np.repeat(np.cumsum(counts) - counts, counts)
+        boards, roots = [], []
+        for start in range(0, len(thread), GATHERED_BOARDS):
+            some = slice(start, start + GATHERED_BOARDS)
+            rows, owners = self.stacked(xp.asarray(level[some]), xp.asarray(thread[some]))
+            boards.append(self.search.boards_of(host(rows)))
+            roots.append(host(owners))
+        boards.append(self._frontier.boards[self._taken :])
+        roots.append(self._frontier.roots[self._taken :])
+        return Frontier(self._frontier.layout, np.concatenate(boards), np.concatenate(roots))
+
+    def stacked(self, level: Any, thread: Any) -> tuple[Any, Any]:
+        """The boards, (k, words), and roots at levels (k) of the stacks of threads (k)."""
+        boards, roots = self.stacks.boards, self.stacks.roots
+        if self._contiguous:
+            return boards[thread, level], roots[thread, level]
+        return boards[level, :, thread], roots[level, thread]

@@ -155,8 +155,7 @@ def test_numba_warns_others_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("box", "budget"), [((2, 2), 256), ((3, 3), 256), ((8, 8), 9)])
 def test_the_first_launch_is_short(box: tuple[int, int], budget: int) -> None:
     """A node of 64x64 takes a thread of a GPU some milliseconds."""
-    frontier: Any = SimpleNamespace(layout=layout_of(Geometry(*box)))
-    worker = GpuWorker(made_up(), frontier, SearchSettings(), Job(1))
+    worker = GpuWorker(made_up(), layout_of(Geometry(*box)), SearchSettings(), Job(1))
     assert worker.first_budget == budget
 
 
@@ -171,7 +170,7 @@ def test_a_sum_is_cut_for_the_smallest_gpu(monkeypatch: pytest.MonkeyPatch) -> N
             given.extend(task.payload for task in tasks)
 
     monkeypatch.setattr(contraction, "GpuSumWorker", lambda *_: SimpleNamespace(products=0))
-    contraction.contract_on_gpus(summed, range(100), gpus, Watched(1))
+    contraction.contract_on_gpus(summed, [range(100)], gpus, Watched(1), [], 2, print)
     assert max(map(len, given)) <= 30
     assert sum(map(len, given)) == 100
 

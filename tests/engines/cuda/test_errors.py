@@ -25,6 +25,7 @@ from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.search.frontier import Frontier
+from tests import naive
 from tests.boards import puzzle
 from tests.engines.cuda.simulator import MANY, ON_SIMULATOR
 
@@ -97,7 +98,10 @@ ASYNCHRONOUS = [
 @pytest.mark.parametrize("said", ASYNCHRONOUS)
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_a_kernel_that_fails(number: int, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The driver tells of it when it is waited for, in whichever launch."""
+    """The driver tells of it when it is waited for, in whichever launch.
+
+    In the first, before anything is counted, the GPU cannot be used; later, it was lost.
+    """
     waits = []
 
     def finish(self: Gpu) -> None:
@@ -107,19 +111,28 @@ def test_a_kernel_that_fails(number: int, said: str, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(Gpu, "finish", finish)
     monkeypatch.setattr("gpusudoku.engines.cuda.worker.FIRST_BUDGET", 1)
-    before = threading.active_count()
-    with pytest.raises(DeviceError) as caught:
-        count(MANY, device="cuda", method="search", cutoff=1e30)
-    assert str(caught.value) == f"CUDA cannot be used: {' '.join(said.split())}"
-    assert len(waits) >= number
+    before, why = threading.active_count(), f"GPU 0 cannot be used: {' '.join(said.split())}"
+    told: list[DeviceError] = []
+    engine = CudaEngine(on_loss=told.append)
+    if number == 1:
+        with pytest.raises(DeviceError) as caught:
+            count(MANY, engine=engine, method="search", cutoff=1e30)
+        assert str(caught.value) == why
+        assert not told
+    else:
+        found = count(MANY, engine=engine, method="search", cutoff=1e30)
+        assert found.count == naive.count(MANY)
+        assert [*map(str, told)] == [f"{why}; the CPU goes on"]
+    assert len(waits) == number
     assert threading.active_count() == before
 
 
 @pytest.mark.parametrize("broken", [0, 1])
 def test_one_of_two_gpus_fails(broken: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other one does not go on, or wait for it for ever."""
-    engine, failed = CudaEngine(), threading.Event()
-    engine.gpus, engine.workers = [Gpu(0), Gpu(1)], 2
+    """The other one does its part, too."""
+    told: list[DeviceError] = []
+    engine, failed = CudaEngine(on_loss=told.append), threading.Event()
+    engine.gpus = [Gpu(0), Gpu(1)]
     engine.prepare(Frontier.of([MANY]), SearchSettings())
     again = Launch.again
 
@@ -131,8 +144,10 @@ def test_one_of_two_gpus_fails(broken: int, monkeypatch: pytest.MonkeyPatch) -> 
         again(self)
 
     monkeypatch.setattr(Launch, "again", launched)
-    with pytest.raises(DeviceError, match="fallen off the bus"):
-        count(MANY, engine=engine, method="search")
+    assert count(MANY, engine=engine, method="search").count == naive.count(MANY)
+    [note] = told
+    assert str(note).endswith(f"has fallen off the bus; GPU {1 - broken} goes on")
+    assert [gpu.number for gpu in engine.gpus] == [1 - broken]
 
 
 class Memory:
@@ -149,6 +164,9 @@ class Memory:
         if self.used > self.size:
             raise MemoryError(f"Out of memory allocating {array.nbytes:,} bytes")
         return array
+
+    def get_default_memory_pool(self) -> Any:
+        return SimpleNamespace(free_all_blocks=lambda: None)
 
     def asarray(self, *arguments: Any) -> Any:
         return self._brought(np.array(*arguments))
@@ -186,7 +204,7 @@ def test_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = CudaEngine()
     engine.gpus = [inserted(Memory(1 << 10), monkeypatch)]
     with pytest.raises(
-        DeviceError, match=r"^CUDA cannot be used: Out of memory allocating .* bytes$"
+        DeviceError, match=r"^GPU 0 cannot be used: Out of memory allocating .* bytes$"
     ):
         count(puzzle(Geometry(2, 3), 9, 1), engine=engine, method="search")
 

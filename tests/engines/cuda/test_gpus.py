@@ -34,7 +34,6 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> CudaEngine:
     monkeypatch.setattr(Launch, "again", in_turn)
     engine = CudaEngine()
     engine.gpus = [Gpu(0), Gpu(1)]
-    engine.workers = 2
     return engine
 
 

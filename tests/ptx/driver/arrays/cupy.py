@@ -228,7 +228,7 @@ def properties(number: int) -> dict[str, int]:
 
 def get_default_memory_pool() -> Any:
     """A pool that keeps nothing: what nobody uses any more goes back to the driver."""
-    return SimpleNamespace(free_bytes=lambda: 0)
+    return SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None)
 
 
 runtime = SimpleNamespace(

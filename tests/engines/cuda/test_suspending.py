@@ -1,0 +1,122 @@
+"""A search that is worked at in short steps: what was found and what is left is the whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpusudoku.engines.cuda import launch
+from gpusudoku.engines.cuda.engine import CudaEngine
+from gpusudoku.errors import Cancelled
+from gpusudoku.jobs.cancel import CancelToken, cancelling
+from gpusudoku.jobs.job import Job
+from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.options import Options
+from gpusudoku.planning.search import SearchPlan
+from gpusudoku.search.frontier import Frontier
+from tests import naive
+from tests.engines.cuda.faulty import Faulty
+from tests.engines.cuda.simulator import MANY, ON_SIMULATOR, Launched, limit_budgets, tuned
+
+pytestmark = ON_SIMULATOR
+
+
+@pytest.fixture(autouse=True)
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every launch does little, so that there are many."""
+    limit_budgets(2, monkeypatch)
+
+
+def quick_engine(*gpus: Faulty) -> CudaEngine:
+    engine = tuned(launch_seconds=1e-9)
+    engine.gpus = [*gpus] or engine.gpus
+    return engine
+
+
+@pytest.mark.parametrize("cutoff", [None, 1e30])
+@pytest.mark.parametrize("share", [0.0, 1e9])
+def test_step_by_step(cutoff: float | None, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if each step ends with the first launch."""
+    monkeypatch.setattr(launch, "HAUL_SHARE", share)
+    plan, engine = SearchPlan(Frontier.of([MANY]), Options(cutoff=cutoff)), quick_engine()
+    portion, found, steps = plan.part(1, 1), Counter[int](), 0
+    while portion:
+        step = plan.step(engine, portion, seconds=0.0)
+        assert step.found or step.left
+        for each in step.found:
+            found[each.tasks.start] += each.solutions
+        assert step.interrupted is None
+        portion, steps = step.left, steps + 1
+    assert found.total() == naive.count(MANY)
+    if cutoff:
+        assert steps > 3
+
+
+class Stopped(Job):
+    """A job that is ended as soon as some GPU has reported so many times."""
+
+    def __init__(self, reports: int, end: str) -> None:
+        self._token = CancelToken()
+        with cancelling(self._token):
+            super().__init__(1, None, None, np.uint64)
+        self._still, self._how = reports, end
+
+    def report_all(self, numbers: Any, weight: float = 0.0) -> None:
+        super().report_all(numbers, weight)
+        self._still -= 1
+        if self._still == 0:
+            self._token.cancel() if self._how == "cancel" else self.suspend()
+
+
+@pytest.mark.parametrize("end", ["cancel", "suspend"])
+@pytest.mark.parametrize("fault", [None, 9, 40])
+def test_what_is_left_is_the_rest(fault: int | None, end: str, launches: list[Launched]) -> None:
+    """At whatever moment the search ends, and whether or not the GPU still answers then."""
+    frontier, settings, total = Frontier.of([MANY]), SearchSettings(), naive.count(MANY)
+    lefts = 0
+    for reports in range(1, 12):
+        engine, job = quick_engine(gpu := Faulty()), Stopped(reports, end)
+        engine._on_loss = lambda error: None
+        engine.prepare(frontier, settings)
+        gpu.at = fault and gpu.calls + fault
+        with suppress(Cancelled):
+            engine.explore(frontier, settings, job)
+        rest = Job(1, None, None, np.uint64)
+        for task in job.left:
+            lefts += len(task.payload)
+            engine.explore(task.payload, settings, left := Job(1, None, None, np.uint64))
+            rest.report_all(left.numbers)
+        assert job.total + rest.total == total
+    assert lefts > 10 or fault  # the CPU goes on, and has soon done
+    assert launches
+
+
+def test_a_cancellation_while_boards_are_dealt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The task is left as it was before."""
+    frontier, settings, total = Frontier.of([MANY]), SearchSettings(), naive.count(MANY)
+    engine, token = quick_engine(Faulty()), CancelToken()
+    engine.prepare(frontier, settings)
+    with cancelling(token):
+        expanded, job = Frontier.expanded, Job(1, None, None, np.uint64)
+    cancelled = []
+
+    def watched(self: Frontier, *arguments: Any, **options: Any) -> Frontier:
+        if len(self) > 1 and not cancelled:
+            cancelled.append(self)
+            token.cancel()
+            raise Cancelled("cancelled")
+        return expanded(self, *arguments, **options)
+
+    monkeypatch.setattr(Frontier, "expanded", watched)
+    with pytest.raises(Cancelled):
+        engine.explore(frontier, settings, job)
+    assert cancelled
+    assert job.left
+    for task in job.left:
+        engine.explore(task.payload, settings, rest := Job(1, None, None, np.uint64))
+        total -= rest.total
+    assert job.total == total
