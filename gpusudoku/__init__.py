@@ -25,6 +25,8 @@ if (_root / "pyproject.toml").is_file():  # a checkout: gpusudoku.kernels is ./k
     __path__.append(str(_root))
 
 from gpusudoku.errors import (  # noqa: E402 - after __path__ is set
+    Cancelled,
+    ClusterError,
     DeviceError,
     GpusudokuError,
     InputError,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from gpusudoku.counting import count, count_many
     from gpusudoku.engines.make import make_engine
     from gpusudoku.formats import parse
+    from gpusudoku.jobs.cancel import CancelToken
     from gpusudoku.listing import Solutions, solutions
     from gpusudoku.options import Options
     from gpusudoku.results import (
@@ -51,16 +54,19 @@ if TYPE_CHECKING:
         Results,
         SearchStats,
     )
+    from gpusudoku.runs.parts.counts import count_part, merge
+    from gpusudoku.runs.parts.records import Part
     from gpusudoku.simplifying import Simplified, simplify
     from gpusudoku.slicing import Slice
     from gpusudoku.solving import Solution, Solved, solve, solve_many
 
-__version__ = "0.9.0"
+__version__ = "0.10.0"
 
 # Loaded at first use: most of these bring in Numba, which takes longer than reading a board. All of
 # them bring in NumPy, and the command line is to catch signals before that.
 _LAZY = {
     "Board": "board.board",
+    "CancelToken": "jobs.cancel",
     "Conflict": "board.board",
     "ContractionStats": "results",
     "Count": "results",
@@ -68,6 +74,7 @@ _LAZY = {
     "Estimates": "results",
     "Geometry": "board.geometry",
     "Options": "options",
+    "Part": "runs.parts.records",
     "Results": "results",
     "SearchStats": "results",
     "Simplified": "simplifying",
@@ -77,8 +84,10 @@ _LAZY = {
     "Solved": "solving",
     "count": "counting",
     "count_many": "counting",
+    "count_part": "runs.parts.counts",
     "cross_check": "checking",
     "make_engine": "engines.make",
+    "merge": "runs.parts.counts",
     "parse": "formats",
     "simplify": "simplifying",
     "solutions": "listing",
@@ -88,6 +97,9 @@ _LAZY = {
 
 __all__ = [
     "Board",
+    "CancelToken",
+    "Cancelled",
+    "ClusterError",
     "Conflict",
     "ContractionStats",
     "Count",
@@ -100,6 +112,7 @@ __all__ = [
     "Interrupted",
     "MismatchError",
     "Options",
+    "Part",
     "Results",
     "SearchStats",
     "Simplified",
@@ -112,8 +125,10 @@ __all__ = [
     "collection",
     "count",
     "count_many",
+    "count_part",
     "cross_check",
     "make_engine",
+    "merge",
     "parse",
     "simplify",
     "solutions",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from hashlib import sha256
 from itertools import product
 from typing import Unpack
 
@@ -19,7 +20,7 @@ from gpusudoku.errors import (
     TooExpensive,
     described,
 )
-from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled
 from gpusudoku.options import STRATEGIES, OptionFields, Options, takes_options
 from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Plan
@@ -33,7 +34,9 @@ CHECK_RATIO = 10.0
 
 
 @takes_options
-def cross_check(result: Count, **options: Unpack[OptionFields]) -> str | None:
+def cross_check(
+    result: Count, *, cancel: CancelToken | None = None, **options: Unpack[OptionFields]
+) -> str | None:
     """Count again another way; say which, or None if none is affordable.
 
     The other method on the other device; else the same method there; else the other method on the
@@ -45,10 +48,13 @@ def cross_check(result: Count, **options: Unpack[OptionFields]) -> str | None:
     ------
     MismatchError
         If the two counts differ.
+    Interrupted, Cancelled
+        As ``count`` does.
     """
     if not isinstance(result, Count):
         raise InputError(f"result {described(result)}: expected a Count, which count gives")
-    return Checker(Options(**options)).check(result)
+    with cancelling(cancel):
+        return Checker(Options(**options)).check(result)
 
 
 class Checker:
@@ -58,10 +64,14 @@ class Checker:
     ----------
     options
         Those of the counts.
+    on_loss
+        Told if a GPU is lost meanwhile; by default that is a RuntimeWarning.
     """
 
-    def __init__(self, options: Options) -> None:
-        self._options = options
+    def __init__(
+        self, options: Options, on_loss: Callable[[DeviceError], None] | None = None
+    ) -> None:
+        self._options, self._on_loss = options, on_loss
         self._engines: dict[str, Engine | None] = {}
 
     def check(self, result: Count) -> str | None:
@@ -114,8 +124,12 @@ class Checker:
             if engine is None or plan is None:
                 return None
             timer.start()
-            return run_plan(plan, result.board, options, engine, cancel=token)
-        except (Cancelled, DeviceError):
+            with cancelling(token):
+                return run_plan(plan, result.board, options, engine)
+        except DeviceError:
+            return None
+        except Cancelled:
+            check_cancelled()  # by whoever asked for the check, not for lack of time
             return None
         finally:
             timer.cancel()
@@ -124,7 +138,7 @@ class Checker:
         """The engine of a device; None if it cannot be used."""
         if options.device not in self._engines:
             self._engines[options.device] = None
-            self._engines[options.device] = make_engine(options)
+            self._engines[options.device] = make_engine(options, self._on_loss)
         return self._engines[options.device]
 
 
@@ -147,3 +161,8 @@ def _affordable(result: Count, options: Options, seconds: float, engine: Engine)
         return None
     tried = plan.method == "search" and options.limit is not None
     return plan if tried or plan.seconds / engine.threads <= seconds else None
+
+
+def is_chosen(name: str, share: float) -> bool:
+    """Whether what has this name is one of a share, 0 to 1, of all: a sample, always the same."""
+    return int.from_bytes(sha256(name.encode()).digest()[:8]) < share * (1 << 64)

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import in_blocks
+from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
+from gpusudoku.errors import InputError
 from gpusudoku.given import BoardLike, batches_of, board_of
+from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.job import Progress
 from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.batch import CountsOne, count_block, most_boards, side_by_side
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.run import count_board
 from gpusudoku.results import Count, Counts, Results
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 
 @takes_options
@@ -25,8 +31,10 @@ def count(
     *,
     box: Geometry | str | None = None,
     engine: Engine | None = None,
+    cluster: Client | str | None = None,
     planned: Callable[[Plan], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
+    cancel: CancelToken | None = None,
     **options: Unpack[OptionFields],
 ) -> Count:
     """Count all solutions of a board, exactly.
@@ -42,10 +50,15 @@ def count(
         or guessed.
     engine
         Made by ``make_engine`` before, to count several boards; by default made for this call.
+    cluster
+        Has the board counted by the workers of a Dask cluster: a ``distributed.Client``, which
+        stays open, the address of a scheduler, or ``local`` for a process on each core.
     planned
         Told the plan, with its method and estimates, before anything is counted.
     progress
         Called about twenty times a second.
+    cancel
+        Stops the count, whichever thread cancels it: see ``CancelToken``.
     **options
         The fields of ``Options``.
 
@@ -57,12 +70,32 @@ def count(
         If CUDA is asked for and cannot be used.
     TooExpensive
         If a contraction is asked for and the board is too expensive for it.
+    ClusterError
+        If there is no such cluster, a worker of it cannot be used, or it is lost.
     Interrupted
         After Ctrl-C; its ``count`` is a lower bound.
+    Cancelled
+        Once ``cancel`` is cancelled; likewise.
     """
     found, chosen = board_of(board, box), Options(**options)
-    engine = engine_for(chosen, engine)
-    return count_board(found, chosen, engine, planned=planned, progress=progress)
+    if cluster is not None and engine is not None:
+        raise InputError("an engine is of this process, and a cluster has its own")
+    with cancelling(cancel):
+        if cluster is None:
+            engine = engine_for(chosen, engine)
+            return count_board(found, chosen, engine, planned=planned, progress=progress)
+        return _count_on(cluster, found, chosen, planned=planned, progress=progress)
+
+
+def _count_on(cluster: Client | str, board: Board, options: Options, **watched: Any) -> Count:
+    """Count on a cluster."""
+    # Only now, because few need it.
+    from gpusudoku.runs.cluster.connect import connected
+    from gpusudoku.runs.cluster.machine import OnCluster
+    from gpusudoku.runs.counting import count_in_tasks
+
+    with connected(cluster, options.jobs) as client:
+        return count_in_tasks(board, options, OnCluster(client), **watched).count
 
 
 @takes_options
@@ -71,6 +104,7 @@ def count_many(
     *,
     box: Geometry | str | None = None,
     engine: Engine | None = None,
+    cancel: CancelToken | None = None,
     **options: Unpack[OptionFields],
 ) -> Results[Counts, Count]:
     """Count the solutions of many boards, in their order; options as for ``count``.
@@ -95,6 +129,8 @@ def count_many(
         The shape of the boxes of all boards; by default each has its own, or it is guessed.
     engine
         As for ``count``.
+    cancel
+        Stops the work on all boards whose results were not taken yet.
     **options
         The fields of ``Options``.
 
@@ -103,11 +139,13 @@ def count_many(
     InputError
         At once, if no boards are given, or an option's value is wrong. If one of the boards is no
         board, once all before it are counted; ``board 17: ...`` names it by its index, from 0.
-    DeviceError, TooExpensive, Interrupted
+    DeviceError, TooExpensive, Interrupted, Cancelled
         As ``count`` does.
     """
-    batches = batches_of(boards, box)
-    return Results(count_batches(batches, Options(**options), engine))
+    with cancelling(cancel):
+        batches = batches_of(boards, box)
+        results = count_batches(batches, Options(**options), engine)
+    return Results(results, cancel)
 
 
 def count_batches(
@@ -127,7 +165,7 @@ def count_batches(
     return in_blocks(
         batches,
         most_boards(options, device),
-        lambda block, cancel: count_block(block, options, device, one, cancel),
+        lambda block, alone: count_block(block, options, device, one, alone),
         then,
         side_by_side(options, device),
     )

@@ -20,13 +20,14 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import InputError, described
 from gpusudoku.given import BoardLike, board_of
-from gpusudoku.jobs.interrupts import telling_interrupts, telling_interrupts_of
+from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.pieces import part_of
 from gpusudoku.options import OptionFields, Options, is_integer, takes_options
 from gpusudoku.orders.choose import Orders
-from gpusudoku.orders.protocol import Ordered
+from gpusudoku.orders.protocol import Ordered, joined
 from gpusudoku.orders.sampling import SEED_BITS, Uniform
-from gpusudoku.slicing import TOO_MANY, Slice, joined
+from gpusudoku.slicing import TOO_MANY, Slice
 
 
 class Solutions(Slice):
@@ -55,6 +56,9 @@ class Solutions(Slice):
         What does it; by default made as the options ask.
     progress
         Called about twenty times a second while all solutions are counted.
+    cancel
+        Stops whatever is asked for, by ``Cancelled``. What was worked out before is kept, nothing
+        is kept by halves, and the attribute ``cancel`` takes another token, or None, to go on.
 
     Raises
     ------
@@ -71,6 +75,7 @@ class Solutions(Slice):
         *,
         engine: Engine | None = None,
         progress: Callable[[Progress], None] | None = None,
+        cancel: CancelToken | None = None,
     ) -> None:
         options = options or Options()
         if options.limit is not None:
@@ -78,7 +83,8 @@ class Solutions(Slice):
                 f"limit {options.limit}: take a slice instead, as in"
                 f" solutions(board)[:{options.limit}]"
             )
-        super().__init__(Orders(board, options, engine_for(options, engine), progress), ())
+        orders = Orders(board, options, engine_for(options, engine), progress)
+        super().__init__(orders, (), cancel)
 
     def __len__(self) -> int:
         # A TypeError, because list() asks for the length first, and passes over this error alone.
@@ -86,7 +92,7 @@ class Solutions(Slice):
 
     def __bool__(self) -> bool:
         """Whether there are any, which is known without counting them."""
-        with telling_interrupts():
+        with self._asked():
             return self._orders.any
 
     def shares(self) -> NDArray[Any]:
@@ -102,7 +108,7 @@ class Solutions(Slice):
         TooExpensive
             If that should take too long. For 9x9 boards of clues it never does.
         """
-        with telling_interrupts():
+        with self._asked():
             return self._orders.shares
 
     def sample(
@@ -138,19 +144,24 @@ class Solutions(Slice):
         return joined(self.sample_blocks(n, seed, distinct=distinct), self.board, n)
 
     def sample_blocks(
-        self, n: int, seed: int | None = None, *, distinct: bool = False
+        self, n: int, seed: int | None = None, *, distinct: bool = False, first: int = 0
     ) -> Generator[NDArray[np.uint8], None, None]:
-        """The rows of ``sample`` in blocks, uint8 (k, cells), in constant memory for any n."""
+        """The rows of ``sample`` in blocks, uint8 (k, cells), in constant memory for any n.
+
+        Only those from number ``first`` on, if they need not be distinct: a part of a sample.
+        """
         if not is_integer(n) or n < 0:
             raise InputError(f"a sample of {described(n)}: expected an integer from 0 up")
         seed = secrets.randbits(SEED_BITS) if seed is None else seed
-        with telling_interrupts():
+        with self._asked():
             count = self._orders.quick.count if n else 1
         uniform = Uniform(seed, count)
         if distinct and n > count:
             raise InputError(f"a sample of {n} distinct solutions: there are only {count}")
-        numbers = uniform.distinct(int(n)) if distinct else uniform.first(int(n))
-        return telling_interrupts_of(map(self._orders.quick.at, numbers) if n else iter(()))
+        if first and distinct:
+            raise InputError(f"distinct solutions of a sample from number {first} on: only from 0")
+        numbers = uniform.distinct(int(n)) if distinct else uniform.first(int(n), first)
+        return self._given(map(self._orders.quick.at, numbers) if n else iter(()))
 
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
         """The solutions in arrays, uint8 (k, cells), in the quick order and constant memory.
@@ -164,12 +175,12 @@ class Solutions(Slice):
             If the bounds are not in this order, or beyond the count.
         """
         order, begin, end = self._quick(first, last)
-        return telling_interrupts_of(order.rows(begin, end))
+        return self._given(order.rows(begin, end))
 
     def lines(self, first: int = 0, last: int | None = None) -> Iterator[bytes | memoryview]:
         """What ``blocks`` gives as text, in pieces of whole lines with newlines: for files."""
         order, begin, end = self._quick(first, last)
-        return telling_interrupts_of(order.texts(begin, end))
+        return self._given(order.texts(begin, end))
 
     def part(self, number: int, parts: int) -> tuple[int, int]:
         """Where one of several parts of the quick order begins and ends, for ``blocks``.
@@ -199,13 +210,14 @@ class Solutions(Slice):
                 f"part {described(number)} of {described(parts)}: expected one from 1 to the second"
             )
         number, parts = int(number), int(parts)  # NumPy's integers would overflow
-        with telling_interrupts():
+        with self._asked():
             count = self._orders.quick.count
-        return (number - 1) * count // parts, number * count // parts
+        part = part_of(count, number, parts)
+        return part.start, part.stop
 
     def _quick(self, first: int, last: int | None) -> tuple[Ordered, int, int]:
         """The quick order, and the bounds of a part of it, which are checked."""
-        with telling_interrupts():
+        with self._asked():
             order = self._orders.quick
         end = order.count if last is None else last
         if not (is_integer(first) and is_integer(end) and 0 <= first <= end <= order.count):
@@ -223,12 +235,14 @@ def solutions(
     box: Geometry | str | None = None,
     engine: Engine | None = None,
     progress: Callable[[Progress], None] | None = None,
+    cancel: CancelToken | None = None,
     **options: Unpack[OptionFields],
 ) -> Solutions:
     """The solutions of a board, as one object: see ``Solutions``. Nothing is searched yet.
 
     What is taken for a board, and the box, are as for ``count``, and so are the engine and the
-    progress. Options are the fields of ``Options`` but the limit: take a slice instead.
+    progress. Options are the fields of ``Options`` but the limit: take a slice instead. ``cancel``
+    stops whatever is asked of the solutions.
 
     Raises
     ------
@@ -237,4 +251,5 @@ def solutions(
     """
     if isinstance(board, Slice):
         raise InputError("expected a board, found its solutions: use them as they are, or .board")
-    return Solutions(board_of(board, box), Options(**options), engine=engine, progress=progress)
+    found, chosen = board_of(board, box), Options(**options)
+    return Solutions(found, chosen, engine=engine, progress=progress, cancel=cancel)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from operator import index
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -13,10 +14,13 @@ from numpy.typing import DTypeLike, NDArray
 from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.given import BoardLike
+from gpusudoku.jobs.cancel import CancelToken, cancelling, cancelling_of, check_cancelled
 from gpusudoku.jobs.interrupts import telling_interrupts, telling_interrupts_of
 from gpusudoku.orders.checking import solution_of
 from gpusudoku.orders.choose import Orders
-from gpusudoku.orders.protocol import as_texts
+from gpusudoku.orders.protocol import as_texts, joined
+
+T = TypeVar("T")
 
 TOO_MANY = "solutions may be more than len() can tell: use .count"
 LENGTH_SECONDS = 2.0
@@ -25,8 +29,6 @@ EARLY = 1 << 10
 """A solution with a smaller number is listed, without counting all."""
 TAKEN = 1 << 12
 """Solutions of a slice with steps that are looked up together."""
-MOST_BYTES = 1 << 40
-"""No array is larger, whatever memory there is."""
 NEAR = 64
 """A slice with longer steps is looked up solution by solution."""
 
@@ -38,8 +40,12 @@ class Slice:
     through the solutions takes constant memory. Python limits ``len``: of many use ``count``.
     """
 
-    def __init__(self, orders: Orders, slices: tuple[slice, ...]) -> None:
+    def __init__(
+        self, orders: Orders, slices: tuple[slice, ...], cancel: CancelToken | None = None
+    ) -> None:
         self._orders, self._slices = orders, slices
+        self.cancel = cancel
+        """What stops all that is worked out here; another may take its place, or None."""
         self._beginning: tuple[list[NDArray[np.uint8]], bool] = [], False
         """The first solutions of the board, as far as they were asked for; whether they are all."""
 
@@ -57,7 +63,7 @@ class Slice:
         """How many there are, exact at any size; it may take as long as ``gpusudoku.count``."""
         numbers = self._short()
         if numbers is None:
-            with telling_interrupts():
+            with self._asked():
                 self._orders.counted()
             numbers = self._numbers
         return max(0, -((numbers.start - numbers.stop) // numbers.step))
@@ -75,7 +81,7 @@ class Slice:
         numbers = self._short()
         if numbers is None:
             try:
-                with telling_interrupts():
+                with self._asked():
                     self._orders.counted(LENGTH_SECONDS)
             except TooExpensive:
                 raise TypeError("to count the solutions should take long: use .count") from None
@@ -93,6 +99,7 @@ class Slice:
     def __iter__(self) -> Iterator[Board]:
         for block in self._ascending():
             for cells in block:
+                check_cancelled(self.cancel)
                 yield Board(cells, self.board.geometry)
 
     def __reversed__(self) -> Iterator[Board]:
@@ -116,8 +123,8 @@ class Slice:
         """
         if isinstance(k, slice):
             range(0)[k]  # what is no slice of a list is none here
-            return Slice(self._orders, (*self._slices, k))
-        with telling_interrupts():
+            return Slice(self._orders, (*self._slices, k), self.cancel)
+        with self._asked():
             cells = self._early(index(k))
             if cells is None:
                 number = self._number_of(index(k))
@@ -143,7 +150,7 @@ class Slice:
             If to find out should take too long. For 9x9 boards of clues that never is.
         """
         solution = solution_of(self.board, grid)
-        with telling_interrupts():
+        with self._asked():
             number = self._orders.ascending.rank(solution.cells)
         try:
             return self._numbers.index(number)
@@ -168,8 +175,18 @@ class Slice:
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), self._orders, self._slices)
 
+    @contextmanager
+    def _asked(self) -> Iterator[None]:
+        """Let the token, and Ctrl-C, stop what is worked out in here."""
+        with cancelling(self.cancel), telling_interrupts():
+            yield
+
+    def _given(self, items: Iterator[T]) -> Generator[T, None, None]:
+        """Give items; the token, and Ctrl-C, stop the work on each."""
+        return cancelling_of(self.cancel, telling_interrupts_of(items))
+
     def _ascending(self) -> Iterator[NDArray[np.uint8]]:
-        return telling_interrupts_of(self._each_block())
+        return self._given(self._each_block())
 
     def _each_block(self) -> Iterator[NDArray[np.uint8]]:
         start, stop, step = self._bounds() or _bounds_of(self._numbers)
@@ -186,7 +203,7 @@ class Slice:
     @cached_property
     def _numbers(self) -> range:
         """The numbers in the whole of those that are here."""
-        with telling_interrupts():
+        with self._asked():
             numbers = range(self._orders.count)
         for each in self._slices:
             numbers = numbers[each]
@@ -200,7 +217,7 @@ class Slice:
         first, end, step = bounds
         if end is None or end > EARLY:
             return None
-        with telling_interrupts():
+        with self._asked():
             found = sum(map(len, self._first(end)))
         return range(first, min(end, found), step)
 
@@ -259,24 +276,6 @@ class Slice:
             return self._numbers[k]
         except IndexError:
             raise IndexError(f"no solution {k}: {self._numbered()}") from None
-
-
-def joined(blocks: Iterator[NDArray[np.uint8]], board: Board, number: int) -> NDArray[np.uint8]:
-    """Blocks of solutions in one array, uint8 (number, cells).
-
-    Raises
-    ------
-    MemoryError
-        If they are too many for that, before the first is found.
-    """
-    cells = board.geometry.cells
-    if number * cells > MOST_BYTES:
-        raise MemoryError(f"{number} solutions do not fit in memory: take them in blocks")
-    found, start = np.empty((number, cells), np.uint8), 0
-    for block in blocks:
-        found[start : start + len(block)] = block
-        start += len(block)
-    return found
 
 
 def _bounds_of(numbers: range) -> tuple[int, int, int]:

@@ -18,7 +18,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.given import BoardLike, batches_of, board_of
-from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.job import Progress
 from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.batch import find_solutions
@@ -102,6 +102,7 @@ def solve(
     check_unique: bool = True,
     engine: Engine | None = None,
     progress: Callable[[Progress], None] | None = None,
+    cancel: CancelToken | None = None,
     **options: Unpack[OptionFields],
 ) -> Solution:
     """Find a solution and, unless told not to, say whether it is the only one.
@@ -112,12 +113,13 @@ def solve(
 
     Raises
     ------
-    InputError, DeviceError
+    InputError, DeviceError, Interrupted, Cancelled
         As ``count`` does.
     """
     found, chosen = board_of(board, box), Options(**options)
-    engine = engine_for(chosen, engine)
-    return solve_board(found, chosen, engine, check_unique=check_unique, progress=progress)
+    with cancelling(cancel):
+        engine = engine_for(chosen, engine)
+        return solve_board(found, chosen, engine, check_unique=check_unique, progress=progress)
 
 
 @takes_options
@@ -127,6 +129,7 @@ def solve_many(
     box: Geometry | str | None = None,
     check_unique: bool = True,
     engine: Engine | None = None,
+    cancel: CancelToken | None = None,
     **options: Unpack[OptionFields],
 ) -> Results[Solved, Solution]:
     """Find a solution of each of many boards, in their order.
@@ -141,11 +144,13 @@ def solve_many(
 
     Raises
     ------
-    InputError, DeviceError
+    InputError, DeviceError, Interrupted, Cancelled
         As ``count_many`` does.
     """
-    batches = batches_of(boards, box)
-    return Results(solve_batches(batches, Options(**options), engine, check_unique=check_unique))
+    with cancelling(cancel):
+        batches = batches_of(boards, box)
+        results = solve_batches(batches, Options(**options), engine, check_unique=check_unique)
+    return Results(results, cancel)
 
 
 def solve_board(
@@ -187,16 +192,16 @@ def solve_batches(
     return in_blocks(
         batches,
         device.most_boards,
-        lambda block, cancel: _solved(block, limited, device, cancel),
+        lambda block, alone: _solved(block, limited, device, alone),
         then,
         device.side_by_side,
     )
 
 
 def _solved(
-    block: Batch, options: Options, engine: Engine, cancel: CancelToken | None
+    block: Batch, options: Options, engine: Engine, alone: bool
 ) -> Generator[Solved, None, None]:
-    rows, roots, stats = find_solutions(block, options, engine, cancel)
+    rows, roots, stats = find_solutions(block, options, engine, alone=alone)
     solutions = np.zeros_like(block.cells)
     solutions[roots[::-1]] = rows[::-1]  # the last to be written, the first found, remains
     numbers = np.minimum(np.bincount(roots, minlength=len(block)), options.limit or 0)

@@ -19,11 +19,18 @@ from gpusudoku.board.blocks import Later, in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for, make_engine
-from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.cancel import (
+    ASK_SECONDS,
+    CancelToken,
+    cancelling,
+    check_cancelled,
+    tokens,
+)
 from gpusudoku.jobs.job import Progress
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import find_solutions
-from gpusudoku.planning.search import SearchPlan
+from gpusudoku.planning.choose import TASKS_PER_PART
+from gpusudoku.planning.search import TASKS, SearchPlan
 from gpusudoku.results import SearchStats
 from gpusudoku.search.frontier import Frontier
 
@@ -48,15 +55,19 @@ class _Streaming:
         options: Options,
         engine: Engine,
         progress: Callable[[Progress], None] | None,
+        part: tuple[int, int] | None,
     ) -> None:
         self.stats: SearchStats | None = None
         self.closed = False
         self.error: BaseException | None = None
         """What ended the search, unless that was closed."""
-        self._engine, self._progress, self._cancel = engine, progress, CancelToken()
+        self._engine, self._progress = engine, progress
+        self._stop, self._tokens = CancelToken(), tokens()
         self._blocks: queue.Queue[NDArray[np.uint8] | None] = queue.Queue(WAITING_BLOCKS)
-        self._plan = SearchPlan(Frontier.of([board]), options)
-        self._plan.compile(engine)  # here, not in the thread: Ctrl-C can interrupt that
+        tasks = TASKS if part is None else max(TASKS, TASKS_PER_PART * part[1])
+        self.plan = SearchPlan(Frontier.of([board]), options, least_tasks=tasks)
+        self.plan.compile(engine)  # here, not in the thread: Ctrl-C can interrupt that
+        self.portion = None if part is None else self.plan.part(*part)
         self._thread = threading.Thread(target=self._search, daemon=True)
         self._thread.start()
 
@@ -64,15 +75,17 @@ class _Streaming:
         """Wait for some solutions; None if there are no more, or if it is closed meanwhile."""
         while not self.closed:
             try:
-                return self._blocks.get(timeout=0.2)  # without one, Windows lets no Ctrl-C in
+                return self._blocks.get(timeout=ASK_SECONDS)
             except queue.Empty:
-                continue
+                check_cancelled()
+                if not self._thread.is_alive() and self._blocks.empty():  # it was cancelled
+                    return None
         return None
 
     def stop(self) -> None:
         """Have the workers stop soon. The collector of garbage may call this, in any thread."""
         self.closed = True
-        self._cancel.cancel()
+        self._stop.cancel()
 
     def join(self) -> None:
         """Wait for the workers, who have found all, or as many as the limit, or are to stop."""
@@ -81,20 +94,31 @@ class _Streaming:
 
     def _search(self) -> None:
         try:
-            self.stats = self._plan.run(
-                self._engine,
-                on_solutions=lambda block, roots: self._put(block),
-                cancel=self._cancel,
-                progress=self._progress,
-            ).stats
+            with cancelling(*self._tokens, self._stop):
+                self.stats = self._found()
         except BaseException as error:  # handed to the thread that reads, unless that closed it
-            self.error = None if self._cancel.cancelled else error
+            self.error = None if self._stop.cancelled else error
         self._put(None)
 
+    def _found(self) -> SearchStats:
+        """Search all, or the part; returns what was done."""
+
+        def put(block: NDArray[np.uint8], _: NDArray[np.int64]) -> None:
+            self._put(block)
+
+        if self.portion is None:
+            ran = self.plan.run(self._engine, on_solutions=put, progress=self._progress)
+            return ran.stats
+        step = self.plan.step(self._engine, self.portion, on_solutions=put, progress=self._progress)
+        if step.interrupted is not None:
+            raise step.interrupted
+        return self.plan.stats(step.tally, step.seconds)
+
     def _put(self, block: NDArray[np.uint8] | None) -> None:
-        while not self.closed:
+        """Hand a block over, once there is room; unless it is closed, or the search cancelled."""
+        while not (self.closed or any(token.cancelled for token in self._tokens)):
             try:
-                self._blocks.put(block, timeout=0.1)
+                self._blocks.put(block, timeout=ASK_SECONDS)
             except queue.Full:
                 continue
             return
@@ -105,7 +129,8 @@ class Stream:
 
     Solutions come as they are found: in a fixed order on one CPU thread, in any order on more.
     No more than the limit are given. ``stats`` is there once the iterator has ended; ``close``
-    stops the workers before, and so does dropping the iterator, soon.
+    stops the workers before, and so do the tokens of the thread that makes it, and dropping the
+    iterator, soon.
 
     Parameters
     ----------
@@ -117,6 +142,8 @@ class Stream:
         What searches; by default made as the options ask.
     progress
         Called about twenty times a second, in another thread.
+    part
+        The number of a part of the search, from 1 on, and how many parts there are; None for all.
     """
 
     def __init__(
@@ -126,10 +153,12 @@ class Stream:
         *,
         engine: Engine | None = None,
         progress: Callable[[Progress], None] | None = None,
+        part: tuple[int, int] | None = None,
     ) -> None:
         options = options or Options()
         self._board, self._left = board, options.limit
-        self._streaming = _Streaming(board, options, engine or make_engine(options), progress)
+        engine = engine or make_engine(options)
+        self._streaming = _Streaming(board, options, engine, progress, part)
         finalize(self, self._streaming.stop)
 
     def __repr__(self) -> str:
@@ -139,6 +168,13 @@ class Stream:
     def stats(self) -> SearchStats | None:
         """What was done, once the iterator has ended."""
         return self._streaming.stats
+
+    @property
+    def tasks(self) -> tuple[tuple[range, ...], int]:
+        """The tasks of the part, and how many there are in all."""
+        total = self._streaming.plan.tasks()
+        portion = self._streaming.portion
+        return (range(total),) if portion is None else portion.tasks, total
 
     def __iter__(self) -> Iterator[NDArray[np.uint8]]:
         return self
@@ -179,22 +215,22 @@ def list_batches(
     batches: Iterable[Batch],
     options: Options,
     engine: Engine | None = None,
-    alone: Callable[[Batch], Generator[Listed, None, None]] | None = None,
+    one: Callable[[Batch], Generator[Listed, None, None]] | None = None,
     then: Callable[[Listed], Any] | None = None,
 ) -> Generator[Any, None, None]:
     """List the solutions of every board, no more than the limit, in constant memory.
 
-    Those of a board with fewer than FEW come in ascending order, those of others as ``alone`` lists
+    Those of a board with fewer than FEW come in ascending order, those of others as ``one`` lists
     them, board by board; by default that is a ``Stream``. What is given is what ``then`` makes of
     what is ``Listed``, in the thread that has it; by default nothing. An InputError that reading
     the batches raises is raised once all boards before it are listed.
     """
     device = engine_for(options, engine)
-    one = alone or partial(list_board, options=options, engine=device)
+    by_itself = one or partial(list_board, options=options, engine=device)
     return in_blocks(
         batches,
         LISTED_BOARDS,
-        lambda block, cancel: _listed(block, options, device, one, cancel),
+        lambda block, alone: _listed(block, options, device, by_itself, alone),
         then,
         device.side_by_side,
     )
@@ -219,18 +255,18 @@ def _listed(
     block: Batch,
     options: Options,
     engine: Engine,
-    alone: Callable[[Batch], Generator[Listed, None, None]],
-    cancel: CancelToken | None,
+    one: Callable[[Batch], Generator[Listed, None, None]],
+    alone: bool,
 ) -> Generator[Listed | Later[Listed], None, None]:
-    rows, roots, _ = find_solutions(block, replace(options, limit=FEW), engine, cancel)
+    rows, roots, _ = find_solutions(block, replace(options, limit=FEW), engine, alone=alone)
     counts = np.bincount(roots, minlength=len(block))
     order = np.argsort(roots, kind="stable")
     several = counts[roots[order]] > 1  # few boards as a rule, and comparing rows takes time
     if several.any():
         these = order[several]
         order[several] = these[np.lexsort((sort_keys(rows[these]), roots[these]))]
-    rest = _in_turn(block, rows[order], counts, options.limit, alone)
-    if cancel is not None and (counts >= FEW).any():
+    rest = _in_turn(block, rows[order], counts, options.limit, one)
+    if alone and (counts >= FEW).any():
         yield Later(rest)
     else:
         yield from rest
@@ -241,7 +277,7 @@ def _in_turn(
     rows: NDArray[np.uint8],
     counts: NDArray[np.int64],
     limit: int | None,
-    alone: Callable[[Batch], Generator[Listed, None, None]],
+    one: Callable[[Batch], Generator[Listed, None, None]],
 ) -> Generator[Listed, None, None]:
     """Give the solutions of boards with few, sorted rows, and list the others, each alone."""
     first = np.concatenate([[0], np.cumsum(counts)])
@@ -258,7 +294,7 @@ def _in_turn(
                 found, owners = found[wanted[these]], owners[wanted[these]]
             yield Listed(boards, unsolvable, [found], owners)
         if many < len(block):
-            with closing(alone(block.part(many, many + 1))) as listing:
+            with closing(one(block.part(many, many + 1))) as listing:
                 for listed in listing:
                     yield replace(listed, doubtful=block.part(0, 0))
         start = many + 1

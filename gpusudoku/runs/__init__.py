@@ -1,0 +1,1 @@
+"""Long runs: in parts, with checkpoints, on a cluster."""

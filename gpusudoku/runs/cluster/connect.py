@@ -1,0 +1,127 @@
+"""Connections to Dask clusters: somebody's client, an address, or a cluster of this machine."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from multiprocessing import resource_tracker
+from typing import TYPE_CHECKING
+
+from gpusudoku.errors import ClusterError, InputError, described, shown
+from gpusudoku.jobs.cores import usable_cores
+from gpusudoku.jobs.interrupts import in_thread
+
+if TYPE_CHECKING:
+    from distributed import Client, LocalCluster
+
+LOCAL = "local"
+"""The address that stands for a cluster on this machine, for as long as it is needed."""
+CONNECT_SECONDS = 10
+CLOSE_SECONDS, HURRY_SECONDS = 10.0, 0.4
+"""No longer is waited for what was ours to end: after all is done, and when there is no time. What
+is left of it ends with this process."""
+
+
+@contextmanager
+def connected(cluster: Client | str, jobs: int | None = None) -> Iterator[Client]:
+    """Connect to a cluster for a while.
+
+    Parameters
+    ----------
+    cluster
+        A client, which stays open; the address of a scheduler; or ``local``, for one worker process
+        on each core of this machine.
+    jobs
+        How many processes those are; None for one on each usable core.
+
+    Raises
+    ------
+    ClusterError
+        If Dask is not installed, or there is no scheduler.
+    InputError
+        If what is given is neither a client nor an address, or says how many jobs it has itself.
+    """
+    if jobs is not None and cluster != LOCAL:
+        raise InputError("jobs are for a local cluster: other workers have threads of their own")
+    try:
+        import distributed
+    except ImportError:
+        raise ClusterError(
+            "a cluster needs Dask distributed: pip install 'gpusudoku[cluster]'"
+        ) from None
+    if isinstance(cluster, distributed.Client):
+        if cluster.asynchronous:
+            raise InputError("cluster: expected a client that is not asynchronous")
+        yield cluster
+        return
+    if not isinstance(cluster, str):
+        raise InputError(f"cluster {described(cluster)}: expected a client or an address")
+    with ExitStack() as stack:
+        address = _local(jobs, stack) if cluster == LOCAL else _checked(cluster)
+        try:
+            client = distributed.Client(
+                address, timeout=CONNECT_SECONDS, set_as_default=False, name="gpusudoku"
+            )
+        except OSError as error:
+            raise ClusterError(f"cluster {shown(cluster)}: no scheduler there: {error}") from None
+        stack.push(partial(_close, client))
+        yield client
+
+
+def hush() -> None:
+    """Let Dask say nothing on stderr; for a process that says all it has to say by itself."""
+    logging.disable(logging.CRITICAL)
+    warnings.filterwarnings("ignore", module=r"(distributed|dask|tornado)\b")
+    # Python's own process that tidies up after this one complains of it, if it was in a hurry.
+    sys.warnoptions.append("ignore::UserWarning:multiprocessing.resource_tracker")
+
+
+def _checked(address: str) -> str:
+    """An address; an InputError if it is none, before a client takes a while to find out."""
+    from distributed.comm.addressing import parse_address, parse_host_port
+
+    try:
+        parse_host_port(parse_address(address)[1])
+    except ValueError:
+        raise InputError(
+            f"cluster {shown(address)}: expected an address such as tcp://127.0.0.1:8786, or local"
+        ) from None
+    return address
+
+
+def _local(jobs: int | None, stack: ExitStack) -> LocalCluster:
+    """Start a cluster on this machine, which is closed with the stack."""
+
+    def start() -> LocalCluster:
+        # Threads and processes begin with the mask of who starts them. So workers do not get the
+        # Ctrl-C of the terminal, which is for this process: it is the one to stop them.
+        if hasattr(signal, "pthread_sigmask"):
+            resource_tracker.ensure_running()  # which would set the mask back
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        return distributed.LocalCluster(
+            n_workers=jobs or usable_cores(),
+            threads_per_worker=1,
+            dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # any port that is free
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
+        )
+
+    import distributed
+
+    cluster = in_thread(start)
+    stack.push(partial(_close, cluster))
+    return cluster
+
+
+def _close(
+    closable: Client | LocalCluster, kind: type[BaseException] | None, *rest: object
+) -> None:
+    """Close something of ours, whatever state it is in: soon where something went wrong."""
+    with suppress(Exception):
+        closable.close(timeout=CLOSE_SECONDS if kind is None else HURRY_SECONDS)

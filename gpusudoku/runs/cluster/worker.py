@@ -1,0 +1,95 @@
+"""What a worker of a cluster does: it works at a portion for a while and tells what came of it.
+
+All of this runs in the workers' processes, and Dask calls it by name. Nothing is imported before
+it is needed: a worker that cannot be used is to tell why.
+"""
+
+from __future__ import annotations
+
+import platform
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from gpusudoku import __version__
+from gpusudoku.errors import GpusudokuError
+from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.options import Options
+
+if TYPE_CHECKING:
+    from gpusudoku.engines.engine import Engine
+    from gpusudoku.planning.plan import Plan
+    from gpusudoku.planning.portion import Portion, Step
+
+_at_work = threading.Lock()
+"""One step at a time has all threads of a process, and a plan is for one thread at a time."""
+_tokens: dict[str, CancelToken] = {}
+"""Of the runs that this process has worked at."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What workers are to know of a run to work at its portions."""
+
+    key: str
+    """Another one for every run."""
+    plan: Callable[[], Plan] = field(compare=False)
+    """Makes the plan, the same on every machine."""
+    tasks: int = field(compare=False)
+    """How many the plan has."""
+    options: Options = field(compare=False)
+    """They tell the device; the threads are the worker's."""
+
+
+class Worked(NamedTuple):
+    """What came of working at a portion, and on what."""
+
+    step: Step
+    device: str
+
+
+def versions() -> dict[str, str]:
+    """What must be the same in all processes."""
+    return {
+        "gpusudoku": __version__,
+        "Python": ".".join(platform.python_version_tuple()[:2]),
+        "NumPy": np.__version__.partition(".")[0],
+    }
+
+
+def work(run: Run, portion: Portion, seconds: float, threads: int) -> Worked:
+    """Work at a portion for about so many seconds, on so many threads.
+
+    It depends on the portion only what is found in the end: whoever loses what came of it may have
+    it done again by another worker.
+    """
+    token = _tokens.setdefault(run.key, CancelToken())
+    with _at_work, token:
+        plan, engine = _plan(run), _engine(replace(run.options, jobs=threads))
+        return Worked(plan.step(engine, portion, seconds=seconds), engine.name)
+
+
+def dismiss(key: str) -> None:
+    """Stop what this process does for a run, now or later, and keep nothing of it."""
+    _tokens.setdefault(key, CancelToken()).cancel()
+    _plan.cache_clear()
+
+
+@lru_cache(maxsize=1)
+def _plan(run: Run) -> Plan:
+    """The plan of a run, whose frontier, lists and tensors are made once in a process."""
+    plan = run.plan()
+    if (tasks := plan.tasks()) != run.tasks:
+        raise GpusudokuError(f"a plan of {tasks} tasks was made, not one of {run.tasks}")
+    return plan
+
+
+@lru_cache(maxsize=1)
+def _engine(options: Options) -> Engine:
+    from gpusudoku.engines.make import make_engine
+
+    return make_engine(options)

@@ -1,0 +1,231 @@
+"""A count in tasks: all of them or a part, here or on a cluster, kept in memory or in a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from math import inf
+from typing import Any
+
+from gpusudoku.board.board import Board
+from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.engines.engine import Engine, Tally
+from gpusudoku.errors import Cancelled, ClusterError, InputError, Interrupted
+from gpusudoku.jobs.interrupts import patient_interrupts
+from gpusudoku.jobs.job import Progress
+from gpusudoku.options import Options
+from gpusudoku.planning.choose import choose_alike
+from gpusudoku.planning.plan import Plan
+from gpusudoku.planning.portion import Found, Portion
+from gpusudoku.planning.search import SearchPlan
+from gpusudoku.results import Count, Stats, decimal_digits
+from gpusudoku.runs.cluster.machine import OnCluster
+from gpusudoku.runs.identity import Identity, identity_of_board
+from gpusudoku.runs.keeper import InMemory, Keeper
+from gpusudoku.runs.kept import read_run
+from gpusudoku.runs.ledger import Ledger
+from gpusudoku.runs.local import work
+from gpusudoku.runs.parts.records import search_facts
+from gpusudoku.runs.verify import Verified, Verifier
+
+PATIENCE_SECONDS = 10.0
+"""After Ctrl-C it may take so long until all is saved: the workers of some plans stop slowly."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The file in which a count is kept."""
+
+    path: str | os.PathLike[str]
+    setup: Mapping[str, Any] | None = None
+    """See ``Ledger.begin``; None for that of ``setup_of_count``."""
+    going_on: Callable[[Ledger], None] | None = None
+    """Told of the ledger, if it holds a count already."""
+
+
+@dataclass(frozen=True)
+class How:
+    """What a count in tasks may be asked for besides."""
+
+    part: tuple[int, int] = (1, 1)
+    """Which part of all tasks, from 1 on, and how many there are."""
+    checkpoint: Checkpoint | None = None
+    """Where it is kept; None for memory."""
+    verify: float = 0.0
+    """The share of the tasks that are counted again in another way."""
+    verified: Callable[[str], None] | None = None
+    """Told what came of that, in words."""
+    facts: Mapping[str, Any] | None = None
+    """More on which what is written of the count depends, as JSON."""
+
+
+WHOLE = How()
+"""All tasks, and nothing besides."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What came of a count in tasks."""
+
+    count: Count
+    """Of the part, if it is one."""
+    identity: Identity
+    portion: Portion
+    """All that was to be done."""
+    plan_stats: Stats
+    """The statistics of the plan before any task."""
+    tally: Tally
+    """What was done for the tasks."""
+    seconds: float
+    """How long that took."""
+
+
+def count_in_tasks(
+    board: Board,
+    options: Options,
+    machine: Engine | OnCluster,
+    how: How = WHOLE,
+    *,
+    looking: Callable[[float], None] | None = None,
+    planned: Callable[[Plan], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Counted:
+    """Count a board, or a part of its solutions, in numbered tasks.
+
+    Parameters
+    ----------
+    machine
+        What counts: the engine of this process, or a cluster.
+    how
+        What is asked for besides.
+    board, options, looking, planned, progress
+        As for ``count_board``.
+
+    Raises
+    ------
+    InputError
+        If a limit is given, if the file holds another run, or if it is none for a run.
+    SaveError
+        If the count can be saved no more; the file has all up to the save before.
+    ClusterError
+        If a worker of a cluster cannot be used, or the cluster is lost.
+    MismatchError
+        If a task that was counted again has another count.
+    DeviceError, TooExpensive, Interrupted, Cancelled
+        As ``count_board`` does, when all is saved.
+    """
+    if options.limit is not None:
+        raise InputError(f"limit {options.limit}: a count in tasks is of all solutions")
+    keeper: Keeper | None = None
+    with nullcontext() if how.checkpoint is None else Ledger(how.checkpoint.path) as ledger:
+        try:
+            make = partial(choose_alike, board, options, how.part[1])
+            plan = make(looking)
+            identity, portion = identity_of_count(board, options, plan, how), plan.part(*how.part)
+            keeper = _begun(ledger, how, identity, options, portion)
+            keeper.nodes = _nodes_of(plan) / how.part[1]
+            if planned is not None and keeper.done < 1:
+                planned(plan)
+            check = _verifier(identity, plan, options, machine, how, keeper)
+            watched = keeper if check is None else Verified(keeper, check)
+            with patient_interrupts(PATIENCE_SECONDS):
+                _work(plan, make, options, machine, watched, progress)
+        except (KeyboardInterrupt, Interrupted) as error:
+            raise _interrupted(error, keeper) from None
+        except ClusterError as error:
+            raise ClusterError(f"{error}{_how_to_go_on(keeper)}") from None
+    if check is not None and how.verified is not None:
+        how.verified(check.told())
+    stats = plan.stats(keeper.tally, keeper.seconds, getattr(machine, "utilisation", ()))
+    count = Count(board, keeper.count, True, machine.name, machine.workers, stats, plan.estimates)
+    before = plan.stats(Tally(), 0.0)
+    return Counted(count, identity, portion, before, keeper.tally, keeper.seconds)
+
+
+def setup_of_count(options: Options) -> dict[str, Any]:
+    """What it takes to go on with a count, besides the board."""
+    return {"kind": "count", "options": asdict(options)}
+
+
+def identity_of_count(board: Board, options: Options, plan: Plan, how: How = WHOLE) -> Identity:
+    """What a count in tasks depends on. The method is the one that was chosen."""
+    facts = {
+        **search_facts(options),
+        "method": plan.method,
+        "memory": None if plan.method == "search" else options.memory,
+        "tasks": plan.tasks(),
+        "parts": how.part[1],
+        **(how.facts or {}),
+    }
+    return Identity("count", identity_of_board(board), facts)
+
+
+def _begun(
+    ledger: Ledger | None, how: How, identity: Identity, options: Options, portion: Portion
+) -> Keeper:
+    """The ledger, with a run that is new, or gone on with; without one memory."""
+    if ledger is None or how.checkpoint is None:
+        return InMemory(portion)
+    is_old = ledger.identity is not None
+    number, parts = how.part
+    if parts > 1:  # all parts are of one identity, but a file has one of them
+        identity = replace(identity, options={**identity.options, "part": number})
+    ledger.begin(identity, how.checkpoint.setup or setup_of_count(options), portion)
+    if is_old and how.checkpoint.going_on is not None:
+        how.checkpoint.going_on(ledger)
+    return ledger
+
+
+def _nodes_of(plan: Plan) -> float:
+    """The nodes that a search is expected to have; infinite for other plans."""
+    return plan.estimate.nodes if isinstance(plan, SearchPlan) else inf
+
+
+def _verifier(
+    identity: Identity,
+    plan: Plan,
+    options: Options,
+    machine: Engine | OnCluster,
+    how: How,
+    keeper: Keeper,
+) -> Verifier | None:
+    """Who counts tasks again, if that is asked for: of a cluster this machine does."""
+    if not how.verify:
+        return None
+    engine = CpuEngine() if isinstance(machine, OnCluster) else machine
+    found: Iterable[Found] = ()
+    beside = "gpusudoku"
+    if isinstance(keeper, Ledger):
+        found, beside = read_run(keeper.path)[0].unfinished, keeper.path
+    return Verifier(identity, plan, options, engine, how.verify, found, beside)
+
+
+def _work(
+    plan: Plan,
+    make: Callable[[], Plan],
+    options: Options,
+    machine: Engine | OnCluster,
+    keeper: Keeper,
+    progress: Callable[[Progress], None] | None,
+) -> None:
+    """Do all that is left of a plan, which ``make`` makes again."""
+    if isinstance(machine, OnCluster):
+        machine.work(plan, make, options, keeper, progress)
+    else:
+        work(plan, machine, keeper, progress=progress)
+
+
+def _interrupted(error: BaseException, keeper: Keeper | None) -> Interrupted:
+    """What interrupted a run, and how to go on with it."""
+    count = 0 if keeper is None else keeper.count
+    found = f": at least {decimal_digits(count)} solutions" if count else ""
+    kind = type(error) if isinstance(error, Interrupted) else Interrupted
+    what = "cancelled" if kind is Cancelled else "interrupted"
+    return kind(f"{what}{found}{_how_to_go_on(keeper)}", count)
+
+
+def _how_to_go_on(keeper: Keeper | None) -> str:
+    return keeper.hint if isinstance(keeper, Ledger) else ""

@@ -1,0 +1,125 @@
+"""What a long run is of: whatever its results depend on, and nothing else.
+
+Parts of a run, the file it is kept in, and the machines of a cluster must agree in this. So it
+names boards, options and version, but no device, no number of threads and no file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from gpusudoku import __version__
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.errors import MOST_SHOWN, InputError
+
+SCHEMA = 1
+"""Of this description; another one is another run."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a long run is of. All values are JSON: texts, numbers, truth values, None, lists, maps.
+
+    Parameters
+    ----------
+    command
+        What is done: ``count``, ``enumerate``, ...
+    boards
+        Of what: ``identity_of_board`` of one, or the number and the digest of many.
+    options
+        All that the results depend on, with the method that was chosen and the number of tasks.
+    """
+
+    command: str
+    boards: Mapping[str, Any]
+    options: Mapping[str, Any]
+    version: str = __version__
+    schema: int = SCHEMA
+
+    @property
+    def json(self) -> str:
+        """All of it, always in the same words."""
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of that, as hexadecimal digits."""
+        return hashlib.sha256(self.json.encode()).hexdigest()
+
+    @classmethod
+    def parse(cls, text: str) -> Identity:
+        """What ``json`` gave.
+
+        Raises
+        ------
+        ValueError
+            If the text is no identity.
+        """
+        try:
+            made = cls(**json.loads(text))
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+        kinds = (made.command, str), (made.boards, dict), (made.options, dict), (made.version, str)
+        if not all(isinstance(value, kind) for value, kind in kinds):
+            raise ValueError("not an identity")
+        return made
+
+    def difference(self, other: Identity) -> str | None:
+        """What is different in another one, in a few words; None if it is the same run."""
+        if self == other:
+            return None
+        mine, theirs = _facts(self), _facts(other)
+        for name in [*mine, *theirs]:
+            if mine.get(name) != theirs.get(name):
+                if name in ("cells", "candidates", "sha256"):
+                    return "another board" if "cells" in mine else "other boards"
+                return f"{name} {_word(theirs.get(name))}, not {_word(mine.get(name))}"
+        return "another run"
+
+
+def identity_of_board(board: Board) -> dict[str, Any]:
+    """A board, whole, as JSON: ``board_of_identity`` makes it again."""
+    given = board.given_candidates
+    return {
+        "box": str(board.geometry),
+        "cells": board.cells.tolist(),
+        "candidates": None if given is None else given.tolist(),
+    }
+
+
+def board_of_identity(boards: Mapping[str, Any]) -> Board:
+    """The board that ``identity_of_board`` described.
+
+    Raises
+    ------
+    InputError
+        If the description is none of a board.
+    """
+    try:
+        cells, box, candidates = (boards[name] for name in ("cells", "box", "candidates"))
+    except KeyError as error:
+        raise InputError(f"no board: {error} is missing") from None
+    return Board(cells, Geometry.parse(box), candidates=candidates)
+
+
+def _facts(identity: Identity) -> dict[str, Any]:
+    """All facts in the order in which a difference is worth telling."""
+    return {
+        "schema": identity.schema,
+        "version": identity.version,
+        "command": identity.command,
+        **identity.boards,
+        "method": identity.options.get("method"),
+        **identity.options,
+    }
+
+
+def _word(value: Any) -> str:
+    """A value as a message tells it; one of a file that is not ours may be long."""
+    text = "none" if value is None else str(value)
+    return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…"

@@ -1,0 +1,101 @@
+"""A long count on this machine, kept in a file: a while of work, a save, and so on.
+
+A save is an interruption: all workers stop for it, and those that stop first wait for the last. So
+the time between two saves, which is what a loss of power costs, is short while that is cheap, and
+longer where it is not.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from gpusudoku.engines.engine import Engine
+from gpusudoku.jobs.job import Progress
+from gpusudoku.planning.plan import Plan
+from gpusudoku.planning.portion import Step
+from gpusudoku.runs.keeper import Keeper
+
+if TYPE_CHECKING:
+    from gpusudoku.planning.search import SearchPlan
+
+FIRST_SECONDS = 2.0
+"""Between two saves, as long as they cost little."""
+MOST_SECONDS = 20.0
+"""Between two saves, whatever they cost."""
+WORTH = 0.01
+"""The share of the time that saves may cost."""
+
+
+def work(
+    plan: Plan,
+    engine: Engine,
+    keeper: Keeper,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+    on_solutions: Callable[[Any, Any], None] | None = None,
+    save: Callable[[int, Step], None] | None = None,
+) -> None:
+    """Work at all that a keeper has left, alone.
+
+    Parameters
+    ----------
+    plan, engine, keeper, progress
+        What is worked at, by whom, and what keeps it; how that is watched.
+    on_solutions
+        What a search gives the solutions to; see ``SearchPlan.step``.
+    save
+        Saves what came of a step at a portion; by default the keeper's ``save``.
+
+    Raises
+    ------
+    SaveError
+        If it cannot be saved.
+    Interrupted
+        After Ctrl-C or a cancellation, when all is saved.
+    """
+    pace, do = Pace(), plan.step
+    if on_solutions is not None:
+        do = partial(cast("SearchPlan", plan).step, on_solutions=on_solutions)
+    for number, portion in keeper.deal().items():
+        while portion:
+            view = None if progress is None else _whole(keeper, progress)
+            step = do(engine, portion, seconds=pace.seconds, progress=view)
+            start = time.perf_counter()
+            (save or keeper.save)(number, step)
+            if step.interrupted is not None:
+                raise step.interrupted
+            pace.took(step, time.perf_counter() - start)
+            portion = step.left
+
+
+class Pace:
+    """How long to work until the next save."""
+
+    def __init__(self) -> None:
+        self.seconds = FIRST_SECONDS
+
+    def took(self, step: Step, saving: float) -> None:
+        """Learn what a step cost, and how long it took to save it."""
+        cost = step.idle_seconds / step.workers + saving
+        if cost > WORTH * step.seconds:
+            self.seconds = max(FIRST_SECONDS, min(2 * self.seconds, MOST_SECONDS))
+        elif cost < WORTH / 4 * step.seconds:
+            self.seconds = max(FIRST_SECONDS, self.seconds / 2)
+
+
+def _whole(keeper: Keeper, progress: Callable[[Progress], None]) -> Callable[[Progress], None]:
+    """What tells the progress of a step as that of the whole run.
+
+    How much of what is left is done in a step tells little: boards that are left of a task come
+    first, and are small. Only of the first step nothing else is known.
+    """
+    before, done, first = keeper.seconds, keeper.done, not keeper.seconds
+
+    def tell(step: Progress) -> None:
+        share = step.done if first else done
+        progress(Progress(share, keeper.count + step.count, before + step.seconds))
+
+    return tell

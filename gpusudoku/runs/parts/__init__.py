@@ -1,0 +1,1 @@
+"""Runs in parts that know nothing of each other, for job arrays."""

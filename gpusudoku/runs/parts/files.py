@@ -1,0 +1,157 @@
+"""The files of parts: their records, and the lines that parts wrote beside them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from gpusudoku.errors import InputError
+from gpusudoku.runs.parts.records import Lines, Part
+
+ENDING = ".part.json"
+"""What the name of the record of a file of lines has behind that of the file."""
+MOST_RECORD = 1 << 23
+"""Bytes of the longest record that is read: no board's is as long."""
+PIECE = 1 << 20
+"""Bytes of lines that are in memory at a time."""
+
+
+def record_path(path: str | Path) -> Path:
+    """Where the record of a file of lines is."""
+    return Path(f"{path}{ENDING}")
+
+
+def lines_in(path: str | Path, header: bytes, between: bytes = b"") -> Lines:
+    """What a file of lines is, which is read for that.
+
+    Parameters
+    ----------
+    path
+        The file.
+    header
+        What stands at its beginning, in every part, and once in the whole.
+    between
+        What stands between the lines of one part and those of the next.
+    """
+    digest, size, lines, start = hashlib.sha256(), 0, 0, b""
+    with Path(path).open("rb") as file:
+        for piece in _pieces(file):
+            start = start or piece[: len(header)]
+            digest.update(piece)
+            size, lines = size + len(piece), lines + piece.count(b"\n")
+    shown = len(header) if start == header else 0
+    return Lines(size, lines, shown, between.decode(), digest.hexdigest())
+
+
+def read_parts(names: Iterable[str]) -> Iterator[tuple[str, Part]]:
+    """The parts in some files, each with the name of its file.
+
+    A file has records, one a line, or it is one of lines, with its record beside it. Whichever of
+    these two is named, and however often, the part comes once.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, or has something else.
+    """
+    seen = set[str]()
+    for name in names:
+        beside = record_path(name)
+        path = beside if _is_there(beside) else Path(name)
+        try:
+            resolved = os.path.realpath(path)
+            if resolved not in seen:
+                seen.add(resolved)
+                yield from _parts_in(path)
+        except OSError as error:
+            raise InputError(f"{name}: {error.strerror}, expected a file of a part") from None
+        except ValueError as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"{name!r}: no name of a file") from None
+
+
+def lines_file(record: str) -> Path:
+    """The file of lines whose record this is.
+
+    Raises
+    ------
+    InputError
+        If the record is not in such a file as is written beside lines.
+    """
+    if not record.endswith(ENDING):
+        raise InputError(f"{record}: the lines of this part are not beside it: keep both files")
+    return Path(record.removesuffix(ENDING))
+
+
+def check_lines(path: Path, lines: Lines) -> None:
+    """Complain about a file of lines that is not as it was written.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or has changed.
+    """
+    try:
+        if not path.is_file():
+            raise InputError(f"{path}: no such file, expected the lines of a part")
+        size = path.stat().st_size
+        if size != lines.bytes:
+            raise InputError(f"{path}: has {size} bytes, not the {lines.bytes} that were written")
+        if lines_in(path, b"").sha256 != lines.sha256:
+            raise InputError(f"{path}: has changed since it was written")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}, expected the lines of a part") from None
+
+
+def header_of(path: Path, lines: Lines) -> bytes:
+    """What stands before the lines of a file."""
+    with path.open("rb") as file:
+        return file.read(lines.header)
+
+
+def pieces_after(path: Path, header: int) -> Iterator[bytes]:
+    """What a file has behind its header, in pieces of whole lines where these are not too long."""
+    with path.open("rb") as file:
+        file.seek(header)
+        rest = b""
+        for piece in _pieces(file):
+            end = piece.rfind(b"\n") + 1 or len(piece)
+            yield rest + piece[:end]
+            rest = piece[end:]
+        if rest:
+            yield rest
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    while piece := file.read(PIECE):
+        yield piece
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # the name is too long, or has a NUL byte
+        return False
+
+
+def _parts_in(path: Path) -> Iterator[tuple[str, Part]]:
+    """The parts in a file of records, one a line."""
+    number = found = 0
+    with path.open("rb") as file:
+        while line := file.readline(MOST_RECORD):
+            number += 1
+            if not line.strip():
+                continue
+            try:
+                if len(line) == MOST_RECORD:
+                    raise InputError("no record of a part: the line is too long")
+                yield str(path), Part.parse(line)
+            except InputError as error:
+                raise InputError(f"{path}:{number}: {error}") from None
+            found += 1
+    if not found:
+        raise InputError(f"{path}: no record of a part")

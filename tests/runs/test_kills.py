@@ -1,0 +1,51 @@
+"""Counts of one board that are killed at random moments and go on: each ends with the count."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.boards import puzzle
+from tests.runs.kills import Killing
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX")
+
+SHORT = ("@1e", "--method", "search")
+SEARCH = ("@b8", "--method", "search")
+PARTS = (" ".join(map(str, puzzle("2x4", 22, 1).cells)), "--box", "2x4")
+
+
+def killing(tmp_path, count, kills, *, seconds, in_parts=False):
+    """Begin with the command, and go on with it or with ``resume``, with other threads."""
+    output, checkpoint = str(tmp_path / "count.txt"), str(tmp_path / "run.sqlite")
+    first = ["count", *count, "--checkpoint", checkpoint, "-o", output]
+    others = [["resume", checkpoint, "-j", "1"], [*first, "-j", "2"], ["resume", checkpoint]]
+    return Killing([first, *others], output, checkpoint, kills, seconds=seconds, in_parts=in_parts)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("seconds", [0.3, 0.03], ids=["at work", "at the beginning"])
+def test_a_search(tmp_path, seconds):
+    told = killing(tmp_path, SHORT, 4, seconds=seconds).run()
+    assert told["killed"] == 4
+    assert told["done"]
+
+
+@pytest.mark.timeout(300)
+def test_a_contraction_in_parts(tmp_path):
+    told = killing(tmp_path, PARTS, 3, seconds=0.3, in_parts=True).run()
+    assert told["killed"] == 3
+    assert told["done"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("count", "seconds", "in_parts"), [(SEARCH, 0.6, False), (PARTS, 0.6, True)]
+)
+def test_fifty_times(tmp_path, count, seconds, in_parts):
+    told = killing(tmp_path, count, 50, seconds=seconds, in_parts=in_parts).run()
+    assert told["killed"] == 50
+    assert told["saved"] > 10
+    assert told["done"]
