@@ -66,6 +66,15 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Boards in parts have many of them, however small the boards are."""
+    from gpusudoku.contraction.general import parts
+
+    monkeypatch.setattr(parts, "PART_MAPS", 10)
+    monkeypatch.setattr(parts, "TASK_LISTINGS", 1)
+
+
+@pytest.fixture
 def without_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no GPU be there, not even the simulator's."""
     monkeypatch.setattr(availability, "unusable_because", lambda: "there is none")

@@ -11,7 +11,7 @@ from gpusudoku.cli.measuring import Request, Results, measure
 from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import Command, force, own_option, reading
 from gpusudoku.cli.output import Output, refuse, show
-from gpusudoku.errors import InputError, MismatchError
+from gpusudoku.errors import InputError, MismatchError, shown
 from gpusudoku.jobs.interrupts import interrupt_status
 from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES
 from gpusudoku.search.techniques import DEFAULT
@@ -33,11 +33,11 @@ def _list_option(
         words = [word.strip() for word in value.split(",")]
         for word in words:
             if choices and word not in choices:
-                raise click.BadParameter(f"{word!r}: expected some of {', '.join(choices)}")
+                raise click.BadParameter(f"{shown(word)}: expected some of {', '.join(choices)}")
         try:
             return tuple(dict.fromkeys(parse(word) for word in words))
         except ValueError:
-            raise click.BadParameter(f"{value!r}: expected numbers, such as 1,2,4") from None
+            raise click.BadParameter(f"{shown(value)}: expected numbers, such as 1,2,4") from None
 
     return bench_option(*names, callback=callback, metavar="LIST", **settings)
 

@@ -6,7 +6,7 @@ takes longer to import than Python takes to start.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -48,12 +48,18 @@ _PLACES = {
     "info": _Place(
         "about", "info", "Describe every BOARD: its size, its clues, and whether they clash."
     ),
+    "merge": _Place(
+        "merge",
+        "merge",
+        "Join all parts of a run: print what the whole command would have printed.",
+    ),
     "nth": _Place(
         "ranks", "nth", "Print the solutions of BOARD that have the numbers K in ascending order."
     ),
     "rank": _Place(
         "ranks", "rank", "Print the number that every SOLUTION of BOARD has in ascending order."
     ),
+    "resume": _Place("resume", "resume", "Go on with the run that --checkpoint FILE has kept."),
     "sample": _Place(
         "sample", "sample", "Draw random solutions of every BOARD, all equally likely."
     ),
@@ -68,6 +74,7 @@ _PLACES = {
     "solve": _Place(
         "solve", "solve", "Find a solution of every BOARD and say whether it is the only one."
     ),
+    "status": _Place("status", "status", "Show how far the run is that --checkpoint FILE keeps."),
 }
 
 
@@ -87,12 +94,23 @@ class _Imported(Mapping[str, click.Command]):
         return len(_PLACES)
 
 
+def arguments_of(ctx: click.Context) -> list[str]:
+    """What the whole program was given, the name of the command included."""
+    arguments: list[str] = ctx.meta[__name__]
+    return arguments
+
+
+def remember_arguments(ctx: click.Context, arguments: Sequence[str]) -> None:
+    """Keep them for ``arguments_of``."""
+    ctx.meta[__name__] = list(arguments)
+
+
 class Commands(click.Group):
     """A group that knows what may have been meant by a name that is no command, or no option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As that of click; what could be an option is remembered."""
-        ctx.meta[__name__] = [each for each in args if each.startswith("-")]
+        """As that of click; the arguments are remembered."""
+        remember_arguments(ctx, args)
         return super().parse_args(ctx, args)
 
     def resolve_command(
@@ -134,7 +152,7 @@ class Commands(click.Group):
         except click.NoSuchOption as error:
             from gpusudoku.cli.source import looks_like_board
 
-            if any(map(looks_like_board, ctx.meta[__name__])):
+            if any(looks_like_board(each) for each in arguments_of(ctx) if each.startswith("-")):
                 message = f"{error.message} A board that starts with - comes after --."
                 raise click.UsageError(message, error.ctx) from None
             raise

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku import formats
-from gpusudoku.board.batch import Batch
-from gpusudoku.board.rows import distinct_numbers
-from gpusudoku.cli.answering import RECORDS, Asked, Delivery, Prepared, answering
-from gpusudoku.cli.expected import expect_count, tell_looking
+from gpusudoku.cli.alone import One, Plain
+from gpusudoku.cli.answering import Delivery, Prepared
+from gpusudoku.cli.asked import RECORDS, Asked, answering
+from gpusudoku.cli.in_tasks import InTasks, count_in_tasks, in_tasks
+from gpusudoku.cli.journaling import refuse_besides_checkpoint
 from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
     Reading,
@@ -22,17 +23,17 @@ from gpusudoku.cli.options import (
     reading,
     searching,
 )
-from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.records import Answers, Writer
-from gpusudoku.cli.report import show_plan, show_stats, start_engine
+from gpusudoku.cli.parts import parted_answers
+from gpusudoku.cli.records import Answers
+from gpusudoku.cli.report import show_stats, start_engine, warn_of_device
 from gpusudoku.cli.source import Source
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import Count, Counts
+from gpusudoku.runs.parts.records import search_facts
 
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
-    from gpusudoku.planning.plan import Plan
 
 WANTED = {
     "unique": lambda count: count == 1,
@@ -51,6 +52,7 @@ own = own_option("count")
 @own("--limit", type=click.IntRange(min=1), metavar="N", help="Stop at N solutions, shown as N+.")
 @own("--only", type=click.Choice(list(WANTED)), help="Write only boards with such a count.")
 @own("--cross-check", is_flag=True, help="Count again in another way, if that is affordable.")
+@in_tasks
 @answering("count", RECORDS, "[default: COUNT, or BOARD:COUNT in a batch]")
 @reading
 def count(
@@ -60,6 +62,7 @@ def count(
     only: str | None,
     cross_check: bool,
     limit: int | None,
+    tasks: InTasks,
     **fields: Any,
 ) -> None:
     """Count all solutions of every BOARD, exactly.
@@ -67,7 +70,8 @@ def count(
     Prints the count alone for one board, and BOARD:COUNT lines in input order for a batch, which
     ends with a summary on stderr. With --limit N, N+ means N solutions or more. --only and
     --exit-code imply --limit 2. With --cross-check, and with --stats where JSON is written, every
-    board of a batch is counted separately.
+    board of a batch is counted separately. A --part of one board is a record, one of a batch has
+    whole boards.
 
     \b
     Examples:
@@ -75,17 +79,35 @@ def count(
       gpusudoku count board.txt --device cuda --stats
       gpusudoku count board.txt --device cpu -j 16 --cross-check
       gpusudoku count @empty --method contraction
+      gpusudoku count board.txt --cluster tcp://host:8786
       gpusudoku count puzzles.txt --only unique > proper.txt
-      gpusudoku count puzzles.csv --limit 2 --format csv > counts.csv
+      gpusudoku count puzzles.csv --limit 2 --format csv -o counts.csv
+      gpusudoku count board.txt --part 3/100 -o part3.json
+      gpusudoku count board.txt --checkpoint run.sqlite --verify-sample 0.01
       gpusudoku count puzzle.txt --exit-code && echo "a proper puzzle"
     """
+    from gpusudoku.planning.run import count_board
+
     options = Options(**fields, limit=_limit(limit, only, asked))
+    asked.refuse(boards)
+    refuse_besides_checkpoint(asked.checkpoint, {"--cross-check": cross_check})
     source = Source(boards, reading)
+    if source.board is not None and (asked.checkpoint or tasks.are_asked):
+        others = {"--limit": limit, "--only": only, "--exit-code": asked.exit_code}
+        others |= {"--cross-check": cross_check, "--log": asked.log}
+        tasks.refuse(others, asked.checkpoint)
+        count_in_tasks(source, options, asked, tasks, boards)
+        return
+    tasks.refuse_for_batch(asked.checkpoint)
+    facts = {**search_facts(options), "only": only}
+    parted = parted_answers(tasks.part, "count", source, asked, facts)
     engine = start_engine(options)
     wanted = None if only is None else WANTED[only]
-    delivery = Delivery(asked, source, engine, _Plain(only, source.single), wanted)
-    check = CrossCheck(options) if cross_check else None
-    found = _counted(source, options, engine, delivery, check, asked.stats)
+    delivery = Delivery(asked, source, engine, Plain(only, source.single), wanted, parted)
+    share = 1.0 if cross_check else tasks.verify
+    check = CrossCheck(options, share) if share else None
+    one = One(source, engine, delivery.line, asked.stats, count_board)
+    found = _counted(source, options, engine, delivery, check, one)
     delivery.deliver(found, boards, "counted")
 
 
@@ -105,12 +127,12 @@ def _counted(
     engine: Engine,
     delivery: Delivery,
     check: CrossCheck | None,
-    stats: bool,
+    one: One[Count],
 ) -> Generator[Prepared, None, None]:
     """Count the boards in blocks, or each alone, and again if that is asked."""
     from gpusudoku.counting import count_batches
 
-    watched, one = delivery.writer.watched, _One(source, engine, delivery.line, stats)
+    watched = delivery.watched
     if check is None and not delivery.alone:
         yield from count_batches(
             watched(source.batches()),
@@ -120,83 +142,34 @@ def _counted(
             then=lambda results: delivery.prepare(Answers(results)),
         )
         return
-    for board in watched(source.singles()):
+    for board in source.singles(watched):
         results = Counts.of(board, one(board, options), options.limit)
         if check is not None:
             with naming(source.place(board)):
                 check(results)
         yield delivery.prepare(Answers(results))
-        if source.single and stats:
+        if source.single and one.stats:
             show_stats(results)
     if check is not None:
         check.tell()
 
 
-class _One:
-    """Counts a board by itself, with what is expected and its progress shown."""
-
-    def __init__(self, source: Source, engine: Engine, line: ProgressLine, stats: bool) -> None:
-        self._source, self._engine, self._line, self._stats = source, engine, line, stats
-
-    def __call__(self, board: Batch, options: Options) -> Count:
-        """Count the board of a batch of one."""
-        from gpusudoku.planning.run import count_board
-
-        place = self._source.place(board)
-
-        def looking(seconds: float) -> None:
-            self._line.clear()
-            tell_looking(place, seconds)
-
-        def planned(plan: Plan) -> None:
-            self._line.clear()
-            if self._stats and not place:
-                show_plan(plan)
-            self._line.expected = expect_count(plan, board[0], options, self._engine, place)
-
-        with naming(place):
-            return count_board(
-                board[0],
-                options,
-                self._engine,
-                looking=looking,
-                planned=planned,
-                progress=self._line.update,
-            )
-
-
-class _Plain(Writer):
-    """Counts for those who read them, or the boards that --only asks for."""
-
-    def __init__(self, only: str | None, single: bool) -> None:
-        self._only, self._single = only is not None, single
-
-    def text(self, answers: Answers) -> bytes:
-        """A line for every board."""
-        results = answers.results
-        if self._only:
-            return formats.write_lines(results.boards.cells)
-        if self._single:
-            return "".join(f"{results.text(count)}\n" for count in results.counts).encode()
-        # Few boards of a block have a count that no other has.
-        numbers, which = distinct_numbers(results.numbers)
-        tails = [f":{results.text(number)}".encode() for number in numbers]
-        return formats.write_lines(results.boards.cells, tails, which)
-
-
 class CrossCheck:
-    """Counts boards again another way, and remembers in which."""
+    """Counts boards, or a share of them, again another way, and remembers in which."""
 
-    def __init__(self, options: Options) -> None:
-        from gpusudoku.checking import Checker
+    def __init__(self, options: Options, share: float) -> None:
+        """``share`` is that of the boards that are counted again."""
+        from gpusudoku.checking import Checker, is_chosen
 
-        self._checker = Checker(options)
+        self._checker = Checker(options, warn_of_device)
+        self._chosen = partial(is_chosen, share=share)
         self._ways = Counter[str | None]()
 
     def __call__(self, results: Counts) -> None:
         """Count again; raises a MismatchError if two counts differ."""
         for result in results:
-            self._ways[self._checker.check(result)] += 1
+            if self._chosen(str(result.board)):
+                self._ways[self._checker.check(result)] += 1
 
     def tell(self) -> None:
         """Say how boards were counted again."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku.cli.enumerating import Listing
-from gpusudoku.cli.grids import solution_form, solution_writer
-from gpusudoku.cli.numbers import Chosen, Part, number_of, part_of
+from gpusudoku.cli.enumerating import Listing, facts_of_listing
+from gpusudoku.cli.grids import Writer, solution_form, solution_writer
+from gpusudoku.cli.journal import Journal
+from gpusudoku.cli.journaling import journaled, refuse_besides_checkpoint
+from gpusudoku.cli.numbers import Chosen, Part, number_of
 from gpusudoku.cli.options import (
     Reading,
     boards_argument,
+    checkpoint,
     method,
     output_file,
     own_option,
@@ -20,14 +24,21 @@ from gpusudoku.cli.options import (
     searching,
     statistics,
 )
-from gpusudoku.cli.output import Output
-from gpusudoku.cli.progress import ProgressLine
+from gpusudoku.cli.parts import Parted, part_option
 from gpusudoku.cli.report import Totals, start_engine
 from gpusudoku.cli.source import Source
-from gpusudoku.errors import Interrupted, TooExpensive
+from gpusudoku.errors import TooExpensive
 from gpusudoku.options import Options
+from gpusudoku.runs.parts.records import search_facts
+
+if TYPE_CHECKING:
+    from gpusudoku.board.batch import Batch
+    from gpusudoku.cli.steps import Steps
 
 own = own_option("enumerate")
+
+_UNANSWERED = "unanswered"
+"""The note that there is a board whose solutions are not listed."""
 
 
 @click.command("enumerate")
@@ -55,14 +66,10 @@ own = own_option("enumerate")
     metavar="L",
     help="In ascending order, up to number L, L itself excluded.",
 )
-@own(
-    "--part",
-    callback=part_of,
-    metavar="I/N",
-    help="Part I of N parts of the same size, I from 1 to N: for many machines.",
-)
+@part_option("enumerate", "the list, or of a batch")
 @solution_form("enumerate")
 @output_file("enumerate")
+@checkpoint("enumerate")
 @statistics("enumerate")
 @reading
 def enumerate_(
@@ -70,6 +77,7 @@ def enumerate_(
     reading: Reading,
     output: str | None,
     force: bool,
+    checkpoint: str | None,
     form: str,
     in_order: bool,
     first: int | None,
@@ -85,7 +93,8 @@ def enumerate_(
     at most 10,000, --method search or --device cuda, are searched, and solutions come as they are
     found: in a fixed order with -j 1, in any order with more threads. --sorted, --from and --to
     list in ascending order. Boards of a batch come in input order, in ascending order where they
-    have few solutions, and --part divides each. Only whole lines are written, whatever happens.
+    have few solutions, and a --part of it has whole boards. Only whole lines are written, whatever
+    happens.
 
     \b
     Examples:
@@ -96,32 +105,79 @@ def enumerate_(
       gpusudoku enumerate @2f --part 3/100 -o part3.txt
     """
     options = Options(**fields)
-    chosen = Chosen(in_order, first, last, part, options.limit)
     source, writer = Source(boards, reading), solution_writer(form)
-    with Output(output, force, boards) as out, ProgressLine(listing=out.to_stdout) as line:
+    chosen = Chosen(in_order, first, last, part if source.single else None, options.limit)
+    refuse_besides_checkpoint(checkpoint, {"--stats": stats, "--part": part is not None})
+    own = {"order": chosen.order, "from": first, "to": last, "format": form}
+    parted = _parted(part, source, {**search_facts(options), **own}, output, force)
+    steps = None if checkpoint is None else _steps(source.board, options, chosen)
+    tasks, facts = None if steps is None else steps.portion, facts_of_listing(options)
+    with journaled(checkpoint, (output, force), boards, facts, tasks) as journal:
         engine = start_engine(options)
-        out.write_header(writer.header)
-        totals, done = Totals(engine), 0
-        counted = totals if stats else None
-        listing = Listing(source, options, chosen, engine, line, writer, counted)
-        try:
-            with closing(listing.all()) as found:
-                for listed, texts in found:
-                    line.clear()
-                    source.warn_conflicts(listed.doubtful)
-                    try:
-                        for text in texts:
-                            out.write(text, writer.lines(text, listed.boards.geometry))
-                    except TooExpensive as error:
-                        line.clear()
-                        source.unanswered(error)
-                    done += len(listed.boards)
-                    if not source.single:
-                        line.boards(done, source.share)
-        except (KeyboardInterrupt, Interrupted):
-            raise Interrupted(f"interrupted: {out.lines} lines written", out.lines) from None
-        line.clear()
+        journal.output.write_header(writer.header)
+        totals = Totals(engine) if stats else None
+        listing = Listing(source, options, chosen, engine, journal, writer, totals)
+        with listing.line, journal.output.telling_lines(journal.hint):
+            if steps is None:
+                _write(listing, journal, source)
+            else:
+                steps.write(journal, engine, writer, listing.line)
         listing.tell_beyond()
-        if stats and not source.single:
+        if totals is not None and not source.single:
             totals.show()
-        source.finish()
+        if parted is None and checkpoint is None:
+            source.finish()  # a file is not made for want of any answer
+    if parted is not None:
+        _record(parted, listing, writer)
+    source.finish()
+
+
+def _parted(
+    part: Part | None, source: Source, facts: Mapping[str, Any], output: str | None, force: bool
+) -> Parted | None:
+    """The part that is asked for; of a batch the source gives its boards alone."""
+    if part is None:
+        return None
+    parted = Parted(part, "enumerate", source, facts, output, force)
+    parted.take_boards()
+    return parted
+
+
+def _record(parted: Parted, listing: Listing, writer: Writer) -> None:
+    """Write the record of a part that is listed, with the tasks that it turned out to have."""
+    if listing.tasks is not None:
+        parted.take_tasks(*listing.tasks)
+    elif listing.numbered is not None:
+        parted.take(listing.numbered.part(1, 1)[1], "solutions")
+    parted.record_lines(writer.header())
+
+
+def _steps(board: Batch | None, options: Options, chosen: Chosen) -> Steps | None:
+    """The search of a single board, which is kept track of in steps; None if it is listed else."""
+    from gpusudoku.cli.steps import steps_of
+
+    return steps_of(board, options, chosen)
+
+
+def _write(listing: Listing, journal: Journal, source: Source) -> None:
+    """Write all solutions; why those of a board are not listed is said on stderr."""
+    line, done = listing.line, journal.start.boards
+    source.lacks_answers = bool(journal.notes.get(_UNANSWERED))
+    with closing(listing.all()) as found:
+        for listed, texts in found:
+            line.clear()
+            source.warn_conflicts(listed.doubtful)
+            try:
+                for text, lines, solutions, again in texts:
+                    journal.output.write(text, lines)
+                    journal.found += solutions
+                    if again:
+                        journal.advance(solutions=solutions)
+            except TooExpensive as error:
+                line.clear()
+                source.unanswered(error)
+                journal.notes[_UNANSWERED] = True
+            done += len(listed.boards)
+            journal.advance(boards=len(listed.boards))
+            if not source.single:
+                line.boards(done, source.share)

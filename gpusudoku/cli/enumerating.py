@@ -7,18 +7,21 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.cli.expected import expect_listing, expect_numbered
 from gpusudoku.cli.grids import Writer
+from gpusudoku.cli.journal import Journal
+from gpusudoku.cli.lines import line_ends
 from gpusudoku.cli.messages import naming, naming_each, note
 from gpusudoku.cli.numbers import Chosen
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import Totals, show_listing, show_search
 from gpusudoku.cli.source import Source, place_of
+from gpusudoku.errors import TooExpensive
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
@@ -28,9 +31,22 @@ if TYPE_CHECKING:
     from gpusudoku.results import SearchStats
     from gpusudoku.streaming import Listed
 
-    WithTexts = tuple[Listed, Iterable[bytes | memoryview]]
+    WithTexts = tuple[Listed, Iterable["Text"]]
 
 Piece = TypeVar("Piece")
+
+
+class Text(NamedTuple):
+    """Some solutions as they are written."""
+
+    text: bytes | memoryview
+    """Whole lines."""
+    lines: int | None
+    """How many, if that is known."""
+    solutions: int
+    """How many solutions."""
+    again: bool = False
+    """Whether the listing can be taken up again behind them."""
 
 
 @dataclass
@@ -42,15 +58,17 @@ class _Numbered:
     line: ProgressLine
     expect: Callable[[], None]
     """Says what to expect, before anything is listed."""
+    done: int
+    """How many are listed already: these are passed over."""
     is_empty: bool = False
     """Whether it turned out that there are none."""
 
     def __iter__(self) -> Iterator[NDArray[np.uint8]]:
-        return self._watched(lambda: self.chosen.blocks(self.solutions))
+        return self._watched(lambda: self.chosen.blocks(self.solutions, self.done))
 
     def lines(self) -> Iterator[bytes | memoryview]:
         """The same as text, in whole lines."""
-        return self._watched(lambda: self.chosen.lines(self.solutions))
+        return self._watched(lambda: self.chosen.lines(self.solutions, self.done))
 
     def _watched(self, pieces: Callable[[], Iterable[Piece]]) -> Iterator[Piece]:
         """Show that the first piece is being found, and learn whether there is one."""
@@ -58,7 +76,7 @@ class _Numbered:
         with self.line.working():
             found = iter(pieces())
             first = next(found, None)
-        self.is_empty = first is None
+        self.is_empty = first is None and not self.done
         if first is not None:
             yield first
             yield from found
@@ -71,8 +89,10 @@ class Listing:
     ----------
     source, options, chosen
         The boards, how they are searched, and which of their solutions are listed.
-    engine, line
-        What finds them, and what shows how far it is.
+    engine
+        What finds them.
+    journal
+        Where they go, and what is done already.
     writer
         Writes the solutions.
     totals
@@ -85,12 +105,22 @@ class Listing:
         options: Options,
         chosen: Chosen,
         engine: Engine,
-        line: ProgressLine,
+        journal: Journal,
         writer: Writer,
         totals: Totals | None,
     ) -> None:
         self._source, self._options, self._chosen = source, options, chosen
-        self._engine, self._line, self._writer, self._totals = engine, line, writer, totals
+        self._engine, self._writer, self._totals = engine, writer, totals
+        self._journal, self._done = journal, journal.start.solutions
+        self.line = ProgressLine(listing=journal.output.to_stdout)
+        """Shows how far it is."""
+        self.numbered: Solutions | None = None
+        """Those of a single board, if they are listed by number."""
+        journal.share = self._share
+        self.tasks: tuple[tuple[range, ...], int] | None = None
+        """The tasks of a part of a single board that is searched, and how many there are."""
+        self._most: int | None = None
+        """How many solutions the board has that is listed by number, if that is known."""
         self._beyond: list[int] = []
         """The numbers of solutions of boards that have none from the first on that is wanted."""
 
@@ -98,14 +128,24 @@ class Listing:
         """What was listed of the boards, in their order, and the texts of its solutions."""
         from gpusudoku.streaming import list_batches
 
-        source, options, watched = self._source, self._options, self._writer.watched
+        source, options, watched = self._source, self._options, self._watched
         if not (source.single or self._totals or self._chosen.by_number):
             batches = watched(source.batches())
             yield from list_batches(batches, options, self._engine, self._alone, self._with_texts)
             return
-        for board in watched(source.singles()):
+        for board in source.singles(watched):
             with naming(place_of(board, 0)), closing(self._alone(board)) as found:
                 yield from map(self._with_texts, found)
+
+    def _watched(self, batches: Iterable[Batch]) -> Iterable[Batch]:
+        """The boards of all that are read that are not done."""
+        return self._journal.rest(self._writer.watched(batches))
+
+    def _share(self) -> float | None:
+        """The share of the work that is done, None where nobody knows."""
+        if not self._source.single:
+            return self._source.share
+        return self._journal.found / self._most if self._most else None
 
     def tell_beyond(self) -> None:
         """Say of how many boards nothing was listed, because they have too few solutions."""
@@ -121,25 +161,60 @@ class Listing:
         """List one board, by a search if it is not to be listed by numbers."""
         from gpusudoku.streaming import list_board
 
-        options, engine, progress = self._options, self._engine, self._line.update
-        if self._chosen.by_number or _is_contracted(board, options):
+        options, engine, progress = self._options, self._engine, self.line.update
+        if self._chosen.part is not None and self._has_no_order(board):
+            yield from self._by_tasks(board, self._chosen.part)
+            return
+        if self._chosen.by_number or is_contracted(board, options):
             yield from self._by_number(board)
             return
-        self._line.expected = expect_listing(board[0], options, engine, self._source.place(board))
+        self.line.expected = expect_listing(board[0], options, engine, self._source.place(board))
         yield from list_board(board, options, engine, progress, self._take(board))
+
+    def _has_no_order(self, board: Batch) -> bool:
+        """Whether parts of a board are tasks of a search, because its solutions have no numbers."""
+        from gpusudoku.listing import Solutions
+
+        options = replace(self._options, limit=None)
+        if options.method == "search":
+            return True
+        try:
+            with self.line.working():
+                Solutions(board[0], options, engine=self._engine).part(1, 1)
+        except TooExpensive:
+            return True
+        return False
+
+    def _by_tasks(self, board: Batch, part: tuple[int, int]) -> Generator[Listed, None, None]:
+        """List the part of a search of one board."""
+        from gpusudoku.streaming import Listed, Stream
+
+        engine, progress = self._engine, self.line.update
+        stream = Stream(board[0], self._options, engine=engine, progress=progress, part=part)
+        self.tasks = stream.tasks
+        with closing(stream):
+            yield Listed(board, board, stream)
+        take = self._take(board)
+        if take is not None and stream.stats is not None:
+            take(stream.stats)
 
     def _by_number(self, board: Batch) -> Generator[Listed, None, None]:
         from gpusudoku.listing import Solutions
         from gpusudoku.streaming import Listed
 
         start = time.perf_counter()
-        options, engine, progress = self._options, self._engine, self._line.update
+        options, engine, progress = self._options, self._engine, self.line.update
         solutions = Solutions(
             board[0], replace(options, limit=None), engine=engine, progress=progress
         )
-        found = _Numbered(
-            solutions, self._chosen, self._line, partial(self._expect, board, solutions)
-        )
+        if self._source.single:
+            self.numbered = solutions
+        done, self._done = (
+            self._done,
+            0,
+        )  # of the first board alone, which is the one that was begun
+        expect = partial(self._expect, board, solutions, done)
+        found = _Numbered(solutions, self._chosen, self.line, expect, done)
         yield Listed(board, board, found)
         if found.is_empty and self._chosen.is_beyond(solutions):
             self._beyond.append(solutions.count)
@@ -149,13 +224,14 @@ class Listing:
         elif self._totals is not None:
             self._totals.add_listed(seconds)
 
-    def _expect(self, board: Batch, solutions: Solutions) -> None:
+    def _expect(self, board: Batch, solutions: Solutions, done: int) -> None:
         """Say what a long listing by numbers should take."""
-        with self._line.working():
-            number = self._chosen.most(solutions, _is_contracted(board, self._options))
+        with self.line.working():
+            number = self._chosen.most(solutions, is_contracted(board, self._options))
+        self._most = number
         if number is not None:
             ascending, place = self._chosen.ascending, self._source.place(board)
-            self._line.expected = expect_numbered(number, ascending, self._engine, place)
+            self.line.expected = expect_numbered(number - done, ascending, self._engine, place)
 
     def _take(self, board: Batch) -> Callable[[SearchStats], None] | None:
         """What takes the statistics of the search of a board; None if nothing does."""
@@ -166,18 +242,47 @@ class Listing:
     def _with_texts(self, listed: Listed) -> WithTexts:
         """What was listed, and its texts: made at once if all solutions are there."""
         found, writer, place = listed.solutions, self._writer, place_of(listed.boards, 0)
-        if isinstance(found, _Numbered) and writer.is_plain:
-            return listed, naming_each(place, found.lines())
-        texts = (writer.text(listed.boards, block, listed.board_of) for block in found)
-        if not isinstance(found, list):
+        if isinstance(found, _Numbered):
+            texts = self._plain(listed, found) if writer.is_plain else self._each(listed, found)
             return listed, naming_each(place, texts)
-        return replace(listed, solutions=[]), list(texts)  # kept until their turn, once
+        written = (self._as_found(listed, block) for block in found)
+        if not isinstance(found, list):
+            return listed, naming_each(place, written)
+        return replace(listed, solutions=[]), list(written)  # kept until their turn, once
+
+    def _plain(self, listed: Listed, found: _Numbered) -> Iterator[Text]:
+        """Solutions that are lines."""
+        for text in found.lines():
+            lines = self._writer.lines(text, listed.boards.geometry)
+            lines = line_ends(text) if lines is None else lines
+            yield Text(text, lines, lines, again=True)
+
+    def _each(self, listed: Listed, found: _Numbered) -> Iterator[Text]:
+        """Solutions in any other form."""
+        for block in found:
+            text = self._writer.text(listed.boards, block)
+            yield Text(text, None, len(block), again=True)
+
+    def _as_found(self, listed: Listed, block: NDArray[np.uint8]) -> Text:
+        """Solutions as a search finds them."""
+        text = self._writer.text(listed.boards, block, listed.board_of)
+        return Text(text, self._writer.lines(text, listed.boards.geometry), len(block))
 
 
-def _is_contracted(board: Batch, options: Options) -> bool:
+def is_contracted(board: Batch, options: Options) -> bool:
     """Whether a board that is to be listed whole is listed by the contraction."""
     from gpusudoku.contraction.prepare import is_nine
+
+    return is_nine(board.geometry, board.candidates) and not searches(options)
+
+
+def facts_of_listing(options: Options) -> dict[str, str]:
+    """What a listing depends on besides the options of the command."""
+    return {"listed": "by search" if searches(options) else "by number"}
+
+
+def searches(options: Options) -> bool:
+    """Whether all boards that need not be in order are searched."""
     from gpusudoku.planning.choose import only_searches
 
-    able = is_nine(board.geometry, board.candidates)
-    return able and options.device != "cuda" and not only_searches(options)
+    return options.device == "cuda" or only_searches(options)

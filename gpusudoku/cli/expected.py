@@ -50,8 +50,10 @@ def tell_looking(place: str, search: float) -> None:
     note(f"{place}looking for a contraction{why}")
 
 
-def expect_count(plan: Plan, board: Board, options: Options, engine: Engine, place: str) -> float:
-    """Say what a long count should take, and what would be quicker.
+def expect_count(
+    plan: Plan, board: Board, options: Options, engine: Engine, place: str, parts: int = 1
+) -> float:
+    """Say what a long count should take, or one of so many parts, and what would be quicker.
 
     ``place`` is where the board stands in a batch; what no plan knows yet is only estimated if it
     stands alone. Returns the seconds that the workers should need, 0 if nobody knows.
@@ -62,15 +64,16 @@ def expect_count(plan: Plan, board: Board, options: Options, engine: Engine, pla
         return 0.0
     if plan.estimates.seconds_of(plan.method) is None and place:
         return 0.0
-    seconds, where = _share(plan.seconds, engine)
+    seconds, where = _share(plan.seconds / parts, engine)
     if not _is_long(seconds, plan, options):
         return 0.0
-    said = [f"the {plan.method} should take {duration(seconds)} {where}"]
+    part = "" if parts == 1 else "part of the "
+    said = [f"the {part}{plan.method} should take {duration(seconds)} {where}"]
     if options.method == "auto":
         said += _why_no_contraction(plan.estimates.no_contraction)
     elif not place:
         said += _other_method(plan, board, options, engine)
-    if options.limit is None and plan.method == "search":
+    if options.limit is None and plan.method == "search" and parts == 1:
         said.append("--limit N asks only for N solutions or more")
     note(f"{place}{'; '.join(said)}")
     return seconds

@@ -19,7 +19,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Places
 from gpusudoku.board.text import DIGITS
-from gpusudoku.cli.answering import asked_form, form_options
+from gpusudoku.cli.asked import asked_form, form_options
 from gpusudoku.cli.records import distinct
 from gpusudoku.cli.tables import OneHeader, as_row
 

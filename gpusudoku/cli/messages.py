@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -11,6 +12,9 @@ import click
 from gpusudoku.errors import InputError, MismatchError, TooExpensive, printable
 
 T = TypeVar("T")
+
+CLEAR = "\r\x1b[K"
+"""What clears the line of a terminal."""
 
 _quiet = False
 
@@ -34,12 +38,13 @@ def is_quiet() -> bool:
 def tell(text: str) -> None:
     """Say something that a user may want to know."""
     if not _quiet:
-        click.echo(text, err=True)
+        # A line of progress may stand there, as what a thread has to say comes at any time.
+        click.echo(f"{CLEAR}{text}" if sys.stderr.isatty() else text, err=True)
 
 
 def note(text: str) -> None:
     """Say something on a line that begins with the program's name."""
-    tell(f"gpusudoku: {text}")
+    tell(f"gpusudoku: {printable(text)}")
 
 
 def complain(text: str) -> None:

@@ -39,14 +39,14 @@ def numbers_of(
 
 
 class Part(NamedTuple):
-    """One of several parts of a whole that differ by one solution at most."""
+    """One of several parts of a whole, whose sizes differ by one at most."""
 
     number: int
     """From 1 on."""
     parts: int
 
 
-def part_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Part | None:
+def parsed_part(ctx: click.Context, param: click.Parameter, value: str | None) -> Part | None:
     """What stands as I/N, for click."""
     if value is None:
         return None
@@ -104,17 +104,19 @@ class Chosen:
             return False
         return self.first >= solutions.count
 
-    def blocks(self, solutions: Solutions) -> Iterable[NDArray[Any]]:
-        """Those of one board, as arrays uint8 (k, cells)."""
+    def blocks(self, solutions: Solutions, done: int = 0) -> Iterable[NDArray[Any]]:
+        """Those of one board after the first ``done`` of them, as arrays uint8 (k, cells)."""
         if self.ascending:
-            return self._slice(solutions).blocks()
-        return solutions.blocks(*self.range(solutions))
+            return self._slice(solutions, done).blocks()
+        first, last = self.range(solutions)
+        return solutions.blocks(first + done, last)
 
-    def lines(self, solutions: Solutions) -> Iterable[bytes | memoryview]:
-        """Those of one board, as text in whole lines."""
+    def lines(self, solutions: Solutions, done: int = 0) -> Iterable[bytes | memoryview]:
+        """The same as text, in whole lines."""
         if self.ascending:
-            return self._slice(solutions).lines()
-        return solutions.lines(*self.range(solutions))
+            return self._slice(solutions, done).lines()
+        first, last = self.range(solutions)
+        return solutions.lines(first + done, last)
 
     def most(self, solutions: Solutions, counts: bool) -> int | None:
         """How many those of one board are, at most; None if nobody knows without a long count.
@@ -130,8 +132,9 @@ class Chosen:
         left = max(0, end - (self.first or 0))
         return left if self.limit is None else min(left, self.limit)
 
-    def _slice(self, solutions: Solutions) -> Slice:
-        return solutions[self.first : self.last][: self.limit]
+    def _slice(self, solutions: Solutions, done: int) -> Slice:
+        wanted = solutions[self.first : self.last][: self.limit]
+        return wanted[done:] if done else wanted
 
     def range(self, solutions: Solutions) -> tuple[int, int]:
         """Where those of one board begin and end in the quick order."""

@@ -18,7 +18,7 @@ from gpusudoku.cli.completing import (
     complete_techniques,
 )
 from gpusudoku.cli.messages import quietly
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, shown
 from gpusudoku.options import CUTOFFS_BY, DEVICES, METHODS, MOST_JOBS, STRATEGIES
 from gpusudoku.search.techniques import DEFAULT, GROUPS, TECHNIQUES
 
@@ -53,10 +53,12 @@ def box_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Geo
 
 
 def _gpus(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    if value is None:
+        return None
     try:
-        return None if value is None else tuple(int(word) for word in value.split(","))
+        return tuple(int(word) for word in value.split(","))
     except ValueError:
-        raise click.BadParameter(f"{value!r}: expected numbers, such as 0,1") from None
+        raise click.BadParameter(f"{shown(value)}: expected numbers, such as 0,1") from None
 
 
 def compose(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
@@ -180,7 +182,7 @@ searching = compose(
 def _bytes(ctx: click.Context, param: click.Parameter, value: str) -> int:
     match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.I)
     if match is None:
-        raise click.BadParameter(f"{value!r}: expected bytes, such as 2G")
+        raise click.BadParameter(f"{shown(value)}: expected bytes, such as 2G")
     return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
 
 
@@ -225,4 +227,14 @@ def output_file(command: str) -> Callable[[Command], Command]:
             help="Write to FILE.  [default: stdout]",
         ),
         force(command),
+    )
+
+
+def checkpoint(command: str) -> Callable[[Command], Command]:
+    """The option of a command that lets it be taken up again."""
+    return own_option(command)(
+        "--checkpoint",
+        metavar="FILE",
+        shell_complete=complete_files,
+        help="Save every few seconds in FILE how far it is; the same command goes on from there.",
     )

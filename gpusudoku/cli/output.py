@@ -6,13 +6,12 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
 from gpusudoku.cli.lines import Lines, WriteError, line_ends
-from gpusudoku.cli.messages import complain
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.jobs.interrupts import held_interrupts
 
 
@@ -29,22 +28,34 @@ class Output:
         Whether it may exist.
     inputs
         Files that are still being read: none of them is overwritten.
+    size
+        Bytes of a file that was begun before and is gone on with: it is cut to them first, and it
+        has its header if there are any. None for a new file.
 
     Raises
     ------
     InputError
-        If the file exists and ``force`` is not set, is an input, or cannot be written.
+        If the file exists and ``force`` is not set, is an input, or cannot be written; or if there
+        are less bytes than it had.
     """
 
-    def __init__(self, path: str | None, force: bool, inputs: Sequence[str]) -> None:
+    def __init__(
+        self, path: str | None, force: bool, inputs: Sequence[str], size: int | None = None
+    ) -> None:
         self._path, self._force = None if path == "-" else path, force
+        self._begun_size = size
         self._file: io.FileIO | None = None
-        self._is_new = False
+        self._is_new = self._folder_synced = False
         self._header: Callable[[], bytes] | None = None
         self._lines: Lines | None = None
         self._lines_in_memory = 0
-        if self._path is not None:
+        if self._path is None:
+            return
+        if size is None:
             refuse(self._path, force, inputs)
+        else:
+            refuse_target(self._path, inputs)
+            _refuse_short(self._path, size)
 
     @property
     def to_stdout(self) -> bool:
@@ -52,9 +63,48 @@ class Output:
         return self._path is None
 
     @property
+    def real_path(self) -> str | None:
+        """The file, by the name that no other has; None for stdout."""
+        return None if self._path is None else os.path.realpath(self._path)
+
+    @property
     def lines(self) -> int:
         """Lines written."""
         return self._lines_in_memory if self._lines is None else self._lines.written
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file up to the end of what was written; 0 of stdout, or if it is not there.
+
+        A file that is gone on with has those that it is cut to before anything is written.
+        """
+        if self._file is None:
+            return self._begun_size or 0
+        return os.lseek(self._file.fileno(), 0, os.SEEK_CUR)
+
+    def open(self) -> None:
+        """Make the file now, or cut one that was begun; it stays, whatever happens."""
+        if self._lines is None:
+            self._lines = Lines(self._open(), self._path or "stdout")
+        self._is_new = False
+
+    def sync(self) -> None:
+        """Have all that was written to the file outlive a loss of power. Any thread may do that.
+
+        Raises
+        ------
+        WriteError
+            If that fails.
+        """
+        if self._file is None:
+            return
+        try:
+            os.fsync(self._file.fileno())
+            if not self._folder_synced:
+                _sync_folder(Path(self._path or "").parent)
+                self._folder_synced = True
+        except OSError as error:
+            raise WriteError(f"{self._path}: cannot be written: {error.strerror}") from None
 
     def __enter__(self) -> Output:
         return self
@@ -78,6 +128,15 @@ class Output:
             if kind is not None and self._is_new and is_empty:  # it would be in the way next time
                 Path(self._path or "").unlink(missing_ok=True)
 
+    @contextmanager
+    def telling_lines(self, hint: str = "") -> Iterator[None]:
+        """Let Ctrl-C tell how many lines were written, and ``hint``."""
+        try:
+            yield
+        except (KeyboardInterrupt, Interrupted):
+            told = f"interrupted: {self.lines} lines written{hint}"
+            raise Interrupted(told, self.lines) from None
+
     def write(self, text: bytes | memoryview, lines: int | None = None) -> None:
         """Write whole lines: an interrupt is let in between two lines, never within one.
 
@@ -99,7 +158,7 @@ class Output:
         It waits for the first of them: nothing is made for a command that fails before it, and
         only then the columns of its input are known.
         """
-        self._header = header
+        self._header = None if self._begun_size else header
 
     def _begin(self) -> None:
         """Write the header, and open the file in any case."""
@@ -129,6 +188,12 @@ class Output:
 
     def _open_file(self, path: Path) -> io.FileIO:
         try:
+            if self._begun_size is not None:
+                _refuse_short(str(path), self._begun_size)
+                file = path.open("r+b", buffering=0)
+                file.truncate(self._begun_size)
+                file.seek(self._begun_size)
+                return file
             try:
                 file = path.open("xb", buffering=0)
                 self._is_new = True
@@ -139,6 +204,16 @@ class Output:
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from None
         return file
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have a file that is new in a folder still be there after a loss of power."""
+    with suppress(PermissionError):  # Windows opens no folder, and one may be for writing only
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def show(*lines: str) -> None:
@@ -157,14 +232,14 @@ def refuse(path: str, force: bool, inputs: Sequence[str]) -> None:
     """
     if path == "-":
         return
-    _refuse(path, inputs)
+    refuse_target(path, inputs)
     if Path(path).is_file() and not force:
         raise InputError(f"{path}: exists already; --force overwrites it")
     if not os.access(Path(path) if Path(path).exists() else Path(path).parent, os.W_OK):
         raise InputError(f"{path}: cannot be written")
 
 
-def _refuse(path: str, inputs: Sequence[str]) -> None:
+def refuse_target(path: str, inputs: Sequence[str]) -> None:
     """Raise an InputError for a file that must not be written, or cannot be."""
     if not path:
         raise InputError("a file without a name cannot be written")
@@ -175,6 +250,27 @@ def _refuse(path: str, inputs: Sequence[str]) -> None:
             raise InputError(f"{path}: is read, and cannot be written at the same time")
 
 
+def _refuse_short(path: str, size: int) -> None:
+    """Raise an InputError for a file that is gone on with, if it lacks some of its bytes."""
+    file = Path(path)
+    if not file.exists():
+        raise InputError(f"{path}: is not there any more, and cannot be gone on with")
+    if not file.is_file():
+        raise InputError(f"{path}: is no file, and cannot be gone on with")
+    if (found := file.stat().st_size) < size:
+        raise InputError(
+            f"{path}: has {found} bytes, not the {size} that were written, and cannot be gone on"
+            " with"
+        )
+    if not os.access(file, os.W_OK):
+        raise InputError(f"{path}: cannot be written")
+
+
+def is_same_file(path: str, other: str) -> bool:
+    """Whether two names of files mean the same one, there or not."""
+    return _is_same(path, other) or os.path.realpath(path) == os.path.realpath(other)
+
+
 def _is_same(path: str, other: str) -> bool:
     """Whether a file that exists is another one, ``-`` for standard input, under any name."""
     try:
@@ -182,58 +278,3 @@ def _is_same(path: str, other: str) -> bool:
         return os.path.samestat(Path(path).stat(), read)
     except (OSError, AttributeError):  # no such file, or no standard input
         return False
-
-
-class Log:
-    """A file to which lines are appended, as long as that works.
-
-    A failure does not stop the work that is logged: it is reported at the end. What is written
-    after it would leave a gap, so nothing is.
-    """
-
-    def __init__(self, descriptor: int, path: str) -> None:
-        # What stands on stdout is logged to its end.
-        self._lines = Lines(descriptor, path, whole=True)
-        self._path = path
-        self.failure: WriteError | None = None
-
-    def write(self, text: bytes) -> None:
-        """Append whole lines."""
-        if self.failure is None:
-            try:
-                self._lines.write(text)
-            except WriteError as error:
-                self.failure = error
-            except BrokenPipeError as error:
-                self.failure = WriteError(f"{self._path}: cannot be written: {error.strerror}")
-
-
-@contextmanager
-def open_log(path: str | None, inputs: Sequence[str]) -> Iterator[Log | None]:
-    """A file to append to, None for None.
-
-    Raises
-    ------
-    InputError
-        If it cannot be opened.
-    WriteError
-        At the end, if it could not be written. After another error that is said on stderr instead.
-    """
-    if path is None:
-        yield None
-        return
-    _refuse(path, inputs)
-    try:
-        file = Path(path).open("ab", buffering=0)  # noqa: SIM115
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
-    with file:
-        log = Log(file.fileno(), path)
-        try:
-            yield log
-        except BaseException:
-            if log.failure is not None:
-                complain(str(log.failure))
-            raise
-    if log.failure is not None:
-        raise log.failure

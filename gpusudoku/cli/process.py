@@ -11,13 +11,16 @@ import click
 from gpusudoku.cli.commands import cli
 from gpusudoku.cli.messages import complain, tell
 from gpusudoku.cli.streams import discard_stdout, repair_streams
-from gpusudoku.errors import GpusudokuError, Interrupted
+from gpusudoku.errors import GpusudokuError, Interrupted, shortened
 from gpusudoku.jobs.interrupts import (
     heed_interrupts,
     interrupt_status,
     last_interrupt,
     outlive_interrupts,
 )
+
+_LONGEST_COMPLAINT = 500
+"""Characters of what is wrong with an option: click quotes all of its value."""
 
 
 def run_alone() -> NoReturn:
@@ -44,7 +47,7 @@ def main() -> NoReturn:
         tell(error.format_message())
         status = 2
     except click.ClickException as error:
-        status = _say(error.format_message(), 2)
+        status = _say(shortened(error.format_message(), _LONGEST_COMPLAINT), 2)
     except (KeyboardInterrupt, click.Abort):
         status = _say("interrupted", interrupt_status())
     except Interrupted as error:
@@ -58,6 +61,8 @@ def main() -> NoReturn:
             error.filename or "stdout: cannot be written"
         )  # of a help page, say: click writes it
         status = _say(f"{whose}: {error.strerror}", 1)
+    except MemoryError:
+        status = _say("out of memory", 1)
     except Exception:
         if last_interrupt() is None:
             raise

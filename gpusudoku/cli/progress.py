@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import TracebackType
 
 from gpusudoku.cli.expected import duration
-from gpusudoku.cli.messages import is_quiet
+from gpusudoku.cli.messages import CLEAR, is_quiet
 from gpusudoku.jobs.job import Progress
 
 DELAY_SECONDS = 0.5
@@ -123,7 +123,7 @@ class ProgressLine:
 
     def _write(self, text: str) -> None:
         self._shown = bool(text)
-        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.write(f"{CLEAR}{text}")
         sys.stderr.flush()
 
 

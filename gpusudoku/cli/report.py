@@ -77,7 +77,7 @@ def start_engine(options: Options) -> Engine:
     from gpusudoku.engines.make import make_engine
 
     announce_compiling()
-    engine = make_engine(options, _warn_fallback)
+    engine = make_engine(options, warn_of_device)
     _describe_engine(engine, options.device)
     return engine
 
@@ -94,8 +94,8 @@ def _describe_engine(engine: Engine, asked: str) -> None:
         note(f"device cpu, {threads}")
 
 
-def _warn_fallback(error: DeviceError) -> None:
-    """Say why ``auto`` did not take the GPU that is there."""
+def warn_of_device(error: DeviceError) -> None:
+    """Say why ``auto`` did not take a GPU that is there, or that one was lost, and who goes on."""
     note(str(error))
 
 

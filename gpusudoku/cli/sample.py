@@ -12,6 +12,7 @@ import click
 from gpusudoku.cli.expected import expect_sample
 from gpusudoku.cli.grids import Own, solution_form, solution_writer
 from gpusudoku.cli.messages import naming, note
+from gpusudoku.cli.numbers import Part
 from gpusudoku.cli.options import (
     Reading,
     boards_argument,
@@ -21,10 +22,11 @@ from gpusudoku.cli.options import (
     reading,
 )
 from gpusudoku.cli.output import Output
+from gpusudoku.cli.parts import Parted, part_option, refuse_options
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import start_engine
 from gpusudoku.cli.source import Source, conflict_in, place_of
-from gpusudoku.errors import InputError, Interrupted, TooExpensive
+from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ own = own_option("sample")
     " csv, tsv and jsonl]",
 )
 @own("--distinct", is_flag=True, help="Draw no solution of a board twice.")
+@part_option("sample", "the sample, or of a batch")
 @solution_form("sample")
 @output_file("sample")
 @devices
@@ -66,6 +69,7 @@ def sample(
     number: int,
     seed: int | None,
     distinct: bool,
+    part: Part | None,
     form: str,
     output: str | None,
     force: bool,
@@ -75,32 +79,36 @@ def sample(
 
     The draws are independent, so a solution may come twice, unless they are to be distinct.
     Solution number i depends on the board, the seed and i alone: more of them begin with the same
-    ones, on any machine. All boards of a batch have the same seed, and N solutions each.
+    ones, on any machine. All boards of a batch have the same seed, and N solutions each. One board
+    is sampled in parts of the draws, a batch in parts of its boards, and parts need a seed.
 
     \b
     Examples:
       gpusudoku sample @empty                     a fair random grid
       gpusudoku sample board.txt -n 1000000 --seed 7 -o samples.txt
       gpusudoku sample puzzles.txt -n 10 --distinct --format csv -o samples.csv
+      gpusudoku sample board.txt -n 1000000 --seed 7 --part 3/8 -o part3.txt
     """
     from gpusudoku.listing import Solutions
     from gpusudoku.orders.sampling import SEED_BITS
 
     options = Options(**fields)
     source, is_told = Source(boards, reading), seed is not None
+    facts = {"number": number, "seed": str(seed), "distinct": distinct, "format": form}
+    parted = part and Parted(part, "sample", source, facts, output, force)
+    draws = _draws(number, seed, distinct, parted, source)
     seed = secrets.randbits(SEED_BITS) if seed is None else seed
     writer = solution_writer(form, Own({"seed": str(seed)}, "draw"))
     with Output(output, force, boards) as out, ProgressLine(listing=out.to_stdout) as line:
         engine = start_engine(options)
         out.write_header(writer.header)
-        try:
-            for done, batch in enumerate(writer.watched(source.singles())):
+        with out.telling_lines():
+            for done, batch in enumerate(source.singles(writer.watched)):
                 if not source.single:
                     line.boards(done, source.share)
                 found = Solutions(batch[0], options, engine=engine, progress=line.update)
-                first = 0
-                asked = number, seed, distinct
-                for block in _drawn(found, batch, source, line, engine, asked):
+                first = draws.start
+                for block in _drawn(found, batch, source, line, engine, (draws, seed, distinct)):
                     if not is_told:
                         note(f"seed {seed}")
                         is_told = True
@@ -108,9 +116,26 @@ def sample(
                         text = writer.text(batch, block, numbers=count(first))
                     out.write(text)
                     first += len(block)
-        except (KeyboardInterrupt, Interrupted):
-            raise Interrupted(f"interrupted: {out.lines} lines written", out.lines) from None
+        if parted is None:
+            source.finish()  # a file is not made for want of any answer
+    if parted is not None:
+        parted.record_lines(writer.header())
         source.finish()
+
+
+def _draws(
+    number: int, seed: int | None, distinct: bool, parted: Parted | None, source: Source
+) -> range:
+    """The draws from each board; those of a part are some from the only one, or all from others."""
+    if parted is None:
+        return range(number)
+    if seed is None:
+        raise InputError("--part needs a --seed: all parts are of one sample")
+    if source.single:
+        refuse_options(distinct=distinct)
+        return parted.take(number, "draws")
+    parted.take_boards()
+    return range(number)
 
 
 def _drawn(
@@ -119,22 +144,22 @@ def _drawn(
     source: Source,
     line: ProgressLine,
     engine: Engine,
-    asked: tuple[int, int, bool],
+    asked: tuple[range, int, bool],
 ) -> Iterator[NDArray[np.uint8]]:
     """The blocks of a sample; if there can be none, why is said on stderr, and nothing else lost.
 
-    ``asked`` is the number of draws, the seed, and whether all are to be distinct.
+    ``asked`` are the numbers of the draws, the seed, and whether all are to be distinct.
     """
-    number, seed, distinct = asked
-    if not number:
+    draws, seed, distinct = asked
+    if not draws:
         return
     try:
         with line.working():
             if not solutions:
                 raise InputError(f"no solution to draw{conflict_in(batch[0])}")
-            blocks = solutions.sample_blocks(number, seed, distinct=distinct)
+            blocks = solutions.sample_blocks(draws.stop, seed, distinct=distinct, first=draws.start)
         if source.single:
-            expect_sample(number, engine)
+            expect_sample(len(draws), engine)
         yield from blocks
     except (InputError, TooExpensive) as error:
         line.clear()

@@ -71,12 +71,17 @@ class Shares:
 class Form(Protocol):
     """Writes shares."""
 
+    header: bytes
+    """What stands before those of all boards, once the first were written."""
+
     def text(self, shares: Shares) -> bytes:
         """Whole lines."""
 
 
 class JsonLines:
     """An object for every board, on a line of its own."""
+
+    header = b""
 
     def text(self, shares: Shares) -> bytes:
         """The counts as texts: they may exceed what JSON readers keep of a number."""
@@ -98,6 +103,7 @@ class Csv:
     """A record for every cell; the header comes with the first board."""
 
     def __init__(self) -> None:
+        self.header = b""
         self._digits = 0
 
     def text(self, shares: Shares) -> bytes:
@@ -110,10 +116,12 @@ class Csv:
         """
         board, n = shares.board, shares.board.n
         rows: list[Sequence[str]] = []
+        before = b""
         if not self._digits:
             self._digits = n
             digits = [f"d{digit}" for digit in range(1, n + 1)]
-            rows.append(["source", "line", "row", "column", "clue", "count", *digits])
+            self.header = as_row(["source", "line", "row", "column", "clue", "count", *digits], ",")
+            before = self.header
         if n != self._digits:
             raise InputError(
                 f"{place_of(shares.batch, 0)}has {n} digits, but the boards before it have"
@@ -125,7 +133,7 @@ class Csv:
             row, column = divmod(cell, n)
             known = [str(row + 1), str(column + 1), str(clue or ""), count]
             rows.append([*place, *known, *map(str, counts)])
-        return b"".join(as_row(row, ",") for row in rows)
+        return before + b"".join(as_row(row, ",") for row in rows)
 
 
 class Halving:
@@ -134,6 +142,8 @@ class Halving:
     Placements that all solutions have, or none, are left out. Those that are equally near come in
     the order of cells and digits.
     """
+
+    header = b""
 
     def __init__(self, most: int, single: bool) -> None:
         self._most, self._single = most, single

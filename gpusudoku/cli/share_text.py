@@ -33,6 +33,8 @@ class Text:
         Whether there are colours in it.
     """
 
+    header = b""
+
     def __init__(self, single: bool, coloured: bool) -> None:
         self._single, self._coloured = single, coloured
 

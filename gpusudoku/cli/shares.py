@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku.cli.answering import asked_form, form_options
+from gpusudoku.cli.asked import asked_form, form_options
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.messages import naming, note
+from gpusudoku.cli.numbers import Part
 from gpusudoku.cli.options import (
     Reading,
     boards_argument,
@@ -22,6 +24,7 @@ from gpusudoku.cli.options import (
     reading,
 )
 from gpusudoku.cli.output import Output
+from gpusudoku.cli.parts import Parted, part_option, refuse_options
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import start_engine
 from gpusudoku.cli.share_forms import Csv, Form, Halving, JsonLines, Shares, headline
@@ -29,6 +32,9 @@ from gpusudoku.cli.share_text import Text
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.options import Options
+
+if TYPE_CHECKING:
+    from gpusudoku.board.batch import Batch
 
 own = own_option("shares")
 
@@ -59,6 +65,7 @@ own = own_option("shares")
     shell_complete=complete_files,
     help="Draw the shares of one board, as .svg, .png or .pdf (needs matplotlib).",
 )
+@part_option("shares", "the board's solutions, or of a batch")
 @output_file("shares")
 @devices
 @reading
@@ -70,6 +77,7 @@ def shares(
     halving: int | None,
     color: str,
     plot: str | None,
+    part: Part | None,
     output: str | None,
     force: bool,
     **fields: Any,
@@ -78,7 +86,8 @@ def shares(
 
     The numbers are exact: the text shows them in percent, the other forms in full. Boards of 9x9
     cells take seconds at most, however many solutions they have. Boards of other shapes with many
-    solutions may be too expensive.
+    solutions may be too expensive. A --part of one board is a record, one of a batch has whole
+    boards.
 
     \b
     Examples:
@@ -87,6 +96,7 @@ def shares(
       gpusudoku shares board.txt --halving 5      where a clue would tell most
       gpusudoku shares board.txt --format csv -o shares.csv
       gpusudoku shares puzzles.txt > shares.jsonl
+      gpusudoku shares board.txt --part 3/8 -o part3.json
     """
     options = Options(**fields)
     form = _form(form, as_json, halving)
@@ -94,21 +104,58 @@ def shares(
     source = Source(boards, reading)
     if plot is not None and not source.single:
         raise InputError(f"--plot {plot}: there are several boards, and a figure shows one")
-    writer = _writer(form, halving, source.single, _coloured(color, output))
-    done = 0
+    facts = {"format": form, "halving": halving}
+    parted = None
+    if part is not None:
+        refuse_options(plot=plot)
+        parted = Parted(part, "shares", source, facts, None if source.single else output, force)
+        if source.board is not None:
+            with Output(output, force, boards) as out:
+                out.write(_part_of(source.board, parted, options))
+            return
+        parted.take_boards()
+    writer = share_writer(form, halving, source.single, coloured(color, output))
     with Output(output, force, boards) as out, ProgressLine(listing=out.to_stdout) as line:
-        try:
-            for found in _worked_out(source, options, line):
-                out.write(writer.text(found))
-                done += 1
-                if plot is not None:
-                    _draw(found, plot, force)
-                if not source.single:
-                    line.boards(done, source.share)
-        except (KeyboardInterrupt, Interrupted):
-            boards_done = "" if source.single else f": {done} boards done"
-            raise Interrupted(f"interrupted{boards_done}", done) from None
+        _write(source, options, out, line, writer, partial(_draw, plot=plot, force=force))
+        if parted is None:
+            source.finish()  # a file is not made for want of any answer
+    if parted is not None:
+        parted.record_lines(writer.header)
         source.finish()
+
+
+def _write(
+    source: Source,
+    options: Options,
+    out: Output,
+    line: ProgressLine,
+    writer: Form,
+    draw: Callable[[Shares], None],
+) -> None:
+    """Write the shares of all boards, and draw them."""
+    done = 0
+    try:
+        for found in _worked_out(source, options, line):
+            out.write(writer.text(found))
+            done += 1
+            draw(found)
+            if not source.single:
+                line.boards(done, source.share)
+    except (KeyboardInterrupt, Interrupted):
+        boards_done = "" if source.single else f": {done} boards done"
+        raise Interrupted(f"interrupted{boards_done}", done) from None
+
+
+def _part_of(batch: Batch, parted: Parted, options: Options) -> bytes:
+    """The record of the shares of a part of the only board."""
+    from gpusudoku.runs.parts.shares import divided, shares_of
+
+    engine = start_engine(options)
+    with ProgressLine() as line, naming(place_of(batch, 0)), line.working():
+        boards = divided(batch[0], parted.part.parts)
+        tasks = parted.take(len(boards), "tasks")
+        shares = shares_of(boards[tasks.start : tasks.stop], batch[0], options, engine)
+    return f"{parted.record(shares)}\n".encode()
 
 
 def _worked_out(source: Source, options: Options, line: ProgressLine) -> Iterator[Shares]:
@@ -118,13 +165,13 @@ def _worked_out(source: Source, options: Options, line: ProgressLine) -> Iterato
 
     engine = start_engine(options)
     if source.single:
-        [batch] = source.singles()
-        solutions = Solutions(batch[0], options, engine=engine, progress=line.update)
-        with naming(place_of(batch, 0)), line.working():
-            shares = solutions.shares()
-        if not shares[0].sum():
-            source.warn_conflicts(batch)
-        yield Shares(batch, shares)
+        for batch in source.singles():  # none if it is a bad one, which is reported
+            solutions = Solutions(batch[0], options, engine=engine, progress=line.update)
+            with naming(place_of(batch, 0)), line.working():
+                shares = solutions.shares()
+            if not shares[0].sum():
+                source.warn_conflicts(batch)
+            yield Shares(batch, shares)
         return
     for block in share_batches(source.batches(), options, engine):
         line.clear()
@@ -148,7 +195,8 @@ def _form(form: str | None, as_json: bool, halving: int | None) -> str | None:
     return "text"
 
 
-def _writer(form: str | None, halving: int | None, single: bool, coloured: bool) -> Form:
+def share_writer(form: str | None, halving: int | None, single: bool, coloured: bool) -> Form:
+    """What writes shares in the form that is asked for."""
     if halving is not None:
         return Halving(halving, single)
     form = form or ("text" if single else "jsonl")
@@ -157,7 +205,7 @@ def _writer(form: str | None, halving: int | None, single: bool, coloured: bool)
     return Csv() if form == "csv" else JsonLines()
 
 
-def _coloured(color: str, output: str | None) -> bool:
+def coloured(color: str, output: str | None) -> bool:
     """Whether there are colours; never in a file."""
     if output not in (None, "-"):
         return False
@@ -176,7 +224,9 @@ def _check_plot(plot: str | None, output: str | None, force: bool, inputs: tuple
     share_plot.check(plot, force, list(inputs))
 
 
-def _draw(shares: Shares, plot: str, force: bool) -> None:
+def _draw(shares: Shares, plot: str | None, force: bool) -> None:
+    if plot is None:
+        return
     from gpusudoku.cli import share_plot
 
     share_plot.draw(shares, headline(shares, single=True), plot, force)

@@ -10,15 +10,20 @@ import click
 
 from gpusudoku import formats
 from gpusudoku.board.board import Board
-from gpusudoku.cli.answering import Asked, Delivery, Prepared, answering
+from gpusudoku.cli.answering import Delivery, Prepared
+from gpusudoku.cli.asked import Asked, answering
+from gpusudoku.cli.journaling import refuse_besides_checkpoint
 from gpusudoku.cli.messages import naming, note
+from gpusudoku.cli.numbers import Part
 from gpusudoku.cli.options import Reading, boards_argument, own_option, reading, searching
+from gpusudoku.cli.parts import part_option, parted_answers
 from gpusudoku.cli.records import Answers, Writer, as_bytes
 from gpusudoku.cli.report import show_search, start_engine
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import Counts
+from gpusudoku.runs.parts.records import search_facts
 
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
@@ -34,6 +39,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Stop at the first solution, without looking for another.",
 )
+@part_option("solve", "a batch")
 @answering(
     "solve", [*formats.FORMATS, "jsonl"], "[default: pretty for one board, line for a batch]"
 )
@@ -43,6 +49,7 @@ def solve(
     reading: Reading,
     asked: Asked,
     first_only: bool,
+    part: Part | None,
     **fields: Any,
 ) -> None:
     """Find a solution of every BOARD and say whether it is the only one.
@@ -55,18 +62,25 @@ def solve(
     Examples:
       gpusudoku solve board.txt
       gpusudoku solve puzzles.txt > solutions.txt
-      gpusudoku solve puzzles.csv --format csv > solutions.csv
+      gpusudoku solve puzzles.csv --format csv -o solutions.csv
+      gpusudoku solve puzzles.txt --part 3/100 -o part3.txt
       gpusudoku solve @techniques-16x16 --stats
     """
     if first_only and asked.exit_code:
         raise InputError("--exit-code needs to know whether there is another solution: no --first")
     options = Options(**fields, limit=1 if first_only else 2)
+    asked.refuse(boards)
+    refuse_besides_checkpoint(asked.checkpoint, {"--part": part is not None})
     source = Source(boards, reading)
+    if part is not None and source.single:
+        raise InputError("--part is for batches here: one solution has no parts")
+    parted = parted_answers(part, "solve", source, asked, search_facts(options))
     engine = start_engine(options)
-    shown = source.single and asked.form is None and sys.stdout is not None and sys.stdout.isatty()
+    is_read = asked.to_stdout and sys.stdout is not None and sys.stdout.isatty()
+    shown = source.single and asked.form is None and is_read
     form = asked.form or ("pretty" if source.single else "line")
     plain = _Shown() if shown else _Solutions(form, source.single)
-    delivery = Delivery(asked, source, engine, plain)
+    delivery = Delivery(asked, source, engine, plain, parted=parted)
     found = _solved(source, options, engine, delivery, not shown, asked.stats)
     delivery.deliver(found, boards, "solved")
 
@@ -82,7 +96,7 @@ def _solved(
     """Solve the boards in blocks, or each alone; after a single board say what came of it."""
     from gpusudoku.solving import Solved, solve_batches, solve_board
 
-    watched, check_unique = delivery.writer.watched, options.limit != 1
+    watched, check_unique = delivery.watched, options.limit != 1
     if not delivery.alone:
         yield from solve_batches(
             watched(source.batches()),
@@ -93,7 +107,7 @@ def _solved(
         )
         return
     progress = delivery.line.update
-    for board in watched(source.singles()):
+    for board in source.singles(watched):
         solution = solve_board(
             board[0], options, engine, check_unique=check_unique, progress=progress
         )

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
+from typing import NamedTuple, TypeGuard
 
 import click
+import numpy as np
 
 from gpusudoku import collection, formats
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
-from gpusudoku.cli.messages import complain, note
+from gpusudoku.cli.messages import complain, note, quietly
 from gpusudoku.cli.options import Reading
 from gpusudoku.errors import InputError, printable, shown
 
@@ -32,26 +36,43 @@ MOST_CONFLICTS = 20
 """Boards whose contradicting clues are named: thousands would hide all other messages."""
 
 
+class Survey(NamedTuple):
+    """What is known of a whole input once it was read."""
+
+    boards: int
+    """How many can be read."""
+    sha256: str
+    """Of all that they are: shapes, cells and candidates; hexadecimal digits."""
+
+
+def _as_they_are(batches: Iterable[Batch]) -> Iterable[Batch]:
+    return batches
+
+
 class Source:
-    """The boards that a command was given, read one after the other, or many together.
+    """The boards that a command was given, read one after the other, together, or before.
 
     A bad board ends the reading by an ``InputError`` after all boards before it; or, if the
     command is to keep going, it is reported on stderr at once and counted.
     """
 
-    def __init__(self, names: Iterable[str], reading: Reading) -> None:
+    def __init__(self, names: Iterable[str | Batch], reading: Reading) -> None:
         self.unreadable = 0
         """Bad boards that were reported."""
-        self._unanswered = False
+        self.lacks_answers = False  # because some board was reported that has none
         self._keep_going = reading.keep_going
         self._contradictory = 0
-        names = list(names)
-        self._meter = formats.Meter([name for name in names if _is_file(name)])
+        self._wanted: range | None = None
+        """The boards that are given, by their indices; None for all."""
+        self._to_the_end = True
+        """Whether what is wrong after the last board belongs to these."""
+        self._names, self._reading = (names := list(names)), reading
+        self._meter = formats.Meter([name for name in names if is_file(name)])
         found = chain.from_iterable(_read(name, reading, self._meter) for name in names)
         head = list(islice(found, 2))
         if isinstance(head[0], InputError) and not reading.keep_going:
             raise head[0]  # before anything is written
-        self._found = chain(head, found)
+        self._head, self._found = head, chain(head, found)
         self.single = len(head) == 1 and (isinstance(head[0], InputError) or len(head[0]) == 1)
         """Whether there is one board only (or one error)."""
 
@@ -64,23 +85,63 @@ class Source:
         """The place of a board, as messages begin with it in a batch; nothing of a single one."""
         return "" if self.single else place_of(boards, index)
 
+    @property
+    def board(self) -> Batch | None:
+        """The only board, as a batch; None if it is a bad one, or there are several."""
+        head = self._head[0]
+        return None if isinstance(head, InputError) or not self.single else head
+
+    @cached_property
+    def survey(self) -> Survey:
+        """How many boards there are, and what they are: for this the whole input is read once more.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read twice; if a board is bad, and the command is not to keep going.
+        """
+        for name in self._names:
+            if is_file(name) and (name == formats.STDIN or not Path(name).is_file()):
+                name = "<stdin>" if name == formats.STDIN else name
+                raise InputError(f"{name}: cannot be read twice, as a batch has to be for this")
+        found = (_read(name, self._reading, formats.Meter([])) for name in self._names)
+        with quietly(True):  # all is said when boards are given
+            return _surveyed(chain.from_iterable(found), self._keep_going)
+
+    def only(self, boards: range, *, to_the_end: bool) -> None:
+        """From now on give these boards alone, a range of their indices of step 1.
+
+        A bad board belongs to the next that is none, or to whoever has them ``to_the_end``.
+        """
+        self._wanted, self._to_the_end = boards, to_the_end
+
     def __iter__(self) -> Iterator[Board]:
         return chain.from_iterable(self.batches())
 
-    def singles(self) -> Iterator[Batch]:
-        """All boards, a batch for each."""
-        for batch in self.batches():
+    def singles(
+        self, watched: Callable[[Iterable[Batch]], Iterable[Batch]] = _as_they_are
+    ) -> Iterator[Batch]:
+        """All boards, a batch for each; ``watched`` sees them in batches before."""
+        for batch in watched(self.batches()):
             for index in range(len(batch)):
                 yield batch.part(index, index + 1)
 
     def batches(self) -> Iterator[Batch]:
-        """All boards, in batches of those that can be read together."""
+        """All boards, in batches of those that can be read together.
+
+        Where only some are given, an empty batch stands for those before them, so that a table of
+        them has the same header as one of all.
+        """
+        passed, wanted = 0, self._wanted
         for found in self._found:
             if not isinstance(found, InputError):
-                yield found
-                continue
-            with self.passing_bad():
-                raise found
+                yield from [found] if wanted is None else _of(found, passed, wanted)
+                passed += len(found)
+            elif wanted is None or passed in wanted or (self._to_the_end and passed >= wanted.stop):
+                with self.passing_bad():
+                    raise found
+            if wanted is not None and passed >= wanted.stop and not self._to_the_end:
+                return
 
     @contextmanager
     def passing_bad(self) -> Iterator[None]:
@@ -109,13 +170,45 @@ class Source:
 
     def unanswered(self, why: object) -> None:
         """Say on stderr why a board has no answer, and which it is; the others are answered."""
-        self._unanswered = True
+        self.lacks_answers = True
         complain(str(why))
 
     def finish(self) -> None:
         """Exit with status 2 if a bad board was reported, else with 1 if one is unanswered."""
-        if self.unreadable or self._unanswered:
+        if self.unreadable or self.lacks_answers:
             click.get_current_context().exit(2 if self.unreadable else 1)
+
+
+def _of(boards: Batch, passed: int, wanted: range) -> Iterator[Batch]:
+    """Those of the boards, of which the first has the index ``passed``, that are wanted."""
+    start = min(max(wanted.start - passed, 0), len(boards))
+    end = min(max(wanted.stop - passed, start), len(boards))
+    if start < end or passed == 0:
+        yield boards.part(start, end)
+
+
+def _surveyed(found: Iterable[Batch | InputError], keep_going: bool) -> Survey:
+    """Number and digest of all boards, however they come together in batches."""
+    boards, shape = 0, None
+    cells, candidates = hashlib.sha256(), hashlib.sha256()
+    for batch in found:
+        if isinstance(batch, InputError):
+            if not keep_going:
+                raise batch
+            continue
+        if batch.geometry != shape:
+            shape = batch.geometry
+            cells.update(f"{boards}:{shape};".encode())
+        cells.update(np.ascontiguousarray(batch.cells).data)
+        if batch.candidates is not None:
+            for index in np.flatnonzero(
+                (batch.candidates != shape.all_digits).any(axis=1)
+            ).tolist():
+                candidates.update(f"{boards + index}:".encode())
+                candidates.update(batch.candidates[index].astype("<u8").tobytes())
+        boards += len(batch)
+    cells.update(candidates.digest())
+    return Survey(boards, cells.hexdigest())
 
 
 def looks_like_board(text: str) -> bool:
@@ -126,13 +219,13 @@ def looks_like_board(text: str) -> bool:
 
 def with_blanks(text: str, cells: int) -> str:
     """An argument that is one grid of so many cells, surely read as one then; else as it is."""
-    is_grid = len(text) == cells and text.isalnum() and not _is_file(text)
+    is_grid = len(text) == cells and text.isalnum() and not is_file(text)
     return " ".join(text) if is_grid else text
 
 
-def _is_file(name: str) -> bool:
+def is_file(name: str | Batch) -> TypeGuard[str]:
     """Whether a name stands for a file or for standard input, if it can be read at all."""
-    if not name or name.startswith("@"):
+    if isinstance(name, Batch) or not name or name.startswith("@"):
         return False
     try:
         return name == formats.STDIN or Path(name).exists()
@@ -140,10 +233,14 @@ def _is_file(name: str) -> bool:
         return False
 
 
-def _read(name: str, reading: Reading, meter: formats.Meter) -> Iterator[Batch | InputError]:
-    if name.startswith("@"):
+def _read(
+    name: str | Batch, reading: Reading, meter: formats.Meter
+) -> Iterator[Batch | InputError]:
+    if isinstance(name, Batch):
+        yield name
+    elif name.startswith("@"):
         yield from _read_own(name, reading.box)
-    elif not _is_file(name):
+    elif not is_file(name):
         yield from _read_argument(name, reading)
     else:
         if name == formats.STDIN and sys.stdin is not None and sys.stdin.isatty():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 from gpusudoku.cli.messages import note
 from gpusudoku.results import Counts
@@ -12,14 +13,25 @@ SEVERAL, NONE = 3, 4
 
 
 class Tally:
-    """How many boards have one solution, several, or none."""
+    """How many boards have one solution, several, or none.
 
-    def __init__(self) -> None:
-        self.boards = 0
-        self._one = self._several = self._none = 0
+    Parameters
+    ----------
+    before
+        The ``notes`` of a tally that is gone on with.
+    seconds
+        How long that took.
+    """
+
+    def __init__(self, before: Mapping[str, int] | None = None, seconds: float = 0.0) -> None:
+        counts = before or {}
+        self.boards = counts.get("boards", 0)
+        """How many there are in all."""
+        self._one, self._several = counts.get("one", 0), counts.get("several", 0)
+        self._none = counts.get("none", 0)
         self._hidden = False
         """Whether nobody looked for a second solution."""
-        self._start = time.perf_counter()
+        self._start = time.perf_counter() - seconds
 
     def add(self, results: Counts) -> None:
         """Take in boards that were worked on together."""
@@ -29,6 +41,12 @@ class Tally:
         self._several += int((counts > 1).sum())
         self._none += int((counts == 0).sum())
         self._hidden = results.limit == 1
+
+    @property
+    def notes(self) -> dict[str, int]:
+        """All of it, to go on later."""
+        some = {"one": self._one, "several": self._several, "none": self._none}
+        return {"boards": self.boards, **some}
 
     @property
     def status(self) -> int:

@@ -37,7 +37,7 @@ class OneHeader:
         """
         for batch in batches:
             assert batch.places is not None  # whatever a command reads has a place
-            origin = batch.places.origin(0)
+            origin = batch.places.origins[0]  # one for all of it; there may be no board in it
             self._origin = self._origin or origin
             if origin.columns != self._origin.columns:
                 raise InputError(

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.kept import full, kept
+
+__all__ = ["full", "kept"]
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 from gpusudoku.cli import lines
@@ -38,18 +42,18 @@ def file(tmp_path):
 def start():
     """Start ``gpusudoku`` with arguments as a process, which does not outlive the test.
 
-    It is ended by force after ``patience`` seconds only, and ``grace`` is for a reader that stopped
-    within a line.
+    It is ended by force after ``patience`` seconds only, ``grace`` is for a reader that stopped
+    within a line, and ``before`` is code that it runs first.
     """
     processes = []
 
-    def call(*arguments, env=None, grace=0.5, patience=120, **settings):
+    def call(*arguments, env=None, grace=0.5, patience=120, before="", **settings):
         settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **settings}
         process = subprocess.Popen(
             [
                 sys.executable,
                 "-c",
-                PROGRAM.format(grace=grace, patience=patience),
+                before + PROGRAM.format(grace=grace, patience=patience),
                 *map(str, arguments),
             ],
             cwd=ROOT,
@@ -71,3 +75,24 @@ def hard(tmp_path):
     path = tmp_path / "hard.txt"
     path.write_text(HARD)
     return path
+
+
+@pytest.fixture
+def parted(run, tmp_path):
+    """Do something in parts, each with a file of its own, and merge them."""
+
+    def call(command, *arguments, parts, ending="txt", jobs=(1, 2)):
+        names = []
+        for number in range(parts, 0, -1):
+            name = tmp_path / f"part{number}.{ending}"
+            more = ["--part", f"{number}/{parts}", "-o", name, "-j", jobs[number % len(jobs)]]
+            status, out, err = run(command, *arguments, *more)
+            assert (status, out) == (0, ""), err
+            names.append(name)
+        status, out, err = run("merge", *names)
+        assert status == 0, err
+        for path in tmp_path.glob("part*"):
+            path.unlink()
+        return out
+
+    return call

@@ -55,7 +55,7 @@ class TestEnumerate:
 
     @pytest.mark.parametrize(
         "command",
-        [["sample", "--seed", 1], ["enumerate", "--part", "1/1"], ["shares", "--format", "text"]],
+        [["sample", "--seed", 1], ["shares", "--format", "text"]],
     )
     def test_no_other_board_is_lost(self, run, file, monkeypatch, command):
         """One line for what is too expensive, and an exit status; all else as without it."""
@@ -76,7 +76,7 @@ class TestEnumerate:
         """Few solutions are found by a search, whatever else could find them."""
         err = run("enumerate", EMPTY, "--from", 3, "--stats")[2]
         assert "listed by number: ascending order\n" in err
-        err = run("enumerate", file(f"{EMPTY}\n{EMPTY}\n"), "--part", "1/9", "--stats")[2]
+        err = run("enumerate", file(f"{EMPTY}\n{EMPTY}\n"), "--to", 3, "--stats")[2]
         assert "listed by number: 2 boards\n" in err
         assert "contract" not in err
 

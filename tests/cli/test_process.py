@@ -5,9 +5,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
+from gpusudoku.runs.ledger import Ledger
 from tests.boards import LINE_4X4, puzzle
 from tests.cli.terminal import read
 
@@ -144,3 +146,13 @@ def test_cuda_simulator_from_the_command_line(start, tmp_path):
     process = start("count", str(board), "--device", "cuda", env={"NUMBA_ENABLE_CUDASIM": "1"})
     out, _ = process.communicate(timeout=120)
     assert (process.returncode, out) == (0, "72\n")
+
+
+def test_no_memory_is_one_line(run, tmp_path, monkeypatch):
+    """And what was kept before can be gone on with."""
+    path = tmp_path / "run.sqlite"
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "save", Mock(side_effect=MemoryError))
+        asked = "count", "1....2....3.....", "--checkpoint", path
+        assert run(*asked) == (1, "", "gpusudoku: out of memory\n")
+    assert run("resume", path)[1] == "6\n"

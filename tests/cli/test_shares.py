@@ -287,3 +287,9 @@ def test_completion(run, monkeypatch, line, expected):
 def batch(board):
     """A batch of one board."""
     return Batch(board.geometry, board.cells[None], places=Places.of(Origin("<here>"), [1]))
+
+
+@pytest.mark.parametrize("more", [[], ["--part", "1/2"]])
+def test_a_bad_board_alone(run, file, more):
+    status, out, err = run("shares", file("z" * 81), "--keep-going", *more)
+    assert (status, out, err.count("\n")) == (2, "", 1)

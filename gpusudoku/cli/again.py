@@ -1,0 +1,127 @@
+"""A command that is to be run again: what it is, in a file, and how to run it once more."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpusudoku import formats
+from gpusudoku.cli.commands import arguments_of, cli, remember_arguments
+from gpusudoku.cli.source import is_file
+from gpusudoku.errors import InputError, printable
+from gpusudoku.runs.identity import Identity
+
+if TYPE_CHECKING:
+    from gpusudoku.cli.resume import Settings
+    from gpusudoku.runs.kept import Kept
+
+KIND = "command"
+"""What the setup of such a run is called."""
+INDIFFERENT = frozenset(
+    (
+        *("boards", "output", "force", "checkpoint", "cluster", "quiet", "stats"),
+        *("device", "jobs", "gpus", "memory"),
+    )
+)
+"""Parameters of commands on which results do not depend; boards are looked into."""
+
+
+def identity_of_command(boards: Sequence[str], options: Mapping[str, Any]) -> Identity:
+    """What the results of the command that runs depend on; ``options`` are more of that.
+
+    Raises
+    ------
+    InputError
+        If the boards cannot be read a second time.
+    """
+    ctx = click.get_current_context()
+    own = {
+        max(param.opts, key=len).lstrip("-"): _as_json(ctx.params[param.name])
+        for param in ctx.command.params
+        if param.name in ctx.params and param.name not in INDIFFERENT
+    }
+    return Identity(ctx.info_name or "", {"sha256": _digest(boards)}, {**own, **options})
+
+
+def _as_json(value: Any) -> Any:
+    return value if value is None or isinstance(value, (bool, int, float)) else str(value)
+
+
+def _digest(boards: Sequence[str]) -> str:
+    """The SHA-256 of the names of boards and of all that is in the files: hexadecimal digits."""
+    digest = hashlib.sha256()
+    for name in boards:
+        digest.update(f"{name!r}:".encode())
+        if not is_file(name):
+            continue
+        if name == formats.STDIN or not Path(name).is_file():
+            name = "<stdin>" if name == formats.STDIN else printable(name)
+            raise InputError(f"{name}: is there only once, and --checkpoint takes boards of a file")
+        try:
+            with Path(name).open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+        except OSError as error:
+            raise InputError(f"{name}: cannot be read: {error.strerror}") from None
+    return digest.hexdigest()
+
+
+def setup_of_command() -> dict[str, Any]:
+    """How to run the command that runs once more, as JSON: ``resume_command`` does."""
+    ctx = click.get_current_context()
+    return {
+        "kind": KIND,
+        "arguments": arguments_of(ctx),
+        "environment": {
+            name: os.environ[name] for name in _variables(ctx.command) if name in os.environ
+        },
+        "folder": str(Path.cwd()),
+    }
+
+
+def resume_command(path: str, kept: Kept, settings: Settings) -> None:
+    """Run the command again whose output is kept track of in a file.
+
+    Raises
+    ------
+    InputError
+        If its folder is not there any more; or as the command does.
+    """
+    setup, path = kept.setup, str(Path(path).absolute())
+    try:
+        os.chdir(setup["folder"])
+    except OSError as error:
+        folder = printable(setup["folder"])
+        raise InputError(f"{path}: began in the folder {folder}: {error.strerror}") from None
+    name, *rest = setup["arguments"]
+    command = cli.commands[name]
+    with _environment(command, setup["environment"]):
+        root = click.get_current_context().find_root()
+        remember_arguments(root, setup["arguments"])
+        ctx = command.make_context(name, rest, parent=root)
+    ctx.params.update(settings.given, checkpoint=path)
+    with ctx:
+        command.invoke(ctx)
+
+
+def _variables(command: click.Command) -> list[str]:
+    """The environment variables that stand for options of a command."""
+    return [param.envvar for param in command.params if isinstance(param.envvar, str)]
+
+
+@contextmanager
+def _environment(command: click.Command, then: Mapping[str, str]) -> Iterator[None]:
+    """Let the options of a command find the environment of before."""
+    now = {name: os.environ.pop(name) for name in _variables(command) if name in os.environ}
+    os.environ.update(then)
+    try:
+        yield
+    finally:
+        for name in then:
+            del os.environ[name]
+        os.environ.update(now)

@@ -1,0 +1,118 @@
+"""``--checkpoint`` of a count of one board: in a file from which it can be gone on with."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpusudoku.cli.asked import RECORDS, Asked
+from gpusudoku.cli.messages import note
+from gpusudoku.cli.numbers import Part
+from gpusudoku.cli.options import Reading
+from gpusudoku.cli.output import refuse
+from gpusudoku.cli.parts import place_facts, placed
+from gpusudoku.cli.source import Source
+from gpusudoku.errors import InputError
+from gpusudoku.options import Options
+from gpusudoku.results import decimal_digits
+from gpusudoku.runs.identity import board_of_identity
+from gpusudoku.runs.kept import read_run
+from gpusudoku.runs.ledger import Ledger
+
+if TYPE_CHECKING:
+    from gpusudoku.cli.resume import Settings
+    from gpusudoku.runs.counting import Checkpoint
+    from gpusudoku.runs.kept import Kept
+
+
+def checkpoint_of(
+    source: Source, options: Options, asked: Asked, part: Part | None, verify: float
+) -> Checkpoint | None:
+    """The file in which the count of the only board of a source is kept, if one is asked for.
+
+    ``part`` is the one that is counted, ``verify`` the share of its tasks that is counted again.
+    """
+    from gpusudoku.runs.counting import Checkpoint, setup_of_count
+
+    if asked.checkpoint is None:
+        return None
+    assert source.board is not None
+    setup: dict[str, Any] = {
+        **setup_of_count(options),
+        "place": place_facts(source.board),
+        "form": asked.form,
+        "output": _real(asked.output),
+        "force": asked.force,
+        "part": part,
+        "verify": verify,
+    }
+    return Checkpoint(asked.checkpoint, setup, _tell)
+
+
+def answered_alone(asked: Asked) -> Asked:
+    """How the answer is given, for which a count is kept that is then written at once.
+
+    Raises
+    ------
+    InputError
+        If the output file exists, and not because this count has been finished before.
+    """
+    assert asked.checkpoint is not None
+    path = Path(asked.checkpoint)
+    output = _real(asked.output)
+    force = asked.force
+    if output is not None and path.is_file() and path.stat().st_size:
+        kept, _ = read_run(path)
+        force |= kept.state.finished and kept.setup.get("output") == output
+    asked = replace(asked, checkpoint=None, force=force)
+    if asked.output is not None:
+        refuse(asked.output, force, [str(path)])
+    return asked
+
+
+def asked_before(
+    path: str, kept: Kept, settings: Settings
+) -> tuple[Source, Options, Asked, Part | None, float]:
+    """What was asked when a count began, with other settings where they are given.
+
+    The last two are as for ``checkpoint_of``.
+
+    Raises
+    ------
+    InputError
+        If the file has something else.
+    """
+    setup = kept.setup
+    form, output, verify = setup.get("form"), setup.get("output"), setup.get("verify")
+    try:
+        before = setup["options"]
+        gpus = None if before["gpus"] is None else tuple(before["gpus"])
+        options = Options(**{**before, "gpus": gpus, **settings.given})
+        board = placed(board_of_identity(kept.identity.boards), setup["place"])
+        part = None if setup["part"] is None else Part(*setup["part"])
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise InputError(f"{path}: {error}") from None
+        raise InputError(f"{path}: damaged: it does not tell what was counted") from None
+    if form not in (None, *RECORDS) or not isinstance(output, str | None):
+        raise InputError(f"{path}: damaged: it does not tell where the count goes")
+    if not isinstance(verify, (int, float)) or not 0 <= verify <= 1:
+        raise InputError(f"{path}: damaged: it does not tell how much is counted again")
+    asked = Asked(form, False, None, False, output, setup.get("force") is True, path)
+    return Source([board], Reading(None, False)), options, asked, part, float(verify)
+
+
+def _real(output: str | None) -> str | None:
+    """A file as nobody else has it; None for stdout."""
+    return None if output in (None, "-") else os.path.realpath(str(output))
+
+
+def _tell(ledger: Ledger) -> None:
+    """Say what a file holds already."""
+    if ledger.finished:
+        note(f"{ledger.path}: finished before")
+        return
+    found = f", at least {decimal_digits(ledger.count)} solutions" if ledger.count else ""
+    note(f"{ledger.path}: goes on; {ledger.done:.1%} is done{found}")

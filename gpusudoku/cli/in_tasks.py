@@ -1,0 +1,178 @@
+"""``count`` of one board in numbered tasks: some of them, on a cluster, in a file, verified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from gpusudoku.cli.alone import One, Plain
+from gpusudoku.cli.answering import Delivery, Prepared
+from gpusudoku.cli.asked import Asked
+from gpusudoku.cli.clustering import machine_of
+from gpusudoku.cli.messages import note
+from gpusudoku.cli.numbers import Part
+from gpusudoku.cli.options import Command, compose, own_option
+from gpusudoku.cli.output import Output
+from gpusudoku.cli.parts import part_option, place_facts
+from gpusudoku.cli.records import Answers
+from gpusudoku.cli.report import show_stats
+from gpusudoku.cli.source import Source
+from gpusudoku.errors import InputError
+from gpusudoku.options import Options
+from gpusudoku.results import Counts
+
+if TYPE_CHECKING:
+    from gpusudoku.cli.resume import Settings
+    from gpusudoku.engines.engine import Engine
+    from gpusudoku.runs.counting import Counted
+    from gpusudoku.runs.kept import Kept
+
+own = own_option("count")
+
+
+@dataclass(frozen=True)
+class InTasks:
+    """What is asked for that makes a count of one board one in tasks."""
+
+    part: Part | None = None
+    cluster: str | None = None
+    verify: float = 0.0
+    """The share of the tasks that are counted again."""
+
+    @property
+    def are_asked(self) -> bool:
+        """Whether anything is asked for."""
+        return self != InTasks()
+
+    def refuse(self, others: Mapping[str, object], checkpoint: str | None) -> None:
+        """Complain about the first of other options, by name, that is given.
+
+        Raises
+        ------
+        InputError
+            If one is.
+        """
+        own = "--checkpoint" if checkpoint else "--verify-sample"
+        own = "--part" if self.part else "--cluster" if self.cluster else own
+        for name, value in others.items():
+            if value not in (None, False):
+                raise InputError(f"{name} cannot be combined with {own} of one board")
+
+    def refuse_for_batch(self, checkpoint: str | None) -> None:
+        """Complain about what is not for a batch.
+
+        Raises
+        ------
+        InputError
+            If it is asked for.
+        """
+        if self.cluster is not None:
+            raise InputError("--cluster is for a single board")
+        if checkpoint is not None and (self.part is not None or self.verify):
+            other = "--verify-sample" if self.part is None else "--part"
+            raise InputError(f"{other} of a batch cannot be combined with --checkpoint")
+
+
+def _share_of(ctx: click.Context, param: click.Parameter, value: float | None) -> float:
+    """The share that is given, for click; 0 for none."""
+    if value is not None and not 0 < value <= 1:
+        raise click.BadParameter(f"{value:g}: expected a share, more than 0 and at most 1")
+    return value or 0.0
+
+
+def in_tasks(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a count in tasks, which the command gets as one argument, ``tasks``."""
+    options: Callable[[Command], Command] = compose(
+        part_option("count", "a board's solutions, or of a batch"),
+        own(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Count on a Dask cluster: the address of its scheduler, or local.",
+        ),
+        own(
+            "--verify-sample",
+            "verify",
+            type=float,
+            callback=_share_of,
+            metavar="P",
+            help="Count this share of the tasks of a board, or of the boards of a batch, again in"
+            " another way, such as 0.01.",
+        ),
+    )
+
+    @wraps(command)
+    def with_tasks(*, part: Part | None, cluster: str | None, verify: float, **others: Any) -> Any:
+        return command(tasks=InTasks(part, cluster, verify), **others)
+
+    return options(with_tasks)
+
+
+def count_in_tasks(
+    source: Source, options: Options, asked: Asked, tasks: InTasks, inputs: Sequence[str]
+) -> None:
+    """Count the only board of a source, and write the count, or the record of a part of it."""
+    from gpusudoku.cli.checkpoint import answered_alone, checkpoint_of
+    from gpusudoku.runs.counting import How
+    from gpusudoku.runs.counting import count_in_tasks as counted
+
+    how = How(
+        part=tasks.part or (1, 1),
+        checkpoint=checkpoint_of(source, options, asked, tasks.part, tasks.verify),
+        verify=tasks.verify,
+        verified=note,
+        facts=None if tasks.part is None else {"format": asked.form},
+    )
+    if asked.checkpoint is not None:
+        asked = answered_alone(asked)
+    with machine_of(tasks.cluster, options) as machine:
+        machine = cast("Engine", machine)  # what is said of a cluster is what is said of an engine
+        delivery = Delivery(asked, source, machine, Plain(None, single=True))
+        one = One(source, machine, delivery.line, asked.stats, partial(counted, how=how))
+        one.parts = how.part[1]
+        if tasks.part is None:
+            delivery.deliver(_answers(source, options, delivery, one), inputs, "counted")
+            return
+        [board] = source.singles()
+        with delivery.line:
+            done = one(board, options)
+        _write_record(place_facts(board), done, tasks.part, asked, inputs)
+
+
+def resume_count(path: str, kept: Kept, settings: Settings) -> None:
+    """Go on with a count of one board that a file holds; see ``cli.resume``."""
+    from gpusudoku.cli.checkpoint import asked_before
+
+    source, options, asked, part, verify = asked_before(path, kept, settings)
+    count_in_tasks(source, options, asked, InTasks(part, verify=verify), ())
+
+
+def _answers(
+    source: Source, options: Options, delivery: Delivery, one: One[Counted]
+) -> Generator[Prepared, None, None]:
+    """The count of the only board."""
+    for board in source.singles(delivery.watched):
+        results = Counts.of(board, one(board, options).count, None)
+        yield delivery.prepare(Answers(results))
+        if one.stats:
+            show_stats(results)
+
+
+def _write_record(
+    place: Mapping[str, Any], done: Counted, part: Part, asked: Asked, inputs: Sequence[str]
+) -> None:
+    """Write the record of a part of a count, a line of JSON."""
+    from gpusudoku.runs.parts import records
+    from gpusudoku.runs.parts.counts import merged, part_of_count
+
+    found = part_of_count(done, part.number)
+    if not found.tasks:
+        tasks = found.identity.options["tasks"]
+        note(f"part {part.number} of {part.parts} has nothing to do: there are {tasks} tasks")
+    if asked.stats:
+        show_stats([merged([found])])
+    with Output(asked.output, asked.force, inputs) as out:
+        out.write(f"{records.placed(found, place)}\n".encode())

@@ -1,0 +1,183 @@
+"""``--part I/N``: a part of what a command does, for a job array; ``merge`` joins all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.board import Board
+from gpusudoku.board.fields import Fields
+from gpusudoku.board.places import Origin, Places
+from gpusudoku.cli.messages import note
+from gpusudoku.cli.numbers import Part, parsed_part
+from gpusudoku.cli.options import Command, own_option
+from gpusudoku.cli.output import Output, refuse
+from gpusudoku.cli.source import Source
+from gpusudoku.errors import InputError
+from gpusudoku.jobs.pieces import part_of
+from gpusudoku.runs.identity import Identity, identity_of_board
+from gpusudoku.runs.parts import files, records
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gpusudoku.cli.asked import Asked
+    from gpusudoku.runs.parts.records import Lines
+
+
+def part_option(command: str, what: str) -> Callable[[Command], Command]:
+    """The option of a command that divides what it does; ``what`` says into what."""
+    return own_option(command)(
+        "--part",
+        callback=parsed_part,
+        metavar="I/N",
+        help=f"Part I of N of {what}, I from 1 to N, for many machines: 'gpusudoku merge' joins"
+        " all of them.",
+    )
+
+
+class Parted:
+    """The part of a command's work that is asked for, and the record of what came of it.
+
+    Parameters
+    ----------
+    part
+        Which.
+    command
+        The name of the command.
+    source
+        Its boards.
+    facts
+        All options that its results depend on.
+    output, force
+        The file of its lines, if it writes any: their record is written beside it.
+
+    Raises
+    ------
+    InputError
+        If there is such a record already, and ``force`` is not set.
+    """
+
+    def __init__(
+        self,
+        part: Part,
+        command: str,
+        source: Source,
+        facts: Mapping[str, Any],
+        output: str | None,
+        force: bool,
+    ) -> None:
+        self.part, self._total = part, 0
+        self._tasks: tuple[range, ...] = ()
+        self._command, self._source, self._force = command, source, force
+        self._facts = facts
+        self._lines = None if output in (None, "-") else output
+        if self._lines is not None:
+            refuse(str(files.record_path(self._lines)), force, ())
+
+    def take(self, total: int, what: str) -> range:
+        """The tasks of this part, of so many; ``what`` they are is for a message."""
+        tasks = part_of(total, *self.part)
+        self._total, self._tasks = total, (tasks,) if tasks else ()
+        if not tasks:
+            number, parts = self.part
+            note(f"part {number} of {parts} has nothing to do: there are {total} {what}")
+        return tasks
+
+    def take_tasks(self, tasks: tuple[range, ...], total: int) -> None:
+        """The tasks of this part, of so many of a search."""
+        self._tasks, self._total = tasks, total
+        self._facts = {**self._facts, "order": "search"}
+
+    def take_boards(self) -> None:
+        """Let the source give the boards of this part alone, if there are several."""
+        if self._source.single:
+            return
+        boards = self.take(self._source.survey.boards, "boards")
+        self._source.only(boards, to_the_end=self.part.number == self.part.parts)
+
+    def record(self, found: NDArray[Any] | Lines) -> str:
+        """The record of what was found, shares or a file of lines: a line of JSON."""
+        board = self._source.board
+        facts = {**self._facts, "tasks": self._total, "parts": self.part.parts}
+        boards = self._source.survey._asdict() if board is None else identity_of_board(board[0])
+        identity = Identity(self._command, boards, facts)
+        place = {} if board is None else place_facts(board)
+        return str(records.Part(identity, self.part.number, self._tasks, found, place=place))
+
+    def record_lines(self, header: bytes = b"", between: bytes = b"") -> None:
+        """Write the record of the file of lines beside it, once that is complete."""
+        if self._lines is None or not Path(self._lines).is_file():
+            return
+        text = self.record(files.lines_in(self._lines, header, between))
+        with Output(str(files.record_path(self._lines)), self._force, ()) as out:
+            out.write(f"{text}\n".encode())
+
+
+def parted_answers(
+    part: Part | None, command: str, source: Source, asked: Asked, facts: Mapping[str, Any]
+) -> Parted | None:
+    """The part of a batch of which answers are asked for, to which the source keeps.
+
+    ``facts`` are the options that the answers depend on, besides their form. None without a part.
+    """
+    if part is None:
+        return None
+    details = asked.stats and asked.form == "jsonl"
+    facts = {**facts, "format": asked.form, "details": details}
+    parted = Parted(part, command, source, facts, asked.output, asked.force)
+    parted.take_boards()
+    return parted
+
+
+def refuse_options(**asked: object) -> None:
+    """Complain about the first option that cannot be combined with ``--part``, if it is given.
+
+    Raises
+    ------
+    InputError
+        If one is.
+    """
+    for name, value in asked.items():
+        if value not in (None, False):
+            raise InputError(f"--{name.replace('_', '-')} cannot be combined with --part")
+
+
+def place_facts(board: Batch) -> dict[str, Any]:
+    """Where the board of a batch of one was read, and what stood beside it, as JSON."""
+    assert board.places is not None  # whatever a command reads has a place
+    origin = board.places.origin(0)
+    return {
+        "source": origin.name,
+        "line": int(board.places.lines[0]),
+        "columns": list(origin.columns),
+        "beside": list(board.places.beside(0)),
+    }
+
+
+def placed(board: Board, facts: Mapping[str, Any]) -> Batch:
+    """The batch of a board with the place that ``place_facts`` gave.
+
+    Raises
+    ------
+    InputError
+        If that gave something else.
+    """
+    source, line, columns, beside = (
+        facts.get(name) for name in ("source", "line", "columns", "beside")
+    )
+    texts = [source, *(columns or ()), *(beside or ())]
+    if (
+        not all(isinstance(each, list) for each in (columns, beside))
+        or not all(isinstance(text, str) for text in texts)
+        or len(columns) != len(beside)  # type: ignore[arg-type]
+        or not isinstance(line, int)
+        or not 0 <= line < 1 << 63
+    ):
+        raise InputError("a damaged record of a part: no place of a board")
+    origin = Origin(str(source), tuple(columns))  # type: ignore[arg-type]
+    places = Places.of(origin, [line], Fields.of([beside]))  # type: ignore[list-item]
+    batch = Batch.of([board])
+    return Batch(batch.geometry, batch.cells, batch.candidates, places)

@@ -1,0 +1,68 @@
+"""``gpusudoku resume``: go on with a command whose work is kept in a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from gpusudoku.cli.completing import complete_files
+from gpusudoku.cli.messages import quietly
+from gpusudoku.cli.options import devices, option
+from gpusudoku.errors import InputError, shown
+
+KINDS = {
+    "count": ("in_tasks", "resume_count"),
+    "command": ("again", "resume_command"),
+}
+"""Who goes on with a run, by the ``kind`` of its setup: a module of this room and a function."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be another than before; None: as before."""
+
+    device: str | None
+    jobs: int | None
+    gpus: tuple[int, ...] | None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Those that are given, as options."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+@click.command()
+@click.argument("file", metavar="FILE", shell_complete=complete_files)
+@devices
+@option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but what is wrong.")
+@click.pass_context
+def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> None:
+    """Go on with the run that --checkpoint FILE has kept.
+
+    Prints or writes what the command would have, had it not been interrupted. Threads and devices
+    are those that it was given, unless they are given anew; the machine may be another one, too.
+    What is finished is printed again at once.
+
+    \b
+    Examples:
+      gpusudoku count board.txt --checkpoint run.sqlite
+      gpusudoku resume run.sqlite
+      gpusudoku resume run.sqlite -j 4
+    """
+    from gpusudoku.runs.kept import read_run
+
+    kept, _ = read_run(file)
+    kind = kept.setup["kind"]
+    if kind not in KINDS:
+        raise InputError(f"{file}: no command goes on with {shown(kind)}")
+    module, function = KINDS[kind]
+    for name in list(settings):
+        if ctx.get_parameter_source(name) == ParameterSource.DEFAULT:
+            settings[name] = None  # as it was
+    with quietly(quiet):
+        go_on = getattr(import_module(f"{__package__}.{module}"), function)
+        go_on(file, kept, Settings(**settings))

@@ -1,0 +1,153 @@
+"""``gpusudoku status``: how far a run is that is kept in a file."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpusudoku.cli.completing import complete_files
+from gpusudoku.cli.expected import duration
+from gpusudoku.cli.options import own_option
+from gpusudoku.cli.output import show
+from gpusudoku.errors import printable
+from gpusudoku.results import decimal_digits
+
+if TYPE_CHECKING:
+    from gpusudoku.runs.kept import Kept
+
+LEAST_DONE = 0.001
+"""If less is done, it does not tell how long the rest takes."""
+LEAST_SECONDS = 1.0
+"""The last saves must be so far apart to tell a rate."""
+
+own = own_option("status")
+
+
+@click.command()
+@click.argument("file", metavar="FILE", shell_complete=complete_files)
+@own("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def status(file: str, as_json: bool) -> None:
+    """Show how far the run is that --checkpoint FILE keeps.
+
+    What it is of, what is done and found, how quickly, how long the rest should take, and who works
+    at it. A run that goes on is not disturbed.
+
+    \b
+    Examples:
+      gpusudoku status run.sqlite
+      gpusudoku status run.sqlite --json
+    """
+    from gpusudoku.runs.kept import read_run
+
+    kept, working = read_run(file)
+    facts = _facts(kept, working)
+    if as_json:
+        show(json.dumps(facts))
+        return
+    lines = _lines(kept, facts)
+    width = max(map(len, lines))
+    show(*(f"{name:>{width}}: {printable(text)}" for name, text in lines.items()))
+
+
+def _facts(kept: Kept, working: bool | None) -> dict[str, Any]:
+    """All that there is to say, as JSON; integers that may exceed 2^53 are strings."""
+    state, rate, left = kept.state, _rate(kept), _seconds_left(kept)
+    facts: dict[str, Any] = {
+        "command": kept.identity.command,
+        "version": kept.identity.version,
+        "boards": dict(kept.identity.boards),
+        "options": dict(kept.identity.options),
+        "finished": state.finished,
+        "done": state.done,
+        "count": decimal_digits(state.count),
+        "exact": state.finished,
+        "solutions_per_second": rate,
+        "seconds": state.seconds,
+        "seconds_left": left,
+        "working": working,
+        "host": kept.owner.host,
+        "pid": kept.owner.pid,
+        "since": kept.owner.since,
+        "began": state.began,
+        "saved": state.saved,
+    }
+    if state.tasks:
+        facts |= {"tasks": state.tasks, "tasks_finished": kept.finished_tasks}
+    if state.position is not None:
+        facts |= {
+            "boards_done": state.position.boards,
+            "solutions_done": decimal_digits(state.position.solutions),
+            "bytes": state.position.size,
+        }
+    return facts
+
+
+def _lines(kept: Kept, facts: dict[str, Any]) -> dict[str, str]:
+    """The same in words."""
+    state, count = kept.state, facts["count"]
+    lines = {"run": _what(kept)}
+    if state.tasks:
+        tasks = f"{facts['tasks_finished']:,} of {state.tasks:,} tasks finished"
+        lines["done"] = f"{state.done:.1%}, {tasks}"
+    elif state.position is not None:
+        lines["done"] = f"{state.position.boards:,} boards, {state.position.size:,} bytes written"
+        if state.done and not state.finished:
+            lines["done"] = f"{state.done:.1%}, {lines['done']}"
+    else:
+        lines["done"] = f"{state.done:.1%}"
+    lines["solutions"] = count if state.finished else f"at least {count}"
+    rate, left = facts["solutions_per_second"], facts["seconds_left"]
+    if rate and not state.finished:
+        lines["rate"] = f"{rate:.3g} solutions a second".replace("e+", "e")
+    lines["worked"] = duration(state.seconds).removeprefix("about ")
+    if left is not None and not state.finished:
+        lines["left"] = duration(left)
+    who, when = str(kept.owner), _time(kept.owner.since)
+    if state.finished and not facts["working"]:
+        lines["state"] = f"finished at {_time(state.saved)} by {who}"
+    elif facts["working"]:
+        lines["state"] = f"{who} works at it since {when}"
+    else:
+        gone = "nobody works at it" if facts["working"] is False else "not known who works at it"
+        lines["state"] = f"{gone}; last saved at {_time(state.saved)} by {who}"
+    return lines
+
+
+def _what(kept: Kept) -> str:
+    """What the run is of, in a few words."""
+    identity = kept.identity
+    method = identity.options.get("method")
+    by = f" by {method}" if isinstance(method, str) else ""
+    box = identity.boards.get("box")
+    of = f" of one board of boxes {box}" if isinstance(box, str) else ""
+    return f"{identity.command}{of}{by}, version {identity.version}"
+
+
+def _rate(kept: Kept) -> float | None:
+    """Solutions found a second, by the last saves; None if nobody knows."""
+    if not kept.state.history:
+        return None
+    (start, _, before), (end, _, now) = kept.state.history[0], kept.state.history[-1]
+    found = max(0, now - before)
+    if end - start < LEAST_SECONDS or found.bit_length() > 1000:
+        return None
+    return found / (end - start)
+
+
+def _seconds_left(kept: Kept) -> float | None:
+    """How long the rest should take; None if nobody knows."""
+    state = kept.state
+    if state.finished:
+        return 0.0
+    return state.seconds * (1 - state.done) / state.done if state.done > LEAST_DONE else None
+
+
+def _time(seconds: float) -> str:
+    """A moment in local time."""
+    try:
+        return datetime.fromtimestamp(seconds).astimezone().isoformat(" ", "seconds")
+    except (OverflowError, ValueError, OSError):  # by a clock that is wrong
+        return "an unknown time"

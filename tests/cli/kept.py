@@ -1,0 +1,71 @@
+"""Commands with output that is kept track of, and disks that are full."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import pytest
+
+from gpusudoku.cli import lines
+from tests.boards import LINE_4X4
+
+UNIQUE, SEVERAL, NONE = "123434122143432.", "1" + "." * 15, "11" + "." * 14
+PUZZLES = "".join(f"{board}\n" for board in [UNIQUE, NONE, *[UNIQUE] * 15, NONE])
+BATCH = "".join(f"{board}\n" for board in [UNIQUE, NONE, *[LINE_4X4] * 15, SEVERAL, UNIQUE])
+"""More boards than the first block has; of the others ``solve`` might find any solution."""
+
+
+@pytest.fixture
+def full(monkeypatch):
+    """Let the disk be full once so many bytes were written to output files; None for never."""
+    left = [None]
+    write = os.write
+
+    def limited(descriptor, data):
+        if left[0] is None or descriptor <= 2:
+            return write(descriptor, data)
+        if not left[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        sent = write(descriptor, bytes(data)[: left[0]])
+        left[0] -= sent
+        return sent
+
+    monkeypatch.setattr(lines.os, "write", limited)
+
+    def after(number):
+        left[0] = number
+
+    return after
+
+
+class Kept:
+    """A command with its files in a folder."""
+
+    def __init__(self, run, folder, command, boards=BATCH):
+        self.boards, self.out, self.run_file = (
+            folder / name for name in ("boards.txt", "out.txt", "a.run")
+        )
+        self.boards.write_text(boards)
+        self.command = [*command, self.boards]
+        self._run = run
+
+    def wanted(self):
+        return self._run(*self.command)
+
+    def __call__(self, *options):
+        return self._run(
+            *self.command, "-o", self.out, "--checkpoint", self.run_file, "-q", *options
+        )
+
+    def resume(self, *options):
+        return self._run("resume", self.run_file, "-q", *options)
+
+
+def boards_for(command):
+    return PUZZLES if command[0] == "solve" else BATCH
+
+
+@pytest.fixture
+def kept(run, tmp_path):
+    return lambda command, boards=BATCH: Kept(run, tmp_path, command, boards)
