@@ -22,7 +22,10 @@ from machine import RESULTS, source
 from script import command
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/results.md", "docs/more-results.md")
+PAGES = (
+    *("README.md", "docs/results.md", "docs/more-results.md"),
+    *("docs/long-runs.md", "docs/hostile-input.md"),
+)
 TABLE = re.compile(r"(<!-- ([\w.]+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
 
 

@@ -2,7 +2,7 @@
 
     python benchmarks/report.py               under 20 minutes on two cores, with progress
     python benchmarks/report.py bench peers   some parts only
-    python benchmarks/report.py --long        with the parts that take longer: 40 minutes more
+    python benchmarks/report.py --long        with the parts that take longer: 90 minutes more
 
 What a part records takes the place of what was there when the whole part is done. The last two
 parts always run: they draw the figures and write the tables. Some parts need lists of puzzles that
@@ -25,6 +25,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -43,13 +44,14 @@ ROOT = HERE.parent
 SUITE = [sys.executable, "-m", "gpusudoku", "bench"]
 CUTOFFS = ("@1d", "@1e", "@2d", "@2e", "--method", "search", "--repeats", "2", "-j")
 PROGRAMS = ("GPUSUDOKU_TDOKU", "GPUSUDOKU_RUST_SUDOKU", "GPUSUDOKU_SCHOKU")
-LONG = ("contraction", "shares")
-"""Parts that are run only if asked for: six minutes, and half an hour."""
+LONG = ("contraction", "shares", "checkpoints", "streams", "fuzz")
+"""Parts that are run only if asked for: 6, 30, 2, 4 and 40 minutes."""
 LAST = ("figures", "readme")
 """Parts that always run, as they show what others record."""
 NEEDED = {
     "techniques": "its lists of puzzles were not given",
     "one_core": f"no variable names a program: {', '.join(PROGRAMS)}",
+    "fuzz": "the package atheris is not there",
 }
 """Why a part is left out that has no commands."""
 
@@ -107,6 +109,9 @@ def commands(
         "one_core": [recording("one_core", "@1f", "@2f", *batches)] if named else [],
         "contraction": [recording("contraction")],
         "shares": [recording("shares")],
+        "checkpoints": [recording("checkpoints")],
+        "streams": [recording("streams", "--gigabytes", "10")],
+        "fuzz": [recording("fuzz", "--minutes", "40")] if find_spec("atheris") else [],
         "figures": [script("figures", "--plots", str(folder / "plots"))],
         "readme": [script("readme")],
     }  # fmt: skip
@@ -218,7 +223,7 @@ def end_cleanly() -> None:
 
 @command("report")
 @click.argument("parts", nargs=-1)
-@click.option("--long", is_flag=True, help=f"Run {' and '.join(LONG)}, too: 40 minutes more.")
+@click.option("--long", is_flag=True, help=f"Run {', '.join(LONG)}, too: 90 minutes more.")
 @click.option("--batch", "batches", multiple=True, type=FILE,
               help="List for batches.py and one_core.py; may be repeated.")  # fmt: skip
 @click.option("--easy", type=FILE, help="List for techniques.py: its easy puzzles.")

@@ -87,9 +87,12 @@ class TestParts:
         assert names(commands) == ["scaling", "techniques", "figures", "readme"]
         assert commands[1][2:4] == ["--easy", __file__]
 
-    def test_long(self, commands: list[list[str]]) -> None:
+    def test_long(self, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(report, "find_spec", lambda name: None)
         CliRunner().invoke(report.main, ["--long"])
-        assert names(commands)[-4:] == ["contraction", "shares", "figures", "readme"]
+        assert names(commands)[-6:] == [
+            "contraction", "shares", "checkpoints", "streams", "figures", "readme",
+        ]  # fmt: skip
         commands.clear()
         CliRunner().invoke(report.main, ["shares"])
         assert names(commands) == ["shares", "figures", "readme"]

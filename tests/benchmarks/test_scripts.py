@@ -22,12 +22,14 @@ RECORDING = ["batches", "contraction", "documents", "gpu", "kernel_resources", "
 RECORDING += [
     "by_number",
     "first_day",
+    "fuzz",
     "listing",
     "one_core",
     "reading",
     "shares",
     "simulated",
     "speed",
+    "streams",
     "techniques",
     "writing",
 ]
