@@ -29,7 +29,7 @@ ROOMS = [
         *("checking", "counting", "listing", "simplifying"),
         *("runs", "slicing", "solving", "streaming", "warming"),
     },
-    {"bench"},
+    {"bench", "web"},
     {"cli"},
 ]
 """Lowest first: a room uses those before it, and those beside it where no circle comes of it."""

@@ -1,0 +1,195 @@
+"""Answers to what a page asks, as JSON types; integers that may exceed 2^53 are text."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from gpusudoku import __version__, collection
+from gpusudoku.board.board import Board
+from gpusudoku.board.text import write_cells
+from gpusudoku.counting import count
+from gpusudoku.engines.engine import Engine
+from gpusudoku.errors import Cancelled, GpusudokuError, InputError
+from gpusudoku.explaining import explain
+from gpusudoku.jobs.cancel import CancelToken, cancelling
+from gpusudoku.jobs.job import Progress
+from gpusudoku.listing import Solutions
+from gpusudoku.minimising import minimise
+from gpusudoku.options import Options
+from gpusudoku.orders.sampling import SEED_BITS
+from gpusudoku.planning.plan import Plan
+from gpusudoku.results import decimal_digits
+from gpusudoku.web.questions import Question
+
+KEPT = 8
+"""Boards whose solutions are kept as far as they are worked out, those asked for last."""
+
+Facts = dict[str, Any]
+"""A JSON object."""
+Tell = Callable[[Facts], None]
+"""Takes the progress of an answer, about twenty times a second."""
+
+
+class Expensive(GpusudokuError):  # noqa: N818 - as TooExpensive
+    """An answer would take longer than the question allows, or has taken so long.
+
+    ``seconds`` is what it should take, None if nobody knows; ``count`` is how many solutions had
+    been found.
+    """
+
+    def __init__(self, message: str, seconds: float | None, count: int = 0) -> None:
+        super().__init__(message)
+        self.seconds, self.count = seconds, count
+
+
+class Answers:
+    """Answers questions, any number at a time, each in the thread that asks.
+
+    Parameters
+    ----------
+    engine
+        What counts, for all of them.
+    options
+        How; without a limit.
+    """
+
+    def __init__(self, engine: Engine, options: Options | None = None) -> None:
+        self._engine, self._options = engine, options or Options()
+        self._kept: OrderedDict[Board, Solutions] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def about(self) -> Facts:
+        """What answers here, and the boards that come with the program."""
+        boards = [
+            {
+                "name": entry.name,
+                "note": entry.note,
+                "box": str(entry.box),
+                "board": str(collection.load(entry.name)),
+            }
+            for entry in collection.entries()
+        ]
+        engine = self._engine
+        facts = {"version": __version__, "device": engine.name, "threads": engine.threads}
+        return {**facts, "boards": boards}
+
+    def answer(self, question: Question, tell: Tell, cancel: CancelToken) -> Facts:
+        """Work out an answer; ``cancel`` stops that.
+
+        Raises
+        ------
+        InputError
+            If there is no answer: no solution with a number, or none at all, say.
+        Expensive
+            If it takes longer than the question allows.
+        TooExpensive
+            If the board cannot be done in reasonable time, however long one waits.
+        Cancelled
+            Once ``cancel`` is cancelled.
+        """
+        over = CancelToken()
+        timer = None
+        if question.seconds is not None:
+            timer = threading.Timer(question.seconds, over.cancel)
+            timer.daemon = True
+            timer.start()
+        try:
+            with cancelling(cancel, over):
+                facts: Facts = getattr(self, f"_{question.kind}")(question, tell)
+                return facts
+        except Cancelled as error:
+            if cancel.cancelled or not over.cancelled:
+                raise
+            words = f"it takes longer than {question.seconds:g} s"
+            raise Expensive(words, None, error.count) from None
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    def _read(self, question: Question, tell: Tell) -> Facts:
+        board = question.board
+        return {**_of(board), "cells": board.cells.tolist()}
+
+    def _count(self, question: Question, tell: Tell) -> Facts:
+        said: Facts = {}
+
+        def planned(plan: Plan) -> None:
+            seconds = plan.seconds / self._engine.threads
+            said.update(method=plan.method, estimate=seconds)
+            if question.seconds is not None and seconds > question.seconds:
+                raise Expensive("it should take longer than the question allows", seconds)
+            tell(said)
+
+        def progress(now: Progress) -> None:
+            found = decimal_digits(now.count)
+            tell({**said, "done": now.done, "at_least": found, "seconds": now.seconds})
+
+        options = {**vars(self._options)}
+        result = count(
+            question.board, engine=self._engine, planned=planned, progress=progress, **options
+        )
+        return result.as_dict()
+
+    def _shares(self, question: Question, tell: Tell) -> Facts:
+        shares = self._solutions(question.board).shares().tolist()
+        texts = [list(map(decimal_digits, row)) for row in shares]
+        return {**_of(question.board), "count": decimal_digits(sum(shares[0])), "shares": texts}
+
+    def _sample(self, question: Question, tell: Tell) -> Facts:
+        n, seed = question.fields["n"], question.fields["seed"]
+        seed = secrets.randbits(SEED_BITS) if seed is None else seed
+        found = self._solutions(question.board)
+        if n and not found:
+            raise InputError("the board has no solution")
+        grids = found.sample(n, seed)
+        return {
+            **_of(question.board),
+            "seed": str(seed),
+            "solutions": [write_cells(grid) for grid in grids],
+        }
+
+    def _nth(self, question: Question, tell: Tell) -> Facts:
+        numbers = question.fields["k"]
+        found = self._solutions(question.board)
+        try:
+            solutions = [str(found[k]) for k in numbers]
+        except IndexError as error:
+            raise InputError(str(error)) from None
+        return {
+            **_of(question.board),
+            "count": decimal_digits(found.count),
+            "k": list(map(decimal_digits, numbers)),
+            "solutions": solutions,
+        }
+
+    def _simplify(self, question: Question, tell: Tell) -> Facts:
+        return explain(question.board).as_dict()
+
+    def _minimise(self, question: Question, tell: Tell) -> Facts:
+        start = time.perf_counter()
+
+        def progress(done: int, clues: int) -> None:
+            tell({"done": done / clues, "seconds": time.perf_counter() - start})
+
+        result = minimise(question.board, seed=question.fields["seed"], progress=progress)
+        return result.as_dict()
+
+    def _solutions(self, board: Board) -> Solutions:
+        """The solutions of a board, which are kept for the next question about it."""
+        with self._lock:
+            found = self._kept.pop(board, None)
+            if found is None:
+                found = Solutions(board, self._options, engine=self._engine)
+            self._kept[board] = found
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+            return found
+
+
+def _of(board: Board) -> Facts:
+    return {"board": str(board), "box": str(board.geometry)}

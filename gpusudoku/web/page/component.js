@@ -1,0 +1,47 @@
+// The page's component: a board to edit, and beside it what is known of its solutions.
+
+import { Controls } from "./controls.js";
+import { Grid } from "./grid.js";
+import { Panel } from "./panel.js";
+import { Puzzle } from "./puzzle.js";
+
+/**
+ * Fill an element with the component.
+ *
+ * @param {HTMLElement} element
+ * @param {object} options
+ * @param {(kind: string, question: object, options?: {progress?: (facts: object) => void,
+ *   signal?: AbortSignal}) => Promise<object>} options.ask Asks the engine; see asking.js.
+ * @param {Puzzle} [options.puzzle] What is edited; by default an empty 9x9 board.
+ * @param {object} [options.about] What answers, and the boards that come with it.
+ * @param {(puzzle: Puzzle) => string} [options.link] The address that holds a board; without it
+ *   there is no button for it.
+ * @returns {{puzzle: Puzzle, grid: Grid, panel: Panel, destroy: () => void}}
+ */
+export function mount(element, { ask, puzzle = new Puzzle(), about = {}, link = null }) {
+  element.classList.add("gs-app");
+  const room = child(element, "gs-room");
+  const board = child(room, "gs-board");
+  const side = child(room, "gs-side");
+  const grid = new Grid(board, puzzle);
+  const controls = new Controls(board, { puzzle, grid, ask, about, link });
+  const panel = new Panel(side, { puzzle, grid, ask });
+  return {
+    puzzle,
+    grid,
+    panel,
+    destroy() {
+      panel.destroy();
+      controls.destroy();
+      grid.destroy();
+      element.replaceChildren();
+    },
+  };
+}
+
+function child(parent, name) {
+  const made = document.createElement("div");
+  made.className = name;
+  parent.append(made);
+  return made;
+}

@@ -1,0 +1,146 @@
+"""What a page asks about a board: one JSON object, checked field by field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from math import isfinite
+from typing import Any
+
+from gpusudoku.board.board import Board
+from gpusudoku.errors import InputError, described, shown
+from gpusudoku.formats import parse
+from gpusudoku.options import is_integer
+
+MOST_SOLUTIONS = 1000
+"""Solutions of one answer; a file for more of them is what the command line makes."""
+LONGEST_PAGE = 64
+"""Characters of a page's name."""
+LONGEST_NUMBER = 4000
+"""Digits of an integer that comes as text; Python refuses to read many more."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about one board."""
+
+    kind: str
+    """One of ``KINDS``."""
+    board: Board
+    seconds: float | None = None
+    """It is given up if it should take longer, or once it has; None for as long as it takes."""
+    page: str | None = None
+    """Who asks: a newer question of the same page takes the place of an older one."""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """What only this kind of question has."""
+
+
+def read_question(kind: str, text: bytes | str) -> Question:
+    """Read a question from JSON.
+
+    Raises
+    ------
+    InputError
+        If it is no JSON object, or a field is missing, unknown or wrong; the message names it.
+    """
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InputError("expected a JSON object") from None
+    return question_of(kind, given)
+
+
+def question_of(kind: str, given: object) -> Question:
+    """A question from a JSON object that is read already; errors as of ``read_question``."""
+    if not isinstance(given, dict):
+        raise InputError("expected a JSON object")
+    own = KINDS[kind]
+    known = ["board", "box", "seconds", "page", *own]
+    for name in given:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            guess = f"; did you mean {close[0]!r}?" if close else f": expected {', '.join(known)}"
+            raise InputError(f"unknown field {shown(name)}{guess}")
+    fields = {name: read(name, given.get(name)) for name, read in own.items()}
+    return Question(kind, _board(given), _seconds(given), _page(given), fields)
+
+
+def _board(given: dict[str, Any]) -> Board:
+    text, box = given.get("board"), given.get("box")
+    if not isinstance(text, str):
+        raise InputError(f"board: expected text, found {_found(text)}")
+    if box is not None and not isinstance(box, str):
+        raise InputError(f'box: expected text such as "3x3", found {_found(box)}')
+    return parse(text, box)
+
+
+def _seconds(given: dict[str, Any]) -> float | None:
+    seconds = given.get("seconds")
+    if seconds is None:
+        return None
+    is_number = is_integer(seconds) or isinstance(seconds, float)
+    if not is_number or not isfinite(seconds) or seconds <= 0:
+        raise InputError(f"seconds: expected a number above 0, found {_found(seconds)}")
+    return float(seconds)
+
+
+def _page(given: dict[str, Any]) -> str | None:
+    page = given.get("page")
+    if page is not None and not (isinstance(page, str) and len(page) <= LONGEST_PAGE):
+        raise InputError(
+            f"page: expected text of up to {LONGEST_PAGE} characters, found {_found(page)}"
+        )
+    return page
+
+
+def _some(name: str, value: object) -> int:
+    if value is None:
+        return 1
+    if not is_integer(value) or not 0 <= value <= MOST_SOLUTIONS:  # type: ignore[operator]
+        raise InputError(
+            f"{name}: expected an integer from 0 to {MOST_SOLUTIONS}, found {_found(value)}"
+        )
+    return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def _seed(name: str, value: object) -> int | None:
+    return None if value is None else _integer(name, value)
+
+
+def _numbers(name: str, value: object) -> list[int]:
+    if not isinstance(value, list):
+        raise InputError(f"{name}: expected a list of numbers as text, found {_found(value)}")
+    if len(value) > MOST_SOLUTIONS:
+        raise InputError(f"{name}: expected {MOST_SOLUTIONS} numbers at most, found {len(value)}")
+    return [_integer(f"{name}[{index}]", each) for index, each in enumerate(value)]
+
+
+def _integer(name: str, value: object) -> int:
+    """An integer, as a number or as text: JavaScript keeps only numbers below 2^53 exactly."""
+    if is_integer(value):
+        return int(value)  # type: ignore[call-overload, no-any-return]
+    is_text = isinstance(value, str) and len(value) <= LONGEST_NUMBER
+    if is_text and value.isascii() and value.removeprefix("-").isdigit():  # type: ignore[attr-defined]
+        return int(value)  # type: ignore[call-overload, no-any-return]
+    raise InputError(f"{name}: expected an integer, found {_found(value)}")
+
+
+def _found(value: object) -> str:
+    """What stands there, as JSON has it."""
+    if value is None:
+        return "nothing"
+    return shown(value) if isinstance(value, str) else described(value)
+
+
+KINDS: Mapping[str, Mapping[str, Callable[[str, object], Any]]] = {
+    "read": {},
+    "count": {},
+    "shares": {},
+    "sample": {"n": _some, "seed": _seed},
+    "nth": {"k": _numbers},
+    "simplify": {},
+    "minimise": {"seed": _seed},
+}
+"""The kinds of questions, each with the fields of its own and what reads them."""
