@@ -95,9 +95,7 @@ class TestTyping:
 
 
 class TestPaste:
-    @pytest.mark.parametrize(
-        "form", ["line", "grid", "pretty", "sdk", "json", "zeros and spaces"]
-    )
+    @pytest.mark.parametrize("form", ["line", "grid", "pretty", "sdk", "json", "zeros and spaces"])
     def test_forms(self, screen: Screen, form: str) -> None:
         rows = [PUZZLE[at : at + 9] for at in range(0, 81, 9)]
         forms: dict[str, str] = {
@@ -136,7 +134,10 @@ class TestPaste:
         tab.paste(evil)
         said = tab.until("return document.querySelector('.gs-message').textContent")
         assert said
-        assert tab.js("return [window.evil, document.querySelectorAll('#app img').length]") == [None, 0]
+        assert tab.js("return [window.evil, document.querySelectorAll('#app img').length]") == [
+            None,
+            0,
+        ]
         assert digits(tab) == BOARD.cells.tolist()
         assert tab.count() == 1
         assert not [url for url in tab.requests() if url.endswith("/x")]
