@@ -36,6 +36,7 @@ class Screen:
 
     def __init__(self, driver: Any, url: str) -> None:
         self.driver, self.url = driver, url
+        self.cdp("Emulation.setFocusEmulationEnabled", enabled=True)  # of a tab of many, too
 
     def open(self, behind: str = "") -> None:
         """Load the page anew, with a board behind its address; gives back once it has settled."""

@@ -18,7 +18,7 @@ IS_PASTED = f"return document.querySelectorAll('.gs-clue').length === {BOARD.clu
 def digits(screen: Screen) -> list[int]:
     """The digits of all cells, as they are seen; 0 for none."""
     texts: list[str] = screen.js(
-        "return [...document.querySelectorAll('.gs-cell .gs-digit')].map((each) => each.textContent)"
+        "return [...document.querySelectorAll('.gs-digit')].map((each) => each.textContent)"
     )
     return [int(text, 36) if text else 0 for text in texts]
 

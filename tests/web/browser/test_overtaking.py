@@ -22,7 +22,7 @@ const [keys, milliseconds, done] = arguments;
 const start = performance.now();
 let at = 0;
 const type = () => {
-  const due = Math.min(keys.length, Math.ceil(keys.length * (performance.now() - start) / milliseconds));
+  const due = keys.length * Math.min((performance.now() - start) / milliseconds, 1);
   for (; at < due; at++) {
     const options = { key: keys[at], bubbles: true, cancelable: true };
     document.activeElement.dispatchEvent(new KeyboardEvent("keydown", options));
@@ -46,12 +46,16 @@ def click(screen: Screen, action: str) -> None:
     screen.driver.find_element("css selector", f"button[data-action={action}]").click()
 
 
-def count_anyway(screen: Screen, server: Server) -> None:
-    """Have a board counted that takes minutes, and wait until that has begun."""
+def offer(screen: Screen) -> None:
+    """Go to a board whose count takes minutes, and wait until the page says so."""
     screen.open(link(collection.load("2b")))
     screen.js("location.hash = arguments[0]", link(LONG))
-    selector = "return document.querySelector('[data-action=count-anyway]').checkVisibility()"
-    screen.until(selector)
+    screen.until("return document.querySelector('[data-action=count-anyway]').checkVisibility()")
+
+
+def count_anyway(screen: Screen, server: Server) -> None:
+    """Have a board counted that takes minutes, and wait until that has begun."""
+    offer(screen)
     click(screen, "count-anyway")
     screen.until("return document.querySelector('[data-action=cancel]').checkVisibility()")
     assert server.status()["working"] == 1
@@ -59,11 +63,7 @@ def count_anyway(screen: Screen, server: Server) -> None:
 
 class TestExpensive:
     def test_it_says_its_price(self, screen: Screen, server: Server) -> None:
-        screen.open(link(collection.load("2b")))
-        screen.js("location.hash = arguments[0]", link(LONG))
-        screen.until(
-            "return document.querySelector('[data-action=count-anyway]').checkVisibility()"
-        )
+        offer(screen)
         note = screen.text("[data-part=note]")
         assert "take about" in note or "longer than" in note
         until_idle(server)

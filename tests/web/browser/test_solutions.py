@@ -165,9 +165,8 @@ class TestRedundantClues:
         board = collection.load("decomposition-easy-9x9")
         screen.open(link(board))
         click(screen, "reducing", "minimise")
-        screen.until(
-            "return document.querySelectorAll('.gs-clue').length < arguments[0]", board.clues
-        )
+        fewer = "return document.querySelectorAll('.gs-clue').length < arguments[0]"
+        screen.until(fewer, board.clues)
         cells = seen(screen)
         assert screen.count() == 1
         clues = [cell for cell in range(81) if cells[cell]]
