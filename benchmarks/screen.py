@@ -6,15 +6,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from gpusudoku import Board
 
-SECONDS = 60
+SECONDS = 15
 """As long as anything is waited for; kernels may have to be compiled."""
 SYMBOLS = "0123456789ABCDEFGHIJKLMNOP"
 NUMBER, SETTLED = "[data-part=count]", "[data-settled='true']"
+IDLE = "[data-part=panel][aria-busy=false]"
 
 
 def link(board: Board, mode: str = "setting", edits: Board | None = None) -> str:
@@ -39,10 +41,10 @@ class Screen:
         self.cdp("Emulation.setFocusEmulationEnabled", enabled=True)  # of a tab of many, too
 
     def open(self, behind: str = "") -> None:
-        """Load the page anew, with a board behind its address; gives back once it has settled."""
+        """Load the page anew, with a board behind its address, and wait until it asks no more."""
         self.driver.get("about:blank")  # else only the end of the address changes
         self.driver.get(f"{self.url}{behind}")
-        self.settle()
+        self.until(f'return document.querySelector("{IDLE}") !== null')
 
     def js(self, script: str, *arguments: object) -> Any:
         """Run the body of a function in the page; gives what it returns."""
@@ -59,7 +61,7 @@ class Screen:
         return waiting.until(found, f"in vain: {script} {arguments}")
 
     def settle(self) -> None:
-        """Wait until everything is known that the page asks by itself."""
+        """Wait until the count and the shares of the board are there, or its shares cost more."""
         self.until(f'return document.querySelector("{SETTLED}") !== null')
 
     def draw(self) -> None:
@@ -74,7 +76,7 @@ class Screen:
 
         chain = ActionChains(self.driver, duration=0)
         for key in keys:
-            *held, last = [getattr(Keys, part.upper(), part) for part in key.split("+")]
+            *held, last = [getattr(Keys, name_of(part), part) for part in key.split("+")]
             for each in held:
                 chain.key_down(each)
             chain.send_keys(last)
@@ -151,6 +153,11 @@ class Screen:
     def _log(self, name: str) -> Iterable[dict[str, Any]]:
         entries: list[dict[str, Any]] = self.driver.get_log(name)
         return entries
+
+
+def name_of(key: str) -> str:
+    """What Selenium calls a key: ``ARROW_LEFT`` for ``ArrowLeft``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).upper()
 
 
 def number(text: str) -> int:
