@@ -6,8 +6,9 @@
 6
 
 ``count``, ``solve`` and ``solutions`` take one board, as text, as a list or as an array;
-``count_many`` and ``solve_many`` take many of them, and ``simplify`` makes one easier. ``Options``
-tells what can be chosen. ``collection`` has the boards that come with the program.
+``count_many`` and ``solve_many`` take many of them. ``simplify`` makes one easier, ``explain``
+tells how, and ``minimise`` removes redundant clues. ``Options`` tells what can be chosen.
+``collection`` has the boards that come with the program.
 
 To read the code, begin with ``counting`` and follow a board: ``planning.choose``,
 ``planning.search``, ``search.frontier``, ``engines.cpu``, ``jobs.job``, then ``kernels.search`` and
@@ -42,9 +43,11 @@ if TYPE_CHECKING:
     from gpusudoku.checking import cross_check
     from gpusudoku.counting import count, count_many
     from gpusudoku.engines.make import make_engine
+    from gpusudoku.explaining import Explained, explain
     from gpusudoku.formats import parse
     from gpusudoku.jobs.cancel import CancelToken
     from gpusudoku.listing import Solutions, solutions
+    from gpusudoku.minimising import Minimised, minimise
     from gpusudoku.options import Options
     from gpusudoku.results import (
         ContractionStats,
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
     )
     from gpusudoku.runs.parts.counts import count_part, merge
     from gpusudoku.runs.parts.records import Part
+    from gpusudoku.search.finds import Step
     from gpusudoku.simplifying import Simplified, simplify
     from gpusudoku.slicing import Slice
     from gpusudoku.solving import Solution, Solved, solve, solve_many
@@ -72,7 +76,9 @@ _LAZY = {
     "Count": "results",
     "Counts": "results",
     "Estimates": "results",
+    "Explained": "explaining",
     "Geometry": "board.geometry",
+    "Minimised": "minimising",
     "Options": "options",
     "Part": "runs.parts.records",
     "Results": "results",
@@ -82,12 +88,15 @@ _LAZY = {
     "Solution": "solving",
     "Solutions": "listing",
     "Solved": "solving",
+    "Step": "search.finds",
     "count": "counting",
     "count_many": "counting",
     "count_part": "runs.parts.counts",
     "cross_check": "checking",
+    "explain": "explaining",
     "make_engine": "engines.make",
     "merge": "runs.parts.counts",
+    "minimise": "minimising",
     "parse": "formats",
     "simplify": "simplifying",
     "solutions": "listing",
@@ -106,10 +115,12 @@ __all__ = [
     "Counts",
     "DeviceError",
     "Estimates",
+    "Explained",
     "Geometry",
     "GpusudokuError",
     "InputError",
     "Interrupted",
+    "Minimised",
     "MismatchError",
     "Options",
     "Part",
@@ -120,6 +131,7 @@ __all__ = [
     "Solution",
     "Solutions",
     "Solved",
+    "Step",
     "TooExpensive",
     "__version__",
     "collection",
@@ -127,8 +139,10 @@ __all__ = [
     "count_many",
     "count_part",
     "cross_check",
+    "explain",
     "make_engine",
     "merge",
+    "minimise",
     "parse",
     "simplify",
     "solutions",

@@ -26,7 +26,7 @@ ROOMS = [
     {"planning"},
     {"orders"},
     {
-        *("checking", "counting", "listing", "simplifying"),
+        *("checking", "counting", "explaining", "listing", "minimising", "simplifying"),
         *("runs", "slicing", "solving", "streaming", "warming"),
     },
     {"bench", "web"},
