@@ -132,6 +132,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     running.stop()
 
 
+@pytest.fixture(scope="session")
+def searching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server that searches only: it never comes to the end of an empty board."""
+    running = Running(tmp_path_factory.mktemp("searching"), "--method", "search", "--most", 2)
+    yield running
+    running.stop()
+
+
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Callable[..., Running]]:
     """Start a server with options; it does not outlive the test."""
