@@ -103,7 +103,9 @@ class Running:
             return self.process.wait(60)
         finally:
             self.process.kill()
-            self.process.communicate()
+            self.process.wait()
+            if self.process.stdout is not None:
+                self.process.stdout.close()
 
 
 def events_of(response: http.client.HTTPResponse) -> Iterator[tuple[str, dict[str, Any]]]:
