@@ -17,6 +17,7 @@ const SHARES_AFTER = 1000;
  * @property {?bigint} atLeast
  * @property {?number} done The part of the work that is done, 0 to 1.
  * @property {number} elapsed Seconds since the question.
+ * @property {?number} estimate Seconds that the count should take.
  * @property {boolean} waiting Whether the engine is busy with others.
  * @property {?Error} error Why there is no count.
  * @property {Shares} shares
@@ -83,8 +84,11 @@ export class Counting extends EventTarget {
     const { answer, error, milliseconds } = await this.#asked("count", limit, (facts) => {
       const { known } = this;
       known.atLeast = "at_least" in facts ? BigInt(facts.at_least) : known.atLeast;
-      known.done = facts.done ?? known.done;
       known.elapsed = facts.elapsed ?? facts.seconds ?? known.elapsed;
+      known.estimate = facts.estimate ?? known.estimate;
+      // A search of years has done a larger part of its nodes at first than of its time.
+      const most = known.estimate === null ? 1 : Math.max(known.elapsed / known.estimate, 0);
+      known.done = "done" in facts ? Math.min(facts.done, most) : known.done;
       known.waiting = facts.waiting ?? false;
       this.#tell();
     });
@@ -176,6 +180,7 @@ function unknown(state) {
     atLeast: null,
     done: null,
     elapsed: 0,
+    estimate: null,
     waiting: false,
     error: null,
     shares: { state: "none", cells: null, milliseconds: 0, error: null },
