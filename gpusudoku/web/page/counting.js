@@ -3,7 +3,6 @@
 import { Lane } from "./lane.js";
 
 const AT_ONCE = 5;
-const SHARES_AFTER = 1000;
 
 /**
  * What is known of one board.
@@ -73,7 +72,7 @@ export class Counting extends EventTarget {
   }
 
   /**
-   * Ask for the count.
+   * Ask for the count, and for the shares if it may take some seconds only.
    *
    * @param {?number} seconds How long it may take, null for as long as it takes.
    */
@@ -101,7 +100,7 @@ export class Counting extends EventTarget {
       const count = BigInt(answer.count);
       this.known = { ...unknown("done"), count, method, milliseconds };
       if (count > 0n) this.known.shares.state = "offered";
-      if (count > 0n && milliseconds < SHARES_AFTER) {
+      if (count > 0n && seconds !== null) {
         this.share(AT_ONCE);
         return;
       }
