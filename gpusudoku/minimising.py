@@ -126,9 +126,7 @@ def _check_solution(puzzle: Board, engine: Engine) -> None:
     found = solve_board(puzzle, Options(), engine)
     if not found.unique:
         number = "no solution" if found.board is None else "several solutions"
-        raise InputError(
-            f"the board has {number}: only one with a single solution has minimal ones"
-        )
+        raise InputError(f"the board has {number}, expected exactly one")
 
 
 class _Clues:
