@@ -101,7 +101,7 @@ export class Result {
     this.#setBadge(atLeast !== null && atLeast > 1n ? "several" : "unknown");
     this.#number.textContent = atLeast ? `\u2265 ${groupShort(atLeast)}` : "?";
     delete this.#number.dataset.count;
-    this.#number.dataset.size = "medium";
+    this.#number.dataset.size = atLeast ? "medium" : "large";
     this.#words.textContent = "";
     setText(this.#noun, atLeast ? "solutions" : "");
     this.#copy.disabled = true;
