@@ -17,4 +17,4 @@ addEventListener("hashchange", () => {
 
 const element = document.getElementById("app");
 const { grid } = mount(element, { ask, puzzle, about: await about(), link });
-grid.focusCell(grid.focused);
+grid.focusCell(Math.max(puzzle.cells.indexOf(0), 0));
