@@ -33,6 +33,7 @@ export class Controls {
     this.root = element.closest(".gs-app") ?? element;
     // A click beside everything leaves the keyboard here, and not with the page around.
     this.root.tabIndex = -1;
+    this.root.dataset.lmSuppressShortcuts = "true"; // JupyterLab takes no keys from here then.
     this.bar = tagged("div", "gs-controls");
     this.exchange = new Exchange(this.bar, { root: this.root, puzzle, grid, ask });
     this.#fill(about.boards ?? []);

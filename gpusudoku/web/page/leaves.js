@@ -14,7 +14,7 @@ export class Leaves {
   #unique = [];
   #uniqueAt = -1;
   #rows = [];
-  #title = make("h2", {});
+  #title;
   #list = make("ul", { class: "gs-leaves-list", "data-part": "leaves-list" });
   #message = make("p", { class: "gs-quiet", "data-part": "leaves-message" });
   #offer;
@@ -30,8 +30,8 @@ export class Leaves {
     this.#uniqueLine = make("div", { class: "gs-unique-line" }, this.#uniqueText, next);
     const body = make("div", { class: "gs-leaves-body gs-old" }, this.#list, this.#message,
       this.#offer);
-    this.element = makeCard("leaves", "What each digit would leave", body, this.#uniqueLine);
-    this.element.firstChild.replaceWith(this.#title);
+    this.element = makeCard("leaves", "What each digit leaves", body, this.#uniqueLine);
+    this.#title = this.element.querySelector("h2");
     moveByArrows(this.#list);
     this.#list.addEventListener("click", (event) => this.#place(event));
     this.reshape();
@@ -86,7 +86,7 @@ export class Leaves {
     const cell = this.#cell;
     const name = this.#puzzle.shape.name(cell);
     const digit = this.#puzzle.cells[cell];
-    this.#title.textContent = `What each digit would leave in ${name}`;
+    this.#title.textContent = `What each digit leaves in ${name}`;
     this.#list.setAttribute("aria-label", this.#title.textContent);
     const known = this.#shares !== null && digit === 0;
     this.#list.hidden = !known;
@@ -139,7 +139,7 @@ export class Leaves {
         : `The shares should take about ${duration(price)}.`;
       offer = "Work them out anyway";
     } else if (shares.state === "offered" || shares.state === "cancelled") {
-      text = "The shares take longer than the count.";
+      text = "The shares may take longer than the count.";
       offer = "Work them out";
     }
     this.#message.textContent = text;

@@ -14,6 +14,7 @@ import { Counting } from "./counting.js";
 import { Leaves } from "./leaves.js";
 import { Logic } from "./logic.js";
 import { make } from "./making.js";
+import { complaintOf } from "./messages.js";
 import { Reducing } from "./reducing.js";
 import { Result } from "./result.js";
 import { Solutions } from "./solutions.js";
@@ -95,9 +96,8 @@ export class Panel {
       this.#shown = null;
       this.#leaves.reshape();
     }
-    const [conflict] = this.#puzzle.conflicts();
-    const words = conflict === undefined ? "" : `${shape.name(conflict[0])}: ${conflict[1]}`;
-    this.#counting.update({ board: this.#puzzle.text(), box: String(shape) }, words);
+    const question = { board: this.#puzzle.text(), box: String(shape) };
+    this.#counting.update(question, complaintOf(this.#puzzle));
   }
 
   #update() {

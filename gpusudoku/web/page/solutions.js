@@ -53,7 +53,7 @@ export class Solutions {
       make("div", { class: "gs-steps" }, first, previous, next, last),
       make("label", { class: "gs-field gs-which" }, "Number", this.#field),
       this.#of, this.#slider,
-      make("div", { class: "gs-buttons gs-with-status" }, this.#status.element, use, hide));
+      make("div", { class: "gs-buttons gs-with-status" }, use, hide, this.#status.element));
     this.#seed.addEventListener("keydown", (event) => onEnter(event, () => this.#drawAgain()));
     this.#field.addEventListener("keydown", (event) => onEnter(event, () => this.#goToNumber()));
     this.#field.addEventListener("change", () => this.#goToNumber());
