@@ -1,0 +1,136 @@
+// One cell of the grid on the page: its digit, and the small candidates in it.
+
+import { symbol } from "./geometry.js";
+
+/**
+ * What a cell shows. Elements that are not needed are hidden and kept.
+ *
+ * Hooks: `gs-cell` with data-cell (and `gs-clue`, `gs-edit`, `gs-shown`, `gs-wrong`, `gs-peer`,
+ * `gs-same`, `gs-stuck`, `gs-focused`, `gs-marked`, `gs-placed`), in it `gs-digit` and
+ * `gs-candidate` with data-digit (and `gs-plain` by the rules alone, `gs-out` in no solution,
+ * `gs-sure` in all, `gs-unique` in one, `gs-removed` by a step of logic, `gs-none` where it is not
+ * shown; data-pointed).
+ */
+export class Cell {
+  #digit = null;
+  #small = null;
+  #candidates = [];
+  #label = "";
+
+  /**
+   * @param {import("./geometry.js").Shape} shape
+   * @param {number} number
+   */
+  constructor(shape, number) {
+    this.shape = shape;
+    this.element = document.createElement("div");
+    this.element.className = "gs-cell";
+    this.element.setAttribute("role", "gridcell");
+    this.element.setAttribute("aria-colindex", shape.columnOf(number) + 1);
+    this.element.dataset.cell = number;
+    this.element.tabIndex = -1;
+    const row = shape.rowOf(number) + 1;
+    const column = shape.columnOf(number) + 1;
+    this.place = `row ${row}, column ${column}`;
+    const boxed = shape.boxRows > 1 && shape.boxColumns > 1;
+    this.flag("right", boxed && column % shape.boxColumns === 0 && column < shape.n);
+    this.flag("below", boxed && row % shape.boxRows === 0 && row < shape.n);
+  }
+
+  /**
+   * Show a digit, or none (0).
+   *
+   * @param {number} digit
+   * @param {"clue"|"edit"|"shown"} kind
+   */
+  write(digit, kind) {
+    if (digit && this.#digit === null) {
+      this.#digit = document.createElement("span");
+      this.#digit.className = "gs-digit";
+      this.element.append(this.#digit);
+    }
+    const text = digit ? symbol(digit) : "";
+    if (this.#digit && this.#digit.textContent !== text) this.#digit.textContent = text;
+    for (const each of ["clue", "edit", "shown"]) this.flag(each, digit > 0 && each === kind);
+  }
+
+  /** Set or remove a class, without its "gs-". */
+  flag(name, on) {
+    this.element.classList.toggle(`gs-${name}`, on);
+  }
+
+  /** @param {string|null} conflict What is wrong here. */
+  complain(conflict) {
+    this.flag("wrong", conflict !== null);
+    if (conflict === null) {
+      this.element.removeAttribute("aria-invalid");
+      this.element.removeAttribute("aria-description");
+    } else {
+      this.element.setAttribute("aria-invalid", "true");
+      this.element.setAttribute("aria-description", conflict);
+    }
+  }
+
+  /** @param {boolean} on Whether the digit cannot be changed now. */
+  lock(on) {
+    if (on) this.element.setAttribute("aria-readonly", "true");
+    else this.element.removeAttribute("aria-readonly");
+  }
+
+  /** @param {string} words What a screen reader says after the place. */
+  label(words) {
+    if (words === this.#label) return;
+    this.#label = words;
+    this.element.setAttribute("aria-label", `${this.place}, ${words}`);
+  }
+
+  /**
+   * Show candidates.
+   *
+   * @param {{classes: string, weight: number}[]|null} looks For each digit, null for one that is
+   *   not there; null for none at all.
+   */
+  showCandidates(looks) {
+    if (this.#small === null) {
+      if (looks === null) return;
+      this.#small = document.createElement("span");
+      this.#small.className = "gs-candidates";
+      this.#small.setAttribute("aria-hidden", "true");
+      this.element.append(this.#small);
+    }
+    this.#small.hidden = looks === null;
+    if (looks !== null) looks.forEach((look, index) => this.#showCandidate(index, look));
+  }
+
+  #showCandidate(index, look) {
+    if (look === null && this.#candidates[index] === undefined) return;
+    const candidate = (this.#candidates[index] ??= this.#candidateOf(index + 1));
+    const { classes, weight } = look ?? { classes: " gs-none", weight: 0 };
+    if (candidate.classes !== classes) {
+      candidate.classes = classes;
+      candidate.element.className = `gs-candidate${classes}`;
+    }
+    if (candidate.weight !== weight) {
+      candidate.weight = weight;
+      candidate.element.style.setProperty("--weight", weight);
+    }
+  }
+
+  /** The element of a candidate that is shown, or null. */
+  candidate(digit) {
+    if (this.#small?.hidden !== false) return null;
+    const candidate = this.#candidates[digit - 1];
+    return candidate === undefined || candidate.classes === " gs-none" ? null : candidate.element;
+  }
+
+  #candidateOf(digit) {
+    const element = document.createElement("span");
+    const across = Math.ceil(Math.sqrt(this.shape.n));
+    const down = Math.floor((digit - 1) / across);
+    element.style.gridArea = `${down + 1} / ${digit - down * across}`;
+    element.dataset.digit = digit;
+    element.textContent = symbol(digit);
+    this.#small.append(element);
+    return { element, classes: null, weight: 0 };
+  }
+}
