@@ -93,7 +93,8 @@ def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
 
 def _listen(host: str, port: int) -> socket.socket:
     family, address = _resolved(host, port)
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio sends small pieces at once only where the protocol is named; else they wait for 40 ms.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":  # elsewhere it would let two servers have one port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -103,7 +103,9 @@ class Running:
             return self.process.wait(60)
         finally:
             self.process.kill()
-            self.process.communicate()
+            self.process.wait()
+            if self.process.stdout is not None:
+                self.process.stdout.close()
 
 
 def events_of(response: http.client.HTTPResponse) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -128,6 +130,14 @@ def until(true: Callable[[], bool], seconds: float = 60) -> None:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server with the usual options, for all tests."""
     running = Running(tmp_path_factory.mktemp("server"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def searching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server that searches only: it never comes to the end of an empty board."""
+    running = Running(tmp_path_factory.mktemp("searching"), "--method", "search", "--most", 2)
     yield running
     running.stop()
 

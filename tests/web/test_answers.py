@@ -28,7 +28,7 @@ BOARDS = {
     "4x4": LINE_4X4,
     "4x4 empty": "." * 16,
     "one solution": PUZZLE,
-    "some": PUZZLE[:40] + "." * 41,
+    "some": PUZZLE[:54] + "." * 27,
     "9x9 empty": "." * 81,
     "full": str(gpusudoku.solve(PUZZLE).board),
     "clash": "11" + "." * 79,
@@ -152,7 +152,7 @@ def test_what_should_take_too_long_is_not_begun(searching: Answers) -> None:
 
 def test_what_has_taken_too_long_is_given_up(answers: Answers) -> None:
     """The estimate knows nothing of a sample."""
-    with pytest.raises(Expensive, match="longer than 0.01 s") as error:
+    with pytest.raises(Expensive, match="takes longer than") as error:
         ask(answers, "shares", "1" + "." * 255, seconds=0.01)
     assert error.value.seconds is None
 

@@ -12,7 +12,7 @@ import { symbol } from "./geometry.js";
  * shown; data-pointed).
  */
 export class Cell {
-  #digit;
+  #digit = null;
   #small = null;
   #candidates = [];
   #label = "";
@@ -35,9 +35,6 @@ export class Cell {
     const boxed = shape.boxRows > 1 && shape.boxColumns > 1;
     this.flag("right", boxed && column % shape.boxColumns === 0 && column < shape.n);
     this.flag("below", boxed && row % shape.boxRows === 0 && row < shape.n);
-    this.#digit = document.createElement("span");
-    this.#digit.className = "gs-digit";
-    this.element.append(this.#digit);
   }
 
   /**
@@ -47,8 +44,13 @@ export class Cell {
    * @param {"clue"|"edit"|"shown"} kind
    */
   write(digit, kind) {
+    if (digit && this.#digit === null) {
+      this.#digit = document.createElement("span");
+      this.#digit.className = "gs-digit";
+      this.element.append(this.#digit);
+    }
     const text = digit ? symbol(digit) : "";
-    if (this.#digit.textContent !== text) this.#digit.textContent = text;
+    if (this.#digit && this.#digit.textContent !== text) this.#digit.textContent = text;
     for (const each of ["clue", "edit", "shown"]) this.flag(each, digit > 0 && each === kind);
   }
 

@@ -98,6 +98,7 @@ export class Grid extends EventTarget {
 
   /** @param {ArrayLike<number>|null} cells Digits to show in empty cells, until the next change. */
   showSolution(cells) {
+    if (cells === this.solution) return;
     this.painter.solution = cells;
     this.#paint();
     this.#show();
@@ -110,6 +111,7 @@ export class Grid extends EventTarget {
    *   looks at, and [cell, digit] that it places and removes.
    */
   mark(step) {
+    if (step === null && !this.painter.isMarked) return;
     this.painter.mark(step);
     this.#paint();
     this.#show();
