@@ -138,7 +138,6 @@ class _Clues:
         self._cells = puzzle.cells.copy()
         given = puzzle.given_candidates
         self._masks = np.full(len(self._cells), self._any) if given is None else given.copy()
-        self._masks[self._cells > 0] = self._any
 
     def remove(self, cell: int) -> bool:
         """Remove a clue if the others leave its cell no other digit; returns whether it did."""

@@ -8,6 +8,8 @@ import { historyOf } from "./keys.js";
 import { pictureOf, save } from "./picture.js";
 import { Puzzle, cellsOf } from "./puzzle.js";
 
+const LONGEST = 64;
+
 /**
  * Buttons and menus for a board.
  *
@@ -203,11 +205,15 @@ function fillExamples(menu, boards) {
       groups.set(size, document.createElement("optgroup"));
       groups.get(size).label = size;
     }
-    groups.get(size).append(optionOf(name, name));
+    groups.get(size).append(optionOf(name, shortened(`${name}: ${note}`)));
   }
   menu.append(...groups.values());
   menu.hidden = known.size === 0;
   return known;
+}
+
+function shortened(text) {
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
 }
 
 function sizeName({ n, boxRows, boxColumns }) {

@@ -2,7 +2,7 @@
 
 import { symbol } from "./geometry.js";
 import { make, makeButton, makeCard, moveByArrows, scrollWithin, sentence } from "./making.js";
-import { duration, fractionOf, group, groupShort, inWords, percent } from "./numbers.js";
+import { duration, fractionOf, group, inWords, percent } from "./numbers.js";
 
 /** Shows the shares of the cell that has the focus, or that the pointer is in. */
 export class Leaves {
@@ -115,7 +115,7 @@ export class Leaves {
       button.classList.toggle("gs-leaf-none", share === 0n);
       button.classList.toggle("gs-pointed", isPointed);
       const makesUnique = share === 1n && count > 1n;
-      number.textContent = share === 0n ? "none" : groupShort(share, 24);
+      number.textContent = share === 0n ? "none" : sizeOf(share);
       part.textContent = makesUnique ? "makes it unique" : percent(share, count);
       button.classList.toggle("gs-makes-unique", makesUnique);
       const leaves = share === 0n ? "no solution" : inWords(share) || group(share);
@@ -171,4 +171,9 @@ export class Leaves {
     // The list goes with the empty cell, and with it whatever had the focus.
     this.#grid.focusCell(cell);
   }
+}
+
+/** All digits where they fit into a row. */
+function sizeOf(number) {
+  return String(number).length <= 22 ? group(number) : inWords(number);
 }

@@ -86,13 +86,15 @@ export class Result {
     const digits = String(count).length;
     const kind = count === 0n ? "none" : count === 1n ? "unique" : "several";
     this.#setBadge(kind);
-    const parts = groupShort(count).split(/(?<=[,\u2026])/);
+    // It may break between groups; where digits are left out it breaks there.
+    const text = groupShort(count);
+    const parts = digits <= 40 ? text.split(/(?<=,)/) : [text];
     this.#number.replaceChildren(...parts.flatMap((part) => [part, make("wbr")]));
     this.#number.dataset.count = count;
     this.#number.dataset.size = digits <= 10 ? "large" : digits <= 22 ? "medium" : "small";
     setText(this.#words, inWords(count));
     const noun = count === 1n ? "solution" : "solutions";
-    setText(this.#noun, digits > 40 ? `${noun}, a number of ${digits} digits` : noun);
+    setText(this.#noun, digits > 40 ? `${noun}, ${digits} digits` : noun);
     this.#copy.disabled = false;
   }
 

@@ -3,7 +3,7 @@
 import { digitOf } from "./geometry.js";
 import { Lane } from "./lane.js";
 import { make, makeButton, makeCard } from "./making.js";
-import { group, readNumber } from "./numbers.js";
+import { group, groupShort, readNumber } from "./numbers.js";
 import { StatusLine } from "./status.js";
 
 const AROUND = 10n;
@@ -68,8 +68,7 @@ export class Solutions {
    */
   reset(count) {
     this.#lane.stop();
-    if (this.#cells !== null) this.#grid.showSolution(null);
-    this.#cells = null;
+    this.#hide();
     this.#at = null;
     this.#kept.clear();
     this.#status.say("");
@@ -93,7 +92,7 @@ export class Solutions {
     this.#count = count;
     const last = count === null || count === 0n ? 0n : count - 1n;
     this.#slider.max = last < SLIDER_STEPS ? Number(last) : SLIDER_STEPS;
-    this.#of.textContent = count === null ? "of an unknown number" : `of ${group(count)}`;
+    this.#of.textContent = count === null ? "of an unknown number" : `of ${groupShort(count)}`;
     this.#render();
   }
 
@@ -129,7 +128,7 @@ export class Solutions {
     const number = readNumber(this.#field.value);
     if (this.#field.value.trim() === "" || number === (this.#at ?? -2n) + 1n) return;
     if (number === null || number < 1n || number > this.#count) {
-      this.#status.say(`Expected a number from 1 to ${group(this.#count)}.`, true);
+      this.#status.say(`Expected a number from 1 to ${groupShort(this.#count)}.`, true);
     } else this.#go(number - 1n);
   }
 
@@ -172,11 +171,13 @@ export class Solutions {
   }
 
   async #asked(kind, own, doing) {
-    this.#status.busy(doing);
+    // What is shown has another number than what is looked for: it goes if that takes long.
+    this.#status.busy(doing, () => this.#hide());
     const question = { board: this.#puzzle.text(), box: String(this.#puzzle.shape), ...own };
     try {
       return await this.#lane.ask(kind, question, (facts) => this.#status.progress(facts));
     } catch (error) {
+      this.#hide();
       this.#status.fail(error);
       return null;
     }
@@ -186,6 +187,12 @@ export class Solutions {
     this.#status.say(words);
     this.#cells = Array.from(text, digitOf);
     this.#grid.showSolution(this.#cells);
+    this.#render();
+  }
+
+  #hide() {
+    if (this.#cells !== null) this.#grid.showSolution(null);
+    this.#cells = null;
     this.#render();
   }
 

@@ -24,12 +24,14 @@ export class StatusLine {
    * Tell that something is asked, unless the answer comes at once.
    *
    * @param {string} text
+   * @param {() => void} [late] Is called with that.
    */
-  busy(text) {
+  busy(text, late = () => {}) {
     this.say("");
     this.#timer = setTimeout(() => {
       this.#text.textContent = text;
       this.#bar.hidden = this.#cancel.hidden = false;
+      late();
     }, PATIENCE);
   }
 
