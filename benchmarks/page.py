@@ -59,7 +59,7 @@ def boards(clues: int, many: int) -> list[tuple[Board, int]]:
     """Random cells of random grids, and the cell of each whose digit is typed last."""
     rng = Random(f"{SEED} {clues}")
     found = []
-    for grid in gpusudoku.solutions("." * 81).sample(many, SEED).tolist():
+    for grid in gpusudoku.solutions("." * 81, device="cpu").sample(many, SEED).tolist():
         *kept, last = rng.sample(range(81), clues)
         board = Board([grid[cell] if cell in (*kept, last) else 0 for cell in range(81)])
         found.append((board, last))

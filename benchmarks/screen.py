@@ -137,6 +137,14 @@ class Screen:
         self.settle()
         return number(self.text(NUMBER))
 
+    def digits(self) -> list[int]:
+        """What stands in the cells, be it of the board or of a solution that is shown; 0: none."""
+        texts: list[str] = self.js(
+            "return [...document.querySelectorAll('.gs-cell')].map("
+            "(cell) => cell.querySelector('.gs-digit')?.textContent ?? '')"
+        )
+        return [int(text, 36) if text else 0 for text in texts]
+
     def requests(self) -> list[str]:
         """The addresses of all that was asked for since this was called before."""
         messages = (json.loads(each["message"])["message"] for each in self._log("performance"))

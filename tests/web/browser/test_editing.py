@@ -15,14 +15,6 @@ BOARD, FULL = gpusudoku.parse(PUZZLE), collection.load("full")
 IS_PASTED = f"return document.querySelectorAll('.gs-clue').length === {BOARD.clues}"
 
 
-def digits(screen: Screen) -> list[int]:
-    """The digits of all cells, as they are seen; 0 for none."""
-    texts: list[str] = screen.js(
-        "return [...document.querySelectorAll('.gs-digit')].map((each) => each.textContent)"
-    )
-    return [int(text, 36) if text else 0 for text in texts]
-
-
 def marked(screen: Screen, name: str) -> list[int]:
     """The cells of a class."""
     found: list[int] = screen.js(
@@ -48,16 +40,16 @@ class TestTyping:
         assert focused(screen) == 18
         board = [0] * 81
         board[0], board[1], board[19], board[18] = 5, 3, 7, 1
-        assert digits(screen) == board
-        assert screen.count() == gpusudoku.count(board).count
+        assert screen.digits() == board
+        assert screen.count() == gpusudoku.count(board, device="cpu").count
 
     def test_every_key_that_erases(self, screen: Screen) -> None:
         screen.open(link(BOARD))
         screen.focus(0)
         for key in ("Backspace", "Delete", "0", "."):
             screen.press("8", key)
-            assert digits(screen)[0] == 0
-        assert screen.count() == gpusudoku.count("." + PUZZLE[1:]).count
+            assert screen.digits()[0] == 0
+        assert screen.count() == gpusudoku.count("." + PUZZLE[1:], device="cpu").count
 
     def test_keys_that_move(self, screen: Screen) -> None:
         screen.open()
@@ -74,24 +66,24 @@ class TestTyping:
         before = screen.count()
         screen.focus(1)
         screen.press("1", "ArrowRight", "2")
-        after = digits(screen)
+        after = screen.digits()
         screen.press("Control+z")
         screen.press("Control+z")
-        assert digits(screen) == BOARD.cells.tolist()
+        assert screen.digits() == BOARD.cells.tolist()
         assert screen.count() == before == 1
         screen.press("Control+Shift+z", "Control+y")
-        assert digits(screen) == after
-        assert screen.count() == gpusudoku.count(after).count
+        assert screen.digits() == after
+        assert screen.count() == gpusudoku.count(after, device="cpu").count
 
     def test_letters_are_digits_of_large_boards_only(self, screen: Screen) -> None:
         screen.open("#4x4/setting/" + "0" * 256)
         screen.focus(0)
         screen.press("g", "ArrowRight", "A")
-        assert digits(screen)[:2] == [16, 10]
+        assert screen.digits()[:2] == [16, 10]
         screen.open()
         screen.focus(0)
         screen.press("a", "7")
-        assert digits(screen)[:2] == [7, 0]
+        assert screen.digits()[:2] == [7, 0]
 
 
 class TestPaste:
@@ -114,7 +106,7 @@ class TestPaste:
         screen.focus(0)
         screen.paste(forms[form])
         screen.until(IS_PASTED)
-        assert digits(screen) == BOARD.cells.tolist()
+        assert screen.digits() == BOARD.cells.tolist()
         assert screen.count() == 1
 
     def test_another_shape(self, screen: Screen) -> None:
@@ -123,7 +115,7 @@ class TestPaste:
         board = collection.load("16x16-few")
         screen.paste(str(board))
         screen.until("return document.querySelectorAll('.gs-cell').length === 256")
-        assert digits(screen) == board.cells.tolist()
+        assert screen.digits() == board.cells.tolist()
         assert screen.count() == 993
 
     def test_what_is_no_board_changes_nothing(self, tab: Screen) -> None:
@@ -138,7 +130,7 @@ class TestPaste:
             None,
             0,
         ]
-        assert digits(tab) == BOARD.cells.tolist()
+        assert tab.digits() == BOARD.cells.tolist()
         assert tab.count() == 1
         assert not [url for url in tab.requests() if url.endswith("/x")]
 
@@ -148,4 +140,4 @@ class TestPaste:
         screen.paste(PUZZLE)
         screen.until(IS_PASTED)
         screen.press("Control+z")
-        assert digits(screen) == FULL.cells.tolist()
+        assert screen.digits() == FULL.cells.tolist()
