@@ -89,7 +89,7 @@ def _origins(ctx: click.Context, param: click.Parameter, value: tuple[str, ...])
     callback=box_of,
     shell_complete=complete_boxes,
     metavar="ROWSxCOLUMNS",
-    help="The shape of a box of BOARD, if it is not the usual one.",
+    help="The shape of a box, if it is not the usual one.",
 )
 @devices
 @method
