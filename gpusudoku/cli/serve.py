@@ -26,8 +26,9 @@ own = own_option("serve")
 
 _NAME = re.compile(r"[\w.-]+|\[?[0-9A-Fa-f:.]+\]?")
 _ORIGIN = re.compile(r"https?://[^/\s?#@]+")
+_SYMBOLS = "0123456789ABCDEFGHIJKLMNOP"
 _OPTIONS = ("device", "jobs", "gpus", "method")
-STOP_SECONDS = 8.0
+STOP_SECONDS = 12.0
 """So long the server may take to end."""
 
 
@@ -182,5 +183,7 @@ def _only_board(name: str, reading: Reading) -> Board:
 
 
 def _link(board: Board) -> str:
-    """What follows the address of the page, so that it shows a board."""
-    return f"#{board.geometry}:{board}"
+    """What follows the address of the page, so that it shows a board: ``puzzle.js`` reads it."""
+    if board.n >= len(_SYMBOLS):
+        raise InputError(f"the page shows boards of up to {len(_SYMBOLS) - 1} digits")
+    return f"#{board.geometry}/setting/{''.join(_SYMBOLS[digit] for digit in board.cells)}"

@@ -102,8 +102,6 @@ class Asking:
                 await stream(case, send, self._failure_of)
             else:
                 await self._answer(case, send)
-        except Gone:
-            pass
         finally:
             watch.cancel()
             self._desk.drop(case)

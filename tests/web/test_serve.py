@@ -10,9 +10,12 @@ from collections.abc import Callable
 
 import pytest
 
+from gpusudoku import collection
 from gpusudoku.web.serving import USUAL_PORT, address_of, is_loopback, listen
 from tests.boards import LINE_4X4, PUZZLE
 from tests.web.conftest import Running, events_of, until
+
+ZEROS = LINE_4X4.replace(".", "0")
 
 Start = Callable[..., Running]
 Run = Callable[..., tuple[int, str, str]]
@@ -23,7 +26,7 @@ Run = Callable[..., tuple[int, str, str]]
 def test_it_stops_in_the_middle_of_long_counts(serve: Start, name: str) -> None:
     """With streams open, questions waiting, and a client that has said nothing yet."""
     running = serve("--method", "search", "--most", 2, LINE_4X4)
-    assert running.printed == f"{running.address}#2x2:{LINE_4X4}"
+    assert running.printed == f"{running.address}#2x2/setting/{ZEROS}"
     streams = []
     for _ in range(4):
         connection = running.connect()
@@ -48,7 +51,7 @@ def test_a_board_of_another_shape_and_a_port(serve: Start) -> None:
     with listen("127.0.0.1", 0) as free:
         port = free.getsockname()[1]
     running = serve("--port", port, "--box", "1x4", "-q", "--host", "localhost", LINE_4X4)
-    assert running.printed == f"http://localhost:{port}/#1x4:{LINE_4X4}"
+    assert running.printed == f"http://localhost:{port}/#1x4/setting/{ZEROS}"
     assert running.ask("count", PUZZLE)["count"] == "1"
     assert running.stop() == 0
     assert running.said == ""
@@ -85,6 +88,7 @@ def test_any_port_if_the_usual_one_is_taken() -> None:
         (["--most", "0"], "0"),
         (["12x4"], "12x4"),
         (["--box", "2x3", LINE_4X4], "16 cells"),
+        (["@36x36-few"], "the page shows boards of up to 25 digits"),
     ],
 )
 def test_refused(run: Run, arguments: list[str], message: str) -> None:
@@ -109,6 +113,7 @@ def test_addresses() -> None:
     assert not is_loopback("0.0.0.0")
     with listen("127.0.0.1", 0) as one:
         port = one.getsockname()[1]
+        assert one.proto == socket.IPPROTO_TCP  # else small answers wait for 40 ms
         assert address_of("127.0.0.1", one, []) == f"http://127.0.0.1:{port}/"
         assert address_of("0.0.0.0", one, ["Box.lan", "::2"]) == f"http://box.lan:{port}/"
         assert address_of("0.0.0.0", one, ["::2"]) == f"http://[::2]:{port}/"
@@ -124,7 +129,12 @@ def test_the_page_opens_in_a_browser(run: Run, monkeypatch: pytest.MonkeyPatch) 
         raise KeyboardInterrupt
 
     monkeypatch.setattr(serve.click, "launch", launch)
-    status, out, err = run("serve", "--open", "--port", 0, LINE_4X4)
+    status, out, err = run("serve", "--open", "--port", 0, "@16x16-two")
+    board = collection.load("16x16-two")
+    line = "".join("0123456789ABCDEFG"[digit] for digit in board.cells)
     assert status == 0
     assert opened == [out.strip()]
+    assert opened[0].endswith(f"/#4x4/setting/{line}")
+    assert set(line) <= set("0123456789ABCDEFG")
+    assert "G" in line
     assert err.endswith("gpusudoku: stopped\n")

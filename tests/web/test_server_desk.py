@@ -21,6 +21,7 @@ from gpusudoku.web.desk import Case, Desk, Tell
 from gpusudoku.web.failures import Failure
 from gpusudoku.web.questions import Question
 from gpusudoku.web.serving import Server, listen
+from tests.web.conftest import until
 
 
 def endless(tell: Tell, cancel: CancelToken) -> bytes:
@@ -122,28 +123,41 @@ def test_progress_that_nobody_takes_is_replaced_by_newer() -> None:
     asyncio.run(main())
 
 
-class Failing:
-    """Answers with an error."""
+LARGE = 50_000_000
 
-    def __init__(self, error: Exception) -> None:
+
+class Failing:
+    """Answers with an error, or with megabytes if there is none."""
+
+    def __init__(self, error: Exception | None) -> None:
         self._error = error
 
     def about(self) -> dict[str, Any]:
         return {}
 
     def answer(self, question: Question, tell: Tell, cancel: CancelToken) -> dict[str, Any]:
+        if self._error is None:
+            return {"count": "1" * LARGE}
         raise self._error
 
 
-Run = Callable[[Exception], tuple[http.client.HTTPConnection, list[str]]]
+Run = Callable[[Exception | None], tuple[http.client.HTTPConnection, list[str]]]
 
 
 @pytest.fixture
-def failing() -> Iterator[Run]:
-    """Run a server that fails; a connection to it, and what it complains of."""
-    servers: list[Server] = []
+def servers() -> Iterator[list[Server]]:
+    """Those that are stopped at the end of the test."""
+    started: list[Server] = []
+    yield started
+    for server in started:
+        server.stop()
 
-    def run(error: Exception) -> tuple[http.client.HTTPConnection, list[str]]:
+
+@pytest.fixture
+def failing(servers: list[Server]) -> Run:
+    """Run a server that fails; a connection to it, and what it complains of."""
+
+    def run(error: Exception | None) -> tuple[http.client.HTTPConnection, list[str]]:
         said: list[str] = []
         listening = listen("127.0.0.1", 0)
         connection = http.client.HTTPConnection(*listening.getsockname(), timeout=60)
@@ -160,9 +174,7 @@ def failing() -> Iterator[Run]:
         servers[-1].start()
         return connection, said
 
-    yield run
-    for server in servers:
-        server.stop()
+    return run
 
 
 @pytest.mark.parametrize(
@@ -212,3 +224,15 @@ def test_a_head_that_comes_slowly(failing: Run, monkeypatch: pytest.MonkeyPatch)
         with suppress(ConnectionResetError):
             assert slow.recv(100) == b""
         slow.close()
+
+
+def test_one_who_reads_nothing_is_taken_for_gone(
+    failing: Run, servers: list[Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "SEND_SECONDS", 0.2)
+    connection, _ = failing(None)
+    connection.request("POST", "/count", json.dumps({"board": "1" + "." * 80}))
+    response = connection.getresponse()
+    until(lambda: not servers[0]._server.server_state.connections)
+    with pytest.raises((http.client.IncompleteRead, ConnectionResetError)):
+        response.read()
