@@ -104,7 +104,7 @@ export class Solutions {
     previous.disabled = !known || this.#at === null || this.#at === 0n;
     next.disabled = !known || (this.#at ?? -1n) >= this.#count - 1n;
     use.disabled = hide.disabled = this.#cells === null;
-    if (document.activeElement !== this.#field) {
+    if (!this.#field.matches(":focus")) {
       this.#field.value = this.#at === null ? "" : group(this.#at + 1n);
     }
     this.#slider.value = this.#at === null ? 0 : this.#place(this.#at);
@@ -146,7 +146,8 @@ export class Solutions {
     // Those around it come along, so that the next ones are there at once.
     const from = at > AROUND ? at - AROUND : 0n;
     const to = at + AROUND < this.#count ? at + AROUND : this.#count - 1n;
-    const k = Array.from({ length: Number(to - from) + 1 }, (_, index) => String(from + BigInt(index)));
+    const length = Number(to - from) + 1;
+    const k = Array.from({ length }, (_, index) => String(from + BigInt(index)));
     const answer = await this.#asked("nth", { k }, "Looking for the solution");
     if (answer === null) return;
     this.#kept = new Map(answer.k.map((text, index) => [BigInt(text), answer.solutions[index]]));
