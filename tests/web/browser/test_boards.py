@@ -67,7 +67,7 @@ class TestConflicts:
         assert cell.get_attribute("aria-invalid") == "true"
         assert "r1c1" in screen.text(".gs-message")
         assert screen.count() == 0
-        assert "8 stands in" in screen.text("[data-part=note]")
+        assert "8 stands twice in row 1 and box 1" in screen.text("[data-part=note]")
         screen.press("Backspace")
         assert marked(screen, "gs-wrong") == []
         assert screen.count() == 1
@@ -103,7 +103,7 @@ def test_a_server_that_stops_and_starts_again(tab: Screen) -> None:
         screen.open(link(collection.load("2b")))
         server.stop()
         screen.focus(0)
-        screen.press("2")
+        screen.press("7")
         note = "return document.querySelector('[data-part=note]')"
         screen.until(f"{note}.checkVisibility() && {note.removeprefix('return ')}.textContent")
         assert "server" in screen.text("[data-part=note]")
