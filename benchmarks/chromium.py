@@ -30,6 +30,8 @@ FLAGS = (
 )
 """No window, and nothing that the browser would ask or tell others by itself."""
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/?")
+TASK = "ThreadControllerImpl::RunTask"
+"""What the browser's trace calls a task."""
 STARTING_SECONDS = 180
 """The server may have to compile kernels first."""
 
@@ -168,17 +170,18 @@ class Tracer:
 
     def start(self) -> None:
         """Begin to record."""
-        categories = ["toplevel", "disabled-by-default-devtools.timeline", "__metadata"]
-        config = {"includedCategories": categories}
+        config = {"includedCategories": ["toplevel"], "excludedCategories": ["*"]}
         self._call("Tracing.start", transferMode="ReportEvents", traceConfig=config)
 
     def stop(self) -> list[tuple[float, float]]:
         """End that; gives for every task its time and its processor's time, in seconds."""
-        self._call("Tracing.end")
-        events: list[dict[str, Any]] = []
-        while (message := json.loads(self._socket.recv()))["method"] != "Tracing.tracingComplete":
-            if message["method"] == "Tracing.dataCollected":
-                events += message["params"]["value"]
+        messages = self._call("Tracing.end", until="Tracing.tracingComplete")
+        events: list[dict[str, Any]] = [
+            event
+            for message in messages
+            if message.get("method") == "Tracing.dataCollected"
+            for event in message["params"]["value"]
+        ]
         threads = {
             (event["pid"], event["tid"])
             for event in events
@@ -187,15 +190,20 @@ class Tracer:
         return [
             (event.get("dur", 0) / 1e6, event.get("tdur", 0) / 1e6)
             for event in events
-            if event["name"] == "RunTask" and (event["pid"], event["tid"]) in threads
+            if event["name"] == TASK and (event["pid"], event["tid"]) in threads
         ]
 
     def close(self) -> None:
         """Let go of the browser."""
         self._socket.close()
 
-    def _call(self, method: str, **params: Any) -> None:
+    def _call(self, method: str, *, until: str = "", **params: Any) -> list[dict[str, Any]]:
+        """Call a method; gives all messages up to its answer, or to an event that comes after."""
         self._calls += 1
         self._socket.send(json.dumps({"id": self._calls, "method": method, "params": params}))
-        while json.loads(self._socket.recv()).get("id") != self._calls:
-            pass
+        messages: list[dict[str, Any]] = []
+        while True:
+            messages.append(json.loads(self._socket.recv()))
+            answer = messages[-1]
+            if answer.get("method") == until or (not until and answer.get("id") == self._calls):
+                return messages

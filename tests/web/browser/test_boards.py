@@ -43,7 +43,7 @@ class TestLinks:
 
     def test_a_copied_link_and_copied_text(self, screen: Screen) -> None:
         screen.open(link(BOARD))
-        for action, right in {"copy-link": screen.url + link(BOARD), "copy": str(BOARD)}.items():
+        for action, right in {"link": screen.url + link(BOARD), "copy": str(BOARD)}.items():
             screen.allow_clipboard()
             screen.driver.find_element("css selector", f"[data-action={action}]").click()
             screen.until("return document.querySelector('.gs-message').textContent")
