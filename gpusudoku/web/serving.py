@@ -7,6 +7,7 @@ import ipaddress
 import os
 import socket
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -206,6 +207,9 @@ class Server:
         if self._loop is not None:
             with suppress(RuntimeError):  # it has ended already
                 self._loop.call_soon_threadsafe(self._desk.close)
+        end = time.monotonic() + GOODBYE_SECONDS
+        while self._desk.working and self._thread.is_alive() and time.monotonic() < end:
+            time.sleep(0.01)  # uvicorn would count this time as that of slow readers
         self._server.should_exit = True
         self.wait()
         self._listening.close()

@@ -37,8 +37,10 @@ def test_it_stops_in_the_middle_of_long_counts(serve: Start, name: str) -> None:
     with socket.create_connection((running.host, running.port)):
         running.process.send_signal(getattr(signal, name))
         for stream in streams:
-            event, facts = list(events_of(stream))[-1]
-            assert (event, facts["status"]) == ("error", 503)
+            last_event = list(events_of(stream))[-1:]
+            assert last_event, running.said
+            event, facts = last_event[0]
+            assert (event, facts.get("status")) == ("error", 503), running.said
         assert running.process.wait(60) == 0
     assert running.process.stdout is not None
     assert running.process.stdout.read() == ""
