@@ -49,6 +49,16 @@ class TestLinks:
             screen.until("return document.querySelector('.gs-message').textContent")
             assert screen.clipboard() == right
 
+    def test_one_comes_back_to_the_board_that_one_left(self, screen: Screen) -> None:
+        screen.open(link(collection.load("2b")))
+        screen.focus(0)
+        screen.press("7")
+        screen.driver.get("about:blank")
+        screen.driver.back()
+        screen.until("return document.querySelectorAll('.gs-clue').length === 22")
+        assert screen.digits()[0] == 7
+        assert screen.count() == gpusudoku.count(screen.digits(), device="cpu").count
+
     def test_nonsense_is_an_empty_board(self, screen: Screen) -> None:
         screen.open("#<img src=x onerror=alert(1)>")
         assert screen.digits() == [0] * 81
