@@ -137,7 +137,10 @@ def show(path: Path) -> None:
         row = [f"{clues}", f"{len(timed)}", f"{median(int(run['count']) for run in timed):,.3g}"]
         for name in ("library_seconds", "seconds", "shares_seconds"):
             values = [1000 * run[name] for run in timed]
-            row += [f"{median(values):.0f}", f"{quantiles(values, n=10)[-1]:.0f}"]
+            row += [
+                f"{median(values):.0f}",
+                f"{quantiles(values, n=10, method='inclusive')[-1]:.0f}",
+            ]
         rows.append([*row, f"{1000 * max(tasks):.0f}"])
     heads = ["clues", "boards", "solutions"]
     for what in ("count alone", "key to count", "key to shares"):
