@@ -21,22 +21,29 @@ from gpusudoku.errors import InputError
 
 PUZZLE, CELL = "2b", 0
 """The board, and the cell of it that has the focus."""
-WIDTH, HEIGHT = 900, 700
+WIDTH, HEIGHT = 900, 712
+FORMS = {".webp": "webp", ".jpg": "jpeg", ".jpeg": "jpeg", ".png": "png"}
+QUALITY = 85
 
 
-def picture(screen: Screen) -> bytes:
-    """The page with the puzzle, as PNG."""
+def picture(screen: Screen, form: str) -> bytes:
+    """The page with the puzzle."""
     screen.resize(WIDTH, HEIGHT)
+    screen.cdp("Emulation.setScrollbarsHidden", hidden=True)
     screen.open(link(collection.load(PUZZLE)))
     screen.focus(CELL)
     screen.draw()
-    return base64.b64decode(screen.cdp("Page.captureScreenshot", format="png")["data"])
+    quality = {} if form == "png" else {"quality": QUALITY}
+    taken = screen.cdp("Page.captureScreenshot", format=form, **quality)
+    return base64.b64decode(taken["data"])
 
 
 @command("picture")
 @click.argument("path", type=click.Path(path_type=Path))
 def main(path: Path) -> None:
     """Write the picture to PATH."""
+    if path.suffix not in FORMS:
+        raise InputError(f"{path}: expected a name that ends in {', '.join(FORMS)}")
     if (reason := missing()) is not None:
         raise InputError(f"there can be no picture: {reason}")
     with (
@@ -44,7 +51,7 @@ def main(path: Path) -> None:
         serving() as server,
         chromium(Path(folder)) as driver,
     ):
-        path.write_bytes(picture(Screen(driver, server.url)))
+        path.write_bytes(picture(Screen(driver, server.url), FORMS[path.suffix]))
 
 
 if __name__ == "__main__":
