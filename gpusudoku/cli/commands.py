@@ -63,6 +63,9 @@ _PLACES = {
     "sample": _Place(
         "sample", "sample", "Draw random solutions of every BOARD, all equally likely."
     ),
+    "serve": _Place(
+        "serve", "serve", "Open a page on which one edits a board and sees its solutions."
+    ),
     "shares": _Place(
         "shares",
         "shares",

@@ -1,0 +1,184 @@
+"""``gpusudoku serve``: a page on which one edits a board and sees its solutions."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.completing import complete_boards, complete_boxes
+from gpusudoku.cli.messages import complain, note, quietly
+from gpusudoku.cli.options import Reading, box_of, devices, option, own_option
+from gpusudoku.cli.output import show
+from gpusudoku.cli.report import start_engine
+from gpusudoku.cli.source import Source
+from gpusudoku.errors import GpusudokuError, InputError, Interrupted, shown
+from gpusudoku.jobs.interrupts import patient_interrupts
+from gpusudoku.options import Options
+
+if TYPE_CHECKING:
+    from gpusudoku.web.serving import Server
+
+own = own_option("serve")
+
+_NAME = re.compile(r"[\w.-]+|\[?[0-9A-Fa-f:.]+\]?")
+_ORIGIN = re.compile(r"https?://[^/\s?#@]+")
+STOP_SECONDS = 8.0
+"""So long the server may take to end."""
+
+
+def _names(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of hosts."""
+    for name in value:
+        if _NAME.fullmatch(name) is None:
+            raise click.BadParameter(f"{shown(name)}: expected a name, such as box.example.org")
+    return value
+
+
+def _origins(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Origins as a browser sends them."""
+    found = tuple(origin.rstrip("/").lower() for origin in value)
+    for origin in found:
+        if _ORIGIN.fullmatch(origin) is None:
+            message = f"{shown(origin)}: expected an origin, such as https://example.org"
+            raise click.BadParameter(message)
+    return found
+
+
+@click.command("serve")
+@click.argument("board", required=False, metavar="[BOARD]", shell_complete=complete_boards)
+@own("--host", default="127.0.0.1", metavar="HOST", help="The name or address to listen at.")
+@own(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="The port to listen at; 0 is any.  [default: 6561, or any if that is taken]",
+)
+@own("--open", "opened", is_flag=True, help="Open the page in a browser.")
+@own(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    callback=_names,
+    metavar="NAME",
+    help="A name that browsers may call this server by, besides localhost.",
+)
+@own(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    callback=_origins,
+    metavar="URL",
+    help="Another site whose pages may ask this server.",
+)
+@own("--most", type=click.IntRange(1, 64), default=4, help="Questions worked at at a time.")
+@own(
+    "--time-limit",
+    "seconds",
+    type=click.FloatRange(0, 1e7, min_open=True),
+    default=3600.0,
+    metavar="SECONDS",
+    help="Every question is given up after this time.",
+)
+@option(
+    "--box",
+    callback=box_of,
+    shell_complete=complete_boxes,
+    metavar="ROWSxCOLUMNS",
+    help="The shape of a box of BOARD, if it is not the usual one.",
+)
+@devices
+@option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but what is wrong.")
+def serve(
+    board: str | None,
+    box: Geometry | None,
+    host: str,
+    port: int | None,
+    opened: bool,
+    quiet: bool,
+    **settings: Any,
+) -> None:
+    """Open a page on which one edits a board and sees how many solutions are left.
+
+    The page is at the address that is printed, with BOARD on it if one is given, until Ctrl-C.
+    Only browsers on this machine reach it, unless --host says otherwise. Other programs may ask
+    it, too: POST /count and more take JSON.
+
+    \b
+    Examples:
+      gpusudoku serve --open
+      gpusudoku serve @2f
+      gpusudoku serve --port 8000 -j 2
+      gpusudoku serve --host 0.0.0.0 --allow-host sudoku.example.org
+    """
+    link = "" if board is None else _link(_only_board(board, Reading(box, keep_going=False)))
+    _check_packages()
+    with quietly(quiet), patient_interrupts(STOP_SECONDS):
+        server = None
+        try:
+            server, address = _start(host, port, settings)
+            show(f"{address}{link}")
+            if opened:
+                click.launch(f"{address}{link}")
+            server.wait()
+        except (KeyboardInterrupt, Interrupted):
+            pass
+        finally:
+            if server is not None:
+                server.stop()
+        note("stopped")
+
+
+def _start(host: str, port: int | None, settings: dict[str, Any]) -> tuple[Server, str]:
+    """Begin to serve, once all is compiled; the server and its address."""
+    from gpusudoku.web.answers import Answers
+    from gpusudoku.web.app import Permissions
+    from gpusudoku.web.serving import Server, address_of, is_loopback, listen, warm_up
+
+    names = settings["hosts"]
+    if not names and not is_loopback(host):
+        raise InputError(
+            f"--host {host}: other machines reach that: say with --allow-host NAME by which name"
+        )
+    listening = listen(host, port)
+    address = address_of(host, listening, names)
+    options = Options(**{name: settings[name] for name in ("device", "jobs", "gpus")})
+    answers = Answers(start_engine(options), options)
+    warm_up(answers)
+    server = Server(
+        answers,
+        listening,
+        most=settings["most"],
+        seconds=settings["seconds"],
+        allowed=Permissions([*names, host] if is_loopback(host) else names, settings["origins"]),
+        complain=complain,
+    )
+    server.start()
+    return server, address
+
+
+def _check_packages() -> None:
+    """Complain if the server's packages are missing."""
+    try:
+        import starlette
+        import uvicorn
+    except ImportError as error:
+        raise GpusudokuError(
+            f"serve needs Starlette and uvicorn: pip install 'gpusudoku[web]' ({error})"
+        ) from None
+    del starlette, uvicorn
+
+
+def _only_board(name: str, reading: Reading) -> Board:
+    """The board of an argument."""
+    source = Source([name], reading)
+    if source.board is None:
+        raise InputError("serve takes one board")
+    return source.board[0]
+
+
+def _link(board: Board) -> str:
+    """What follows the address of the page, so that it shows a board."""
+    return f"#{board.geometry}:{board}"

@@ -1,0 +1,216 @@
+"""The server of the page: its port, the thread that it runs in, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import os
+import socket
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.contraction.prepare import NINE
+from gpusudoku.errors import GpusudokuError, InputError
+from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.interrupts import WAIT_SECONDS
+from gpusudoku.kernels import compiling
+from gpusudoku.warming import usual_kernels
+from gpusudoku.web.answers import Answers
+from gpusudoku.web.app import Complain, Permissions, make_app
+from gpusudoku.web.desk import Desk
+from gpusudoku.web.guard import in_address
+from gpusudoku.web.questions import question_of
+
+USUAL_PORT = 6561
+"""81 * 81."""
+HEADER_SECONDS = 10.0
+"""The head of a request has to be there after this time, from its first byte or the connection."""
+IDLE_SECONDS = 60
+"""A connection that nobody uses is closed after this time."""
+GOODBYE_SECONDS = 2
+"""So long those who read slowly are waited for when the server stops."""
+_BACKLOG = 128
+
+_PUZZLE = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
+_WARMING = [("count", _PUZZLE), *((kind, "." * 81) for kind in ("count", "shares", "sample"))]
+
+
+def warm_up(answers: Answers, box: Geometry = NINE) -> None:
+    """Compile and load what questions about usual boards need, by asking one of each kind."""
+    compiling.ready(usual_kernels(box))
+    for kind, board in _WARMING:
+        answers.answer(question_of(kind, {"board": board}), lambda _: None, CancelToken())
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine and cannot be reached from others.
+
+    Raises
+    ------
+    InputError
+        If there is no such host.
+    """
+    return ipaddress.ip_address(str(_resolved(host, 0)[1][0]).partition("%")[0]).is_loopback
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """A socket that listens; without a port at the usual one, or at any if that is taken.
+
+    Raises
+    ------
+    InputError
+        If there is no such host.
+    GpusudokuError
+        If the port that is asked for cannot be had.
+    """
+    try:
+        return _listen(host, USUAL_PORT if port is None else port)
+    except OSError as error:
+        if port is not None:
+            why = error.strerror or "it cannot be had"
+            raise GpusudokuError(f"port {port} of {host}: {why}") from None
+    try:
+        return _listen(host, 0)
+    except OSError as error:
+        raise GpusudokuError(f"{host}: {error.strerror or 'no port can be had'}") from None
+
+
+def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise InputError(f"--host {host}: there is no such host") from None
+    found.sort(key=lambda each: each[0] != socket.AF_INET)
+    return found[0][0], found[0][4]
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family, address = _resolved(host, port)
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":  # elsewhere it would let two servers have one port
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(_BACKLOG)
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
+class _Protocol(H11Protocol):
+    """HTTP for clients that may be slow: uvicorn waits for the head of a request for ever."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._unwatch()
+        elif self._timer is None:
+            self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._unwatch()
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        self._timer = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
+
+    def _unwatch(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+class Server:
+    """Serves the page from a thread of its own, until it is stopped.
+
+    Parameters
+    ----------
+    answers
+        What answers the questions.
+    listening
+        What ``listen`` gives; it is closed in the end.
+    most, seconds
+        As ``Desk`` takes them.
+    allowed
+        Who may ask.
+    complain
+        Says on a terminal what went wrong here, from any thread.
+    """
+
+    def __init__(
+        self,
+        answers: Answers,
+        listening: socket.socket,
+        *,
+        most: int,
+        seconds: float,
+        allowed: Permissions,
+        complain: Complain,
+    ) -> None:
+        self._desk, self._listening, self._complain = Desk(most, seconds), listening, complain
+        config = uvicorn.Config(
+            make_app(answers, self._desk, complain, allowed),
+            http=_Protocol,
+            loop="asyncio",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=IDLE_SECONDS,
+            timeout_graceful_shutdown=GOODBYE_SECONDS,
+        )
+        self._server = uvicorn.Server(config)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = threading.Thread(target=self._run, name="gpusudoku-server", daemon=True)
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until the server has ended; Ctrl-C ends the waiting, not the server."""
+        while self._thread.is_alive():
+            self._thread.join(WAIT_SECONDS)
+
+    def stop(self) -> None:
+        """Stop all work, end all streams, and wait until that is done."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has ended already
+                self._loop.call_soon_threadsafe(self._desk.close)
+        self._server.should_exit = True
+        self.wait()
+        self._listening.close()
+
+    def _run(self) -> None:
+        """Signals are for the main thread: uvicorn takes none in any other."""
+        try:
+            asyncio.run(self._serve())
+        except Exception as error:
+            self._complain(f"the server ended: {error}")
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        await self._server.serve([self._listening])
+
+
+def address_of(host: str, listening: socket.socket, names: Sequence[str]) -> str:
+    """The address of the page; ``names`` are those that others have for this machine."""
+    name = host if is_loopback(host) else names[0]
+    return f"http://{in_address(name)}:{listening.getsockname()[1]}/"
