@@ -1,0 +1,86 @@
+// The frame of the grid: rows for the cells, their size, and the line below.
+
+const LARGEST = 72;
+const SMALLEST = 23;
+const SMALLEST_TO_TOUCH = 30;
+const BORDER = 4;
+const LEGIBLE = 8;
+
+/** Holds the cells of the grid, in whole pixels so that all lines are sharp. */
+export class Frame {
+  #n = 9;
+  #resized = new ResizeObserver(() => this.#fit());
+
+  /** @param {HTMLElement} element */
+  constructor(element) {
+    this.element = element;
+    this.outer = made("div", "gs-frame");
+    this.grid = made("div", "gs-grid");
+    this.grid.setAttribute("role", "grid");
+    this.message = made("p", "gs-message");
+    this.message.setAttribute("role", "status");
+    this.outer.append(this.grid);
+    element.append(this.outer, this.message);
+    this.#resized.observe(this.outer);
+  }
+
+  /** Whether the keyboard is in the grid. */
+  get hasFocus() {
+    return this.grid.contains(this.grid.getRootNode().activeElement);
+  }
+
+  /**
+   * Put other cells in.
+   *
+   * @param {import("./geometry.js").Shape} shape
+   * @param {import("./cell.js").Cell[]} cells
+   */
+  fill(shape, cells) {
+    const { n } = shape;
+    this.#n = n;
+    const rows = Array.from({ length: n }, (_, row) => {
+      const element = made("div", "gs-row");
+      element.setAttribute("role", "row");
+      element.setAttribute("aria-rowindex", row + 1);
+      element.append(...cells.slice(row * n, (row + 1) * n).map((cell) => cell.element));
+      return element;
+    });
+    this.grid.dataset.n = n;
+    this.grid.dataset.shape = shape;
+    this.grid.setAttribute("aria-label", `Sudoku board, ${n} by ${n}, boxes ${shape}`);
+    this.grid.setAttribute("aria-rowcount", n);
+    this.grid.setAttribute("aria-colcount", n);
+    this.grid.style.setProperty("--n", n);
+    this.grid.style.setProperty("--across", Math.ceil(Math.sqrt(n)));
+    this.grid.style.setProperty("--down", Math.ceil(n / Math.ceil(Math.sqrt(n))));
+    this.grid.classList.toggle("gs-wide", n > 16);
+    this.grid.replaceChildren(...rows);
+    this.#fit();
+  }
+
+  /** Tell something below the board. */
+  say(text, kind) {
+    this.message.dataset.kind = kind;
+    if (this.message.textContent !== text) this.message.textContent = text;
+  }
+
+  destroy() {
+    this.#resized.disconnect();
+  }
+
+  /** As large as there is room for; where that is too small, the frame scrolls. */
+  #fit() {
+    const coarse = matchMedia("(pointer: coarse)").matches;
+    const least = coarse ? SMALLEST_TO_TOUCH : SMALLEST;
+    const room = Math.floor((this.outer.clientWidth - BORDER) / this.#n);
+    const size = Math.min(Math.max(room, least), LARGEST);
+    this.grid.style.setProperty("--cell", `${size}px`);
+    this.grid.classList.toggle("gs-tiny", size / Math.ceil(Math.sqrt(this.#n)) < LEGIBLE);
+  }
+}
+
+function made(tag, name) {
+  const element = document.createElement(tag);
+  element.className = name;
+  return element;
+}

@@ -1,0 +1,271 @@
+// The grid on the page: where one moves, types and sees what the cells hold.
+
+import { Cell } from "./cell.js";
+import { Frame } from "./frame.js";
+import { digitOf, symbol } from "./geometry.js";
+import { erases, isPlain, moveOf, walkOf } from "./keys.js";
+import { complaintOf } from "./messages.js";
+import { Painter } from "./painter.js";
+
+/**
+ * A board to edit.
+ *
+ * Fires `focus` (detail.cell), `candidate` (detail {cell, digit} or null: what the pointer or the
+ * keyboard points to), and `shown` when it shows other things of the same board. Hooks: `gs-frame`,
+ * in it `gs-grid` with data-n and data-shape, in it `gs-row` and `gs-cell` (see cell.js); below it
+ * `gs-message`, with data-kind "conflict", "error" or "note".
+ */
+export class Grid extends EventTarget {
+  #focused = 0;
+  #near = [];
+  #pointed = null;
+  #stop = new AbortController();
+
+  /**
+   * @param {HTMLElement} element Is given the grid and the line below it.
+   * @param {import("./puzzle.js").Puzzle} puzzle
+   */
+  constructor(element, puzzle) {
+    super();
+    this.puzzle = puzzle;
+    this.frame = new Frame(element);
+    this.painter = new Painter(puzzle);
+    this.#listen();
+    this.#build();
+  }
+
+  /** @returns {number} The cell that is selected. */
+  get focused() {
+    return this.#focused;
+  }
+
+  /** @returns {ArrayLike<number>|null} The solution that is shown. */
+  get solution() {
+    return this.painter.solution;
+  }
+
+  /** @returns {boolean} Whether candidates by the rules are shown. */
+  get showsCandidates() {
+    return this.painter.byRules;
+  }
+
+  /** @returns {boolean} Whether shares are shown, when they are known. */
+  get showsShares() {
+    return this.painter.byShares;
+  }
+
+  /** Select a cell and give it the keyboard. */
+  focusCell(cell) {
+    this.#select(cell);
+    this.cells[this.#focused].element.focus();
+  }
+
+  /** Type a digit into the cell that is selected, or erase it with 0. */
+  enter(digit) {
+    const { puzzle } = this;
+    if (digit > puzzle.shape.n) {
+      this.say(`This board has the digits 1 to ${symbol(puzzle.shape.n)}.`);
+    } else if (!puzzle.set(this.#focused, digit)) {
+      this.say(`${puzzle.shape.name(this.#focused)} is a clue. “Set clues” lets you change it.`);
+    }
+  }
+
+  /** Show candidates by the rules where no shares are shown. */
+  showCandidates(on) {
+    this.painter.byRules = on;
+    this.#paint();
+    this.#show();
+  }
+
+  /** Let shares be seen, when they are known; they are at first. */
+  revealShares(on) {
+    this.painter.byShares = on;
+    this.#paint();
+    this.#show();
+  }
+
+  /**
+   * Shade candidates by how many solutions have them.
+   *
+   * @param {{count: bigint, shares: bigint[][]}|null} known Of the board as it is now.
+   */
+  showShares(known) {
+    this.painter.learn(known);
+    this.frame.grid.classList.remove("gs-stale");
+    this.painter.paintSmall(this.cells);
+  }
+
+  /** @param {ArrayLike<number>|null} cells Digits to show in empty cells, until the next change. */
+  showSolution(cells) {
+    this.painter.solution = cells;
+    this.#paint();
+    this.#show();
+  }
+
+  /**
+   * Highlight a step of logic, until the next change.
+   *
+   * @param {{cells?: number[], placed?: number[][], removed?: number[][]}|null} step Cells that it
+   *   looks at, and [cell, digit] that it places and removes.
+   */
+  mark(step) {
+    this.painter.mark(step);
+    this.#paint();
+    this.#show();
+  }
+
+  /**
+   * Tell something in the line below the board, until the next change.
+   *
+   * @param {string} text
+   * @param {"note"|"error"} [kind]
+   */
+  say(text, kind = "note") {
+    this.frame.say(text, kind);
+  }
+
+  destroy() {
+    this.#stop.abort();
+    this.painter.stop();
+    this.frame.destroy();
+  }
+
+  #listen() {
+    const { grid } = this.frame;
+    const { signal } = this.#stop;
+    const on = (type, listener) => grid.addEventListener(type, listener, { signal });
+    on("keydown", (event) => this.#key(event));
+    on("focusin", (event) => this.#select(cellOf(event.target)));
+    on("pointerover", (event) => this.#hover(event.target));
+    on("pointerleave", () => this.#point(null));
+    on("dblclick", (event) => {
+      if (this.#hover(event.target)) this.#take();
+    });
+    this.puzzle.addEventListener("change", (event) => this.#changed(event.detail), { signal });
+    this.puzzle.addEventListener("mode", () => this.#paint(), { signal });
+  }
+
+  #changed({ reshaped }) {
+    this.painter.forget(reshaped);
+    this.#point(null);
+    this.frame.grid.classList.toggle("gs-stale", this.painter.knows);
+    if (reshaped) this.#build();
+    else this.#paint();
+    this.frame.say(complaintOf(this.puzzle), "conflict");
+  }
+
+  #build() {
+    const { shape } = this.puzzle;
+    const held = this.frame.hasFocus;
+    this.cells = Array.from({ length: shape.cells }, (_, cell) => new Cell(shape, cell));
+    this.#near = [];
+    this.frame.fill(shape, this.cells);
+    this.#paint();
+    this.frame.say(complaintOf(this.puzzle), "conflict");
+    this.#focused = Math.min(this.#focused, shape.cells - 1);
+    this.cells[this.#focused].element.tabIndex = 0;
+    this.#show();
+    this.dispatchEvent(new CustomEvent("focus", { detail: { cell: this.#focused } }));
+    if (held) this.focusCell(this.#focused);
+  }
+
+  #paint() {
+    this.painter.paint(this.cells);
+    this.#tint();
+  }
+
+  #select(cell) {
+    if (!(cell >= 0 && cell < this.cells.length)) return;
+    if (cell === this.#focused) return;
+    this.#point(null);
+    this.cells[this.#focused].element.tabIndex = -1;
+    this.#focused = cell;
+    this.cells[cell].element.tabIndex = 0;
+    this.#tint();
+    this.dispatchEvent(new CustomEvent("focus", { detail: { cell } }));
+  }
+
+  /** Tint the cell that is selected, its peers, and cells with the same digit. */
+  #tint() {
+    for (const cell of this.#near) {
+      for (const name of ["peer", "same", "focused"]) this.cells[cell].flag(name, false);
+    }
+    const { shape, cells } = this.puzzle;
+    const peers = shape.peers(this.#focused);
+    const digit = cells[this.#focused];
+    const same = [];
+    if (digit) cells.forEach((other, cell) => other === digit && same.push(cell));
+    for (const cell of peers) this.cells[cell].flag("peer", true);
+    for (const cell of same) this.cells[cell].flag("same", true);
+    this.cells[this.#focused].flag("focused", true);
+    this.#near = [...peers, ...same, this.#focused];
+  }
+
+  /** Fire what others show of the board's look, such as toggles. */
+  #show() {
+    this.dispatchEvent(new CustomEvent("shown"));
+  }
+
+  #key(event) {
+    const { shape } = this.puzzle;
+    const cell = moveOf(event, shape, this.#focused);
+    const walk = walkOf(event);
+    if (cell !== null) this.focusCell(cell);
+    else if (walk) this.#walk(walk);
+    else if (erases(event)) this.enter(0);
+    else if (!isPlain(event)) return;
+    else if (event.key === " ") this.showCandidates(!this.showsCandidates);
+    else if (event.key === "Enter" && this.#pointed) this.#take();
+    else if (event.key === "Escape" && this.#pointed) this.#point(null);
+    else if (digitOf(event.key) && this.#isDigit(event.key)) this.enter(digitOf(event.key));
+    else return;
+    event.preventDefault();
+  }
+
+  /** Letters are digits on boards with more than nine only. */
+  #isDigit(key) {
+    return this.puzzle.shape.n > 9 || /\d/.test(key);
+  }
+
+  /** Point to the next candidate of the cell that is selected. */
+  #walk(step) {
+    const { n } = this.puzzle.shape;
+    const cell = this.#focused;
+    const start = this.#pointed?.cell === cell ? this.#pointed.digit : step > 0 ? 0 : n + 1;
+    for (let digit = start + step; digit >= 1 && digit <= n; digit += step) {
+      if (this.cells[cell].candidate(digit)) {
+        this.#point({ cell, digit });
+        return;
+      }
+    }
+  }
+
+  #hover(target) {
+    const digit = Number(target.closest(".gs-candidate")?.dataset.digit ?? 0);
+    this.#point(digit ? { cell: cellOf(target), digit } : null);
+    return digit > 0;
+  }
+
+  #point(candidate) {
+    const old = this.#pointed;
+    if (old?.cell === candidate?.cell && old?.digit === candidate?.digit) return;
+    if (old) delete this.cells[old.cell].candidate(old.digit)?.dataset.pointed;
+    this.#pointed = candidate;
+    if (candidate) {
+      this.cells[candidate.cell].candidate(candidate.digit).dataset.pointed = "";
+    }
+    this.dispatchEvent(new CustomEvent("candidate", { detail: candidate }));
+  }
+
+  /** Enter the candidate that is pointed to. */
+  #take() {
+    const { cell, digit } = this.#pointed;
+    this.focusCell(cell);
+    this.enter(digit);
+  }
+}
+
+/** The number of the cell that an element is in, or NaN. */
+function cellOf(target) {
+  return Number(target.closest(".gs-cell")?.dataset.cell ?? NaN);
+}

@@ -1,0 +1,64 @@
+// What keys mean in the grid. Nothing that a browser uses itself is taken.
+
+/**
+ * @param {KeyboardEvent} event
+ * @param {import("./geometry.js").Shape} shape
+ * @param {number} cell Where the focus is.
+ * @returns {number|null} The cell that the key moves to; null if it moves nowhere.
+ */
+export function moveOf(event, shape, cell) {
+  if (event.altKey || event.shiftKey || event.metaKey) return null;
+  const { n } = shape;
+  const row = shape.rowOf(cell);
+  const column = shape.columnOf(cell);
+  const at = (down, right) => within(down, n) * n + within(right, n);
+  if (event.ctrlKey) return { Home: 0, End: shape.cells - 1 }[event.key] ?? null;
+  switch (event.key) {
+    case "ArrowUp":
+      return at(row - 1, column);
+    case "ArrowDown":
+      return at(row + 1, column);
+    case "ArrowLeft":
+      return at(row, column - 1);
+    case "ArrowRight":
+      return at(row, column + 1);
+    case "Home":
+      return at(row, 0);
+    case "End":
+      return at(row, n - 1);
+    case "PageUp":
+      return at(row - shape.boxRows, column);
+    case "PageDown":
+      return at(row + shape.boxRows, column);
+    default:
+      return null;
+  }
+}
+
+/** @returns {number} 1 or -1 if a key walks through the candidates of a cell, 0 for any other. */
+export function walkOf(event) {
+  if (!event.shiftKey || event.ctrlKey || event.altKey || event.metaKey) return 0;
+  return { ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0;
+}
+
+/** @returns {boolean} Whether a key erases. */
+export function erases(event) {
+  return isPlain(event) && ["Backspace", "Delete", "0", "."].includes(event.key);
+}
+
+/** @returns {boolean} Whether a key stands alone, or with Shift. */
+export function isPlain(event) {
+  return !(event.ctrlKey || event.altKey || event.metaKey);
+}
+
+/** @returns {"undo"|"redo"|null} What a key with Ctrl, or Command, does to the history. */
+export function historyOf(event) {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey) return null;
+  const key = event.key.toLowerCase();
+  if (key === "z") return event.shiftKey ? "redo" : "undo";
+  return key === "y" && !event.shiftKey ? "redo" : null;
+}
+
+function within(value, n) {
+  return Math.min(Math.max(value, 0), n - 1);
+}
