@@ -1,0 +1,41 @@
+// What goes wrong when a question is asked, for whoever carries it: HTTP or a notebook.
+
+/** A question without an answer. The message is one line for people. */
+export class AskError extends Error {
+  /**
+   * @param {string} message
+   * @param {object} [details]
+   * @param {string} [details.kind] As the interface has them ("input", "expensive", "busy", ...),
+   *   or "offline" if nobody answers.
+   * @param {number} [details.status] The HTTP status, 0 if there is none.
+   * @param {?number} [details.seconds] What an answer should take, if it was too expensive.
+   * @param {?bigint} [details.atLeast] How many solutions had been found.
+   */
+  constructor(message, { kind = "failed", status = 0, seconds = null, atLeast = null } = {}) {
+    super(message);
+    this.name = "AskError";
+    this.kind = kind;
+    this.status = status;
+    this.seconds = seconds;
+    this.atLeast = atLeast;
+  }
+
+  /**
+   * The error that an answer tells.
+   *
+   * @param {unknown} facts The JSON of the answer, or whatever came in its place.
+   * @param {number} [status] The HTTP status that it came with.
+   * @returns {AskError}
+   */
+  static of(facts, status = 0) {
+    if (typeof facts?.error !== "string") {
+      return new AskError(`the answer cannot be understood (status ${status})`, { status });
+    }
+    return new AskError(facts.error, {
+      kind: facts.kind,
+      status: facts.status ?? status,
+      seconds: facts.seconds ?? null,
+      atLeast: /^\d+$/.test(facts.at_least ?? "") ? BigInt(facts.at_least) : null,
+    });
+  }
+}

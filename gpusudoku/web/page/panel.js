@@ -1,0 +1,153 @@
+// What is known of the board's solutions, and what can be done with them.
+//
+// For tests and styles: the root is `[data-part=panel]`. It has `aria-busy=true` while something is
+// asked, and `data-settled=true` once count and shares are those of the board on the screen.
+// Parts: `result` with `badge` (`data-kind` none, unique, several, unknown), `count` (`data-count`,
+// all digits), `words`, `method`, `note`; `leaves` with `leaves-list` (buttons with `data-digit`),
+// `leaves-message`, `unique-placements`; `solutions` with `seed`, `number`, `of`, `slider`; `logic`;
+// `reducing`; each of the last three has a `status`; `spoken` is what screen readers are told.
+// Actions: in `result` copy-count, cancel, count-anyway, retry; in `leaves` shares, next-unique; in
+// `solutions` random, first, previous, next, last, use, hide, cancel; in `logic` explain,
+// previous-step, next-step, apply, close-steps, cancel; in `reducing` minimise, cancel.
+
+import { Counting } from "./counting.js";
+import { Leaves } from "./leaves.js";
+import { Logic } from "./logic.js";
+import { make } from "./making.js";
+import { Reducing } from "./reducing.js";
+import { Result } from "./result.js";
+import { Solutions } from "./solutions.js";
+
+const LATE = 500;
+const QUIET = 700;
+
+/** The panel beside a grid. */
+export class Panel {
+  #puzzle;
+  #grid;
+  #counting;
+  #result;
+  #leaves;
+  #solutions;
+  #logic;
+  #reducing;
+  #known = null;
+  #shown = null;
+  #lateTimer = 0;
+  #quietTimer = 0;
+  #late = false;
+  #busy = false;
+  #ended = new AbortController();
+  #spoken = make("div", { class: "gs-hidden", "aria-live": "polite", "data-part": "spoken" });
+  #root;
+
+  /**
+   * @param {HTMLElement} element
+   * @param {object} options
+   * @param {import("./puzzle.js").Puzzle} options.puzzle
+   * @param {import("./grid.js").Grid} options.grid
+   * @param {Function} options.ask As of `mount`.
+   */
+  constructor(element, { puzzle, grid, ask }) {
+    const page = newPage();
+    this.#puzzle = puzzle;
+    this.#grid = grid;
+    this.#counting = new Counting(ask, page);
+    const parts = { puzzle, grid, ask, page, counting: this.#counting };
+    this.#result = new Result(this.#counting);
+    this.#leaves = new Leaves(parts);
+    this.#solutions = new Solutions(parts);
+    this.#logic = new Logic(parts);
+    this.#reducing = new Reducing(parts);
+    const tools = make("div", { class: "gs-tools" }, this.#solutions.element, this.#logic.element,
+      this.#reducing.element);
+    this.#root = make("section",
+      { class: "gs-panel", "data-part": "panel", "aria-label": "Solutions of the board" },
+      make("div", { class: "gs-cards" }, this.#result.element, this.#leaves.element, tools));
+    // Outside of the root: what is inside is not read out while that is busy.
+    element.append(this.#root, this.#spoken);
+    const { signal } = this.#ended;
+    puzzle.addEventListener("change", (event) => this.#change(event.detail.reshaped), { signal });
+    grid.addEventListener("focus", () => this.#leaves.render(), { signal });
+    grid.addEventListener("candidate", ({ detail }) => this.#leaves.point(detail), { signal });
+    this.#counting.addEventListener("update", () => this.#update(), { signal });
+    this.#change(false);
+  }
+
+  destroy() {
+    this.#ended.abort();
+    clearTimeout(this.#lateTimer);
+    clearTimeout(this.#quietTimer);
+    for (const part of [this.#counting, this.#solutions, this.#logic, this.#reducing]) {
+      part.destroy();
+    }
+    this.#root.remove();
+    this.#spoken.remove();
+  }
+
+  /** The board is another: whatever is asked about the one before is given up. */
+  #change(reshaped) {
+    const { shape } = this.#puzzle;
+    this.#solutions.reset(null);
+    this.#logic.reset();
+    this.#reducing.reset();
+    if (reshaped) {
+      this.#shown = null;
+      this.#leaves.reshape();
+    }
+    const [conflict] = this.#puzzle.conflicts();
+    const words = conflict === undefined ? "" : `${shape.name(conflict[0])}: ${conflict[1]}`;
+    this.#counting.update({ board: this.#puzzle.text(), box: String(shape) }, words);
+  }
+
+  #update() {
+    const { known, busy, settled } = this.#counting;
+    if (known !== this.#known || busy !== this.#busy) this.#wait(known, busy);
+    this.#root.setAttribute("aria-busy", busy);
+    if (settled) this.#root.dataset.settled = true;
+    else delete this.#root.dataset.settled;
+    this.#result.show(known, this.#late);
+    if (known.count !== null) {
+      this.#solutions.know(known.count);
+      this.#reducing.know(known.count);
+    }
+    if (!busy || known.shares.state === "done") this.#showShares(known);
+    this.#leaves.render();
+  }
+
+  /** A question begins or ends: tell how far it is if it takes long, and what came of it. */
+  #wait(known, busy) {
+    this.#known = known;
+    this.#busy = busy;
+    this.#late = false;
+    clearTimeout(this.#lateTimer);
+    clearTimeout(this.#quietTimer);
+    if (busy) this.#lateTimer = setTimeout(() => this.#beLate(), LATE);
+    // Whoever types hears nothing until the board stays as it is for a moment.
+    this.#quietTimer = setTimeout(() => this.#speak(), QUIET);
+  }
+
+  #beLate() {
+    this.#late = true;
+    if (this.#counting.known.state === "working") this.#showShares(null);
+    this.#update();
+  }
+
+  #speak() {
+    const text = this.#result.spoken(this.#counting.known);
+    if (text !== this.#spoken.textContent) this.#spoken.textContent = text;
+  }
+
+  #showShares(known) {
+    const cells = known?.shares.cells ?? null;
+    if (cells === (this.#shown?.shares ?? null)) return;
+    this.#shown = cells === null ? null : { count: known.count, shares: cells };
+    this.#leaves.show(cells === null ? null : { count: known.count, cells });
+    this.#grid.showShares(this.#shown);
+  }
+}
+
+function newPage() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) =>
+    byte.toString(16).padStart(2, "0")).join("");
+}

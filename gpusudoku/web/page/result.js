@@ -1,0 +1,160 @@
+// The count, large; what kind of board that makes it; and how the counting goes.
+
+import { make, makeButton, sentence } from "./making.js";
+import { duration, group, groupShort, inWords } from "./numbers.js";
+
+const BADGES = {
+  none: "no solution",
+  unique: "unique",
+  several: "several solutions",
+  unknown: "not counted",
+};
+
+/** Shows a `Known` of counting.js. */
+export class Result {
+  #counting;
+  #count = null;
+  #badge = make("span", { class: "gs-badge", "data-part": "badge" }, "\u2026");
+  #number = make("div", { class: "gs-count", "data-part": "count" });
+  #words = make("div", { class: "gs-words", "data-part": "words" });
+  #method = make("p", { class: "gs-quiet", "data-part": "method" });
+  #note = make("p", { class: "gs-note", "data-part": "note", hidden: "" });
+  #bar = make("progress", { class: "gs-bar", max: "1", "aria-label": "Progress", hidden: "" });
+  #copy;
+  #buttons;
+
+  /** @param {import("./counting.js").Counting} counting */
+  constructor(counting) {
+    this.#counting = counting;
+    this.#copy = makeButton("copy-count", "Copy", () => this.#copyCount());
+    this.#copy.setAttribute("aria-label", "Copy the number");
+    this.#copy.disabled = true;
+    this.#buttons = {
+      cancel: makeButton("cancel", "Cancel", () => counting.cancel()),
+      goOn: makeButton("count-anyway", "Count anyway", () => counting.count()),
+      retry: makeButton("retry", "Try again", () => counting.retry()),
+    };
+    this.#number.addEventListener("copy", (event) => this.#copied(event));
+    const foot = make("div", { class: "gs-foot" }, this.#method, this.#note, this.#bar,
+      ...Object.values(this.#buttons));
+    this.element = make("section",
+      { class: "gs-card gs-result", "data-part": "result", "aria-label": "Number of solutions" },
+      make("div", { class: "gs-result-head" }, this.#badge, this.#copy),
+      make("div", { class: "gs-old" }, this.#number, this.#words), foot);
+  }
+
+  /**
+   * Show what is known.
+   *
+   * @param {import("./counting.js").Known} known
+   * @param {boolean} late Whether the answer is late enough to tell how far it is.
+   */
+  show(known, late) {
+    const { state, shares } = known;
+    if (state === "done") this.#showCount(known);
+    else if (state !== "working" && state !== "idle") this.#showNone(known);
+    const busy = state === "working" || shares.state === "working";
+    const failed = state === "failed" || (state === "done" && shares.state === "failed");
+    this.#buttons.cancel.hidden = !(busy && late);
+    this.#bar.hidden = !(busy && late);
+    this.#buttons.goOn.hidden = state !== "expensive" && state !== "cancelled";
+    this.#buttons.retry.hidden = !failed;
+    const note = this.#noteOf(known, late);
+    this.#note.hidden = note === "";
+    this.#note.classList.toggle("gs-failed", failed || known.conflict !== "");
+    setText(this.#note, note);
+    this.#method.hidden = state !== "done" ? note !== "" : known.conflict !== "";
+    if (state === "done") setText(this.#method, methodText(known));
+    if (known.done === null || state !== "working") this.#bar.removeAttribute("value");
+    else this.#bar.value = known.done;
+  }
+
+  /** What is known, in one sentence for those who hear it. */
+  spoken(known) {
+    const { state, count, conflict } = known;
+    if (state === "done" && count === 0n) return sentence(`No solution ${conflict}`.trim());
+    if (state === "done" && count === 1n) return "Unique: one solution.";
+    if (state === "done") return `${inWords(count) || group(count)} solutions.`;
+    return this.#noteOf(known, true);
+  }
+
+  #showCount({ count }) {
+    if (count === this.#count) return;
+    this.#count = count;
+    const digits = String(count).length;
+    const kind = count === 0n ? "none" : count === 1n ? "unique" : "several";
+    this.#setBadge(kind);
+    const parts = groupShort(count).split(/(?<=[,\u2026])/);
+    this.#number.replaceChildren(...parts.flatMap((part) => [part, make("wbr")]));
+    this.#number.dataset.count = count;
+    this.#number.dataset.size = digits <= 10 ? "large" : digits <= 22 ? "medium" : "small";
+    setText(this.#words, digits > 40 ? `${inWords(count)}, ${digits} digits` : inWords(count));
+    this.#copy.disabled = false;
+  }
+
+  #showNone({ atLeast }) {
+    this.#count = null;
+    this.#setBadge(atLeast !== null && atLeast > 1n ? "several" : "unknown");
+    this.#number.textContent = atLeast ? `\u2265 ${groupShort(atLeast)}` : "?";
+    delete this.#number.dataset.count;
+    this.#number.dataset.size = "medium";
+    this.#words.textContent = "";
+    this.#copy.disabled = true;
+  }
+
+  #setBadge(kind) {
+    this.#badge.dataset.kind = kind;
+    this.#badge.textContent = BADGES[kind];
+  }
+
+  #noteOf({ state, conflict, atLeast, elapsed, waiting, error, shares }, late) {
+    const time = elapsed >= 1 ? `, ${duration(Math.floor(elapsed))}` : "";
+    if (state === "done" && conflict !== "") return sentence(conflict);
+    if (state === "working" && late) {
+      if (waiting) return `Waiting for other questions${time}`;
+      return `${atLeast ? `At least ${groupShort(atLeast, 22)}` : "Counting"}${time}`;
+    }
+    if (state === "expensive") {
+      const price = error.seconds;
+      const found = atLeast ? ` It found at least ${groupShort(atLeast, 22)}.` : "";
+      if (price === null) return sentence(error.message) + found;
+      return `Counting this board should take about ${duration(price)}.`;
+    }
+    if (state === "cancelled") return "Cancelled.";
+    if (state === "failed") return sentence(error.message);
+    if (shares.state === "working" && late) return `Working out shares${time}`;
+    if (shares.state === "failed") return sentence(shares.error.message);
+    return "";
+  }
+
+  #copied(event) {
+    if (this.#count === null) return;
+    event.clipboardData.setData("text/plain", String(this.#count));
+    event.preventDefault();
+  }
+
+  async #copyCount() {
+    const text = String(this.#count);
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      // Without the permission, or in a frame, a selection can still be copied.
+      getSelection().selectAllChildren(this.#number);
+      document.execCommand("copy");
+      getSelection().removeAllRanges();
+    }
+    setText(this.#copy, "Copied");
+    setTimeout(() => setText(this.#copy, "Copy"), 1200);
+  }
+}
+
+function methodText({ method, milliseconds, shares, conflict }) {
+  if (conflict !== "" || method === "") return "";
+  const counted = `${method}, ${duration(milliseconds / 1000)}`;
+  if (shares.state !== "done") return counted;
+  return `${counted}; shares ${duration(shares.milliseconds / 1000)}`;
+}
+
+function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
