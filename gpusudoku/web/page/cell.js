@@ -31,8 +31,9 @@ export class Cell {
     const row = shape.rowOf(number) + 1;
     const column = shape.columnOf(number) + 1;
     this.place = `row ${row}, column ${column}`;
-    this.element.classList.toggle("gs-right", column % shape.boxColumns === 0 && column < shape.n);
-    this.element.classList.toggle("gs-below", row % shape.boxRows === 0 && row < shape.n);
+    const boxed = shape.boxRows > 1 && shape.boxColumns > 1;
+    this.flag("right", boxed && column % shape.boxColumns === 0 && column < shape.n);
+    this.flag("below", boxed && row % shape.boxRows === 0 && row < shape.n);
     this.#digit = document.createElement("span");
     this.#digit.className = "gs-digit";
     this.element.append(this.#digit);

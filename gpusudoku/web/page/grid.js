@@ -66,7 +66,8 @@ export class Grid extends EventTarget {
     if (digit > puzzle.shape.n) {
       this.say(`This board has the digits 1 to ${symbol(puzzle.shape.n)}.`);
     } else if (!puzzle.set(this.#focused, digit)) {
-      this.say(`${puzzle.shape.name(this.#focused)} is a clue. “Set clues” lets you change it.`);
+      const name = puzzle.shape.name(this.#focused);
+      this.say(`${name} is a clue. With “Set clues” you can change it.`);
     }
   }
 

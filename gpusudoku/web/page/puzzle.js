@@ -179,8 +179,8 @@ export class Puzzle extends EventTarget {
   }
 
   /**
-   * @returns {Uint32Array} The digits that no peer has, bit d - 1 for digit d; of a cell that is not
-   *   empty its own.
+   * @returns {Uint32Array} For each cell the digits that no peer has, bit d - 1 for digit d; where
+   *   there is a digit, that.
    */
   candidates() {
     const { shape, cells } = this.#state;

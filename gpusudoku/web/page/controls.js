@@ -1,0 +1,235 @@
+// The toolbar above the grid, and the keypad below it.
+
+import { Exchange, isText } from "./exchange.js";
+import { SHAPES, shapeOf } from "./geometry.js";
+import { icon } from "./icons.js";
+import { Keypad } from "./keypad.js";
+import { historyOf } from "./keys.js";
+import { pictureOf, save } from "./picture.js";
+import { Puzzle, cellsOf } from "./puzzle.js";
+
+/**
+ * Buttons and menus for a board.
+ *
+ * Hooks: `gs-controls`, in it buttons with data-action "undo", "redo", "new", "clear-edits",
+ * "setting", "solving", "candidates", "shares", "paste", "copy", "link", "picture" and "print", and
+ * menus with data-action "size" (values such as "3x3") and "example" (values are names).
+ */
+export class Controls {
+  #stop = new AbortController();
+  #actions = {};
+
+  /**
+   * @param {HTMLElement} element Holds the grid; the toolbar goes above it, the keypad below.
+   * @param {object} parts
+   * @param {Puzzle} parts.puzzle
+   * @param {import("./grid.js").Grid} parts.grid
+   * @param {(kind: string, question: object) => Promise<object>} parts.ask
+   * @param {{boards?: {name: string, note: string, box: string, board: string}[]}} parts.about
+   * @param {((puzzle: Puzzle) => string)|null} parts.link
+   */
+  constructor(element, { puzzle, grid, ask, about, link }) {
+    Object.assign(this, { puzzle, grid, link });
+    this.root = element.closest(".gs-app") ?? element;
+    // A click beside everything leaves the keyboard here, and not with the page around.
+    this.root.tabIndex = -1;
+    this.bar = tagged("div", "gs-controls");
+    this.exchange = new Exchange(this.bar, { root: this.root, puzzle, grid, ask });
+    this.#fill(about.boards ?? []);
+    element.prepend(this.bar);
+    this.keypad = new Keypad(element, { puzzle, grid });
+    this.#listen();
+    this.#refresh();
+  }
+
+  destroy() {
+    this.#stop.abort();
+    this.keypad.destroy();
+    this.exchange.destroy();
+    this.bar.remove();
+  }
+
+  #fill(boards) {
+    const { puzzle, grid, exchange } = this;
+    this.size = this.#menu("size", "Size of the board");
+    for (const shape of SHAPES) this.size.append(optionOf(String(shape), sizeName(shape)));
+    this.example = this.#menu("example", "Example boards");
+    this.boards = fillExamples(this.example, boards);
+    const mode = [
+      this.#button("setting", "Set clues", "Digits that you type are clues", () =>
+        puzzle.setMode("setting")),
+      this.#button("solving", "Solve", "Digits that you type are edits; clues stay", () =>
+        puzzle.setMode("solving")),
+    ];
+    const history = [
+      this.#button("undo", icon("undo"), "Undo (Ctrl+Z)", () => puzzle.undo()),
+      this.#button("redo", icon("redo"), "Redo (Ctrl+Y)", () => puzzle.redo()),
+    ];
+    const erase = [
+      this.#button("new", "New", "Empty the board; undo brings it back", () => puzzle.clear()),
+      this.#button("clear-edits", "Clear edits", "Erase all but the clues", () =>
+        puzzle.clearEdits()),
+    ];
+    const looks = [
+      this.#button("candidates", "Candidates", "Candidates by the rules (Space in the grid)", () =>
+        grid.showCandidates(!grid.showsCandidates)),
+      this.#button("shares", "Shares", "Shade candidates by their share of the solutions", () =>
+        grid.revealShares(!grid.showsShares)),
+    ];
+    const give = [
+      this.#button("paste", icon("paste"), "Paste a board (Ctrl+V)", () => exchange.paste()),
+      this.#button("copy", icon("copy"), "Copy the board as text (Ctrl+C)", () =>
+        exchange.copy(puzzle.text(), "The board")),
+      ...this.#outward(),
+    ];
+    this.bar.prepend(
+      groupOf("Board", [this.size, this.example], "gs-menus"),
+      groupOf("What typed digits are", mode, "gs-joined"),
+      groupOf("History", history),
+      groupOf("Erase", erase),
+      groupOf("Small digits", looks),
+      groupOf("Share", give),
+    );
+  }
+
+  /** What only a page with an address of its own has: in a notebook, print prints the notebook. */
+  #outward() {
+    const { puzzle, grid, exchange, link } = this;
+    const drawn = () => pictureOf(puzzle, grid.solution);
+    const name = () => `sudoku-${puzzle.shape.n}x${puzzle.shape.n}.svg`;
+    const picture = this.#button("picture", icon("picture"), "Save a picture (SVG)", () =>
+      save(drawn(), name(), "image/svg+xml"));
+    if (link === null) return [picture];
+    return [
+      this.#button("link", icon("link"), "Copy a link that holds the board", () =>
+        exchange.copy(link(puzzle), "The link")),
+      picture,
+      this.#button("print", icon("print"), "Print the board (Ctrl+P)", () => print()),
+    ];
+  }
+
+  #listen() {
+    const { puzzle, grid } = this;
+    const { signal } = this.#stop;
+    const on = (target, type, listener) => target.addEventListener(type, listener, { signal });
+    on(this.bar, "click", (event) => {
+      const button = event.target.closest("button[data-action]");
+      if (button) this.#actions[button.dataset.action]?.();
+    });
+    on(this.size, "change", () => puzzle.reshape(shapeOf(this.size.value)));
+    on(this.example, "change", () => this.#loadExample());
+    on(this.root, "keydown", (event) => {
+      const step = isText(event.target) ? null : historyOf(event);
+      if (step === null) return;
+      event.preventDefault();
+      puzzle[step]();
+    });
+    for (const type of ["change", "mode"]) on(puzzle, type, () => this.#refresh());
+    on(grid, "shown", () => this.#refresh());
+  }
+
+  #loadExample() {
+    const board = this.boards.get(this.example.value);
+    this.example.selectedIndex = 0;
+    this.puzzle.load(new Puzzle(board.shape, { cells: board.cells, mode: this.puzzle.mode }));
+    this.grid.say(`${board.name}: ${board.note}`);
+  }
+
+  #refresh() {
+    const { puzzle, grid } = this;
+    const shape = String(puzzle.shape);
+    if (![...this.size.options].some((option) => option.value === shape)) {
+      this.size.append(optionOf(shape, sizeName(puzzle.shape)));
+    }
+    this.size.value = shape;
+    this.#able("undo", puzzle.canUndo);
+    this.#able("redo", puzzle.canRedo);
+    this.#able("new", puzzle.cells.some(Boolean));
+    this.#able("clear-edits", puzzle.cells.some((digit, cell) => digit && !puzzle.clues[cell]));
+    this.#press("setting", puzzle.mode === "setting");
+    this.#press("solving", puzzle.mode === "solving");
+    this.#press("candidates", grid.showsCandidates);
+    this.#press("shares", grid.showsShares);
+  }
+
+  #able(action, on) {
+    const button = this.#find(action);
+    // A button that is disabled loses the focus, so the grid takes it.
+    const held = button === button.getRootNode().activeElement;
+    button.disabled = !on;
+    if (held && !on) this.grid.focusCell(this.grid.focused);
+  }
+
+  #press(action, on) {
+    this.#find(action).setAttribute("aria-pressed", on);
+  }
+
+  #find(action) {
+    return this.bar.querySelector(`[data-action="${action}"]`);
+  }
+
+  #button(action, content, title, act) {
+    const button = tagged("button", "gs-button");
+    Object.assign(button, { type: "button", title });
+    button.dataset.action = action;
+    button.append(content);
+    if (typeof content !== "string") button.setAttribute("aria-label", title.split(" (")[0]);
+    this.#actions[action] = act;
+    return button;
+  }
+
+  #menu(action, label) {
+    const menu = tagged("select", "gs-menu");
+    menu.dataset.action = action;
+    menu.title = label;
+    menu.setAttribute("aria-label", label);
+    return menu;
+  }
+}
+
+/** Fill the menu of examples with those that fit the page; returns them by name. */
+function fillExamples(menu, boards) {
+  const known = new Map();
+  const groups = new Map();
+  menu.append(optionOf("", "Examples"));
+  for (const { name, note, box, board } of boards) {
+    const shape = shapeOf(box);
+    const cells = shape && cellsOf(board, shape);
+    if (!cells) continue;
+    known.set(name, { name, note, shape, cells });
+    const size = `${shape.n}x${shape.n}`;
+    if (!groups.has(size)) {
+      groups.set(size, document.createElement("optgroup"));
+      groups.get(size).label = size;
+    }
+    groups.get(size).append(optionOf(name, name));
+  }
+  menu.append(...groups.values());
+  menu.hidden = known.size === 0;
+  return known;
+}
+
+function sizeName({ n, boxRows, boxColumns }) {
+  const name = `${n}x${n}`;
+  return boxRows === boxColumns ? name : `${name}, boxes ${boxRows}x${boxColumns}`;
+}
+
+function optionOf(value, text) {
+  const option = document.createElement("option");
+  Object.assign(option, { value, textContent: text });
+  return option;
+}
+
+function groupOf(label, children, name = "") {
+  const group = tagged("div", `gs-group ${name}`.trim());
+  group.setAttribute("role", "group");
+  group.setAttribute("aria-label", label);
+  group.append(...children);
+  return group;
+}
+
+function tagged(tag, name) {
+  const element = document.createElement(tag);
+  element.className = name;
+  return element;
+}
