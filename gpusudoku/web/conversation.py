@@ -34,6 +34,8 @@ class Case:
     token: CancelToken = field(default_factory=CancelToken)
     overtaken: bool = False
     ended: threading.Event = field(default_factory=threading.Event)
+    asker: threading.Thread = field(default_factory=threading.current_thread)
+    """Who took the question."""
 
 
 class Conversation:
@@ -121,6 +123,8 @@ class Conversation:
         """The last event of a question, and its data; an empty one if nobody wants to know."""
 
         def tell(facts: Facts) -> None:
+            if not case.asker.is_alive():  # as when a page of marimo was closed some time ago
+                case.token.cancel()
             if not case.token.cancelled:
                 self._tell(case.number, "progress", facts)
 

@@ -62,7 +62,7 @@ def joined_styles() -> str:
     """One style sheet, which is dark where the widget says so.
 
     On a page of its own the browser tells whether colours are dark. A notebook has a theme, which
-    may be another: there it is the class ``gs-dark``.
+    may be another: there it is the class ``gs-dark`` of the element around the component.
     """
     texts = ((PAGE / name).read_text(encoding="utf-8") for name in STYLES)
     return "\n".join(texts).replace(_DARK, _IN_DARK)

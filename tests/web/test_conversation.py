@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
 
@@ -226,6 +227,13 @@ class TestClosing:
         browser.ask(9)
         assert threads() == []
         assert len(browser.told) == told
+
+    def test_when_the_thread_that_took_the_question_has_ended(self, browser):
+        """In marimo every page that is open has a kernel, which is a thread."""
+        kernel = threading.Thread(target=browser.ask, args=(1,), kwargs={"board": LONG})
+        kernel.start()
+        kernel.join()
+        until(lambda: not threads())
 
     def test_when_nobody_takes_messages(self, waiting):
         def gone(message):

@@ -30,6 +30,7 @@ function render({ model, el }) {
     shared.destroy();
     kernel.destroy();
     themed.disconnect();
+    el.classList.remove("gs-dark");
     root.remove();
   };
 }
@@ -171,7 +172,7 @@ function keepKey(event) {
 function followTheme(root, el) {
   const adapt = () => {
     const dark = luminance(getComputedStyle(el).color) > 0.5;
-    root.classList.toggle("gs-dark", dark);
+    el.classList.toggle("gs-dark", dark);
     root.style.colorScheme = dark ? "dark" : "light";
   };
   const observer = new MutationObserver(adapt);
