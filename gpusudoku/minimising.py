@@ -73,8 +73,8 @@ def minimise(
     Every clue is tried once, in a random order, and removed if the others leave no other solution.
     So every clue that is left is necessary: the puzzle is minimal, though another order may lead to
     one with fewer clues. A full grid gives a random minimal puzzle. What comes out depends on board
-    and seed alone, never on the engine. A board of 9x9 cells takes about a tenth of a second,
-    one of 16x16 mostly one; with 25x25 the search for another solution may take very long.
+    and seed alone, never on the engine. A board of 9x9 cells takes about a tenth of a second, one
+    of 16x16 some seconds; with 25x25 the search for another solution may take very long.
 
     Parameters
     ----------
@@ -126,9 +126,7 @@ def _check_solution(puzzle: Board, engine: Engine) -> None:
     found = solve_board(puzzle, Options(), engine)
     if not found.unique:
         number = "no solution" if found.board is None else "several solutions"
-        raise InputError(
-            f"the board has {number}: only one with a single solution has minimal ones"
-        )
+        raise InputError(f"the board has {number}, expected exactly one")
 
 
 class _Clues:
@@ -140,7 +138,6 @@ class _Clues:
         self._cells = puzzle.cells.copy()
         given = puzzle.given_candidates
         self._masks = np.full(len(self._cells), self._any) if given is None else given.copy()
-        self._masks[self._cells > 0] = self._any
 
     def remove(self, cell: int) -> bool:
         """Remove a clue if the others leave its cell no other digit; returns whether it did."""

@@ -190,16 +190,14 @@ class Grid:
         self, technique: str, why: str, struck: dict[int, int], cells: int, unit: int
     ) -> Step:
         """The step that strikes digits from sets of cells."""
-        by_digit = {d + 1: list(_members(where)) for d, where in struck.items() if where}
-        removed = sorted((cell, digit) for digit, where in by_digit.items() for cell in where)
-        by_cell = {
-            cell: [digit for other, digit in removed if other == cell] for cell, _ in removed
-        }
+        removed = sorted((cell, d + 1) for d, where in struck.items() for cell in _members(where))
+        alike: dict[tuple[int, ...], list[int]] = {}
+        """The cells that lose the same digits."""
+        for cell in dict.fromkeys(cell for cell, _ in removed):
+            digits = tuple(digit for other, digit in removed if other == cell)
+            alike.setdefault(digits, []).append(cell)
         name = self._geometry.cell_name
-        if len(by_cell) < len(by_digit):
-            what = [f"{_listed(digits)} from {name(cell)}" for cell, digits in by_cell.items()]
-        else:
-            what = [f"{d} from {_listed(map(name, where))}" for d, where in by_digit.items()]
+        what = (f"{_listed(lost)} from {_listed(map(name, who))}" for lost, who in alike.items())
         text = f"{why}, which strikes {'; '.join(what)}"
         return Step(technique, text, (), tuple(removed), tuple(_members(cells)), unit)
 

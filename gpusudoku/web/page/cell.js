@@ -7,11 +7,12 @@ import { symbol } from "./geometry.js";
  *
  * Hooks: `gs-cell` with data-cell (and `gs-clue`, `gs-edit`, `gs-shown`, `gs-wrong`, `gs-peer`,
  * `gs-same`, `gs-stuck`, `gs-focused`, `gs-marked`, `gs-placed`), in it `gs-digit` and
- * `gs-candidate` with data-digit (and `gs-out`, `gs-sure`, `gs-unique`, `gs-removed`, `gs-none`
- * where it is not shown, data-pointed).
+ * `gs-candidate` with data-digit (and `gs-plain` by the rules alone, `gs-out` in no solution,
+ * `gs-sure` in all, `gs-unique` in one, `gs-removed` by a step of logic, `gs-none` where it is not
+ * shown; data-pointed).
  */
 export class Cell {
-  #digit;
+  #digit = null;
   #small = null;
   #candidates = [];
   #label = "";
@@ -34,9 +35,6 @@ export class Cell {
     const boxed = shape.boxRows > 1 && shape.boxColumns > 1;
     this.flag("right", boxed && column % shape.boxColumns === 0 && column < shape.n);
     this.flag("below", boxed && row % shape.boxRows === 0 && row < shape.n);
-    this.#digit = document.createElement("span");
-    this.#digit.className = "gs-digit";
-    this.element.append(this.#digit);
   }
 
   /**
@@ -46,8 +44,13 @@ export class Cell {
    * @param {"clue"|"edit"|"shown"} kind
    */
   write(digit, kind) {
+    if (digit && this.#digit === null) {
+      this.#digit = document.createElement("span");
+      this.#digit.className = "gs-digit";
+      this.element.append(this.#digit);
+    }
     const text = digit ? symbol(digit) : "";
-    if (this.#digit.textContent !== text) this.#digit.textContent = text;
+    if (this.#digit && this.#digit.textContent !== text) this.#digit.textContent = text;
     for (const each of ["clue", "edit", "shown"]) this.flag(each, digit > 0 && each === kind);
   }
 
@@ -90,20 +93,23 @@ export class Cell {
   showCandidates(looks) {
     if (this.#small === null) {
       if (looks === null) return;
-      this.#build();
+      this.#small = document.createElement("span");
+      this.#small.className = "gs-candidates";
+      this.#small.setAttribute("aria-hidden", "true");
+      this.element.append(this.#small);
     }
     this.#small.hidden = looks === null;
     if (looks !== null) looks.forEach((look, index) => this.#showCandidate(index, look));
   }
 
   #showCandidate(index, look) {
-    const candidate = this.#candidates[index];
-    const wanted = look === null ? "hidden" : look.classes;
-    if (candidate.classes !== wanted) {
-      candidate.classes = wanted;
-      candidate.element.className = `gs-candidate${look === null ? " gs-none" : wanted}`;
+    if (look === null && this.#candidates[index] === undefined) return;
+    const candidate = (this.#candidates[index] ??= this.#candidateOf(index + 1));
+    const { classes, weight } = look ?? { classes: " gs-none", weight: 0 };
+    if (candidate.classes !== classes) {
+      candidate.classes = classes;
+      candidate.element.className = `gs-candidate${classes}`;
     }
-    const weight = look === null ? 0 : look.weight;
     if (candidate.weight !== weight) {
       candidate.weight = weight;
       candidate.element.style.setProperty("--weight", weight);
@@ -112,22 +118,19 @@ export class Cell {
 
   /** The element of a candidate that is shown, or null. */
   candidate(digit) {
-    const element = this.#small?.hidden === false ? this.#candidates[digit - 1].element : null;
-    return element?.classList.contains("gs-none") ? null : element;
+    if (this.#small?.hidden !== false) return null;
+    const candidate = this.#candidates[digit - 1];
+    return candidate === undefined || candidate.classes === " gs-none" ? null : candidate.element;
   }
 
-  #build() {
-    this.#small = document.createElement("span");
-    this.#small.className = "gs-candidates";
-    this.#small.setAttribute("aria-hidden", "true");
-    for (let digit = 1; digit <= this.shape.n; digit++) {
-      const element = document.createElement("span");
-      element.className = "gs-candidate gs-none";
-      element.dataset.digit = digit;
-      element.textContent = symbol(digit);
-      this.#small.append(element);
-      this.#candidates.push({ element, classes: "hidden", weight: 0 });
-    }
-    this.element.append(this.#small);
+  #candidateOf(digit) {
+    const element = document.createElement("span");
+    const across = Math.ceil(Math.sqrt(this.shape.n));
+    const down = Math.floor((digit - 1) / across);
+    element.style.gridArea = `${down + 1} / ${digit - down * across}`;
+    element.dataset.digit = digit;
+    element.textContent = symbol(digit);
+    this.#small.append(element);
+    return { element, classes: null, weight: 0 };
   }
 }

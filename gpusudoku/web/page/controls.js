@@ -8,6 +8,8 @@ import { historyOf } from "./keys.js";
 import { pictureOf, save } from "./picture.js";
 import { Puzzle, cellsOf } from "./puzzle.js";
 
+const LONGEST = 64;
+
 /**
  * Buttons and menus for a board.
  *
@@ -33,6 +35,7 @@ export class Controls {
     this.root = element.closest(".gs-app") ?? element;
     // A click beside everything leaves the keyboard here, and not with the page around.
     this.root.tabIndex = -1;
+    this.root.dataset.lmSuppressShortcuts = "true"; // JupyterLab takes no keys from here then.
     this.bar = tagged("div", "gs-controls");
     this.exchange = new Exchange(this.bar, { root: this.root, puzzle, grid, ask });
     this.#fill(about.boards ?? []);
@@ -202,11 +205,15 @@ function fillExamples(menu, boards) {
       groups.set(size, document.createElement("optgroup"));
       groups.get(size).label = size;
     }
-    groups.get(size).append(optionOf(name, name));
+    groups.get(size).append(optionOf(name, shortened(`${name}: ${note}`)));
   }
   menu.append(...groups.values());
   menu.hidden = known.size === 0;
   return known;
+}
+
+function shortened(text) {
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
 }
 
 function sizeName({ n, boxRows, boxColumns }) {

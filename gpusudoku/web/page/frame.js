@@ -1,8 +1,8 @@
 // The frame of the grid: rows for the cells, their size, and the line below.
 
-const LARGEST = 72;
+const LARGEST = 96;
 const SMALLEST = 23;
-const SMALLEST_TO_TOUCH = 30;
+const SMALLEST_TO_TOUCH = 27;
 const BORDER = 4;
 const LEGIBLE = 8;
 
@@ -19,6 +19,9 @@ export class Frame {
     this.grid.setAttribute("role", "grid");
     this.message = made("p", "gs-message");
     this.message.setAttribute("role", "status");
+    this.complaint = made("span", "gs-complaint");
+    this.note = made("span", "gs-note");
+    this.message.append(this.complaint, " ", this.note);
     this.outer.append(this.grid);
     element.append(this.outer, this.message);
     this.#resized.observe(this.outer);
@@ -53,15 +56,20 @@ export class Frame {
     this.grid.style.setProperty("--n", n);
     this.grid.style.setProperty("--across", Math.ceil(Math.sqrt(n)));
     this.grid.style.setProperty("--down", Math.ceil(n / Math.ceil(Math.sqrt(n))));
-    this.grid.classList.toggle("gs-wide", n > 16);
+    this.grid.classList.toggle("gs-wide", n > 12);
     this.grid.replaceChildren(...rows);
     this.#fit();
   }
 
-  /** Tell something below the board. */
+  /** Tell below the board what is wrong with it. */
+  complain(text) {
+    write(this.complaint, text);
+  }
+
+  /** Tell something else behind that. */
   say(text, kind) {
-    this.message.dataset.kind = kind;
-    if (this.message.textContent !== text) this.message.textContent = text;
+    this.note.dataset.kind = kind;
+    write(this.note, text);
   }
 
   destroy() {
@@ -83,4 +91,9 @@ function made(tag, name) {
   const element = document.createElement(tag);
   element.className = name;
   return element;
+}
+
+/** A screen reader says what is written again, so that is left as it is. */
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
 }

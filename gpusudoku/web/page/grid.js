@@ -2,9 +2,9 @@
 
 import { Cell } from "./cell.js";
 import { Frame } from "./frame.js";
-import { digitOf, symbol } from "./geometry.js";
+import { digitOf } from "./geometry.js";
 import { erases, isPlain, moveOf, walkOf } from "./keys.js";
-import { complaintOf } from "./messages.js";
+import { complaintOf, rangeOf } from "./messages.js";
 import { Painter } from "./painter.js";
 
 /**
@@ -13,7 +13,7 @@ import { Painter } from "./painter.js";
  * Fires `focus` (detail.cell), `candidate` (detail {cell, digit} or null: what the pointer or the
  * keyboard points to), and `shown` when it shows other things of the same board. Hooks: `gs-frame`,
  * in it `gs-grid` with data-n and data-shape, in it `gs-row` and `gs-cell` (see cell.js); below it
- * `gs-message`, with data-kind "conflict", "error" or "note".
+ * `gs-message` with `gs-complaint` (conflicts) and `gs-note` (data-kind "note" or "error").
  */
 export class Grid extends EventTarget {
   #focused = 0;
@@ -64,7 +64,7 @@ export class Grid extends EventTarget {
   enter(digit) {
     const { puzzle } = this;
     if (digit > puzzle.shape.n) {
-      this.say(`This board has the digits 1 to ${symbol(puzzle.shape.n)}.`);
+      this.say(`This board has the digits ${rangeOf(puzzle.shape.n)}.`);
     } else if (!puzzle.set(this.#focused, digit)) {
       const name = puzzle.shape.name(this.#focused);
       this.say(`${name} is a clue. With “Set clues” you can change it.`);
@@ -98,6 +98,7 @@ export class Grid extends EventTarget {
 
   /** @param {ArrayLike<number>|null} cells Digits to show in empty cells, until the next change. */
   showSolution(cells) {
+    if (cells === this.solution) return;
     this.painter.solution = cells;
     this.#paint();
     this.#show();
@@ -110,6 +111,7 @@ export class Grid extends EventTarget {
    *   looks at, and [cell, digit] that it places and removes.
    */
   mark(step) {
+    if (step === null && !this.painter.isMarked) return;
     this.painter.mark(step);
     this.#paint();
     this.#show();
@@ -152,7 +154,8 @@ export class Grid extends EventTarget {
     this.frame.grid.classList.toggle("gs-stale", this.painter.knows);
     if (reshaped) this.#build();
     else this.#paint();
-    this.frame.say(complaintOf(this.puzzle), "conflict");
+    this.frame.say("", "note");
+    this.frame.complain(complaintOf(this.puzzle));
   }
 
   #build() {
@@ -160,10 +163,10 @@ export class Grid extends EventTarget {
     const held = this.frame.hasFocus;
     this.cells = Array.from({ length: shape.cells }, (_, cell) => new Cell(shape, cell));
     this.#near = [];
+    this.#focused = Math.min(this.#focused, shape.cells - 1);
     this.frame.fill(shape, this.cells);
     this.#paint();
-    this.frame.say(complaintOf(this.puzzle), "conflict");
-    this.#focused = Math.min(this.#focused, shape.cells - 1);
+    this.frame.complain(complaintOf(this.puzzle));
     this.cells[this.#focused].element.tabIndex = 0;
     this.#show();
     this.dispatchEvent(new CustomEvent("focus", { detail: { cell: this.#focused } }));

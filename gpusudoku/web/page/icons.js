@@ -11,8 +11,8 @@ const LINES = {
     "l-2.9 2.9a3 3 0 0 0 4.3 4.3l1-1",
   picture: "M10 3v9M6.5 8.8 10 12.3l3.5-3.5M3.5 13v2.8A1.2 1.2 0 0 0 4.7 17h10.6a1.2 1.2 0 0 0 " +
     "1.2-1.2V13",
-  print: "M6 7V3h8v4M6 14H4.2A1.2 1.2 0 0 1 3 12.8V8.2A1.2 1.2 0 0 1 4.2 7h11.6A1.2 1.2 0 0 1 17 8.2" +
-    "v4.6a1.2 1.2 0 0 1-1.2 1.2H14M6 11.5h8V17H6z",
+  print: "M6 7V3h8v4M6 14H4.2A1.2 1.2 0 0 1 3 12.8V8.2A1.2 1.2 0 0 1 4.2 7h11.6A1.2 1.2 0 0 1 17 " +
+    "8.2v4.6a1.2 1.2 0 0 1-1.2 1.2H14M6 11.5h8V17H6z",
 };
 
 /** @returns {SVGElement} The picture with a name, in the colour of the text around it. */

@@ -4,7 +4,7 @@ import { symbol } from "./geometry.js";
 
 const SCALE = 10000n;
 const MOST_NAMED = 4;
-const PLAIN = { classes: "", weight: 0 };
+const PLAIN = { classes: " gs-plain", weight: 0 };
 const REMOVED = { classes: " gs-removed", weight: 0 };
 
 /**

@@ -21,6 +21,11 @@ export function complaintOf(puzzle) {
   return stuck < 0 ? "" : `No digit fits into ${shape.name(stuck)}.`;
 }
 
+/** @returns {string} "1 to 9", "1 to 9 and A to G" */
+export function rangeOf(n) {
+  return n <= 9 ? `1 to ${n}` : `1 to 9 and A to ${symbol(n)}`;
+}
+
 function moreOf(others) {
   if (others === 0) return "";
   return others === 1 ? " There is one more conflict." : ` There are ${others} more conflicts.`;

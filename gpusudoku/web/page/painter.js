@@ -48,6 +48,11 @@ export class Painter {
     this.#step = { cells: new Set(step?.cells), placed: new Map(step?.placed), removed };
   }
 
+  /** Whether a step of logic is highlighted. */
+  get isMarked() {
+    return Object.values(this.#step).some(({ size }) => size > 0);
+  }
+
   /** @param {import("./cell.js").Cell[]} cells */
   paint(cells) {
     const { puzzle } = this;

@@ -1,6 +1,6 @@
 // Work in pieces, so that no task of the page takes long.
 
-const BUDGET = 8;
+const BUDGET = 6;
 
 /** Does something for every cell, some milliseconds at a time; newer work replaces older. */
 export class Pieces {

@@ -1,0 +1,234 @@
+"""Boards explained step by step: where that ends, how it is told, and what stops it."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpusudoku
+from gpusudoku import Board, Cancelled, CancelToken, Geometry, InputError, collection, explain
+from gpusudoku.explaining import Explained
+from gpusudoku.search.techniques import TECHNIQUES
+from tests import naive
+from tests.boards import PUZZLE, full_grid, puzzle, spoilt
+from tests.techniques import Candidates, Contradiction, candidates, given_clues, reference
+from tests.test_cancelling import Countdown
+
+SHAPES = {
+    "1x1": (0, 1),
+    "2x2": (2, 4, 6),
+    "1x4": (3, 6),
+    "1x5": (5, 9),
+    "2x3": (7, 10, 14),
+    "3x2": (8, 12),
+    "3x3": (22, 25, 28),
+    "2x5": (48,),
+    "4x4": (130,),
+}
+"""Numbers of clues of the boards of each shape: some are solved, and on some little is found."""
+SETS = [
+    ",".join(("naked-single", *some))
+    for size in range(len(TECHNIQUES))
+    for some in combinations([*TECHNIQUES][1:], size)
+    if "hidden-pair" not in some or "hidden-single" in some  # else the order of finds matters
+]
+ALL = ",".join(TECHNIQUES)
+
+
+def boards(shape: str) -> list[Board]:
+    """Some with solutions and some mostly without, half of them with given candidates."""
+    seeds = range(1 + 20 // Geometry.parse(shape).n)
+    found = [puzzle(shape, clues, seed) for clues in SHAPES[shape] for seed in seeds[:6]]
+    found += [spoilt(board, seed) for seed, board in enumerate(found) if board.clues]
+    return [*found, *(thinned(board, seed) for seed, board in enumerate(found))]
+
+
+def thinned(board: Board, seed: int) -> Board:
+    """The board with most candidates of its empty cells given, at random."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.random((board.geometry.cells, board.n)) < 0.9
+    masks = (drawn << np.arange(board.n)).sum(axis=1).astype(np.uint64)
+    digits = np.uint64(1) << (np.maximum(board.cells, 1) - 1).astype(np.uint64)
+    return Board(board.cells, board.geometry, candidates=np.where(board.cells > 0, digits, masks))
+
+
+def first_candidates(board: Board) -> Candidates:
+    """The candidates of every cell, those that are given taken into account."""
+    given = board.given_candidates
+    cells = given_clues(board)
+    if given is not None:
+        for cell, mask in enumerate(given.tolist()):
+            cells[cell] &= {d for d in range(1, board.n + 1) if mask >> d - 1 & 1}
+    return cells
+
+
+def expected(board: Board, techniques: str) -> Candidates | None:
+    """What the techniques written with sets leave; None after a contradiction."""
+    try:
+        return reference(first_candidates(board), board.geometry, techniques)
+    except Contradiction:
+        return None
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_they_end_where_the_reference_does(shape: str) -> None:
+    draw = random.Random(shape)
+    for board in boards(shape):
+        for techniques in (ALL, draw.choice(SETS)):
+            explained, left = explain(board, techniques), expected(board, techniques)
+            assert explained.contradictory == (left is None)
+            if left is not None:
+                assert candidates(explained) == left
+                solved = [c.pop() if len(c) == 1 else 0 for c in left]
+                assert explained.board.cells.tolist() == solved
+                assert explained.solved == (0 not in solved)
+
+
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.parametrize(
+    "name", [entry.name for entry in collection.entries() if entry.box.n <= 16] + ["25x25-few"]
+)
+def test_they_end_where_simplify_does(name: str) -> None:
+    board = collection.load(name)
+    for techniques in ("all", "singles", "none"):
+        explained = explain(board, techniques)
+        simplified = gpusudoku.simplify(board, techniques)
+        assert explained.contradictory == simplified.contradictory
+        if not simplified.contradictory:
+            assert explained.candidates.tolist() == simplified.candidates.tolist()
+            assert explained.board == simplified.board
+
+
+def test_it_solves_puzzles_that_need_no_guess() -> None:
+    explained = explain(PUZZLE)
+    assert explained.solved
+    assert [tuple(explained.board.cells.tolist())] == [*naive.solutions(explained.puzzle)]
+    assert explained.ending == "the board is solved"
+    assert len(explained.steps) == explained.puzzle.empty_cells + sum(
+        not step.placed for step in explained.steps
+    )
+    assert str(explained).splitlines() == [step.text for step in explained.steps]
+    assert explain(PUZZLE).steps == explained.steps
+
+
+def row_of(masks: dict[int, int], rest: int) -> Board:
+    """The 9x9 board whose first row has some candidates in some columns, and others in the rest."""
+    row = [masks.get(column, rest) for column in range(9)]
+    return Board([0] * 81, Geometry(3, 3), candidates=[*row, *[511] * 72])
+
+
+@pytest.mark.parametrize(
+    ("text", "techniques", "ending"),
+    [
+        ("1234341221434321", "all", "the board is solved"),
+        ("123434122143432.", "all", "the board is solved"),
+        ("123434122143432.", "none", "nothing more is found, with 1 empty cell left"),
+        ("................", "all", "nothing more is found, with 16 empty cells left"),
+        ("1..1............", "none", "a contradiction: r1c1 and r1c4 both hold 1"),
+        ("12..3..4........", "naked-single", "a contradiction: r2c2 has no candidate left"),
+        ("12....3.........", "naked-single", "a contradiction: r1c4 has no candidate left"),
+        ("..1..2..1.......", "hidden-single", "a contradiction: 1 has no place left in box 1"),
+        ("..1..2..1.......", "naked-single", "nothing more is found, with 13 empty cells left"),
+    ],
+)
+def test_endings(text: str, techniques: str, ending: str) -> None:
+    explained = explain(text, techniques)
+    assert explained.ending == ending
+    assert explained.contradictory == ending.startswith("a contradiction")
+    assert explained.solved == (ending == "the board is solved")
+    steps = len(explained.steps)
+    assert repr(explained) == f"<Explained: {steps} step{'s' * (steps != 1)}, then {ending}>"
+    assert f"<div>{steps} step" in explained._repr_html_()
+
+
+def test_a_contradiction_comes_with_the_board_that_shows_it() -> None:
+    explained = explain("12....3.........", "naked-single")
+    assert str(explained) == "naked single: r1c3 can only be 4"
+    assert str(explained.puzzle) == "12....3........."
+    assert str(explained.board) == "124...3........."
+    assert explained.candidates.tolist()[:4] == [1, 2, 8, 0]
+    conflict = explain("1..1............")
+    assert conflict.board == conflict.puzzle
+    assert conflict.candidates.tolist()[:4] == [1, 0b1110, 0b1110, 1]
+
+
+def test_as_dict() -> None:
+    board = row_of({0: 3, 1: 3}, rest=511)
+    explained = explain(board, "naked-pair")
+    [step] = explained.steps
+    assert explained.as_dict() == {
+        "board": str(board),
+        "box": "3x3",
+        "contradictory": False,
+        "solved": False,
+        "ending": "nothing more is found, with 81 empty cells left",
+        "result": "." * 81,
+        "steps": [
+            {
+                "technique": "naked-pair",
+                "text": str(step),
+                "placed": [],
+                "removed": [list(each) for each in step.removed],
+                "cells": [0, 1],
+                "unit": 18,
+            }
+        ],
+    }
+    for each in (explained, explain(PUZZLE), explain("11..............")):
+        assert json.loads(json.dumps(each.as_dict())) == each.as_dict()
+
+
+def test_the_largest_boards() -> None:
+    geometry = Geometry(8, 8)
+    cells = full_grid(geometry, 1).ravel()
+    cell = int(np.flatnonzero(cells == 64)[3])
+    board = Board([0 if each == cell else digit for each, digit in enumerate(cells)], geometry)
+    explained = explain(board)
+    assert explained.board.cells.tolist() == cells.tolist()
+    assert explained.steps[0].placed == ((cell, 64),)
+    assert explained.candidates[cell] == 1 << 63
+
+
+def test_given_boxes_and_names() -> None:
+    assert explain("." * 16, box="1x4").puzzle.geometry == Geometry(1, 4)
+    some = explain(PUZZLE, ["hidden-single", "locked-candidates"]).steps
+    assert some == explain(PUZZLE, "locked").steps
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (([1, 2],), "2 cells do not make a square board"),
+        ((PUZZLE, "xy-wing"), "unknown technique 'xy-wing': expected naked-single"),
+        ((PUZZLE, 5), "techniques 5: expected names"),
+    ],
+)
+def test_errors(given: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        explain(*given)
+    assert message in str(caught.value)
+
+
+def test_a_token_stops_it_between_steps() -> None:
+    for asks in (0, 1, 20):
+        with pytest.raises(Cancelled):
+            explain(PUZZLE, cancel=Countdown(asks))
+        with pytest.raises(Cancelled), Countdown(asks):
+            explain(PUZZLE)
+    assert explain(PUZZLE, cancel=CancelToken()).solved
+
+
+def test_copies_stay_as_they_are() -> None:
+    explained = explain(PUZZLE)
+    again: Explained = pickle.loads(pickle.dumps(explained))
+    assert not again.candidates.flags.writeable
+    assert not explained.candidates.flags.writeable
+    assert again.as_dict() == explained.as_dict()
+    with pytest.raises(AttributeError):
+        explained.steps[0].text = ""  # type: ignore[misc]
