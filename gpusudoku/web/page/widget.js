@@ -19,6 +19,7 @@ function render({ model, el }) {
   // JupyterLab looks for it before it takes a key for a shortcut.
   root.dataset.lmSuppressShortcuts = "true";
   for (const type of KEYS) root.addEventListener(type, keepKey);
+  root.addEventListener("focusin", bringSelection);
   el.append(root);
   const themed = followTheme(root, el);
   const kernel = new Kernel(model);
@@ -166,6 +167,12 @@ function puzzleOf(model) {
 function keepKey(event) {
   const isCommand = event.ctrlKey || event.metaKey || event.altKey;
   if (event.defaultPrevented || !isCommand) event.stopPropagation();
+}
+
+/** Let what is pasted come here: a browser gives it to whoever has the caret, such as a cell. */
+function bringSelection({ target }) {
+  const hasOwn = target.matches("input, textarea");
+  if (!hasOwn && !target.contains(getSelection().anchorNode)) getSelection().collapse(target, 0);
 }
 
 /** Be dark where the notebook is, whatever the browser prefers: its text is light there. */
