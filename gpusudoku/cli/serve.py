@@ -11,7 +11,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.completing import complete_boards, complete_boxes
 from gpusudoku.cli.messages import complain, note, quietly
-from gpusudoku.cli.options import Reading, box_of, devices, option, own_option
+from gpusudoku.cli.options import Reading, box_of, devices, method, option, own_option
 from gpusudoku.cli.output import show
 from gpusudoku.cli.report import start_engine
 from gpusudoku.cli.source import Source
@@ -26,7 +26,9 @@ own = own_option("serve")
 
 _NAME = re.compile(r"[\w.-]+|\[?[0-9A-Fa-f:.]+\]?")
 _ORIGIN = re.compile(r"https?://[^/\s?#@]+")
-STOP_SECONDS = 8.0
+_SYMBOLS = "0123456789ABCDEFGHIJKLMNOP"
+_OPTIONS = ("device", "jobs", "gpus", "method")
+STOP_SECONDS = 12.0
 """So long the server may take to end."""
 
 
@@ -90,6 +92,7 @@ def _origins(ctx: click.Context, param: click.Parameter, value: tuple[str, ...])
     help="The shape of a box of BOARD, if it is not the usual one.",
 )
 @devices
+@method
 @option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but what is wrong.")
 def serve(
     board: str | None,
@@ -144,11 +147,11 @@ def _start(host: str, port: int | None, settings: dict[str, Any]) -> tuple[Serve
         )
     listening = listen(host, port)
     address = address_of(host, listening, names)
-    options = Options(**{name: settings[name] for name in ("device", "jobs", "gpus")})
-    answers = Answers(start_engine(options), options)
-    warm_up(answers)
+    options = Options(**{name: settings[name] for name in _OPTIONS})
+    engine = start_engine(options)
+    warm_up(Answers(engine))
     server = Server(
-        answers,
+        Answers(engine, options),
         listening,
         most=settings["most"],
         seconds=settings["seconds"],
@@ -180,5 +183,7 @@ def _only_board(name: str, reading: Reading) -> Board:
 
 
 def _link(board: Board) -> str:
-    """What follows the address of the page, so that it shows a board."""
-    return f"#{board.geometry}:{board}"
+    """What follows the address of the page, so that it shows a board: ``puzzle.js`` reads it."""
+    if board.n >= len(_SYMBOLS):
+        raise InputError(f"the page shows boards of up to {len(_SYMBOLS) - 1} digits")
+    return f"#{board.geometry}/setting/{''.join(_SYMBOLS[digit] for digit in board.cells)}"

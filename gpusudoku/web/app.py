@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib.resources import files
 from typing import NamedTuple
@@ -28,6 +29,10 @@ from gpusudoku.web.replies import JSON, as_json, reply, reply_failure
 
 Complain = Callable[[str], None]
 """Says on a terminal what went wrong here."""
+
+READERS = 2
+"""Threads that read questions: a large one that is none takes a second."""
+_readers = ThreadPoolExecutor(READERS, "gpusudoku-reader")
 
 _TYPES = {
     "css": "text/css; charset=utf-8",
@@ -83,7 +88,8 @@ class Asking:
         ticket = self._desk.ticket()
         try:
             body = await read_body(scope, receive)
-            question = await asyncio.to_thread(read_question, self._kind, body)
+            loop = asyncio.get_running_loop()
+            question = await loop.run_in_executor(_readers, read_question, self._kind, body)
             case = self._desk.ask(partial(self._work, question), question.page, ticket)
         except Gone:
             return
@@ -96,8 +102,6 @@ class Asking:
                 await stream(case, send, self._failure_of)
             else:
                 await self._answer(case, send)
-        except Gone:
-            pass
         finally:
             watch.cancel()
             self._desk.drop(case)

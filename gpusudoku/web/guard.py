@@ -23,8 +23,6 @@ MOST_READ = 8 << 20
 """Of a body that is too large so much is read, so that its sender gets to know."""
 READ_SECONDS = 10.0
 """A body has to be there after this time."""
-SEND_SECONDS = 30.0
-"""Who takes nothing for so long is taken for gone."""
 MOST_REQUESTS = 512
 """Requests at a time, with those whose body is still being read."""
 
@@ -57,7 +55,7 @@ def in_address(host: str) -> str:
 
 
 class Gone(Exception):  # noqa: N818 - it is nobody's error
-    """Nobody is there any more to take an answer."""
+    """Nobody is there any more to be answered."""
 
 
 class Guard:
@@ -85,7 +83,7 @@ class Guard:
         headers = Headers(scope=scope)
         origin = headers.get("origin")
         origin = origin if origin in self._origins else None
-        send = _bounded(_saying(send, origin))
+        send = _saying(send, origin)
         self._requests += 1
         try:
             self._check(scope, headers)
@@ -96,8 +94,6 @@ class Guard:
                 await self._app(scope, receive, send)
         except Failure as failure:
             await reply_failure(send, failure)
-        except Gone:
-            pass
         finally:
             self._requests -= 1
 
@@ -146,19 +142,6 @@ def _saying(send: Send, origin: str | None) -> Send:
         await send(message)
 
     return saying
-
-
-def _bounded(send: Send) -> Send:
-    """Send, but not for ever to one who takes nothing."""
-
-    async def bounded(message: Message) -> None:
-        try:
-            async with asyncio.timeout(SEND_SECONDS):
-                await send(message)
-        except (TimeoutError, OSError):
-            raise Gone from None
-
-    return bounded
 
 
 async def read_body(scope: Message, receive: Receive) -> bytes:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from math import isfinite
+from math import inf
 from typing import Any
 
 from gpusudoku.board.board import Board
@@ -16,6 +17,8 @@ from gpusudoku.options import is_integer
 
 MOST_SOLUTIONS = 1000
 """Solutions of one answer; a file for more of them is what the command line makes."""
+MOST_SECONDS = 1e9
+"""More than this is as good as no limit, and more than a timer takes."""
 LONGEST_PAGE = 64
 """Characters of a page's name."""
 LONGEST_NUMBER = 4000
@@ -46,10 +49,42 @@ def read_question(kind: str, text: bytes | str) -> Question:
         If it is no JSON object, or a field is missing, unknown or wrong; the message names it.
     """
     try:
-        given = json.loads(text)
-    except (ValueError, RecursionError):
-        raise InputError("expected a JSON object") from None
+        if isinstance(text, bytes):
+            text = text.decode()
+        given = json.loads(
+            text, object_pairs_hook=_object, parse_int=_short, parse_constant=_no_constant
+        )
+    except InputError:
+        raise
+    except UnicodeDecodeError as error:
+        raise InputError(f"byte {error.start} is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"no JSON: {error.msg}, {where}") from None
+    except RecursionError:
+        raise InputError("no JSON that can be read: lists in lists in lists") from None
     return question_of(kind, given)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON: of two fields with one name it would be unclear which holds."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise InputError(f"{shown(twice)} stands there more than once")
+    return found
+
+
+def _short(digits: str) -> int:
+    """An integer: Python reads long ones slowly, or not at all."""
+    if len(digits) > LONGEST_NUMBER:
+        raise InputError(f"an integer of {len(digits)} digits: {LONGEST_NUMBER} at most are read")
+    return int(digits)
+
+
+def _no_constant(name: str) -> float:
+    """Complain about what Python takes for a number."""
+    raise InputError(f"no JSON: {name} is no number")
 
 
 def question_of(kind: str, given: object) -> Question:
@@ -81,9 +116,9 @@ def _seconds(given: dict[str, Any]) -> float | None:
     if seconds is None:
         return None
     is_number = is_integer(seconds) or isinstance(seconds, float)
-    if not is_number or not isfinite(seconds) or seconds <= 0:
+    if not is_number or not 0 < seconds < inf:
         raise InputError(f"seconds: expected a number above 0, found {_found(seconds)}")
-    return float(seconds)
+    return float(min(seconds, MOST_SECONDS))
 
 
 def _page(given: dict[str, Any]) -> str | None:
@@ -114,7 +149,13 @@ def _numbers(name: str, value: object) -> list[int]:
         raise InputError(f"{name}: expected a list of numbers as text, found {_found(value)}")
     if len(value) > MOST_SOLUTIONS:
         raise InputError(f"{name}: expected {MOST_SOLUTIONS} numbers at most, found {len(value)}")
-    return [_integer(f"{name}[{index}]", each) for index, each in enumerate(value)]
+    numbers = [_integer(f"{name}[{index}]", each) for index, each in enumerate(value)]
+    for index, number in enumerate(numbers):
+        if number < 0:
+            raise InputError(
+                f"{name}[{index}]: numbers of solutions are from 0, found {_found(number)}"
+            )
+    return numbers
 
 
 def _integer(name: str, value: object) -> int:

@@ -32,9 +32,11 @@ USUAL_PORT = 6561
 """81 * 81."""
 HEADER_SECONDS = 10.0
 """The head of a request has to be there after this time, from its first byte or the connection."""
+SEND_SECONDS = 30.0
+"""Who takes nothing of an answer for so long is taken for gone."""
 IDLE_SECONDS = 60
 """A connection that nobody uses is closed after this time."""
-GOODBYE_SECONDS = 2
+GOODBYE_SECONDS = 5
 """So long those who read slowly are waited for when the server stops."""
 _BACKLOG = 128
 
@@ -93,7 +95,8 @@ def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
 
 def _listen(host: str, port: int) -> socket.socket:
     family, address = _resolved(host, port)
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio sends small pieces at once only where the protocol is named; else they wait for 40 ms.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":  # elsewhere it would let two servers have one port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -106,27 +109,36 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 class _Protocol(H11Protocol):
-    """HTTP for clients that may be slow: uvicorn waits for the head of a request for ever."""
+    """HTTP for clients that may be slow: uvicorn waits for them for ever."""
 
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._watch()
+        self._watch(HEADER_SECONDS)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._unwatch()
         elif self._timer is None:
-            self._watch()
+            self._watch(HEADER_SECONDS)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch(SEND_SECONDS)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._unwatch()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._unwatch()
         super().connection_lost(exc)
 
-    def _watch(self) -> None:
-        self._timer = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
+    def _watch(self, seconds: float) -> None:
+        self._unwatch()
+        self._timer = self.loop.call_later(seconds, self.transport.abort)
 
     def _unwatch(self) -> None:
         if self._timer is not None:

@@ -36,7 +36,7 @@ export async function ask(kind, question, { progress = () => {}, signal } = {}) 
   try {
     for (;;) {
       const { done, value } = await reached(() => reader.read(), signal);
-      if (done) throw new AskError("the server stopped before it had answered", { kind: "offline" });
+      if (done) throw new AskError("the server ended its answer half-way", { kind: "offline" });
       for (const { name, data } of events.read(value)) {
         const facts = readJson(data);
         if (name === "result" && facts !== undefined) return facts;

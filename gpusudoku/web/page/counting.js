@@ -3,7 +3,6 @@
 import { Lane } from "./lane.js";
 
 const AT_ONCE = 5;
-const SHARES_AFTER = 1000;
 
 /**
  * What is known of one board.
@@ -17,6 +16,7 @@ const SHARES_AFTER = 1000;
  * @property {?bigint} atLeast
  * @property {?number} done The part of the work that is done, 0 to 1.
  * @property {number} elapsed Seconds since the question.
+ * @property {?number} estimate Seconds that the count should take.
  * @property {boolean} waiting Whether the engine is busy with others.
  * @property {?Error} error Why there is no count.
  * @property {Shares} shares
@@ -72,7 +72,7 @@ export class Counting extends EventTarget {
   }
 
   /**
-   * Ask for the count.
+   * Ask for the count, and for the shares if it may take some seconds only.
    *
    * @param {?number} seconds How long it may take, null for as long as it takes.
    */
@@ -83,8 +83,11 @@ export class Counting extends EventTarget {
     const { answer, error, milliseconds } = await this.#asked("count", limit, (facts) => {
       const { known } = this;
       known.atLeast = "at_least" in facts ? BigInt(facts.at_least) : known.atLeast;
-      known.done = facts.done ?? known.done;
       known.elapsed = facts.elapsed ?? facts.seconds ?? known.elapsed;
+      known.estimate = facts.estimate ?? known.estimate;
+      // A search of years has done a larger part of its nodes at first than of its time.
+      const most = known.estimate === null ? 1 : Math.max(known.elapsed / known.estimate, 0);
+      known.done = "done" in facts ? Math.min(facts.done, most) : known.done;
       known.waiting = facts.waiting ?? false;
       this.#tell();
     });
@@ -97,7 +100,7 @@ export class Counting extends EventTarget {
       const count = BigInt(answer.count);
       this.known = { ...unknown("done"), count, method, milliseconds };
       if (count > 0n) this.known.shares.state = "offered";
-      if (count > 0n && milliseconds < SHARES_AFTER) {
+      if (count > 0n && seconds !== null) {
         this.share(AT_ONCE);
         return;
       }
@@ -176,6 +179,7 @@ function unknown(state) {
     atLeast: null,
     done: null,
     elapsed: 0,
+    estimate: null,
     waiting: false,
     error: null,
     shares: { state: "none", cells: null, milliseconds: 0, error: null },

@@ -2,7 +2,7 @@
 
 import { symbol } from "./geometry.js";
 import { make, makeButton, makeCard, moveByArrows, scrollWithin, sentence } from "./making.js";
-import { duration, fractionOf, group, groupShort, inWords, percent } from "./numbers.js";
+import { duration, fractionOf, group, inWords, percent } from "./numbers.js";
 
 /** Shows the shares of the cell that has the focus, or that the pointer is in. */
 export class Leaves {
@@ -14,7 +14,7 @@ export class Leaves {
   #unique = [];
   #uniqueAt = -1;
   #rows = [];
-  #title = make("h2", {});
+  #title;
   #list = make("ul", { class: "gs-leaves-list", "data-part": "leaves-list" });
   #message = make("p", { class: "gs-quiet", "data-part": "leaves-message" });
   #offer;
@@ -30,8 +30,8 @@ export class Leaves {
     this.#uniqueLine = make("div", { class: "gs-unique-line" }, this.#uniqueText, next);
     const body = make("div", { class: "gs-leaves-body gs-old" }, this.#list, this.#message,
       this.#offer);
-    this.element = makeCard("leaves", "What each digit would leave", body, this.#uniqueLine);
-    this.element.firstChild.replaceWith(this.#title);
+    this.element = makeCard("leaves", "What each digit leaves", body, this.#uniqueLine);
+    this.#title = this.element.querySelector("h2");
     moveByArrows(this.#list);
     this.#list.addEventListener("click", (event) => this.#place(event));
     this.reshape();
@@ -86,7 +86,7 @@ export class Leaves {
     const cell = this.#cell;
     const name = this.#puzzle.shape.name(cell);
     const digit = this.#puzzle.cells[cell];
-    this.#title.textContent = `What each digit would leave in ${name}`;
+    this.#title.textContent = `What each digit leaves in ${name}`;
     this.#list.setAttribute("aria-label", this.#title.textContent);
     const known = this.#shares !== null && digit === 0;
     this.#list.hidden = !known;
@@ -115,7 +115,7 @@ export class Leaves {
       button.classList.toggle("gs-leaf-none", share === 0n);
       button.classList.toggle("gs-pointed", isPointed);
       const makesUnique = share === 1n && count > 1n;
-      number.textContent = share === 0n ? "none" : groupShort(share, 24);
+      number.textContent = share === 0n ? "none" : sizeOf(share);
       part.textContent = makesUnique ? "makes it unique" : percent(share, count);
       button.classList.toggle("gs-makes-unique", makesUnique);
       const leaves = share === 0n ? "no solution" : inWords(share) || group(share);
@@ -139,7 +139,7 @@ export class Leaves {
         : `The shares should take about ${duration(price)}.`;
       offer = "Work them out anyway";
     } else if (shares.state === "offered" || shares.state === "cancelled") {
-      text = "The shares take longer than the count.";
+      text = "The shares may take longer than the count.";
       offer = "Work them out";
     }
     this.#message.textContent = text;
@@ -171,4 +171,9 @@ export class Leaves {
     // The list goes with the empty cell, and with it whatever had the focus.
     this.#grid.focusCell(cell);
   }
+}
+
+/** All digits where they fit into a row. */
+function sizeOf(number) {
+  return String(number).length <= 22 ? group(number) : inWords(number);
 }

@@ -73,9 +73,10 @@ export class Logic {
   #listSteps() {
     const { steps } = this.#answer;
     this.#rows = steps.map(({ technique, text }, index) => {
-      const name = make("span", { class: "gs-technique" }, technique.replaceAll("-", " "));
-      const button = make("button", { type: "button", class: "gs-step" }, name,
-        make("span", {}, text));
+      const name = technique.replaceAll("-", " ");
+      const words = text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text;
+      const button = make("button", { type: "button", class: "gs-step" },
+        make("span", { class: "gs-technique" }, name), words);
       button.tabIndex = index === 0 ? 0 : -1;
       return button;
     });

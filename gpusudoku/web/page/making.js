@@ -58,7 +58,9 @@ export function moveByArrows(list) {
     buttons[Math.min(Math.max(at + step, 0), buttons.length - 1)].focus();
   });
   list.addEventListener("focusin", ({ target }) => {
-    for (const button of list.querySelectorAll("button")) button.tabIndex = button === target ? 0 : -1;
+    for (const button of list.querySelectorAll("button")) {
+      button.tabIndex = button === target ? 0 : -1;
+    }
   });
 }
 

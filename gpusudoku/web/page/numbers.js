@@ -108,10 +108,11 @@ export function duration(seconds) {
   if (seconds < 100) return `${Math.round(seconds)}${SPACE}s`;
   const units = [["minute", 60], ["hour", 3600], ["day", 86400], ["year", 31557600]];
   const [unit, length] = units.findLast(([, length]) => seconds >= 1.5 * length);
-  const number = Math.round(seconds / length);
-  if (!Number.isFinite(number)) return "longer than anybody can wait";
-  const words = inWords(BigInt(number)) || group(BigInt(number));
-  return `${words}${SPACE}${unit}${number === 1 ? "" : "s"}`;
+  if (!Number.isFinite(seconds)) return "longer than anybody can wait";
+  const number = seconds / length;
+  const whole = BigInt(Math.round(number < 100 ? number : Number(number.toPrecision(2))));
+  const words = inWords(whole) || group(whole);
+  return `${words}${SPACE}${unit}s`;
 }
 
 /** The leading digits of a number, rounded, and the power of ten of the first of them. */

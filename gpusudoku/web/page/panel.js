@@ -1,11 +1,12 @@
 // What is known of the board's solutions, and what can be done with them.
 //
-// For tests and styles: the root is `[data-part=panel]`. It has `aria-busy=true` while something is
-// asked, and `data-settled=true` once count and shares are those of the board on the screen.
-// Parts: `result` with `badge` (`data-kind` none, unique, several, unknown), `count` (`data-count`,
-// all digits), `words`, `method`, `note`; `leaves` with `leaves-list` (buttons with `data-digit`),
-// `leaves-message`, `unique-placements`; `solutions` with `seed`, `number`, `of`, `slider`; `logic`;
-// `reducing`; each of the last three has a `status`; `spoken` is what screen readers are told.
+// For tests and styles: the root is `[data-part=panel]`. It has `aria-busy=true` while something
+// is asked, and `data-settled=true` once the count, and the shares if they are asked for without a
+// click, are those of the board on the screen. Parts: `result` with `badge` (`data-kind` none,
+// unique, several, unknown), `count` (`data-count`: all digits), `words`, `method`, `note`;
+// `leaves` with `leaves-list` (buttons with `data-digit`), `leaves-message`, `unique-placements`;
+// `solutions` with `seed`, `number`, `of`, `slider`; `logic`; `reducing`; each of the last three
+// has a `status`. Beside the root `spoken` is what screen readers are told.
 // Actions: in `result` copy-count, cancel, count-anyway, retry; in `leaves` shares, next-unique; in
 // `solutions` random, first, previous, next, last, use, hide, cancel; in `logic` explain,
 // previous-step, next-step, apply, close-steps, cancel; in `reducing` minimise, cancel.
@@ -14,6 +15,7 @@ import { Counting } from "./counting.js";
 import { Leaves } from "./leaves.js";
 import { Logic } from "./logic.js";
 import { make } from "./making.js";
+import { complaintOf } from "./messages.js";
 import { Reducing } from "./reducing.js";
 import { Result } from "./result.js";
 import { Solutions } from "./solutions.js";
@@ -95,9 +97,8 @@ export class Panel {
       this.#shown = null;
       this.#leaves.reshape();
     }
-    const [conflict] = this.#puzzle.conflicts();
-    const words = conflict === undefined ? "" : `${shape.name(conflict[0])}: ${conflict[1]}`;
-    this.#counting.update({ board: this.#puzzle.text(), box: String(shape) }, words);
+    const question = { board: this.#puzzle.text(), box: String(shape) };
+    this.#counting.update(question, complaintOf(this.#puzzle));
   }
 
   #update() {

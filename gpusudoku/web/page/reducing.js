@@ -16,7 +16,7 @@ export class Reducing {
     this.#puzzle = puzzle;
     this.#lane = new Lane(ask, `${page}-minimise`);
     this.element = makeCard("reducing", "Minimal puzzle",
-      make("div", { class: "gs-buttons" }, this.#button), this.#status.element);
+      make("div", { class: "gs-buttons gs-with-status" }, this.#button, this.#status.element));
     this.reset();
   }
 

@@ -16,7 +16,8 @@ export class Result {
   #count = null;
   #badge = make("span", { class: "gs-badge", "data-part": "badge" }, "\u2026");
   #number = make("div", { class: "gs-count", "data-part": "count" });
-  #words = make("div", { class: "gs-words", "data-part": "words" });
+  #words = make("span", { "data-part": "words" });
+  #noun = make("span");
   #method = make("p", { class: "gs-quiet", "data-part": "method" });
   #note = make("p", { class: "gs-note", "data-part": "note", hidden: "" });
   #bar = make("progress", { class: "gs-bar", max: "1", "aria-label": "Progress", hidden: "" });
@@ -40,7 +41,8 @@ export class Result {
     this.element = make("section",
       { class: "gs-card gs-result", "data-part": "result", "aria-label": "Number of solutions" },
       make("div", { class: "gs-result-head" }, this.#badge, this.#copy),
-      make("div", { class: "gs-old" }, this.#number, this.#words), foot);
+      make("div", { class: "gs-old" }, this.#number,
+        make("div", { class: "gs-words" }, this.#words, " ", this.#noun)), foot);
   }
 
   /**
@@ -84,11 +86,15 @@ export class Result {
     const digits = String(count).length;
     const kind = count === 0n ? "none" : count === 1n ? "unique" : "several";
     this.#setBadge(kind);
-    const parts = groupShort(count).split(/(?<=[,\u2026])/);
+    // It may break between groups; where digits are left out it breaks there.
+    const text = groupShort(count);
+    const parts = digits <= 40 ? text.split(/(?<=,)/) : [text];
     this.#number.replaceChildren(...parts.flatMap((part) => [part, make("wbr")]));
     this.#number.dataset.count = count;
     this.#number.dataset.size = digits <= 10 ? "large" : digits <= 22 ? "medium" : "small";
-    setText(this.#words, digits > 40 ? `${inWords(count)}, ${digits} digits` : inWords(count));
+    setText(this.#words, inWords(count));
+    const noun = count === 1n ? "solution" : "solutions";
+    setText(this.#noun, digits > 40 ? `${noun}, ${digits} digits` : noun);
     this.#copy.disabled = false;
   }
 
@@ -97,8 +103,9 @@ export class Result {
     this.#setBadge(atLeast !== null && atLeast > 1n ? "several" : "unknown");
     this.#number.textContent = atLeast ? `\u2265 ${groupShort(atLeast)}` : "?";
     delete this.#number.dataset.count;
-    this.#number.dataset.size = "medium";
+    this.#number.dataset.size = atLeast ? "medium" : "large";
     this.#words.textContent = "";
+    setText(this.#noun, atLeast ? "solutions" : "");
     this.#copy.disabled = true;
   }
 
@@ -107,8 +114,9 @@ export class Result {
     this.#badge.textContent = BADGES[kind];
   }
 
-  #noteOf({ state, conflict, atLeast, elapsed, waiting, error, shares }, late) {
-    const time = elapsed >= 1 ? `, ${duration(Math.floor(elapsed))}` : "";
+  #noteOf(known, late) {
+    const { state, conflict, atLeast, waiting, error, shares } = known;
+    const time = timeText(known);
     if (state === "done" && conflict !== "") return sentence(conflict);
     if (state === "working" && late) {
       if (waiting) return `Waiting for other questions${time}`;
@@ -146,6 +154,14 @@ export class Result {
     setText(this.#copy, "Copied");
     setTimeout(() => setText(this.#copy, "Copy"), 1200);
   }
+}
+
+/** How long it takes already, and of how long, if that is much. */
+function timeText({ state, elapsed, estimate }) {
+  if (elapsed < 1) return "";
+  const price = state === "working" && estimate >= 2 ? ` of about ${duration(estimate)}` : "";
+  const whole = Math.floor(elapsed);
+  return `, ${whole < 100 ? `${whole}\u00a0s` : duration(whole)}${price}`;
 }
 
 function methodText({ method, milliseconds, shares, conflict }) {

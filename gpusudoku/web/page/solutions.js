@@ -3,7 +3,7 @@
 import { digitOf } from "./geometry.js";
 import { Lane } from "./lane.js";
 import { make, makeButton, makeCard } from "./making.js";
-import { group, readNumber } from "./numbers.js";
+import { group, groupShort, readNumber } from "./numbers.js";
 import { StatusLine } from "./status.js";
 
 const AROUND = 10n;
@@ -53,7 +53,7 @@ export class Solutions {
       make("div", { class: "gs-steps" }, first, previous, next, last),
       make("label", { class: "gs-field gs-which" }, "Number", this.#field),
       this.#of, this.#slider,
-      make("div", { class: "gs-buttons gs-with-status" }, this.#status.element, use, hide));
+      make("div", { class: "gs-buttons gs-with-status" }, use, hide, this.#status.element));
     this.#seed.addEventListener("keydown", (event) => onEnter(event, () => this.#drawAgain()));
     this.#field.addEventListener("keydown", (event) => onEnter(event, () => this.#goToNumber()));
     this.#field.addEventListener("change", () => this.#goToNumber());
@@ -68,8 +68,7 @@ export class Solutions {
    */
   reset(count) {
     this.#lane.stop();
-    if (this.#cells !== null) this.#grid.showSolution(null);
-    this.#cells = null;
+    this.#hide();
     this.#at = null;
     this.#kept.clear();
     this.#status.say("");
@@ -93,7 +92,7 @@ export class Solutions {
     this.#count = count;
     const last = count === null || count === 0n ? 0n : count - 1n;
     this.#slider.max = last < SLIDER_STEPS ? Number(last) : SLIDER_STEPS;
-    this.#of.textContent = count === null ? "of an unknown number" : `of ${group(count)}`;
+    this.#of.textContent = count === null ? "of an unknown number" : `of ${groupShort(count)}`;
     this.#render();
   }
 
@@ -105,7 +104,7 @@ export class Solutions {
     previous.disabled = !known || this.#at === null || this.#at === 0n;
     next.disabled = !known || (this.#at ?? -1n) >= this.#count - 1n;
     use.disabled = hide.disabled = this.#cells === null;
-    if (document.activeElement !== this.#field) {
+    if (!this.#field.matches(":focus")) {
       this.#field.value = this.#at === null ? "" : group(this.#at + 1n);
     }
     this.#slider.value = this.#at === null ? 0 : this.#place(this.#at);
@@ -129,7 +128,7 @@ export class Solutions {
     const number = readNumber(this.#field.value);
     if (this.#field.value.trim() === "" || number === (this.#at ?? -2n) + 1n) return;
     if (number === null || number < 1n || number > this.#count) {
-      this.#status.say(`Expected a number from 1 to ${group(this.#count)}.`, true);
+      this.#status.say(`Expected a number from 1 to ${groupShort(this.#count)}.`, true);
     } else this.#go(number - 1n);
   }
 
@@ -147,7 +146,8 @@ export class Solutions {
     // Those around it come along, so that the next ones are there at once.
     const from = at > AROUND ? at - AROUND : 0n;
     const to = at + AROUND < this.#count ? at + AROUND : this.#count - 1n;
-    const k = Array.from({ length: Number(to - from) + 1 }, (_, index) => String(from + BigInt(index)));
+    const length = Number(to - from) + 1;
+    const k = Array.from({ length }, (_, index) => String(from + BigInt(index)));
     const answer = await this.#asked("nth", { k }, "Looking for the solution");
     if (answer === null) return;
     this.#kept = new Map(answer.k.map((text, index) => [BigInt(text), answer.solutions[index]]));
@@ -172,11 +172,13 @@ export class Solutions {
   }
 
   async #asked(kind, own, doing) {
-    this.#status.busy(doing);
+    // What is shown has another number than what is looked for: it goes if that takes long.
+    this.#status.busy(doing, () => this.#hide());
     const question = { board: this.#puzzle.text(), box: String(this.#puzzle.shape), ...own };
     try {
       return await this.#lane.ask(kind, question, (facts) => this.#status.progress(facts));
     } catch (error) {
+      this.#hide();
       this.#status.fail(error);
       return null;
     }
@@ -186,6 +188,12 @@ export class Solutions {
     this.#status.say(words);
     this.#cells = Array.from(text, digitOf);
     this.#grid.showSolution(this.#cells);
+    this.#render();
+  }
+
+  #hide() {
+    if (this.#cells !== null) this.#grid.showSolution(null);
+    this.#cells = null;
     this.#render();
   }
 

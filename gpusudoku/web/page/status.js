@@ -7,7 +7,8 @@ const PATIENCE = 500;
 
 /** A line with what is done, what came of it, or why nothing did; its height is reserved. */
 export class StatusLine {
-  #text = make("span", { class: "gs-status-text", role: "status" });
+  #text = make("span",
+    { class: "gs-status-text", role: "status", "data-part": "status" });
   #bar = make("progress", { class: "gs-bar", max: "1", hidden: "" });
   #cancel;
   #timer = 0;
@@ -16,20 +17,21 @@ export class StatusLine {
   constructor(cancel) {
     this.#cancel = makeButton("cancel", "Cancel", cancel);
     this.#cancel.hidden = true;
-    this.element = make("div", { class: "gs-status", "data-part": "status" },
-      this.#text, this.#bar, this.#cancel);
+    this.element = make("div", { class: "gs-status" }, this.#text, this.#bar, this.#cancel);
   }
 
   /**
    * Tell that something is asked, unless the answer comes at once.
    *
    * @param {string} text
+   * @param {() => void} [late] Is called with that.
    */
-  busy(text) {
+  busy(text, late = () => {}) {
     this.say("");
     this.#timer = setTimeout(() => {
       this.#text.textContent = text;
       this.#bar.hidden = this.#cancel.hidden = false;
+      late();
     }, PATIENCE);
   }
 

@@ -1,0 +1,158 @@
+"""A running server for tests: the command, in a process of its own."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="the server needs the extra web")
+pytest.importorskip("uvicorn", reason="the server needs the extra web")
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = """
+from gpusudoku.jobs import interrupts
+interrupts.PATIENCE_SECONDS = 120
+from gpusudoku.__main__ import main
+main()
+"""
+"""It has the time it needs to end by itself, on a machine that is busy."""
+
+
+class Running:
+    """A server that runs until ``stop``; ``address`` ends with a slash."""
+
+    def __init__(self, folder: Path, *options: object) -> None:
+        self._said = folder / "stderr"
+        arguments = ["serve", "--device", "cpu", *options]
+        if "--port" not in arguments:
+            arguments += ["--port", 0]
+        environment = {name: os.environ[name] for name in os.environ if "GPUSUDOKU_S" not in name}
+        with self._said.open("wb") as said:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", PROGRAM, *map(str, arguments)],
+                cwd=ROOT,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                text=True,
+            )
+        assert self.process.stdout is not None
+        self.printed = self.process.stdout.readline().rstrip("\n")
+        """What it prints, with the board if one is given."""
+        assert self.printed, self.said
+        self.address = self.printed.partition("#")[0]
+        host, _, port = self.address.removeprefix("http://").rstrip("/").rpartition(":")
+        self.host, self.port = host.strip("[]"), int(port)
+
+    @property
+    def said(self) -> str:
+        """What it has said on stderr so far."""
+        return self._said.read_text()
+
+    def connect(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection(self.host, self.port, timeout=60)
+
+    def request(
+        self, method: str, path: str, body: Any = None, **headers: str
+    ) -> http.client.HTTPResponse:
+        """Ask by a connection of its own; what is no bytes is sent as JSON."""
+        connection = self.connect()
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        connection.request(method, path, data, {k.replace("_", "-"): v for k, v in headers.items()})
+        return connection.getresponse()
+
+    def ask(self, kind: str, board: str, **fields: Any) -> dict[str, Any]:
+        """The answer to a question, right or wrong."""
+        with self.request("POST", f"/{kind}", {"board": board, **fields}) as response:
+            facts: dict[str, Any] = json.load(response)
+            assert facts.get("status", 200) == response.status
+            return facts
+
+    def events(self, kind: str, board: str, **fields: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The events of the answer to a question; it is cancelled where nobody goes on."""
+        question = {"board": board, **fields}
+        with self.request("POST", f"/{kind}", question, Accept="text/event-stream") as response:
+            assert response.status == 200, response.read()
+            yield from events_of(response)
+
+    def status(self) -> tuple[int, int]:
+        """How many questions are worked at, and how many wait."""
+        with self.request("GET", "/status") as response:
+            facts = json.load(response)
+            return facts["working"], facts["waiting"]
+
+    def until_idle(self) -> None:
+        """Wait until nothing is worked at."""
+        until(lambda: self.status() == (0, 0))
+
+    def stop(self) -> int:
+        """End the server as Ctrl-C does; its exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        try:
+            return self.process.wait(60)
+        finally:
+            self.process.kill()
+            self.process.wait()
+            if self.process.stdout is not None:
+                self.process.stdout.close()
+
+
+def events_of(response: http.client.HTTPResponse) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The events of a stream, as they come."""
+    while name := response.readline():
+        data, empty = response.readline(), response.readline()
+        assert name.startswith(b"event: ")
+        assert data.startswith(b"data: ")
+        assert empty == b"\n"
+        yield name[7:].decode().strip(), json.loads(data[6:])
+
+
+def until(true: Callable[[], bool], seconds: float = 60) -> None:
+    """Wait for a condition."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server with the usual options, for all tests."""
+    running = Running(tmp_path_factory.mktemp("server"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def searching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server that searches only: it never comes to the end of an empty board."""
+    running = Running(tmp_path_factory.mktemp("searching"), "--method", "search", "--most", 2)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., Running]]:
+    """Start a server with options; it does not outlive the test."""
+    started: list[Running] = []
+
+    def start(*options: object) -> Running:
+        folder = tmp_path / f"server{len(started)}"
+        folder.mkdir()
+        started.append(Running(folder, *options))
+        return started[-1]
+
+    yield start
+    for running in started:
+        running.stop()
