@@ -62,8 +62,6 @@ class Connection(BaseComm):
 @pytest.fixture(autouse=True)
 def connected(monkeypatch):
     monkeypatch.setattr(comm, "create_comm", Connection)
-    few = collection.entries()[:3]  # reading all of them takes a moment for every widget
-    monkeypatch.setattr(collection, "entries", lambda: few)
     yield
     until(lambda: not threads())
 
