@@ -30,6 +30,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
+from chromium import missing
 from machine import RESULTS
 from script import command
 from speed import LARGE, SERIES
@@ -44,14 +45,15 @@ ROOT = HERE.parent
 SUITE = [sys.executable, "-m", "gpusudoku", "bench"]
 CUTOFFS = ("@1d", "@1e", "@2d", "@2e", "--method", "search", "--repeats", "2", "-j")
 PROGRAMS = ("GPUSUDOKU_TDOKU", "GPUSUDOKU_RUST_SUDOKU", "GPUSUDOKU_SCHOKU")
-LONG = ("contraction", "shares", "checkpoints", "streams", "fuzz")
-"""Parts that are run only if asked for: 6, 30, 2, 4 and 40 minutes."""
+LONG = ("contraction", "shares", "checkpoints", "streams", "page", "fuzz")
+"""Parts that are run only if asked for: 6, 30, 2, 4, 4 and 40 minutes."""
 LAST = ("figures", "readme")
 """Parts that always run, as they show what others record."""
 NEEDED = {
     "techniques": "its lists of puzzles were not given",
     "one_core": f"no variable names a program: {', '.join(PROGRAMS)}",
     "fuzz": "the package atheris is not there",
+    "page": "no browser is there, or a package that it needs",
 }
 """Why a part is left out that has no commands."""
 
@@ -111,6 +113,7 @@ def commands(
         "shares": [recording("shares")],
         "checkpoints": [recording("checkpoints")],
         "streams": [recording("streams", "--gigabytes", "10")],
+        "page": [] if missing() else [recording("page")],
         "fuzz": [recording("fuzz", "--minutes", "40")] if find_spec("atheris") else [],
         "figures": [script("figures", "--plots", str(folder / "plots"))],
         "readme": [script("readme")],

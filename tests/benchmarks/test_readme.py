@@ -19,6 +19,7 @@ TABLES = {
     " contraction peers one_core",
     "docs/long-runs.md": "checkpoints",
     "docs/hostile-input.md": "streams fuzz",
+    "docs/page.md": "page",
     "docs/more-results.md": "batches reading writing listing by_number shares first_day simulated",
 }
 REPORTS = ("docs/results.md", "docs/more-results.md")

@@ -89,6 +89,7 @@ class TestParts:
 
     def test_long(self, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(report, "find_spec", lambda name: None)
+        monkeypatch.setattr(report, "missing", lambda: "no Chromium")
         CliRunner().invoke(report.main, ["--long"])
         assert names(commands)[-6:] == [
             "contraction", "shares", "checkpoints", "streams", "figures", "readme",

@@ -25,6 +25,7 @@ RECORDING += [
     "fuzz",
     "listing",
     "one_core",
+    "page",
     "reading",
     "shares",
     "simulated",

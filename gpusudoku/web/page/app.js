@@ -4,17 +4,35 @@ import { about, ask } from "./asking.js";
 import { mount } from "./component.js";
 import { Puzzle } from "./puzzle.js";
 
+const ADDRESS_EVERY = 250;
+
 const puzzle = Puzzle.fromLink(location.hash) ?? new Puzzle();
 const link = (shown) => `${location.origin}${location.pathname}${shown.link()}`;
 
+// Browsers refuse to write the address as often as one can type.
+let due = 0;
+let writable = 0;
+const writeAddress = () => {
+  due = 0;
+  writable = performance.now() + ADDRESS_EVERY;
+  history.replaceState(null, "", puzzle.link());
+};
 for (const type of ["change", "mode"]) {
-  puzzle.addEventListener(type, () => history.replaceState(null, "", puzzle.link()));
+  puzzle.addEventListener(type, () => {
+    due ||= setTimeout(writeAddress, writable - performance.now());
+  });
 }
-addEventListener("hashchange", () => {
-  const other = Puzzle.fromLink(location.hash);
+addEventListener("hashchange", ({ newURL }) => {
+  const other = Puzzle.fromLink(new URL(newURL).hash);
   if (other !== null && other.link() !== puzzle.link()) puzzle.load(other);
 });
 
 const element = document.getElementById("app");
-const { grid } = mount(element, { ask, puzzle, about: await about(), link });
+const { grid, destroy } = mount(element, { ask, puzzle, about: await about(), link });
 grid.focusCell(Math.max(puzzle.cells.indexOf(0), 0));
+
+// A browser may keep a page that is left, with its questions: the server would work for nobody.
+addEventListener("pagehide", destroy);
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted) location.reload();
+});

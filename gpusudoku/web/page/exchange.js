@@ -79,14 +79,12 @@ export class Exchange {
     this.form.remove();
   }
 
-  /** The shape of the board on the grid is tried first: some texts fit more than one. */
+  /** Some texts fit more than one shape: then that of the board on the grid is meant. */
   async #answer(text) {
-    try {
-      return await this.ask("read", { board: text, box: String(this.puzzle.shape) });
-    } catch (error) {
-      if (error.kind !== "input") throw error;
-      return this.ask("read", { board: text });
-    }
+    const answer = await this.ask("read", { board: text });
+    const { shape } = this.puzzle;
+    if (answer.cells.length !== shape.cells || answer.box === String(shape)) return answer;
+    return this.ask("read", { board: text, box: String(shape) }).catch(() => answer);
   }
 
   #pasted(event) {

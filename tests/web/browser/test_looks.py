@@ -1,0 +1,183 @@
+"""Everybody can use the page: small screens, dark ones, the keyboard alone, a screen reader."""
+
+from __future__ import annotations
+
+import pytest
+from screen import Screen, link
+
+from gpusudoku import collection
+
+BOARDS = ["2b", "a1", "conflict-row", "box2x3-few", "16x16-few", "25x25-few"]
+LEAST_CONTRAST = 4.5
+"""Of text, as the guidelines for accessible pages ask."""
+
+CONTRASTS = """
+const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+const rgba = (colour) => {
+  context.clearRect(0, 0, 1, 1);
+  context.fillStyle = colour;
+  context.fillRect(0, 0, 1, 1);
+  const [r, g, b, a] = context.getImageData(0, 0, 1, 1).data;
+  return [r, g, b, a / 255];
+};
+const over = ([r, g, b, a], under) =>
+  [r, g, b].map((each, at) => each * a + under[at] * (1 - a));
+const background = (element) => {
+  const layers = [];
+  for (let each = element; each !== null; each = each.parentElement) {
+    layers.unshift(rgba(getComputedStyle(each).backgroundColor));
+  }
+  return layers.reduce((under, layer) => over(layer, under), [255, 255, 255]);
+};
+const opacity = (element) =>
+  element === null ? 1 : Number(getComputedStyle(element).opacity) * opacity(element.parentElement);
+const light = (colour) => {
+  const [r, g, b] = colour.map((each) => each / 255).map((each) =>
+    each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const faint = [];
+for (const element of document.querySelectorAll("body *")) {
+  const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+  const style = getComputedStyle(element);
+  if (!own || !element.checkVisibility({ visibilityProperty: true })) continue;
+  if (element.closest(":disabled, .gs-candidates, .gs-hidden, script, noscript")) continue;
+  const under = background(element);
+  const [r, g, b, a] = rgba(style.color);
+  const text = over([r, g, b, a * opacity(element)], under);
+  const [low, high] = [light(text), light(under)].sort((one, other) => one - other);
+  const contrast = (high + 0.05) / (low + 0.05);
+  if (contrast < arguments[0]) faint.push([element.textContent, element.className, contrast]);
+}
+return faint;
+"""
+"""Texts that stand out less than they should: text, class, contrast. What is off may be faint, and
+small candidates are faint where few solutions have them."""
+
+CONTROLS = """
+const names = "button, select, input, textarea, a[href], summary, [tabindex]";
+return [...document.querySelectorAll(names)].filter((each) =>
+  each.checkVisibility({ visibilityProperty: true }) && !each.disabled && each.id !== "app");
+"""
+"""Elements that are for use."""
+
+NAME_OF_FOCUS = """
+const element = document.activeElement;
+return element === document.body ? null : arguments[0].indexOf(element);
+"""
+
+OUTSIDE = """
+return [...document.querySelectorAll("button, select, input, [role=gridcell]")].filter((each) => {
+  if (!each.checkVisibility({ visibilityProperty: true })) return false;
+  if (each.closest(".gs-frame")) return false;  // it scrolls by itself
+  const box = each.getBoundingClientRect();
+  return box.left < 0 || box.right > innerWidth || box.width === 0;
+}).map((each) => each.outerHTML);
+"""
+
+
+@pytest.mark.parametrize("name", BOARDS)
+@pytest.mark.parametrize("width", [360, 1600])
+def test_nothing_is_wider_than_the_screen(screen: Screen, width: int, name: str) -> None:
+    screen.resize(width, 800, touch=width < 500)
+    screen.open(link(collection.load(name)))
+    screen.draw()
+    assert screen.js("return document.documentElement.scrollWidth") <= width
+    assert screen.js(OUTSIDE) == []
+
+
+def test_a_finger_types(screen: Screen) -> None:
+    """A tap on a cell, and one on the keypad."""
+    screen.resize(360, 740, touch=True)
+    board = collection.load("2b")
+    screen.open(link(board))
+    cell = board.cells.tolist().index(0)
+    for selector in (f".gs-cell[data-cell='{cell}']", ".gs-keypad button[data-digit='7']"):
+        screen.js("document.querySelector(arguments[0]).scrollIntoView()", selector)
+        place = screen.js(
+            "const box = document.querySelector(arguments[0]).getBoundingClientRect();"
+            "return { x: box.x + box.width / 2, y: box.y + box.height / 2 }",
+            selector,
+        )
+        screen.cdp("Input.dispatchTouchEvent", type="touchStart", touchPoints=[place])
+        screen.cdp("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+    screen.until(
+        "return document.querySelector(arguments[0]).textContent === '7'",
+        f".gs-cell[data-cell='{cell}'] .gs-digit",
+    )
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", ["2b", "a1", "conflict-row"])
+def test_texts_stand_out(screen: Screen, dark: bool, name: str) -> None:
+    screen.dark(dark)
+    screen.open(link(collection.load(name)))
+    screen.draw()
+    assert screen.js(CONTRASTS, LEAST_CONTRAST) == []
+    paper = screen.js("return getComputedStyle(document.documentElement).backgroundColor")
+    channels = [int(each) for each in paper.removeprefix("rgb(").removesuffix(")").split(",")]
+    assert (max(channels) < 60) if dark else (min(channels) > 240)
+
+
+class TestKeyboardAlone:
+    def test_tab_reaches_every_control(self, screen: Screen) -> None:
+        """Of lists and grids one element, as the arrow keys move in them."""
+        screen.open(link(collection.load("2b")))
+        screen.draw()
+        controls = screen.js(CONTROLS)
+        stops = {at for at, each in enumerate(controls) if each.get_property("tabIndex") >= 0}
+        assert len(stops) > 15
+        reached: set[int] = set()
+        for _ in range(len(stops) + 10):
+            screen.press("Tab")
+            at = screen.js(NAME_OF_FOCUS, controls)
+            if at is not None:
+                reached.add(at)
+        assert stops - reached == set()
+
+    def test_what_has_the_focus_is_seen(self, screen: Screen) -> None:
+        screen.open(link(collection.load("2b")))
+        for _ in range(12):
+            screen.press("Tab")
+            style = screen.js(
+                "const style = getComputedStyle(document.activeElement);"
+                "return document.activeElement === document.body ? null"
+                " : [style.outlineStyle, parseFloat(style.outlineWidth), style.boxShadow]"
+            )
+            assert style is None or (style[0] != "none" and style[1] >= 1) or style[2] != "none"
+
+    def test_candidates_can_be_walked_through(self, screen: Screen) -> None:
+        screen.open(link(collection.load("2b")))
+        screen.focus(0)
+        screen.press("Shift+ArrowRight")
+        pointed = screen.until("return document.querySelector('[data-pointed]')?.dataset.digit")
+        screen.press("Enter")
+        assert screen.digits()[0] == int(pointed)
+
+
+class TestScreenReader:
+    def test_every_control_has_a_name(self, screen: Screen) -> None:
+        screen.open(link(collection.load("2b")))
+        names = {each.accessible_name or each.get_attribute("outerHTML")[:80]: each
+                 for each in screen.js(CONTROLS)}  # fmt: skip
+        assert [name for name in names if name.startswith("<")] == []
+
+    def test_the_grid_is_a_grid(self, screen: Screen) -> None:
+        board = collection.load("box2x3-few")
+        screen.open(link(board))
+        grid = screen.driver.find_element("css selector", "[role=grid]")
+        assert "6" in grid.accessible_name
+        assert len(grid.find_elements("css selector", "[role=row]")) == 6
+        cells = grid.find_elements("css selector", "[role=row] > [role=gridcell]")
+        assert len(cells) == 36
+        assert [each.get_property("tabIndex") for each in cells].count(0) == 1
+        for at, each in enumerate(cells):
+            row, column = divmod(at, 6)
+            assert each.accessible_name.startswith(f"row {row + 1}, column {column + 1}, ")
+
+    def test_the_count_is_told(self, screen: Screen) -> None:
+        screen.open(link(collection.load("2b")))
+        live = "return document.querySelector('[aria-live=polite]').textContent"
+        assert screen.until(live) == "276 solutions."
+        screen.js("location.hash = arguments[0]", link(collection.load("a1")))
+        screen.until(f"{live} === 'Unique: one solution.'")
