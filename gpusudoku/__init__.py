@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from gpusudoku.simplifying import Simplified, simplify
     from gpusudoku.slicing import Slice
     from gpusudoku.solving import Solution, Solved, solve, solve_many
+    from gpusudoku.web.widget import widget
 
 __version__ = "0.11.0"
 
@@ -102,6 +103,7 @@ _LAZY = {
     "solutions": "listing",
     "solve": "solving",
     "solve_many": "solving",
+    "widget": "web.widget",
 }
 
 __all__ = [
@@ -148,6 +150,7 @@ __all__ = [
     "solutions",
     "solve",
     "solve_many",
+    "widget",
 ]
 
 

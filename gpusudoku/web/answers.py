@@ -7,6 +7,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from gpusudoku import __version__, collection
@@ -65,18 +66,9 @@ class Answers:
 
     def about(self) -> Facts:
         """What answers here, and the boards that come with the program."""
-        boards = [
-            {
-                "name": entry.name,
-                "note": entry.note,
-                "box": str(entry.box),
-                "board": str(collection.load(entry.name)),
-            }
-            for entry in collection.entries()
-        ]
         engine = self._engine
         facts = {"version": __version__, "device": engine.name, "threads": engine.threads}
-        return {**facts, "boards": boards}
+        return {**facts, "boards": _examples()}
 
     def answer(self, question: Question, tell: Tell, cancel: CancelToken) -> Facts:
         """Work out an answer; ``cancel`` stops that.
@@ -189,6 +181,15 @@ class Answers:
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
             return found
+
+
+@cache
+def _examples() -> list[Facts]:
+    """The boards that come with the program."""
+    return [
+        {"name": entry.name, "note": entry.note, **_of(collection.load(entry.name))}
+        for entry in collection.entries()
+    ]
 
 
 def _of(board: Board) -> Facts:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import h11
@@ -191,16 +192,18 @@ class Server:
         )
         self._server = uvicorn.Server(config)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread = threading.Thread(target=self._run, name="gpusudoku-server", daemon=True)
+        self._has_ended, self._end = False, SimpleQueue[None]()
 
     def start(self) -> None:
         """Begin to answer."""
-        self._thread.start()
+        threading.Thread(target=self._run, name="gpusudoku-server", daemon=True).start()
 
     def wait(self) -> None:
         """Wait until the server has ended; Ctrl-C ends the waiting, not the server."""
-        while self._thread.is_alive():
-            self._thread.join(WAIT_SECONDS)
+        # Not by a join: an interrupt of one can make a thread that still runs look ended.
+        while not self._has_ended:
+            with suppress(Empty):
+                self._end.get(timeout=WAIT_SECONDS)
 
     def stop(self) -> None:
         """Stop all work, end all streams, and wait until that is done."""
@@ -208,7 +211,7 @@ class Server:
             with suppress(RuntimeError):  # it has ended already
                 self._loop.call_soon_threadsafe(self._desk.close)
         end = time.monotonic() + GOODBYE_SECONDS
-        while self._desk.working and self._thread.is_alive() and time.monotonic() < end:
+        while self._desk.working and not self._has_ended and time.monotonic() < end:
             time.sleep(0.01)  # uvicorn would count this time as that of slow readers
         self._server.should_exit = True
         self.wait()
@@ -220,6 +223,9 @@ class Server:
             asyncio.run(self._serve())
         except Exception as error:
             self._complain(f"the server ended: {error}")
+        finally:
+            self._has_ended = True
+            self._end.put(None)
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()

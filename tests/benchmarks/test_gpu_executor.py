@@ -17,7 +17,7 @@ from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import STRATEGIES, Options
 from gpusudoku.planning.search import search_settings
 from tests.benchmarks.conftest import Rehearse
-from tests.compiler import need_compiler, need_numba_cuda, said
+from tests.compiler import said
 from tests.ptx import compiled
 from tests.ptx.card import Card
 
@@ -25,6 +25,7 @@ pytestmark = [
     pytest.mark.skipif(not availability.simulated(), reason="a GPU is there"),
     pytest.mark.slow,
     pytest.mark.timeout(1800),
+    *compiled.NEEDED,
 ]
 
 SIZES = replace(
@@ -65,13 +66,12 @@ def case(box: Geometry, settings: SearchSettings, *flag: int) -> compiled.Case:
 
 def test_everything(rehearse: Rehearse, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every check and every figure, on the kernels that a GPU would run."""
-    need_numba_cuda()
-    texts = {}
-    for start in range(0, len(cases()), AT_ONCE):
-        some = cases()[start : start + AT_ONCE]
+    texts = compiled.texts()  # other tests need them, too
+    missing = [case for case in cases() if case not in texts]
+    for start in range(0, len(missing), AT_ONCE):
+        some = missing[start : start + AT_ONCE]
         lines = said(compiled.COMPILE, given=json.dumps(some))
-        need_compiler(lines)
-        texts |= {case: line["ptx"] for case, line in zip(some, lines, strict=False)}
+        texts |= {case: line["ptx"] for case, line in zip(some, lines, strict=True)}
 
     def kernel(wanted: compiled.Case, checked: bool = True) -> object:
         return compiled.built(compiled.plain(texts[wanted]), checked)

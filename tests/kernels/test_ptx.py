@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.ptx.compiled import CASES, DEFAULT, output, results
+from tests.ptx.compiled import CASES, DEFAULT, NEEDED, output, results
 
+pytestmark = NEEDED
 SEARCHES = [case for case in CASES if len(case) > 3]
 SUMS = [case for case in CASES if len(case) == 3]
 

@@ -6,6 +6,8 @@ import json
 import re
 from functools import cache
 
+import pytest
+
 from tests.compiler import need_compiler, need_numba_cuda, said
 from tests.ptx.executor import load
 from tests.ptx.launch import Kernel
@@ -46,7 +48,10 @@ for *what, major, minor in json.load(sys.stdin):
     arguments, _ = sigutils.normalize_signature(types)
     ptx, result = cuda.compile_ptx(kernel, arguments, cc=(major, minor))
     print(json.dumps({"ptx": ptx, "result": str(result)}))
+"""
+"""Compiles the cases that it reads, and prints a line for each."""
 
+FOR_THE_CPU = """
 # A process that has compiled for a GPU compiles for the CPU, too, with functions of the same names.
 from gpusudoku.kernels.search import cpu
 
@@ -70,6 +75,9 @@ CASES += [(*shape, *DEFAULT, 9, 0) for shape in [(2, 2), (4, 4), (5, 5), (8, 8)]
 CASES += [(wide, *capability) for wide in (0, 1) for capability in CAPABILITIES]
 
 
+NEEDED = [pytest.mark.xdist_group("ptx"), pytest.mark.timeout(300)]
+"""Marks of tests that need them: one process compiles for all, and the first test waits for it."""
+
 NAME = re.compile(r"_(?:Z[\w$]*?|cudapy_smem_\d+)(?=_param_\d|[^\w$])")
 """What numba-cuda calls a kernel or a variable: types, options and a number are in it."""
 
@@ -77,7 +85,7 @@ NAME = re.compile(r"_(?:Z[\w$]*?|cudapy_smem_\d+)(?=_param_\d|[^\w$])")
 @cache
 def output() -> list[dict[str, str]]:
     """What the subprocess says: a line for each case, and one for the CPU."""
-    return said(COMPILE, given=json.dumps(CASES))
+    return said(COMPILE + FOR_THE_CPU, given=json.dumps(CASES))
 
 
 def results() -> dict[Case, dict[str, str]]:

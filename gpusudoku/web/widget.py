@@ -1,0 +1,62 @@
+"""A widget for notebooks: the page's component, with the kernel in place of the server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack
+
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.engines.engine import Engine
+from gpusudoku.engines.make import engine_for
+from gpusudoku.errors import InputError
+from gpusudoku.given import BoardLike
+from gpusudoku.options import OptionFields, Options, takes_options
+
+if TYPE_CHECKING:
+    from gpusudoku.web.notebook import BoardWidget
+
+
+@takes_options
+def widget(
+    board: BoardLike | None = None,
+    *,
+    box: Geometry | str | None = None,
+    engine: Engine | None = None,
+    **options: Unpack[OptionFields],
+) -> BoardWidget:
+    """Edit a board in a notebook, and see its solutions: those of ``gpusudoku serve``, in a cell.
+
+    It runs wherever anywidget does: in Jupyter, VS Code and marimo. The kernel counts, in threads:
+    cells can be run meanwhile. Its attribute ``board`` is the board on the screen, which can be
+    set, and observed. ``count`` is how many solutions that has, None until they have been counted.
+    ``close()`` takes it away and stops its work.
+
+    Parameters
+    ----------
+    board
+        What ``count`` takes for one, of up to 25x25 cells; by default an empty one.
+    box, engine
+        As for ``count``.
+    **options
+        The fields of ``Options``, without a limit.
+
+    Raises
+    ------
+    InputError
+        If the board is none, or too large to edit; or if an option is wrong.
+    DeviceError
+        If CUDA is asked for and cannot be used.
+    ImportError
+        If anywidget is not installed.
+    """
+    chosen = Options(**options)
+    if chosen.limit is not None:
+        raise InputError("a widget counts all solutions: leave out the limit")
+    try:
+        import anywidget  # noqa: F401
+    except ImportError:
+        raise ImportError(
+            "a widget needs the package anywidget: pip install 'gpusudoku[notebook]'"
+        ) from None
+    from gpusudoku.web.notebook import widget_of
+
+    return widget_of(board, box, engine_for(chosen, engine), chosen)
