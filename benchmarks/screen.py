@@ -12,7 +12,7 @@ from typing import Any
 
 from gpusudoku import Board
 
-SECONDS = 15
+SECONDS = 60
 """As long as anything is waited for; kernels may have to be compiled."""
 SYMBOLS = "0123456789ABCDEFGHIJKLMNOP"
 NUMBER, SETTLED = "[data-part=count]", "[data-settled='true']"
