@@ -25,7 +25,6 @@ pytestmark = [
     pytest.mark.skipif(not availability.simulated(), reason="a GPU is there"),
     pytest.mark.slow,
     pytest.mark.timeout(1800),
-    *compiled.NEEDED,
 ]
 
 SIZES = replace(

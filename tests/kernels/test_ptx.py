@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.ptx.compiled import CASES, DEFAULT, NEEDED, output, results
+from tests.ptx.compiled import CASES, DEFAULT, output, results
 
-pytestmark = NEEDED
 SEARCHES = [case for case in CASES if len(case) > 3]
 SUMS = [case for case in CASES if len(case) == 3]
 

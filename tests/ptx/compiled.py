@@ -6,8 +6,6 @@ import json
 import re
 from functools import cache
 
-import pytest
-
 from tests.compiler import need_compiler, need_numba_cuda, said
 from tests.ptx.executor import load
 from tests.ptx.launch import Kernel
@@ -74,9 +72,6 @@ CASES += [(2, 3, *DEFAULT, 1, 9, 0), (2, 3, *DEFAULT, 1, 10, 0)]  # contiguous s
 CASES += [(*shape, *DEFAULT, 9, 0) for shape in [(2, 2), (4, 4), (5, 5), (8, 8)]]
 CASES += [(wide, *capability) for wide in (0, 1) for capability in CAPABILITIES]
 
-
-NEEDED = [pytest.mark.xdist_group("ptx"), pytest.mark.timeout(300)]
-"""Marks of tests that need them: one process compiles for all, and the first test waits for it."""
 
 NAME = re.compile(r"_(?:Z[\w$]*?|cudapy_smem_\d+)(?=_param_\d|[^\w$])")
 """What numba-cuda calls a kernel or a variable: types, options and a number are in it."""
