@@ -249,8 +249,7 @@ def test_real_workers_are_asked_for_their_versions(client, piecework, monkeypatc
 
 
 def test_a_board_is_counted_by_whatever_cluster_is_given(client):
-    # The address comes first: what a scheduler tells all clients can disturb one that connects.
-    for cluster in (client.scheduler.address, client):
+    for cluster in (client, client.scheduler.address):
         result = gpusudoku.count(LINE_4X4, cluster=cluster, device="cpu")
         assert (result.count, result.exact, result.device) == (6, True, "cpu")
     assert client.status == "running"  # it was not ours to close

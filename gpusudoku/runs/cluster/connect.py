@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 """The address that stands for a cluster on this machine, for as long as it is needed."""
-CONNECT_SECONDS = 10
+CONNECT_SECONDS, TRIES = 10, 3
 CLOSE_SECONDS, HURRY_SECONDS = 10.0, 0.4
 """No longer is waited for what was ours to end: after all is done, and when there is no time. What
 is left of it ends with this process."""
@@ -64,13 +64,28 @@ def connected(cluster: Client | str, jobs: int | None = None) -> Iterator[Client
     with ExitStack() as stack:
         address = _local(jobs, stack) if cluster == LOCAL else _checked(cluster)
         try:
-            client = distributed.Client(
-                address, timeout=CONNECT_SECONDS, set_as_default=False, name="gpusudoku"
-            )
+            client = _client(address)
         except OSError as error:
             raise ClusterError(f"cluster {shown(cluster)}: no scheduler there: {error}") from None
+        except AssertionError:
+            raise ClusterError(f"cluster {shown(cluster)}: the scheduler is too busy") from None
         stack.push(partial(_close, client))
         yield client
+
+
+def _client(address: str | LocalCluster) -> Client:
+    """A client of a scheduler.
+
+    One that is told something meant for all clients while it connects fails by an assertion: it
+    tries again.
+    """
+    from distributed import Client
+
+    settings = {"timeout": CONNECT_SECONDS, "set_as_default": False, "name": "gpusudoku"}
+    for _ in range(TRIES - 1):
+        with suppress(AssertionError):
+            return Client(address, **settings)
+    return Client(address, **settings)
 
 
 def hush() -> None:

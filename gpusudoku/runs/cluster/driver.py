@@ -118,8 +118,12 @@ class Driver:
                 if progress is not None:
                     progress(self._progress())
         finally:
-            futures = [sent.future for sent in self._sent.values()]
-            self._crew.dismiss(self._run.key, lambda: self._client.cancel(futures))
+            self._crew.dismiss(self._run.key, self._cancel)
+
+    def _cancel(self) -> None:
+        """Cancel what was sent; of nothing all clients would be told, also those that connect."""
+        if self._sent:
+            self._client.cancel([sent.future for sent in self._sent.values()])
 
     def _go_on(self) -> None:
         """See who is there, give them work, and take what came of it."""
