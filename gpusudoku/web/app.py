@@ -23,9 +23,9 @@ from gpusudoku.web.answers import Answers
 from gpusudoku.web.desk import Case, Desk, Tell
 from gpusudoku.web.events import stream, wants_stream
 from gpusudoku.web.failures import Failure, failure_of, place_of_error
-from gpusudoku.web.guard import Gone, Guard, Message, Receive, Send, read_body
+from gpusudoku.web.guard import Gone, Guard, Receive, read_body
 from gpusudoku.web.questions import KINDS, Question, read_question
-from gpusudoku.web.replies import JSON, as_json, reply, reply_failure
+from gpusudoku.web.replies import JSON, Message, Send, as_json, reply, reply_failure
 
 Complain = Callable[[str], None]
 """Says on a terminal what went wrong here."""

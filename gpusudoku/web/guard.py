@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Collection
 
 from starlette.datastructures import Headers, MutableHeaders
 
 from gpusudoku.errors import shown
 from gpusudoku.web.failures import Failure
-from gpusudoku.web.replies import reply_failure
+from gpusudoku.web.replies import Message, Send, reply_failure
 
 MOST_BYTES = 256 << 10
 """Of a body; a board of 25x25 cells with all its candidates has 16 KB."""
@@ -29,9 +28,7 @@ MOST_REQUESTS = 512
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]/@\s]+)(?::\d{1,5})?", re.ASCII)
 
-Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 SAFETY = {

@@ -8,7 +8,8 @@ from typing import Any
 
 from gpusudoku.web.failures import Failure
 
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Message = MutableMapping[str, Any]
+Send = Callable[[Message], Awaitable[None]]
 
 JSON = "application/json"
 
