@@ -47,7 +47,7 @@ class Conversation:
         Knows the answers.
     send
         Takes a message for the browser, from any thread, one at a time.
-    counted
+    answered
         Is told of every question that has an answer, in the thread that found it.
     """
 
@@ -97,6 +97,8 @@ class Conversation:
         with self._lock:
             if self._closed:
                 return
+            if number in self._cases:
+                raise Failure("input", f"question {number} is being answered: take another id")
             cases = self._cases.values()
             older = [case for case in cases if page is not None and case.question.page == page]
             for case in older:

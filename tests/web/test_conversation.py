@@ -197,6 +197,16 @@ class TestErrors:
         browser.answer(1, "count")
         assert {each["id"] for each in browser.told} == {1}
 
+    def test_two_questions_with_one_number(self, slow, waiting):
+        slow.ask(1, page="a")
+        until(lambda: waiting.working == 1)
+        slow.ask(1, page="a")
+        assert slow.error(1)["kind"] == "input"
+        slow.ask(2, page="a")
+        until(lambda: waiting.working == 1 and len(threads()) == 1)
+        waiting.go.set()
+        assert slow.last(2)["event"] == "result"
+
     def test_what_takes_too_long(self, browser):
         browser.ask(1, "count", board=LONG, seconds=5)
         error = browser.error(1)
