@@ -64,7 +64,8 @@ class BoardWidget(anywidget.AnyWidget):
         It stays None where the count was too expensive or has been cancelled.
         """
         board, known = self.board, self._known
-        if board.conflicts:
+        # The browser sees this by itself, and asks nothing.
+        if board.conflicts or not board.candidates[board.cells == 0].all():
             return 0
         return known[1] if known is not None and known[0] == board else None
 

@@ -153,8 +153,9 @@ class TestCount:
         widget.comm.type("1" + 15 * ".")
         assert widget.count == 72
 
-    def test_of_clues_that_contradict_each_other(self, widget):
-        widget.board = "11.............."
+    @pytest.mark.parametrize("board", ["11..............", "123....4........"])
+    def test_of_clues_that_contradict_each_other(self, widget, board):
+        widget.board = board
         assert widget.count == 0
 
 
