@@ -14,6 +14,7 @@ from gpusudoku import __version__, collection
 from gpusudoku.board.board import Board
 from gpusudoku.board.text import write_cells
 from gpusudoku.counting import count
+from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import Cancelled, GpusudokuError, InputError
 from gpusudoku.explaining import explain
@@ -122,9 +123,12 @@ class Answers:
             found = decimal_digits(now.count)
             tell({**said, "done": now.done, "at_least": found, "seconds": now.seconds})
 
-        options = {**vars(self._options)}
         result = count(
-            question.board, engine=self._engine, planned=planned, progress=progress, **options
+            question.board,
+            engine=self._engine,
+            planned=planned,
+            progress=progress,
+            **vars(self._options),
         )
         return result.as_dict()
 
@@ -169,7 +173,10 @@ class Answers:
         def progress(done: int, clues: int) -> None:
             tell({"done": done / clues, "seconds": time.perf_counter() - start})
 
-        result = minimise(question.board, seed=question.fields["seed"], progress=progress)
+        # Most searches take less than a millisecond: a GPU would take longer to begin.
+        engine = CpuEngine(self._engine.threads)
+        seed = question.fields["seed"]
+        result = minimise(question.board, seed=seed, engine=engine, progress=progress)
         return result.as_dict()
 
     def _solutions(self, board: Board) -> Solutions:

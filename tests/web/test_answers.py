@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 import gpusudoku
-from gpusudoku import collection
+from gpusudoku import collection, minimising
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import Cancelled, InputError
 from gpusudoku.explaining import explain
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.minimising import minimise
 from gpusudoku.options import Options
+from gpusudoku.planning.batch import search_block
 from gpusudoku.results import decimal_digits
 from gpusudoku.web import answers as module
 from gpusudoku.web.answers import Answers, Expensive
@@ -177,6 +178,18 @@ def test_one_cancels_from_another_thread(searching: Answers) -> None:
     with pytest.raises(Cancelled):
         searching.answer(question_of("count", {"board": "." * 81}), tell, cancel)
     assert told.is_set()
+
+
+def test_minimising_takes_no_more_threads_than_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = []
+
+    def search(batch: Any, options: Options, engine: CpuEngine) -> Any:
+        threads.append(engine.threads)
+        return search_block(batch, options, engine)
+
+    monkeypatch.setattr(minimising, "search_block", search)
+    ask(Answers(CpuEngine(1)), "minimise", str(gpusudoku.solve(LINE_4X4).board))
+    assert set(threads) == {1}
 
 
 def test_few_boards_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
