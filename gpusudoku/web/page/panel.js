@@ -130,7 +130,7 @@ export class Panel {
 
   #beLate() {
     this.#late = true;
-    if (this.#counting.known.state === "working") this.#showShares(null);
+    this.#showShares(null);
     this.#update();
   }
 

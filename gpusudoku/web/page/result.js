@@ -14,7 +14,7 @@ const BADGES = {
 export class Result {
   #counting;
   #count = null;
-  #badge = make("span", { class: "gs-badge", "data-part": "badge" }, "\u2026");
+  #badge = make("span", { class: "gs-badge gs-old", "data-part": "badge" }, "\u2026");
   #number = make("div", { class: "gs-count", "data-part": "count" });
   #words = make("span", { "data-part": "words" });
   #noun = make("span");
@@ -49,12 +49,13 @@ export class Result {
    * Show what is known.
    *
    * @param {import("./counting.js").Known} known
-   * @param {boolean} late Whether the answer is late enough to tell how far it is.
+   * @param {boolean} late Whether the answer is late enough to tell how far it is, and to show no
+   *   longer the one before.
    */
   show(known, late) {
     const { state, shares } = known;
     if (state === "done") this.#showCount(known);
-    else if (state !== "working" && state !== "idle") this.#showNone(known);
+    else if (late || (state !== "working" && state !== "idle")) this.#showNone(known);
     const busy = state === "working" || shares.state === "working";
     const failed = state === "failed" || (state === "done" && shares.state === "failed");
     this.#buttons.cancel.hidden = !(busy && late);
