@@ -1,6 +1,7 @@
 // How candidates look, and how they are told in words: by the rules, or by their shares.
 
 import { symbol } from "./geometry.js";
+import { percent } from "./numbers.js";
 
 const SCALE = 10000n;
 const MOST_NAMED = 4;
@@ -57,7 +58,7 @@ export function wordsByRules(mask, n) {
   return `empty, ${digits.length} ${noun}: ${digits.join(" ")}`;
 }
 
-/** @returns {string} "empty; 4: 75 percent, 1: 25 percent", the largest first. */
+/** @returns {string} "empty; 4: 75 %, 1: 25 %", the largest first. */
 export function wordsByShares(shares, count) {
   const able = shares
     .map((share, index) => ({ share, name: symbol(index + 1) }))
@@ -66,13 +67,7 @@ export function wordsByShares(shares, count) {
   if (able.length === 0) return "empty, no digit leaves a solution";
   if (able.length === 1) return `empty, always ${able[0].name}`;
   const named = able.slice(0, MOST_NAMED);
-  const parts = named.map(({ share, name }) => `${name}: ${percentOf(share, count)}`);
+  const parts = named.map(({ share, name }) => `${name}: ${percent(share, count)}`);
   if (able.length > named.length) parts.push(`${able.length - named.length} more`);
   return `empty; ${parts.join(", ")}`;
-}
-
-function percentOf(share, count) {
-  const percent = Number((share * 1000n) / count) / 10;
-  if (percent < 0.1) return "under 0.1 percent";
-  return `${percent < 10 ? percent : Math.round(percent)} percent`;
 }

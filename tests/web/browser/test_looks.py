@@ -181,3 +181,12 @@ class TestScreenReader:
         assert screen.until(live) == "276 solutions."
         screen.js("location.hash = arguments[0]", link(collection.load("a1")))
         screen.until(f"{live} === 'Unique: one solution.'")
+
+
+def test_no_digit_that_may_be_missing_is_told_as_100_percent(screen: Screen) -> None:
+    screen.open()
+    found = screen.js(
+        "return import('/page/looks.js').then("
+        "({ wordsByShares }) => wordsByShares([9960n, 39n, 1n], 10000n))"
+    )
+    assert found.split("; ")[1].replace("\u00a0", " ") == "1: 99.6 %, 2: 0.39 %, 3: 0.01 %"
