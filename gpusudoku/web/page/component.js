@@ -2,6 +2,7 @@
 
 import { Controls } from "./controls.js";
 import { Grid } from "./grid.js";
+import { make } from "./making.js";
 import { Panel } from "./panel.js";
 import { Puzzle } from "./puzzle.js";
 
@@ -20,9 +21,9 @@ import { Puzzle } from "./puzzle.js";
  */
 export function mount(element, { ask, puzzle = new Puzzle(), about = {}, link = null }) {
   element.classList.add("gs-app");
-  const room = child(element, "gs-room");
-  const board = child(room, "gs-board");
-  const side = child(room, "gs-side");
+  const board = make("div", { class: "gs-board" });
+  const side = make("div", { class: "gs-side" });
+  element.append(make("div", { class: "gs-room" }, board, side));
   const grid = new Grid(board, puzzle);
   const controls = new Controls(board, { puzzle, grid, ask, about, link });
   const panel = new Panel(side, { puzzle, grid, ask });
@@ -37,11 +38,4 @@ export function mount(element, { ask, puzzle = new Puzzle(), about = {}, link = 
       element.replaceChildren();
     },
   };
-}
-
-function child(parent, name) {
-  const made = document.createElement("div");
-  made.className = name;
-  parent.append(made);
-  return made;
 }

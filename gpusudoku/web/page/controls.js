@@ -5,6 +5,7 @@ import { SHAPES, shapeOf } from "./geometry.js";
 import { icon } from "./icons.js";
 import { Keypad } from "./keypad.js";
 import { historyOf } from "./keys.js";
+import { make } from "./making.js";
 import { pictureOf, save } from "./picture.js";
 import { Puzzle, cellsOf } from "./puzzle.js";
 
@@ -36,7 +37,7 @@ export class Controls {
     // A click beside everything leaves the keyboard here, and not with the page around.
     this.root.tabIndex = -1;
     this.root.dataset.lmSuppressShortcuts = "true"; // JupyterLab takes no keys from here then.
-    this.bar = tagged("div", "gs-controls");
+    this.bar = make("div", { class: "gs-controls" });
     this.exchange = new Exchange(this.bar, { root: this.root, puzzle, grid, ask });
     this.#fill(about.boards ?? []);
     element.prepend(this.bar);
@@ -172,21 +173,16 @@ export class Controls {
   }
 
   #button(action, content, title, act) {
-    const button = tagged("button", "gs-button");
-    Object.assign(button, { type: "button", title });
-    button.dataset.action = action;
-    button.append(content);
+    const button = make("button",
+      { type: "button", class: "gs-button", "data-action": action, title }, content);
     if (typeof content !== "string") button.setAttribute("aria-label", title.split(" (")[0]);
     this.#actions[action] = act;
     return button;
   }
 
   #menu(action, label) {
-    const menu = tagged("select", "gs-menu");
-    menu.dataset.action = action;
-    menu.title = label;
-    menu.setAttribute("aria-label", label);
-    return menu;
+    return make("select",
+      { class: "gs-menu", "data-action": action, title: label, "aria-label": label });
   }
 }
 
@@ -201,10 +197,7 @@ function fillExamples(menu, boards) {
     if (!cells) continue;
     known.set(name, { name, note, shape, cells });
     const size = `${shape.n}x${shape.n}`;
-    if (!groups.has(size)) {
-      groups.set(size, document.createElement("optgroup"));
-      groups.get(size).label = size;
-    }
+    if (!groups.has(size)) groups.set(size, make("optgroup", { label: size }));
     groups.get(size).append(optionOf(name, shortened(`${name}: ${note}`)));
   }
   menu.append(...groups.values());
@@ -222,21 +215,10 @@ function sizeName({ n, boxRows, boxColumns }) {
 }
 
 function optionOf(value, text) {
-  const option = document.createElement("option");
-  Object.assign(option, { value, textContent: text });
-  return option;
+  return make("option", { value }, text);
 }
 
 function groupOf(label, children, name = "") {
-  const group = tagged("div", `gs-group ${name}`.trim());
-  group.setAttribute("role", "group");
-  group.setAttribute("aria-label", label);
-  group.append(...children);
-  return group;
-}
-
-function tagged(tag, name) {
-  const element = document.createElement(tag);
-  element.className = name;
-  return element;
+  const attributes = { class: `gs-group ${name}`.trim(), role: "group", "aria-label": label };
+  return make("div", attributes, ...children);
 }

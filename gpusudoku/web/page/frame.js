@@ -1,5 +1,7 @@
 // The frame of the grid: rows for the cells, their size, and the line below.
 
+import { make, setText } from "./making.js";
+
 const LARGEST = 96;
 const SMALLEST = 23;
 const SMALLEST_TO_TOUCH = 27;
@@ -14,13 +16,13 @@ export class Frame {
   /** @param {HTMLElement} element */
   constructor(element) {
     this.element = element;
-    this.outer = made("div", "gs-frame");
-    this.grid = made("div", "gs-grid");
+    this.outer = make("div", { class: "gs-frame" });
+    this.grid = make("div", { class: "gs-grid" });
     this.grid.setAttribute("role", "grid");
-    this.message = made("p", "gs-message");
+    this.message = make("p", { class: "gs-message" });
     this.message.setAttribute("role", "status");
-    this.complaint = made("span", "gs-complaint");
-    this.note = made("span", "gs-note");
+    this.complaint = make("span", { class: "gs-complaint" });
+    this.note = make("span", { class: "gs-note" });
     this.message.append(this.complaint, " ", this.note);
     this.outer.append(this.grid);
     element.append(this.outer, this.message);
@@ -42,7 +44,7 @@ export class Frame {
     const { n } = shape;
     this.#n = n;
     const rows = Array.from({ length: n }, (_, row) => {
-      const element = made("div", "gs-row");
+      const element = make("div", { class: "gs-row" });
       element.setAttribute("role", "row");
       element.setAttribute("aria-rowindex", row + 1);
       element.append(...cells.slice(row * n, (row + 1) * n).map((cell) => cell.element));
@@ -63,13 +65,13 @@ export class Frame {
 
   /** Tell below the board what is wrong with it. */
   complain(text) {
-    write(this.complaint, text);
+    setText(this.complaint, text);
   }
 
   /** Tell something else behind that. */
   say(text, kind) {
     this.note.dataset.kind = kind;
-    write(this.note, text);
+    setText(this.note, text);
   }
 
   destroy() {
@@ -85,15 +87,4 @@ export class Frame {
     this.grid.style.setProperty("--cell", `${size}px`);
     this.grid.classList.toggle("gs-tiny", size / Math.ceil(Math.sqrt(this.#n)) < LEGIBLE);
   }
-}
-
-function made(tag, name) {
-  const element = document.createElement(tag);
-  element.className = name;
-  return element;
-}
-
-/** A screen reader says what is written again, so that is left as it is. */
-function write(element, text) {
-  if (element.textContent !== text) element.textContent = text;
 }

@@ -1,4 +1,4 @@
-// Elements of the panel, made in one line each; and arrow keys in lists of buttons.
+// Elements, made in one line each; and arrow keys in lists of buttons.
 
 /**
  * @param {string} tag
@@ -11,6 +11,16 @@ export function make(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   made.append(...children);
   return made;
+}
+
+/**
+ * Write a text, unless it stands there: a screen reader says again what is written again.
+ *
+ * @param {HTMLElement} element
+ * @param {string} text
+ */
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
 }
 
 /**

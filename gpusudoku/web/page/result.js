@@ -1,6 +1,6 @@
 // The count, large; what kind of board that makes it; and how the counting goes.
 
-import { make, makeButton, sentence } from "./making.js";
+import { make, makeButton, sentence, setText } from "./making.js";
 import { duration, group, groupShort, inWords } from "./numbers.js";
 
 const BADGES = {
@@ -170,8 +170,4 @@ function methodText({ method, milliseconds, shares, conflict }) {
   const counted = `${method}, ${duration(milliseconds / 1000)}`;
   if (shares.state !== "done") return counted;
   return `${counted}; shares ${duration(shares.milliseconds / 1000)}`;
-}
-
-function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
 }
