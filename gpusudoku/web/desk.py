@@ -176,9 +176,12 @@ class Desk:
             self._next()
 
         def work() -> None:
-            answer, error = None, None
+            answer: bytes | None = None
+            error: BaseException | None = None
             try:
                 answer = case.work(case.tell, case.cancel)
+            except StopIteration as raised:  # no future takes one
+                error = RuntimeError("StopIteration").with_traceback(raised.__traceback__)
             except BaseException as raised:  # handed to whoever waits for the answer
                 error = raised
             with suppress(RuntimeError):  # the loop has been closed

@@ -107,6 +107,20 @@ def test_what_takes_longer_than_the_limit_is_given_up() -> None:
     asyncio.run(main())
 
 
+def test_an_iterator_that_ends_where_it_should_not_holds_up_nobody() -> None:
+    def ending(tell: Tell, cancel: CancelToken) -> bytes:
+        return next(iter(()))
+
+    async def main() -> None:
+        desk = Desk(1, 60)
+        one, other = (desk.ask(each, None, desk.ticket()) for each in (ending, quick))
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            await one.answer
+        assert await other.answer == b"done"
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+
+
 def test_progress_that_nobody_takes_is_replaced_by_newer() -> None:
     async def main() -> None:
         def counting(tell: Tell, cancel: CancelToken) -> bytes:
