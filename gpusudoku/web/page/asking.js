@@ -65,7 +65,7 @@ export async function about() {
 }
 
 /** The events in a stream of bytes that comes in pieces of any size. */
-export class EventReader {
+class EventReader {
   #decoder = new TextDecoder();
   #rest = "";
   #name = "";

@@ -23,11 +23,6 @@ export class Pieces {
     piece();
   }
 
-  /** Whether there is work left. */
-  get busy() {
-    return this.#waiting !== 0;
-  }
-
   stop() {
     cancelAnimationFrame(this.#waiting);
     this.#waiting = 0;

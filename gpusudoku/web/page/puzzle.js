@@ -133,11 +133,6 @@ export class Puzzle extends EventTarget {
     return lineOf(this.cells, ".");
   }
 
-  /** @returns {string} The canonical line of the clues alone. */
-  cluesText() {
-    return lineOf(this.#of(1), ".");
-  }
-
   /** @returns {string} Shape, mode, clues and edits, to stand behind an address. */
   link() {
     const parts = [this.shape, this.#mode, lineOf(this.#of(1), "0")];
