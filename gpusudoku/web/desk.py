@@ -82,7 +82,7 @@ class Desk:
     most
         So many are worked at at a time.
     seconds
-        Each is given up after this time.
+        Each is given up after this time, the time that it waits included.
     """
 
     def __init__(self, most: int, seconds: float) -> None:
@@ -122,6 +122,9 @@ class Desk:
         if self.waiting >= MOST_WAITING:
             raise Failure("busy", f"{self.waiting} questions wait already: ask again later")
         case = Case(work, page, ticket)
+        late = Failure("late", f"given up after {self._seconds:g} s, as the server is told to")
+        timer = asyncio.get_running_loop().call_later(self._seconds, self.drop, case, late)
+        case.answer.add_done_callback(lambda _: timer.cancel())
         self._waiting.append(case)
         self._next()
         return case
@@ -162,11 +165,8 @@ class Desk:
         case.waiting = False
         self._working.add(case)
         loop = asyncio.get_running_loop()
-        late = Failure("late", f"given up after {self._seconds:g} s, as the server is told to")
-        timer = loop.call_later(self._seconds, self.drop, case, late)
 
         def finish(answer: bytes | None, error: BaseException | None) -> None:
-            timer.cancel()
             self._working.discard(case)
             if not case.answer.done():
                 if error is None:

@@ -107,6 +107,18 @@ def test_what_takes_longer_than_the_limit_is_given_up() -> None:
     asyncio.run(main())
 
 
+def test_the_limit_holds_for_those_who_wait() -> None:
+    async def main() -> None:
+        desk, let_go = Desk(1, 0.01), threading.Event()
+        desk.ask(lambda tell, cancel: bytes(let_go.wait()), None, desk.ticket())
+        assert await failure_of(desk.ask(quick, None, desk.ticket())) == "late"
+        assert desk.waiting == 0
+        let_go.set()
+        await idle(desk)
+
+    asyncio.run(main())
+
+
 def test_an_iterator_that_ends_where_it_should_not_holds_up_nobody() -> None:
     def ending(tell: Tell, cancel: CancelToken) -> bytes:
         return next(iter(()))

@@ -133,6 +133,11 @@ export class Puzzle extends EventTarget {
     return lineOf(this.cells, ".");
   }
 
+  /** @returns {string} The same of the clues alone; of a board without clues all digits. */
+  cluesText() {
+    return this.clues.some(Boolean) ? lineOf(this.#of(1), ".") : this.text();
+  }
+
   /** @returns {string} Shape, mode, clues and edits, to stand behind an address. */
   link() {
     const parts = [this.shape, this.#mode, lineOf(this.#of(1), "0")];

@@ -42,7 +42,7 @@ export class Reducing {
 
   async #minimise() {
     this.#status.busy("Trying clue by clue");
-    const question = { board: this.#puzzle.text(), box: String(this.#puzzle.shape) };
+    const question = { board: this.#puzzle.cluesText(), box: String(this.#puzzle.shape) };
     let answer;
     try {
       answer = await this.#lane.ask("minimise", question, (facts) => this.#status.progress(facts));
@@ -54,10 +54,12 @@ export class Reducing {
   }
 
   #take({ board, removed }) {
-    const cells = Uint8Array.from(board, digitOf);
-    const left = cells.filter((digit) => digit > 0).length;
+    const kept = Uint8Array.from(board, digitOf);
+    const left = kept.filter((digit) => digit > 0).length;
     if (removed.length > 0) {
-      this.#puzzle.setAll(cells, this.#puzzle.clues.map((clue, cell) => cells[cell] && clue));
+      const { cells, clues } = this.#puzzle;
+      const gone = new Set(removed);
+      this.#puzzle.setAll(cells.map((digit, cell) => (gone.has(cell) ? 0 : digit)), clues);
       this.#status.say(`${several(removed.length)} removed, ${left} left; each of them is needed.`);
     } else this.#status.say(`None of the ${several(left)} is redundant.`);
   }

@@ -38,7 +38,7 @@ export class Solutions {
     this.#grid = grid;
     this.#lane = new Lane(ask, `${page}-solutions`);
     this.#buttons = {
-      random: makeButton("random", "Random solution", () => this.#draw(newSeed())),
+      random: makeButton("random", "Random solution", () => this.#draw({})),
       first: makeButton("first", "First", () => this.#go(0n)),
       previous: makeButton("previous", "Previous", () => this.#go(this.#at - 1n)),
       next: makeButton("next", "Next", () => this.#go(this.#at === null ? 0n : this.#at + 1n)),
@@ -158,17 +158,16 @@ export class Solutions {
     const seed = readNumber(this.#seed.value);
     if (seed === null || seed >= 1n << 128n) {
       this.#status.say("Expected a seed from 0 to 2^128 - 1.", true);
-    } else this.#draw(seed);
+    } else this.#draw({ seed: String(seed) });
   }
 
-  /** Show a random solution. */
+  /** Show a random solution, with a new seed or a given one. */
   async #draw(seed) {
-    this.#seed.value = String(seed);
-    const question = { n: 1, seed: String(seed) };
-    const answer = await this.#asked("sample", question, "Drawing a random solution");
+    const answer = await this.#asked("sample", { n: 1, ...seed }, "Drawing a random solution");
     if (answer === null) return;
     this.#at = null;
-    this.#show(answer.solutions[0], `Random, with seed ${answer.seed}.`);
+    this.#seed.value = answer.seed;
+    this.#show(answer.solutions[0], "Random; the same seed draws it again.");
   }
 
   async #asked(kind, own, doing) {
@@ -207,10 +206,6 @@ export class Solutions {
     this.#lane.stop();
     this.#status.say("Cancelled.");
   }
-}
-
-function newSeed() {
-  return crypto.getRandomValues(new Uint32Array(1))[0];
 }
 
 function onEnter(event, act) {

@@ -11,6 +11,7 @@ from gpusudoku import Board, collection
 MANY = collection.load("2d")
 K = 12345678901234567890
 """A number of 20 digits, from 1 as people count."""
+FEWER_CLUES = "return document.querySelectorAll('.gs-clue').length < arguments[0]"
 
 
 def click(screen: Screen, part: str, action: str) -> None:
@@ -168,8 +169,7 @@ class TestRedundantClues:
         board = collection.load("decomposition-easy-9x9")
         screen.open(link(board))
         click(screen, "reducing", "minimise")
-        fewer = "return document.querySelectorAll('.gs-clue').length < arguments[0]"
-        screen.until(fewer, board.clues)
+        screen.until(FEWER_CLUES, board.clues)
         cells = screen.digits()
         assert screen.count() == 1
         clues = [cell for cell in range(81) if cells[cell]]
@@ -181,6 +181,23 @@ class TestRedundantClues:
         screen.focus(0)
         screen.press("Control+z")
         assert screen.digits() == board.cells.tolist()
+
+    def test_while_one_solves_clues_go_and_edits_stay(self, screen: Screen) -> None:
+        board = collection.load("decomposition-easy-9x9")
+        cell = int((board.cells == 0).argmax())
+        digit = str(gpusudoku.solve(board, device="cpu").board.cells[cell])
+        screen.open(link(board).replace("setting", "solving"))
+        screen.focus(cell)
+        screen.press(digit)
+        screen.settle()
+        click(screen, "reducing", "minimise")
+        screen.until(
+            "return document.querySelectorAll('.gs-clue').length < arguments[0]", board.clues
+        )
+        left = screen.digits()
+        assert left[cell] == int(digit)
+        left[cell] = 0
+        assert gpusudoku.count(left, device="cpu").count == 1
 
     def test_there_is_nothing_to_do_without_a_single_solution(self, screen: Screen) -> None:
         screen.open(link(MANY))
