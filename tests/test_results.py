@@ -49,6 +49,11 @@ def test_types_as_json() -> None:
     assert (found["strategy"], found["cutoff"]) == ("min", 100)
 
 
+def test_work_that_is_done_before_any_worker_begins_is_counted_in_integers() -> None:
+    found = count("11..............", **SEARCH).as_dict()
+    assert [type(found[name]) for name in ("nodes", "boards_explored")] == [int, int]
+
+
 def test_a_board_without_clues_has_a_huge_search_space() -> None:
     """9^81 is no number that JSON readers keep: it is text."""
     found = count(Board.empty(Geometry(3, 3)), jobs=1, limit=1, **SEARCH).as_dict()

@@ -64,7 +64,9 @@ _PLACES = {
         "sample", "sample", "Draw random solutions of every BOARD, all equally likely."
     ),
     "serve": _Place(
-        "serve", "serve", "Open a page on which one edits a board and sees its solutions."
+        "serve",
+        "serve",
+        "Open a page on which one edits a board and sees how many solutions are left.",
     ),
     "shares": _Place(
         "shares",

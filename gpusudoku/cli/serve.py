@@ -138,7 +138,14 @@ def _start(host: str, port: int | None, settings: dict[str, Any]) -> tuple[Serve
     """Begin to serve, once all is compiled; the server and its address."""
     from gpusudoku.web.answers import Answers
     from gpusudoku.web.app import Permissions
-    from gpusudoku.web.serving import Server, address_of, is_loopback, listen, warm_up
+    from gpusudoku.web.serving import (
+        USUAL_PORT,
+        Server,
+        address_of,
+        is_loopback,
+        listen,
+        warm_up,
+    )
 
     names = settings["hosts"]
     if not names and not is_loopback(host):
@@ -146,6 +153,8 @@ def _start(host: str, port: int | None, settings: dict[str, Any]) -> tuple[Serve
             f"--host {host}: other machines reach that: say with --allow-host NAME by which name"
         )
     listening = listen(host, port)
+    if port is None and listening.getsockname()[1] != USUAL_PORT:
+        note(f"port {USUAL_PORT} is taken: this is another")
     address = address_of(host, listening, names)
     options = Options(**{name: settings[name] for name in _OPTIONS})
     engine = start_engine(options)

@@ -234,7 +234,7 @@ class SearchWorker(Worker):
 
 def tally_of(workers: Sequence[SearchWorker]) -> Tally:
     """What workers did, added up."""
-    tallies = np.array([worker.stack.tally for worker in workers]).reshape(-1, TALLIES)
+    tallies = np.array([worker.stack.tally for worker in workers], np.int64).reshape(-1, TALLIES)
     nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
     return Tally(nodes, guesses, int(tallies[:, DEEPEST].max(initial=0)))
 
