@@ -15,7 +15,7 @@ PAGE = Path(__file__).with_name("page")
 """Where the page's files are."""
 FIRST = "widget.js"
 """The module that a notebook begins with."""
-STYLES = ("base.css", "board.css", "panel.css")
+STYLES = ("base.css", "toolbar.css", "board.css", "leaves.css", "panel.css")
 """In this order."""
 
 _IMPORT = re.compile(r'^import \{([\w\s,$]*)\} from "\./([\w-]+\.js)";\n?', re.MULTILINE)

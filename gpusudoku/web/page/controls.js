@@ -2,6 +2,7 @@
 
 import { Exchange, isText } from "./exchange.js";
 import { SHAPES, shapeOf } from "./geometry.js";
+import { Help } from "./help.js";
 import { icon } from "./icons.js";
 import { Keypad } from "./keypad.js";
 import { historyOf } from "./keys.js";
@@ -15,8 +16,8 @@ const LONGEST = 64;
  * Buttons and menus for a board.
  *
  * Hooks: `gs-controls`, in it buttons with data-action "undo", "redo", "new", "clear-edits",
- * "setting", "solving", "candidates", "shares", "paste", "copy", "link", "picture" and "print", and
- * menus with data-action "size" (values such as "3x3") and "example" (values are names).
+ * "setting", "solving", "candidates", "shares", "paste", "copy", "link", "picture", "print" and "help",
+ * and menus with data-action "size" (values such as "3x3") and "example" (values are names).
  */
 export class Controls {
   #stop = new AbortController();
@@ -39,6 +40,7 @@ export class Controls {
     this.root.dataset.lmSuppressShortcuts = "true"; // JupyterLab takes no keys from here then.
     this.bar = make("div", { class: "gs-controls" });
     this.exchange = new Exchange(this.bar, { root: this.root, puzzle, grid, ask });
+    this.help = new Help(this.bar, link !== null);
     this.#fill(about.boards ?? []);
     element.prepend(this.bar);
     this.keypad = new Keypad(element, { puzzle, grid });
@@ -50,6 +52,7 @@ export class Controls {
     this.#stop.abort();
     this.keypad.destroy();
     this.exchange.destroy();
+    this.help.destroy();
     this.bar.remove();
   }
 
@@ -70,7 +73,10 @@ export class Controls {
       this.#button("redo", icon("redo"), "Redo (Ctrl+Y)", () => puzzle.redo()),
     ];
     const erase = [
-      this.#button("new", "New", "Empty the board; undo brings it back", () => puzzle.clear()),
+      this.#button("new", "New", "Empty the board; undo brings it back", () => {
+        puzzle.clear();
+        this.#focusBoard();
+      }),
       this.#button("clear-edits", "Clear edits", "Erase all but the clues", () =>
         puzzle.clearEdits()),
     ];
@@ -86,13 +92,16 @@ export class Controls {
         exchange.copy(puzzle.text(), "The board")),
       ...this.#outward(),
     ];
+    const help = this.#button("help", "?", "Help", () => this.help.open());
+    help.setAttribute("aria-label", "Help");
+    help.classList.add("gs-round");
     this.bar.prepend(
       groupOf("Board", [this.size, this.example], "gs-menus"),
       groupOf("What typed digits are", mode, "gs-joined"),
       groupOf("History", history),
       groupOf("Erase", erase),
       groupOf("Small digits", looks),
-      groupOf("Share", give),
+      groupOf("Share", [...give, help]),
     );
   }
 
@@ -120,8 +129,21 @@ export class Controls {
       const button = event.target.closest("button[data-action]");
       if (button) this.#actions[button.dataset.action]?.();
     });
-    on(this.size, "change", () => puzzle.reshape(shapeOf(this.size.value)));
-    on(this.example, "change", () => this.#loadExample());
+    on(this.size, "change", () => {
+      puzzle.reshape(shapeOf(this.size.value));
+      this.#focusBoardFrom(this.size);
+    });
+    on(this.example, "change", () => {
+      this.#loadExample();
+      this.#focusBoardFrom(this.example);
+    });
+    for (const menu of [this.size, this.example]) {
+      on(menu, "pointerdown", () => delete menu.dataset.walking);
+      on(menu, "keydown", ({ key, altKey }) => {
+        if (["Enter", " "].includes(key) || altKey) delete menu.dataset.walking;
+        else menu.dataset.walking = true;
+      });
+    }
     on(this.root, "keydown", (event) => {
       const step = isText(event.target) ? null : historyOf(event);
       if (step === null) return;
@@ -130,6 +152,15 @@ export class Controls {
     });
     for (const type of ["change", "mode"]) on(puzzle, type, () => this.#refresh());
     on(grid, "shown", () => this.#refresh());
+  }
+
+  #focusBoard() {
+    this.grid.focusCell(this.grid.focused);
+  }
+
+  /** Whoever walks through a closed menu with keys goes on there. */
+  #focusBoardFrom(menu) {
+    if (!menu.dataset.walking) this.#focusBoard();
   }
 
   #loadExample() {
@@ -161,7 +192,7 @@ export class Controls {
     // A button that is disabled loses the focus, so the grid takes it.
     const held = button === button.getRootNode().activeElement;
     button.disabled = !on;
-    if (held && !on) this.grid.focusCell(this.grid.focused);
+    if (held && !on) this.#focusBoard();
   }
 
   #press(action, on) {
@@ -196,9 +227,8 @@ function fillExamples(menu, boards) {
     const cells = shape && cellsOf(board, shape);
     if (!cells) continue;
     known.set(name, { name, note, shape, cells });
-    const size = `${shape.n}x${shape.n}`;
-    if (!groups.has(size)) groups.set(size, make("optgroup", { label: size }));
-    groups.get(size).append(optionOf(name, shortened(`${name}: ${note}`)));
+    if (!groups.has(shape)) groups.set(shape, make("optgroup", { label: sizeName(shape) }));
+    groups.get(shape).append(optionOf(name, shortened(`${name}: ${note}`)));
   }
   menu.append(...groups.values());
   menu.hidden = known.size === 0;
@@ -211,7 +241,10 @@ function shortened(text) {
 
 function sizeName({ n, boxRows, boxColumns }) {
   const name = `${n}x${n}`;
-  return boxRows === boxColumns ? name : `${name}, boxes ${boxRows}x${boxColumns}`;
+  if (boxRows === boxColumns) return name;
+  const sides = [[boxRows, "row"], [boxColumns, "column"]];
+  const [rows, columns] = sides.map(([side, noun]) => `${side} ${noun}${side === 1 ? "" : "s"}`);
+  return `${name}, boxes of ${rows} by ${columns}`;
 }
 
 function optionOf(value, text) {

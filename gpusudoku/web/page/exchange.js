@@ -1,6 +1,7 @@
 // Boards as text, in and out: paste, copy, and a text area where the clipboard is closed.
 
 import { shapeOf } from "./geometry.js";
+import { make, sentence } from "./making.js";
 import { Puzzle } from "./puzzle.js";
 
 /**
@@ -31,16 +32,19 @@ export class Exchange {
     root.addEventListener("copy", (event) => this.#copied(event), { signal });
   }
 
-  /** Paste from the clipboard; where that is closed, ask for the text. */
+  /** Ask for a text; what the clipboard holds stands there already, if it may be read. */
   async paste() {
+    this.#open("Paste or type a board, in any form:", "");
     let text = "";
     try {
       text = await navigator.clipboard.readText();
     } catch {
-      this.#open("Paste or type a board, in any form:", "");
       return;
     }
-    await this.read(text);
+    // A browser may ask for a permission, and meanwhile the form is closed or written in.
+    if (this.form.hidden || this.area.readOnly || this.area.value !== "") return;
+    this.area.value = text;
+    this.area.select();
   }
 
   /** Copy text to the clipboard; where that is closed, show it. */
@@ -56,7 +60,8 @@ export class Exchange {
   /**
    * Read a board from text and put it on the grid, all of it clues.
    *
-   * @returns {Promise<boolean>} Whether it could be read.
+   * @returns {Promise<?string>} What is wrong with the text, "" if nothing is; null if a newer
+   *   text is read instead.
    */
   async read(text) {
     const mine = ++this.#latest;
@@ -65,12 +70,11 @@ export class Exchange {
       const answer = await this.#answer(text);
       const shape = shapeOf(answer.box);
       if (shape === null) throw new Error("This page shows boards up to 25x25 only.");
-      if (mine !== this.#latest) return false;
+      if (mine !== this.#latest) return null;
       this.puzzle.load(new Puzzle(shape, { cells: answer.cells, mode: this.puzzle.mode }));
-      return true;
+      return "";
     } catch (error) {
-      if (mine === this.#latest) this.grid.say(error.message, "error");
-      return false;
+      return mine === this.#latest ? placed(error.message, text) : null;
     }
   }
 
@@ -87,10 +91,11 @@ export class Exchange {
     return this.ask("read", { board: text, box: String(shape) }).catch(() => answer);
   }
 
-  #pasted(event) {
+  async #pasted(event) {
     if (isText(event.target)) return;
     event.preventDefault();
-    this.read(event.clipboardData.getData("text/plain"));
+    const wrong = await this.read(event.clipboardData.getData("text/plain"));
+    if (wrong) this.grid.say(wrong, "error");
   }
 
   #copied(event) {
@@ -102,7 +107,12 @@ export class Exchange {
 
   async #submit(event) {
     event.preventDefault();
-    if (await this.read(this.area.value)) this.#close();
+    const wrong = await this.read(this.area.value);
+    if (wrong === null) return;
+    this.error.textContent = wrong;
+    if (wrong !== "") return;
+    this.form.hidden = true;
+    this.grid.focusCell(this.grid.focused);
   }
 
   #key(event) {
@@ -118,6 +128,7 @@ export class Exchange {
     this.area.value = text;
     this.area.readOnly = text !== "";
     this.button.hidden = text !== "";
+    this.error.textContent = "";
     this.form.hidden = false;
     this.area.focus();
     this.area.select();
@@ -142,13 +153,21 @@ export class Exchange {
     this.button = buttonOf("submit", "read", "Use this board", "Read the board (Ctrl+Enter)");
     const close = buttonOf("button", "close", "Close", "Close (Escape)");
     close.addEventListener("click", () => this.#close(), { signal: this.#stop.signal });
-    this.form.append(labelled, this.button, close);
+    this.error = make("p", { class: "gs-exchange-error", role: "alert" });
+    this.form.append(labelled, this.button, close, this.error);
   }
 }
 
 /** Whether an element is one to write text in. */
 export function isText(target) {
   return target.closest("input, textarea, [contenteditable]") !== null;
+}
+
+/** A message, which tells the line of the text that is wrong if there are several. */
+function placed(message, text) {
+  const [place, line] = /^<text>(?::(\d+))?: /.exec(message) ?? [""];
+  const said = message.slice(place.length);
+  return sentence(line && text.trim().includes("\n") ? `line ${line}: ${said}` : said);
 }
 
 function buttonOf(type, action, text, title) {

@@ -1,8 +1,10 @@
 // What each digit would leave in one cell: a list with exact numbers, bars and buttons.
 
 import { symbol } from "./geometry.js";
-import { make, makeButton, makeCard, moveByArrows, scrollWithin, sentence } from "./making.js";
-import { duration, fractionOf, group, inWords, percent } from "./numbers.js";
+import {
+  make, makeButton, makeCard, moveByArrows, scrollWithin, sentence, setText,
+} from "./making.js";
+import { duration, fractionOf, group, inWords, percents } from "./numbers.js";
 
 /** Shows the shares of the cell that has the focus, or that the pointer is in. */
 export class Leaves {
@@ -11,13 +13,15 @@ export class Leaves {
   #counting;
   #shares = null;
   #pointed = null;
-  #unique = [];
-  #uniqueAt = -1;
+  #best = { least: 0n, places: [] };
+  #bestAt = -1;
   #rows = [];
   #title;
   #list = make("ul", { class: "gs-leaves-list", "data-part": "leaves-list" });
   #message = make("p", { class: "gs-quiet", "data-part": "leaves-message" });
   #offer;
+  #erase = makeButton("erase", "Erase", () => this.#place(0));
+  #next = makeButton("next-unique", "", () => this.#showNext());
   #uniqueText = make("span", { "data-part": "unique-placements" });
   #uniqueLine;
 
@@ -26,14 +30,16 @@ export class Leaves {
     this.#grid = grid;
     this.#counting = counting;
     this.#offer = makeButton("shares", "Work out the shares", () => counting.share());
-    const next = makeButton("next-unique", "Show next", () => this.#showNextUnique());
-    this.#uniqueLine = make("div", { class: "gs-unique-line" }, this.#uniqueText, next);
-    const body = make("div", { class: "gs-leaves-body gs-old" }, this.#list, this.#message,
-      this.#offer);
+    this.#uniqueLine = make("div", { class: "gs-unique-line" }, this.#uniqueText, this.#next);
+    const body = make("div", { class: "gs-leaves-body gs-old" }, this.#list,
+      make("div", { class: "gs-leaves-said" }, this.#message, this.#erase), this.#offer);
     this.element = makeCard("leaves", "What each digit leaves", body, this.#uniqueLine);
     this.#title = this.element.querySelector("h2");
     moveByArrows(this.#list);
-    this.#list.addEventListener("click", (event) => this.#place(event));
+    this.#list.addEventListener("click", (event) => {
+      const button = event.target.closest("button");
+      if (button !== null) this.#place(Number(button.dataset.digit));
+    });
     this.reshape();
   }
 
@@ -42,7 +48,7 @@ export class Leaves {
     const { n } = this.#puzzle.shape;
     this.element.style.setProperty("--rows", Math.min(n, 9));
     this.#shares = null;
-    this.#unique = [];
+    this.#best = { least: 0n, places: [] };
     this.#rows = Array.from({ length: n }, (_, index) => {
       const parts = {
         number: make("span", { class: "gs-leaf-number" }),
@@ -66,8 +72,8 @@ export class Leaves {
   show(shares) {
     if (shares !== this.#shares) {
       this.#shares = shares;
-      this.#uniqueAt = -1;
-      this.#unique = shares === null || shares.count <= 1n ? [] : this.#findUnique(shares.cells);
+      this.#bestAt = -1;
+      this.#best = this.#findBest();
     }
     this.render();
   }
@@ -92,13 +98,30 @@ export class Leaves {
     this.#list.hidden = !known;
     this.#message.hidden = known;
     this.#offer.hidden = true;
+    this.#erase.hidden = digit === 0 || this.#isFixed(cell);
     if (known) this.#renderRows(cell);
     else this.#explain(name, digit);
-    const several = this.#unique.length;
-    this.#uniqueLine.classList.toggle("gs-kept", several === 0);
-    this.#uniqueText.textContent = several === 1
-      ? "1 placement makes it unique"
-      : `${group(BigInt(several))} placements make it unique`;
+    this.#uniqueLine.classList.toggle("gs-kept", this.#best.places.length === 0);
+    setText(this.#uniqueText, this.#bestText());
+    setText(this.#next, this.#best.places.length > 1 ? "Show next" : "Show it");
+  }
+
+  #bestText() {
+    const { least, places } = this.#best;
+    if (places.length === 0) return "";
+    if (least > 1n) {
+      const [{ cell, digit }] = places;
+      const where = `${symbol(digit)} in ${this.#puzzle.shape.name(cell)}`;
+      return "No single digit makes it unique; the fewest solutions are left by " +
+        `${where}: ${sizeOf(least)}.`;
+    }
+    if (places.length === 1) return "1 placement makes it unique";
+    return `${group(BigInt(places.length))} placements make it unique`;
+  }
+
+  /** Whether a digit cannot be erased: clues stay while one solves. */
+  #isFixed(cell) {
+    return this.#puzzle.mode === "solving" && this.#puzzle.clues[cell] === 1;
   }
 
   get #cell() {
@@ -108,6 +131,9 @@ export class Leaves {
 
   #renderRows(cell) {
     const { count, cells } = this.#shares;
+    // Of what stands as a percentage only; one solution alone is told in words.
+    const told = cells[cell].map((share) => (share === 1n && count > 1n ? 0n : share));
+    const parts = percents(told, count);
     this.#rows.forEach(({ button, number, part }, index) => {
       const share = cells[cell][index];
       const isPointed = this.#pointed?.digit === index + 1;
@@ -116,7 +142,7 @@ export class Leaves {
       button.classList.toggle("gs-pointed", isPointed);
       const makesUnique = share === 1n && count > 1n;
       number.textContent = share === 0n ? "none" : sizeOf(share);
-      part.textContent = makesUnique ? "makes it unique" : percent(share, count);
+      part.textContent = makesUnique ? "makes it unique" : parts[index];
       button.classList.toggle("gs-makes-unique", makesUnique);
       const leaves = share === 0n ? "no solution" : inWords(share) || group(share);
       const rest = makesUnique ? "makes it unique" : `${part.textContent}`;
@@ -147,28 +173,36 @@ export class Leaves {
     this.#offer.textContent = offer;
   }
 
-  #findUnique(cells) {
-    const found = [];
-    cells.forEach((row, cell) => {
+  /** Digits that leave one solution; if there are none, the first of those that leave fewest. */
+  #findBest() {
+    let least = this.#shares?.count ?? 0n;
+    let places = [];
+    if (least <= 1n) return { least, places };
+    this.#shares.cells.forEach((row, cell) => {
       if (this.#puzzle.cells[cell] !== 0) return;
-      row.forEach((share, index) => share === 1n && found.push({ cell, digit: index + 1 }));
+      row.forEach((share, index) => {
+        if (share === 0n || share > least) return;
+        if (share < least) places = [];
+        least = share;
+        if (share === 1n || places.length === 0) places.push({ cell, digit: index + 1 });
+      });
     });
-    return found;
+    return { least, places };
   }
 
-  #showNextUnique() {
-    this.#uniqueAt = (this.#uniqueAt + 1) % this.#unique.length;
-    const next = this.#unique[this.#uniqueAt];
+  #showNext() {
+    const { places } = this.#best;
+    this.#bestAt = (this.#bestAt + 1) % places.length;
+    const next = places[this.#bestAt];
     this.#grid.focusCell(next.cell);
     this.point(next);
   }
 
-  #place(event) {
-    const button = event.target.closest("button");
-    if (button === null) return;
+  /** Write a digit into the cell, or erase its digit with 0. */
+  #place(digit) {
     const cell = this.#cell;
-    this.#puzzle.set(cell, Number(button.dataset.digit));
-    // The list goes with the empty cell, and with it whatever had the focus.
+    this.#puzzle.set(cell, digit);
+    // The list, or the button, goes with what it is for, and with it whatever had the focus.
     this.#grid.focusCell(cell);
   }
 }

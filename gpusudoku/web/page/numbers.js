@@ -72,16 +72,43 @@ export function inWords(number) {
  * @returns {string} "12.5 %"
  */
 export function percent(part, whole) {
+  return percents([part], whole)[0];
+}
+
+/**
+ * Parts of a whole, each as `percent` gives it, but all with the same number of decimals.
+ *
+ * @param {bigint[]} parts Each from 0 to the whole.
+ * @param {bigint} whole
+ * @returns {string[]} ["22.35 %", "9.80 %", "0 %"]
+ */
+export function percents(parts, whole) {
+  const inner = parts.filter((part) => extremeOf(part, whole) === "");
+  const fine = inner.some((part) => part * 100n < whole * 10n || part * 1000n > whole * 999n);
+  const scale = fine ? 10000n : 1000n;
+  const unitsOf = (part) => (2n * part * scale + whole) / (2n * whole);
+  let decimals = fine ? 2 : 1;
+  let per = 1n;
+  while (decimals > 0 && inner.every((part) => unitsOf(part) % (per * 10n) === 0n)) {
+    decimals--;
+    per *= 10n;
+  }
+  return parts.map((part) => {
+    const extreme = extremeOf(part, whole);
+    if (extreme !== "") return extreme;
+    const text = String(unitsOf(part) / per).padStart(decimals + 1, "0");
+    const number = decimals > 0 ? `${text.slice(0, -decimals)}.${text.slice(-decimals)}` : text;
+    return `${number}${SPACE}%`;
+  });
+}
+
+/** None, all, almost none and almost all as percent; "" for other parts. */
+function extremeOf(part, whole) {
   if (whole === 0n || part === 0n) return `0${SPACE}%`;
   if (part === whole) return `100${SPACE}%`;
   if (part * 10000n < whole) return `<${SPACE}0.01${SPACE}%`;
   if ((whole - part) * 10000n < whole) return `>${SPACE}99.99${SPACE}%`;
-  const fine = part * 100n < whole * 10n || part * 1000n > whole * 999n;
-  const scale = fine ? 10000n : 1000n;
-  const units = (2n * part * scale + whole) / (2n * whole);
-  const per = scale / 100n;
-  const fraction = String(units % per).padStart(fine ? 2 : 1, "0").replace(/0+$/, "");
-  return `${units / per}${fraction && `.${fraction}`}${SPACE}%`;
+  return "";
 }
 
 /**

@@ -7,8 +7,8 @@
 // `leaves` with `leaves-list` (buttons with `data-digit`), `leaves-message`, `unique-placements`;
 // `solutions` with `seed`, `number`, `of`, `slider`; `logic`; `reducing`; each of the last three
 // has a `status`. Beside the root `spoken` is what screen readers are told.
-// Actions: in `result` copy-count, cancel, count-anyway, retry; in `leaves` shares, next-unique; in
-// `solutions` random, first, previous, next, last, use, hide, cancel; in `logic` explain,
+// Actions: in `result` copy-count, cancel, count-anyway, retry; in `leaves` shares, erase, next-unique;
+// in `solutions` random, first, previous, next, last, use, hide, cancel; in `logic` explain,
 // previous-step, next-step, apply, close-steps, cancel; in `reducing` minimise, cancel.
 
 import { Counting } from "./counting.js";
@@ -56,7 +56,7 @@ export class Panel {
     this.#grid = grid;
     this.#counting = new Counting(ask, page);
     const parts = { puzzle, grid, ask, page, counting: this.#counting };
-    this.#result = new Result(this.#counting);
+    this.#result = new Result(this.#counting, puzzle);
     this.#leaves = new Leaves(parts);
     this.#solutions = new Solutions(parts);
     this.#logic = new Logic(parts);
@@ -70,6 +70,7 @@ export class Panel {
     element.append(this.#root, this.#spoken);
     const { signal } = this.#ended;
     puzzle.addEventListener("change", (event) => this.#change(event.detail.reshaped), { signal });
+    puzzle.addEventListener("mode", () => this.#update(), { signal });
     grid.addEventListener("focus", () => this.#leaves.render(), { signal });
     grid.addEventListener("candidate", ({ detail }) => this.#leaves.point(detail), { signal });
     this.#counting.addEventListener("update", () => this.#update(), { signal });
@@ -95,6 +96,7 @@ export class Panel {
     this.#reducing.reset();
     if (reshaped) {
       this.#shown = null;
+      this.#result.forget();
       this.#leaves.reshape();
     }
     const question = { board: this.#puzzle.text(), box: String(shape) };

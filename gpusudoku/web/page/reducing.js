@@ -5,6 +5,8 @@ import { Lane } from "./lane.js";
 import { make, makeButton, makeCard } from "./making.js";
 import { StatusLine } from "./status.js";
 
+const NEEDS = "Needs a board with one solution";
+
 /** Asks for a puzzle without redundant clues, and makes it the board. */
 export class Reducing {
   #puzzle;
@@ -16,7 +18,9 @@ export class Reducing {
     this.#puzzle = puzzle;
     this.#lane = new Lane(ask, `${page}-minimise`);
     this.element = makeCard("reducing", "Minimal puzzle",
-      make("div", { class: "gs-buttons gs-with-status" }, this.#button, this.#status.element));
+      make("div", { class: "gs-buttons gs-with-status" }, this.#button, this.#status.element),
+      make("p", { class: "gs-quiet" },
+        "Random solution, Use as board, then this: a random puzzle."));
     this.reset();
   }
 
@@ -34,6 +38,7 @@ export class Reducing {
    */
   know(count) {
     this.#button.disabled = count !== 1n;
+    this.#button.title = count === 1n ? "" : NEEDS;
   }
 
   destroy() {

@@ -3,18 +3,21 @@
 import { make, makeButton, sentence, setText } from "./making.js";
 import { duration, group, groupShort, inWords } from "./numbers.js";
 
+const NOT_YET = "\u2026";
 const BADGES = {
   none: "no solution",
   unique: "unique",
   several: "several solutions",
   unknown: "not counted",
 };
+const UNIQUE = "Unique: one solution.";
 
 /** Shows a `Known` of counting.js. */
 export class Result {
   #counting;
+  #puzzle;
   #count = null;
-  #badge = make("span", { class: "gs-badge gs-old", "data-part": "badge" }, "\u2026");
+  #badge = make("span", { class: "gs-badge", "data-part": "badge" }, NOT_YET);
   #number = make("div", { class: "gs-count", "data-part": "count" });
   #words = make("span", { "data-part": "words" });
   #noun = make("span");
@@ -23,10 +26,15 @@ export class Result {
   #bar = make("progress", { class: "gs-bar", max: "1", "aria-label": "Progress", hidden: "" });
   #copy;
   #buttons;
+  #old;
 
-  /** @param {import("./counting.js").Counting} counting */
-  constructor(counting) {
+  /**
+   * @param {import("./counting.js").Counting} counting
+   * @param {import("./puzzle.js").Puzzle} puzzle
+   */
+  constructor(counting, puzzle) {
     this.#counting = counting;
+    this.#puzzle = puzzle;
     this.#copy = makeButton("copy-count", "Copy", () => this.#copyCount());
     this.#copy.setAttribute("aria-label", "Copy the number");
     this.#copy.disabled = true;
@@ -38,11 +46,24 @@ export class Result {
     this.#number.addEventListener("copy", (event) => this.#copied(event));
     const foot = make("div", { class: "gs-foot" }, this.#method, this.#note, this.#bar,
       ...Object.values(this.#buttons));
+    const words = make("div", { class: "gs-words" }, this.#words, " ", this.#noun);
     this.element = make("section",
       { class: "gs-card gs-result", "data-part": "result", "aria-label": "Number of solutions" },
       make("div", { class: "gs-result-head" }, this.#badge, this.#copy),
-      make("div", { class: "gs-old" }, this.#number,
-        make("div", { class: "gs-words" }, this.#words, " ", this.#noun)), foot);
+      this.#number, words, foot);
+    this.#old = [this.#badge, this.#number, words, this.#method];
+  }
+
+  /** Show nothing of the board before, of which a new one has nothing. */
+  forget() {
+    this.#count = null;
+    this.#badge.dataset.kind = "unknown";
+    this.#badge.textContent = NOT_YET;
+    for (const part of [this.#number, this.#words, this.#noun, this.#method]) {
+      part.textContent = "";
+    }
+    delete this.#number.dataset.count;
+    this.#copy.disabled = true;
   }
 
   /**
@@ -54,6 +75,8 @@ export class Result {
    */
   show(known, late) {
     const { state, shares } = known;
+    // The panel fades what is old while it is busy: while shares are worked out the count is new.
+    for (const part of this.#old) part.classList.toggle("gs-old", state !== "done");
     if (state === "done") this.#showCount(known);
     else if (late || (state !== "working" && state !== "idle")) this.#showNone(known);
     const busy = state === "working" || shares.state === "working";
@@ -76,17 +99,22 @@ export class Result {
   spoken(known) {
     const { state, count, conflict } = known;
     if (state === "done" && count === 0n) return sentence(`No solution ${conflict}`.trim());
-    if (state === "done" && count === 1n) return "Unique: one solution.";
+    if (state === "done" && count === 1n) return this.#isSolved ? "Solved." : UNIQUE;
     if (state === "done") return `${inWords(count) || group(count)} solutions.`;
     return this.#noteOf(known, true);
   }
 
+  /** Whether all digits stand there; that they are right tells the count. */
+  get #isSolved() {
+    return this.#puzzle.mode === "solving" && this.#puzzle.cells.every(Boolean);
+  }
+
   #showCount({ count }) {
+    const kind = count === 0n ? "none" : count === 1n ? "unique" : "several";
+    this.#setBadge(kind, kind === "unique" && this.#isSolved ? "solved" : BADGES[kind]);
     if (count === this.#count) return;
     this.#count = count;
     const digits = String(count).length;
-    const kind = count === 0n ? "none" : count === 1n ? "unique" : "several";
-    this.#setBadge(kind);
     // It may break between groups; where digits are left out it breaks there.
     const text = groupShort(count);
     const parts = digits <= 40 ? text.split(/(?<=,)/) : [text];
@@ -110,9 +138,9 @@ export class Result {
     this.#copy.disabled = true;
   }
 
-  #setBadge(kind) {
+  #setBadge(kind, text = BADGES[kind]) {
     this.#badge.dataset.kind = kind;
-    this.#badge.textContent = BADGES[kind];
+    setText(this.#badge, text);
   }
 
   #noteOf(known, late) {
