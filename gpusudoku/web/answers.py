@@ -20,14 +20,18 @@ from gpusudoku.errors import Cancelled, GpusudokuError, InputError
 from gpusudoku.explaining import explain
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.job import Progress
+from gpusudoku.kernels.compiling import ready
 from gpusudoku.listing import Solutions
 from gpusudoku.minimising import minimise
 from gpusudoku.options import Options
 from gpusudoku.orders.sampling import SEED_BITS
 from gpusudoku.planning.plan import Plan
+from gpusudoku.planning.search import search_kernels
 from gpusudoku.results import decimal_digits
 from gpusudoku.web.questions import Question
 
+SEARCHED = ("count", "shares", "sample", "nth", "minimise")
+"""The kinds of questions that may take a search."""
 KEPT = 2
 """Boards whose solutions are kept as far as they are worked out, those asked for last. What numbers
 the solutions of a 9x9 board with 8 clues takes 100 MiB, and of an empty one nearly 300."""
@@ -86,6 +90,9 @@ class Answers:
         Cancelled
             Once ``cancel`` is cancelled.
         """
+        if question.kind in SEARCHED:
+            with cancelling(cancel):
+                self._compile(question.board, tell)
         over = CancelToken()
         timer = None
         if question.seconds is not None:
@@ -104,6 +111,14 @@ class Answers:
         finally:
             if timer is not None:
                 timer.cancel()
+
+    def _compile(self, board: Board, tell: Tell) -> None:
+        """Compile what boards of a shape need to be searched: no question pays for that."""
+        kernels = search_kernels(board.geometry, self._options, self._engine)
+        if not all(kernel.fetch() for kernel in kernels):
+            tell({"compiling": True})
+            ready(kernels)
+            tell({"compiling": False})
 
     def _read(self, question: Question, tell: Tell) -> Facts:
         board = question.board

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -190,6 +191,24 @@ def test_minimising_takes_no_more_threads_than_the_engine(monkeypatch: pytest.Mo
     monkeypatch.setattr(minimising, "search_block", search)
     ask(Answers(CpuEngine(1)), "minimise", str(gpusudoku.solve(LINE_4X4).board))
     assert set(threads) == {1}
+
+
+def test_compiling_is_told_and_does_not_count_among_the_seconds(
+    answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel, happened = Mock(**{"fetch.return_value": False}), []
+    monkeypatch.setattr(module, "search_kernels", lambda *given: [kernel])
+    monkeypatch.setattr(module, "ready", lambda kernels: happened.append(kernels))
+
+    def timer(*given: Any) -> threading.Timer:
+        happened.append("the seconds begin")
+        return threading.Timer(*given)
+
+    monkeypatch.setattr(module, "threading", Mock(Timer=timer))
+    question = question_of("count", {"board": "1....2....3.....", "seconds": 60})
+    assert answers.answer(question, happened.append, CancelToken())["count"] == "6"
+    compiled = [{"compiling": True}, [kernel], {"compiling": False}, "the seconds begin"]
+    assert happened[:4] == compiled
 
 
 def test_few_boards_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

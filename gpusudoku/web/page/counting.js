@@ -18,6 +18,7 @@ const AT_ONCE = 5;
  * @property {number} elapsed Seconds since the question.
  * @property {?number} estimate Seconds that the count should take.
  * @property {boolean} waiting Whether the engine is busy with others.
+ * @property {boolean} compiling Whether what the shape of the board needs is being compiled.
  * @property {?Error} error Why there is no count.
  * @property {Shares} shares
  *
@@ -89,6 +90,7 @@ export class Counting extends EventTarget {
       const most = known.estimate === null ? 1 : Math.max(known.elapsed / known.estimate, 0);
       known.done = "done" in facts ? Math.min(facts.done, most) : known.done;
       known.waiting = facts.waiting ?? false;
+      known.compiling = facts.compiling ?? false;
       this.#tell();
     });
     if (error !== null) {
@@ -181,6 +183,7 @@ function unknown(state) {
     elapsed: 0,
     estimate: null,
     waiting: false,
+    compiling: false,
     error: null,
     shares: { state: "none", cells: null, milliseconds: 0, error: null },
   };

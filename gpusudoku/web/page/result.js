@@ -144,11 +144,12 @@ export class Result {
   }
 
   #noteOf(known, late) {
-    const { state, conflict, atLeast, waiting, error, shares } = known;
+    const { state, conflict, atLeast, waiting, compiling, error, shares } = known;
     const time = timeText(known);
     if (state === "done" && conflict !== "") return sentence(conflict);
     if (state === "working" && late) {
       if (waiting) return `Waiting for other questions${time}`;
+      if (compiling) return `Compiling for boards of this shape, once${time}`;
       return `${atLeast ? `At least ${groupShort(atLeast, 22)}` : "Counting"}${time}`;
     }
     if (state === "expensive") {
