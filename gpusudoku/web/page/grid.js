@@ -78,7 +78,7 @@ export class Grid extends EventTarget {
     this.#show();
   }
 
-  /** Let shares be seen, when they are known; they are at first. */
+  /** Let shares be seen, when they are known; they are at first, but for who solves the board. */
   revealShares(on) {
     this.painter.byShares = on;
     this.#paint();
@@ -147,7 +147,8 @@ export class Grid extends EventTarget {
       if (this.#hover(event.target)) this.#take();
     });
     this.puzzle.addEventListener("change", (event) => this.#changed(event.detail), { signal });
-    this.puzzle.addEventListener("mode", () => this.#paint(), { signal });
+    this.puzzle.addEventListener("mode", () => this.revealShares(this.puzzle.mode === "setting"),
+      { signal });
   }
 
   #changed({ reshaped }) {

@@ -15,7 +15,7 @@ export class Painter {
   constructor(puzzle) {
     this.puzzle = puzzle;
     this.byRules = false;
-    this.byShares = true;
+    this.byShares = puzzle.mode === "setting";
     this.solution = null;
   }
 
