@@ -131,7 +131,8 @@ def test_equal_shares_look_equal_in_tinted_units(screen: Screen, dark: bool) -> 
         " getComputedStyle(document.querySelector(`${cell} .gs-candidate`)).backgroundColor)"
     )
     assert colours[0] == colours[1]
-    assert "/" not in colours[0] and not colours[0].startswith("rgba")  # opaque
+    assert "/" not in colours[0]  # it is opaque
+    assert not colours[0].startswith("rgba")
 
 
 def test_who_solves_sees_no_shares_at_first(screen: Screen) -> None:
