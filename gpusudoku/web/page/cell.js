@@ -6,7 +6,7 @@ import { symbol } from "./geometry.js";
  * What a cell shows. Elements that are not needed are hidden and kept.
  *
  * Hooks: `gs-cell` with data-cell (and `gs-clue`, `gs-edit`, `gs-shown`, `gs-wrong`, `gs-peer`,
- * `gs-same`, `gs-stuck`, `gs-focused`, `gs-marked`, `gs-placed`), in it `gs-digit` and
+ * `gs-same`, `gs-stuck`, `gs-focused`, `gs-around`, `gs-marked`, `gs-placed`), in it `gs-digit` and
  * `gs-candidate` with data-digit (and `gs-plain` by the rules alone, `gs-out` in no solution,
  * `gs-sure` in all, `gs-unique` in one, `gs-removed` by a step of logic, `gs-none` where it is not
  * shown; data-pointed).

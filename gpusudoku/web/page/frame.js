@@ -26,7 +26,7 @@ export class Frame {
     this.message.append(this.complaint, " ", this.note);
     this.outer.append(this.grid);
     element.append(this.outer, this.message);
-    this.#resized.observe(this.outer);
+    for (const each of [element, this.outer]) this.#resized.observe(each);
   }
 
   /** Whether the keyboard is in the grid. */
@@ -80,6 +80,7 @@ export class Frame {
 
   /** As large as there is room for; where that is too small, the frame scrolls. */
   #fit() {
+    this.element.style.setProperty("--tall", `${this.element.offsetHeight}px`);
     const coarse = matchMedia("(pointer: coarse)").matches;
     const least = coarse ? SMALLEST_TO_TOUCH : SMALLEST;
     const room = Math.floor((this.outer.clientWidth - BORDER) / this.#n);

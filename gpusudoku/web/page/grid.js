@@ -78,7 +78,7 @@ export class Grid extends EventTarget {
     this.#show();
   }
 
-  /** Let shares be seen, when they are known; they are at first. */
+  /** Let shares be seen, when they are known; they are at first, but for who solves the board. */
   revealShares(on) {
     this.painter.byShares = on;
     this.#paint();
@@ -105,13 +105,15 @@ export class Grid extends EventTarget {
   }
 
   /**
-   * Highlight a step of logic, until the next change.
+   * Show a step of logic and the board as it is before that, until the next change.
    *
-   * @param {{cells?: number[], placed?: number[][], removed?: number[][]}|null} step Cells that it
-   *   looks at, and [cell, digit] that it places and removes.
+   * @param {{cells: number[], around: number[], placed: number[][], removed: number[][],
+   *   digits: ArrayLike<number>, masks: ArrayLike<number>}|null} step Cells that it looks at, those
+   *   around them that are its reason, too, and [cell, digit] that it places and removes; all
+   *   digits before it, and the candidates that are left then, bit d - 1 for digit d.
    */
   mark(step) {
-    if (step === null && !this.painter.isMarked) return;
+    if (step !== null) this.painter.solution = null;
     this.painter.mark(step);
     this.#paint();
     this.#show();
@@ -145,7 +147,8 @@ export class Grid extends EventTarget {
       if (this.#hover(event.target)) this.#take();
     });
     this.puzzle.addEventListener("change", (event) => this.#changed(event.detail), { signal });
-    this.puzzle.addEventListener("mode", () => this.#paint(), { signal });
+    this.puzzle.addEventListener("mode", () => this.revealShares(this.puzzle.mode === "setting"),
+      { signal });
   }
 
   #changed({ reshaped }) {
@@ -195,8 +198,10 @@ export class Grid extends EventTarget {
       for (const name of ["peer", "same", "focused"]) this.cells[cell].flag(name, false);
     }
     const { shape, cells } = this.puzzle;
-    const peers = shape.peers(this.#focused);
-    const digit = cells[this.#focused];
+    // What a step of logic looks at is tinted, too, and shall not be taken for this.
+    const { isMarked } = this.painter;
+    const peers = isMarked ? [] : shape.peers(this.#focused);
+    const digit = isMarked ? 0 : cells[this.#focused];
     const same = [];
     if (digit) cells.forEach((other, cell) => other === digit && same.push(cell));
     for (const cell of peers) this.cells[cell].flag("peer", true);

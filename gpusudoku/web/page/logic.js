@@ -2,14 +2,16 @@
 
 import { Lane } from "./lane.js";
 import { make, makeButton, makeCard, moveByArrows, scrollWithin, sentence } from "./making.js";
+import { Puzzle } from "./puzzle.js";
 import { StatusLine } from "./status.js";
 
-/** Asks for the steps, lists them, and marks one of them in the grid. */
+/** Asks for the steps, lists them, and shows one of them in the grid. */
 export class Logic {
   #puzzle;
   #grid;
   #lane;
   #answer = null;
+  #start = null;
   #at = -1;
   #rows = [];
   #list = make("ol", { class: "gs-logic-list", "aria-label": "Steps", hidden: "" });
@@ -40,7 +42,13 @@ export class Logic {
     this.reset();
   }
 
-  /** Forget the steps, which are those of the board before. */
+  /** The board changes: steps that it only takes stay, others are forgotten. */
+  follow() {
+    if (this.#holds()) this.#show();
+    else this.reset();
+  }
+
+  /** Forget the steps. */
   reset() {
     this.#lane.stop();
     if (this.#answer !== null) this.#grid.mark(null);
@@ -60,7 +68,9 @@ export class Logic {
   async #explain() {
     this.reset();
     this.#status.busy("Looking for steps");
-    const question = { board: this.#puzzle.text(), box: String(this.#puzzle.shape) };
+    const { shape, cells } = this.#puzzle;
+    const question = { board: this.#puzzle.text(), box: String(shape) };
+    this.#start = new Puzzle(shape, { cells });
     try {
       this.#answer = await this.#lane.ask("simplify", question);
     } catch (error) {
@@ -96,11 +106,35 @@ export class Logic {
     this.#rows[at].setAttribute("aria-current", "step");
     this.#at = at;
     scrollWithin(this.#list, this.#rows[at]);
-    this.#grid.mark(steps[at]);
     const isLast = at === steps.length - 1;
     const end = isLast ? ` ${this.#ending()}` : "";
     this.#status.say(`Step ${at + 1} of ${steps.length}.${end}`);
+    this.#show();
+  }
+
+  /** Show the step in the grid, with the board as the steps before it leave it. */
+  #show() {
     this.#render();
+    if (this.#at < 0) return;
+    const { shape } = this.#start;
+    const before = this.#answer.steps.slice(0, this.#at);
+    const digits = this.#start.cells.slice();
+    for (const [cell, digit] of placedBy(before)) digits[cell] = digit;
+    const masks = new Puzzle(shape, { cells: digits }).candidates();
+    for (const [cell, digit] of before.flatMap(({ removed }) => removed)) {
+      masks[cell] &= ~(1 << (digit - 1));
+    }
+    const step = this.#answer.steps[this.#at];
+    this.#grid.mark({ ...step, around: aroundOf(step, shape), digits, masks });
+  }
+
+  /** Whether the board is still the one that was asked about, with digits of the steps at most. */
+  #holds() {
+    const { shape, cells } = this.#puzzle;
+    if (this.#answer === null || shape !== this.#start.shape) return false;
+    const found = new Map(placedBy(this.#answer.steps));
+    return this.#start.cells.every((digit, cell) =>
+      cells[cell] === digit || (digit === 0 && cells[cell] === found.get(cell)));
   }
 
   /** What logic comes to. */
@@ -112,13 +146,13 @@ export class Logic {
     return `Logic ends here, with ${left} cell${left === 1 ? "" : "s"} left.`;
   }
 
-  /** The digits that are placed up to the step that is shown. */
+  /** The digits that are placed up to the step that is shown, and are not on the board yet. */
   get #placed() {
     const steps = this.#answer?.steps.slice(0, this.#at + 1) ?? [];
-    return steps.flatMap(({ placed }) => placed);
+    return placedBy(steps).filter(([cell]) => this.#puzzle.cells[cell] === 0);
   }
 
-  /** Put what is placed so far on the board. */
+  /** Put what is placed so far on the board, and go on with the next step. */
   #apply() {
     const { mode } = this.#puzzle;
     const cells = this.#puzzle.cells.slice();
@@ -128,6 +162,7 @@ export class Logic {
       clues[cell] = mode === "setting" ? 1 : 0;
     }
     this.#puzzle.setAll(cells, clues);
+    this.#goTo(this.#at + 1);
   }
 
   #render() {
@@ -143,4 +178,15 @@ export class Logic {
     this.#lane.stop();
     this.#status.say("Cancelled.");
   }
+}
+
+/** @returns {number[][]} The cells and digits that steps place. */
+function placedBy(steps) {
+  return steps.flatMap(({ placed }) => placed);
+}
+
+/** The cells around those that a step names: its unit; of a lone candidate all that see it. */
+function aroundOf({ unit, placed }, shape) {
+  if (unit !== null) return shape.units[unit];
+  return placed.flatMap(([cell]) => shape.peers(cell));
 }

@@ -9,7 +9,7 @@ const PLAIN = { classes: " gs-plain", weight: 0 };
 const REMOVED = { classes: " gs-removed", weight: 0 };
 
 /**
- * @param {number} mask Candidates by the rules, bit d - 1 for digit d.
+ * @param {number} mask Candidates, bit d - 1 for digit d.
  * @param {number} n
  * @param {number} removed Of these those that a step of logic removes.
  * @returns {({classes: string, weight: number}|null)[]} One for each digit.
@@ -25,17 +25,15 @@ export function looksByRules(mask, n, removed = 0) {
  * @param {bigint[]} shares How many solutions have each digit in a cell.
  * @param {bigint} count How many solutions there are.
  * @param {number} mask Candidates by the rules; others are not shown.
- * @param {number} removed Those that a step of logic removes.
  * @returns {({classes: string, weight: number}|null)[]} One for each digit.
  */
-export function looksByShares(shares, count, mask, removed = 0) {
+export function looksByShares(shares, count, mask) {
   return shares.map((share, index) => {
     if (!((mask >> index) & 1)) return null;
     let classes = "";
     if (share === 0n) classes += " gs-out";
     else if (share === count) classes += " gs-sure";
     else if (share === 1n) classes += " gs-unique";
-    if ((removed >> index) & 1) classes += " gs-removed";
     return { classes, weight: weightOf(share, count) };
   });
 }

@@ -4,20 +4,18 @@ import { symbol } from "./geometry.js";
 import { looksByRules, looksByShares, wordsByRules, wordsByShares } from "./looks.js";
 import { Pieces } from "./pieces.js";
 
-const UNMARKED = { cells: new Set(), placed: new Map(), removed: new Map() };
-
 /** Paints cells from a puzzle and from what is known about it. */
 export class Painter {
   #pieces = new Pieces();
   #known = null;
-  #step = UNMARKED;
+  #step = null;
   #masks = null;
 
   /** @param {import("./puzzle.js").Puzzle} puzzle */
   constructor(puzzle) {
     this.puzzle = puzzle;
     this.byRules = false;
-    this.byShares = true;
+    this.byShares = puzzle.mode === "setting";
     this.solution = null;
   }
 
@@ -35,22 +33,26 @@ export class Painter {
   /** The board changes: shares stay until there are new ones, unless the shape is another. */
   forget(reshaped) {
     this.solution = null;
-    this.#step = UNMARKED;
+    this.#step = null;
     if (reshaped) this.#known = null;
   }
 
-  /** @param {{cells?: number[], placed?: number[][], removed?: number[][]}|null} step */
+  /** @param {object|null} step As of `Grid.mark`. */
   mark(step) {
-    const removed = new Map();
-    for (const [cell, digit] of step?.removed ?? []) {
-      removed.set(cell, (removed.get(cell) ?? 0) | (1 << (digit - 1)));
+    this.#step = null;
+    if (step === null) return;
+    const { cells, around, placed, removed, digits, masks } = step;
+    const struck = new Map();
+    for (const [cell, digit] of removed) {
+      struck.set(cell, (struck.get(cell) ?? 0) | (1 << (digit - 1)));
     }
-    this.#step = { cells: new Set(step?.cells), placed: new Map(step?.placed), removed };
+    this.#step = { cells: new Set(cells), around: new Set(around), placed: new Map(placed), struck,
+      digits, masks };
   }
 
-  /** Whether a step of logic is highlighted. */
+  /** Whether a step of logic is shown; a solution covers it. */
   get isMarked() {
-    return Object.values(this.#step).some(({ size }) => size > 0);
+    return this.#step !== null && this.solution === null;
   }
 
   /** @param {import("./cell.js").Cell[]} cells */
@@ -58,15 +60,17 @@ export class Painter {
     const { puzzle } = this;
     const conflicts = puzzle.conflicts();
     const locked = puzzle.mode === "solving";
-    this.#masks = puzzle.candidates();
+    const step = this.isMarked ? this.#step : null;
+    this.#masks = step?.masks ?? puzzle.candidates();
     cells.forEach((cell, index) => {
       const digit = puzzle.cells[index];
       const shown = digit || this.#extra(index);
       cell.write(shown, digit ? (puzzle.clues[index] ? "clue" : "edit") : "shown");
       cell.complain(conflicts.get(index) ?? null);
       cell.flag("stuck", !shown && this.#masks[index] === 0);
-      cell.flag("marked", this.#step.cells.has(index));
-      cell.flag("placed", this.#step.placed.has(index));
+      cell.flag("around", step?.around.has(index) ?? false);
+      cell.flag("marked", step?.cells.has(index) ?? false);
+      cell.flag("placed", step?.placed.has(index) ?? false);
       cell.lock(locked && puzzle.clues[index] === 1);
     });
     this.paintSmall(cells);
@@ -83,7 +87,8 @@ export class Painter {
 
   /** A digit that is no part of the puzzle. */
   #extra(index) {
-    return this.#step.placed.get(index) ?? this.solution?.[index] ?? 0;
+    if (!this.isMarked) return this.solution?.[index] ?? 0;
+    return this.#step.placed.get(index) ?? this.#step.digits[index];
   }
 
   #paintSmall(cell, index) {
@@ -91,19 +96,19 @@ export class Painter {
     const digit = puzzle.cells[index];
     const { n } = puzzle.shape;
     const mask = this.#masks[index];
-    const removed = this.#step.removed.get(index) ?? 0;
     if (digit) {
       cell.showCandidates(null);
       cell.label(`${puzzle.clues[index] ? "clue " : ""}${symbol(digit)}`);
     } else if (this.#extra(index)) {
       cell.showCandidates(null);
       cell.label(`empty, ${symbol(this.#extra(index))} is shown`);
-    } else if (this.byShares && this.#known?.cells[index] === 0) {
+    } else if (!this.isMarked && this.byShares && this.#known?.cells[index] === 0) {
       const { shares, count } = this.#known;
-      cell.showCandidates(looksByShares(shares[index], count, mask, removed));
+      cell.showCandidates(looksByShares(shares[index], count, mask));
       cell.label(wordsByShares(shares[index], count));
-    } else if (this.byRules || this.#step.cells.has(index) || removed) {
-      cell.showCandidates(looksByRules(mask, n, removed));
+    } else if (this.isMarked || this.byRules) {
+      const struck = this.isMarked ? this.#step.struck.get(index) : 0;
+      cell.showCandidates(looksByRules(mask, n, struck));
       cell.label(wordsByRules(mask, n));
     } else {
       cell.showCandidates(null);

@@ -92,7 +92,7 @@ export class Panel {
   #change(reshaped) {
     const { shape } = this.#puzzle;
     this.#solutions.reset(null);
-    this.#logic.reset();
+    this.#logic.follow();
     this.#reducing.reset();
     if (reshaped) {
       this.#shown = null;

@@ -58,6 +58,10 @@ export class Solutions {
     this.#field.addEventListener("keydown", (event) => onEnter(event, () => this.#goToNumber()));
     this.#field.addEventListener("change", () => this.#goToNumber());
     this.#slider.addEventListener("input", () => this.#slide());
+    // Whatever else the grid shows may take the place of a solution.
+    grid.addEventListener("shown", () => {
+      if (grid.solution === null) this.#hide();
+    });
     this.reset(null);
   }
 
@@ -135,6 +139,7 @@ export class Solutions {
   /** Show the solution with a number, from 0 on. */
   async #go(at) {
     this.#at = at;
+    this.#seed.value = "";
     this.#field.value = group(at + 1n);
     const kept = this.#kept.get(at);
     if (kept !== undefined) {
@@ -163,9 +168,10 @@ export class Solutions {
 
   /** Show a random solution, with a new seed or a given one. */
   async #draw(seed) {
+    this.#at = null;
+    if (seed.seed === undefined) this.#seed.value = "";
     const answer = await this.#asked("sample", { n: 1, ...seed }, "Drawing a random solution");
     if (answer === null) return;
-    this.#at = null;
     this.#seed.value = answer.seed;
     this.#show(answer.solutions[0], "Random; the same seed draws it again.");
   }
@@ -191,8 +197,8 @@ export class Solutions {
   }
 
   #hide() {
-    if (this.#cells !== null) this.#grid.showSolution(null);
     this.#cells = null;
+    this.#grid.showSolution(null);
     this.#render();
   }
 

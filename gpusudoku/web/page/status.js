@@ -64,7 +64,8 @@ export class StatusLine {
    * @param {import("./failing.js").AskError} error
    */
   fail(error) {
-    const price = error.seconds === null ? "" : `, about ${duration(error.seconds)}`;
-    this.say(sentence(`${error.message}${price}`), true);
+    const { kind, message, seconds } = error;
+    const priced = kind === "expensive" && seconds !== null;
+    this.say(priced ? `That should take about ${duration(seconds)}.` : sentence(message), true);
   }
 }

@@ -119,6 +119,38 @@ def test_texts_stand_out(screen: Screen, dark: bool, name: str) -> None:
     assert (max(channels) < 60) if dark else (min(channels) > 240)
 
 
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_equal_shares_look_equal_in_tinted_units(screen: Screen, dark: bool) -> None:
+    screen.dark(dark)
+    screen.open()
+    screen.settle()
+    screen.focus(0)
+    screen.draw()
+    colours = screen.js(
+        "return ['.gs-peer', '.gs-cell:not(.gs-peer, .gs-focused)'].map((cell) =>"
+        " getComputedStyle(document.querySelector(`${cell} .gs-candidate`)).backgroundColor)"
+    )
+    assert colours[0] == colours[1]
+    assert "/" not in colours[0]  # it is opaque
+    assert not colours[0].startswith("rgba")
+
+
+def test_who_solves_sees_no_shares_at_first(screen: Screen) -> None:
+    shown = "return document.querySelector('.gs-candidates:not([hidden])') !== null"
+    screen.open(link(collection.load("2b")))
+    screen.settle()
+    screen.until(shown)
+    solve, shares = (
+        screen.driver.find_element("css selector", f"[data-action={action}]")
+        for action in ("solving", "shares")
+    )
+    solve.click()
+    screen.until(f"return !(() => {{ {shown} }})()")
+    assert shares.get_attribute("aria-pressed") == "false"
+    screen.driver.find_element("css selector", ".gs-controls [data-action=shares]").click()
+    screen.until(shown)
+
+
 class TestKeyboardAlone:
     def test_tab_reaches_every_control(self, screen: Screen) -> None:
         """Of lists and grids one element, as the arrow keys move in them."""

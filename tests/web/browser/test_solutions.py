@@ -114,6 +114,27 @@ class TestRandom:
         left[cell] = found[cell]
         assert screen.count() == gpusudoku.count(left, device="cpu").count
 
+    def test_its_seed_goes_with_it(self, screen: Screen) -> None:
+        screen.open(link(MANY))
+        click(screen, "solutions", "random")
+        seed = "return document.querySelector('[data-part=seed]').value"
+        assert screen.until(seed)
+        click(screen, "solutions", "first")
+        assert screen.js(seed) == ""
+
+    def test_its_price_is_told_in_words(self, screen: Screen) -> None:
+        screen.open()
+        said = screen.js(
+            "return Promise.all([import('/page/status.js'), import('/page/failing.js')]).then("
+            "([{ StatusLine }, { AskError }]) => {"
+            "  const line = new StatusLine(() => {});"
+            "  const facts = { kind: 'expensive', seconds: 3.8e11 };"
+            "  line.fail(new AskError('about 3.8e+11 s', facts));"
+            "  return line.element.textContent; })"
+        )
+        assert "12,000\u00a0years." in said
+        assert "e+" not in said
+
 
 class TestLogic:
     @pytest.mark.parametrize("name", ["techniques-9x9", "a1", "box2x3-few"])
