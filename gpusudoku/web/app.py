@@ -19,8 +19,8 @@ from starlette.routing import Route
 
 from gpusudoku.errors import GpusudokuError
 from gpusudoku.jobs.cancel import CancelToken
-from gpusudoku.web.answers import Answers
-from gpusudoku.web.desk import Case, Desk, Tell
+from gpusudoku.web.answers import Answers, Tell
+from gpusudoku.web.desk import Case, Desk
 from gpusudoku.web.events import stream, wants_stream
 from gpusudoku.web.failures import Failure, failure_of, place_of_error
 from gpusudoku.web.guard import Gone, Guard, Receive, read_body

@@ -14,12 +14,12 @@ from contextlib import suppress
 from typing import Any
 
 from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.web.answers import Tell
 from gpusudoku.web.failures import Failure
 
 MOST_WAITING = 64
 """Questions that wait at a time; more are turned away."""
 
-Tell = Callable[[dict[str, Any]], None]
 Work = Callable[[Tell, CancelToken], bytes]
 """Works out an answer in a thread, and tells its progress; the token stops it."""
 

@@ -16,8 +16,9 @@ import pytest
 from gpusudoku.errors import Cancelled, TooExpensive
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.web import guard, serving
+from gpusudoku.web.answers import Tell
 from gpusudoku.web.app import Permissions
-from gpusudoku.web.desk import Case, Desk, Tell
+from gpusudoku.web.desk import Case, Desk
 from gpusudoku.web.failures import Failure
 from gpusudoku.web.questions import Question
 from gpusudoku.web.serving import Server, listen
