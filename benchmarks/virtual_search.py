@@ -78,6 +78,7 @@ def virtual(world: World, costs: Costs, node: float, sharing: bool = True) -> It
         (jobs, "threading", SimpleNamespace(**threads)),
         (starting, "threading", SimpleNamespace(**threads)),
         (starting, "SimpleQueue", world.queue),
+        (starting, "time", clock),
         (jobs, "time", clock),
         (engine, "time", clock),
         (planning, "time", clock),
