@@ -7,6 +7,8 @@ import { erases, isPlain, moveOf, walkOf } from "./keys.js";
 import { complaintOf, rangeOf } from "./messages.js";
 import { Painter } from "./painter.js";
 
+const DIM_AFTER = 350;
+
 /**
  * A board to edit.
  *
@@ -19,6 +21,7 @@ export class Grid extends EventTarget {
   #focused = 0;
   #near = [];
   #pointed = null;
+  #dimTimer = 0;
   #stop = new AbortController();
 
   /**
@@ -92,7 +95,7 @@ export class Grid extends EventTarget {
    */
   showShares(known) {
     this.painter.learn(known);
-    this.frame.grid.classList.remove("gs-stale");
+    this.#dim(false);
     this.painter.paintSmall(this.cells);
   }
 
@@ -131,6 +134,7 @@ export class Grid extends EventTarget {
 
   destroy() {
     this.#stop.abort();
+    this.#dim(false);
     this.painter.stop();
     this.frame.destroy();
   }
@@ -154,11 +158,22 @@ export class Grid extends EventTarget {
   #changed({ reshaped }) {
     this.painter.forget(reshaped);
     this.#point(null);
-    this.frame.grid.classList.toggle("gs-stale", this.painter.knows);
+    this.#dim(this.painter.knows);
     if (reshaped) this.#build();
     else this.#paint();
     this.frame.say("", "note");
     this.frame.complain(complaintOf(this.puzzle));
+  }
+
+  /** Dim the shares of the board before, unless those of this one come soon. */
+  #dim(on) {
+    const { classList } = this.frame.grid;
+    if (on) this.#dimTimer ||= setTimeout(() => classList.add("gs-stale"), DIM_AFTER);
+    else {
+      clearTimeout(this.#dimTimer);
+      this.#dimTimer = 0;
+      classList.remove("gs-stale");
+    }
   }
 
   #build() {
