@@ -1,6 +1,7 @@
 // One cell of the grid on the page: its digit, and the small candidates in it.
 
 import { symbol } from "./geometry.js";
+import { setText } from "./making.js";
 
 /**
  * What a cell shows. Elements that are not needed are hidden and kept.
@@ -15,7 +16,10 @@ export class Cell {
   #digit = null;
   #small = null;
   #candidates = [];
+  #looks = null;
   #label = "";
+  #flags = new Set();
+  #conflict = null;
 
   /**
    * @param {import("./geometry.js").Shape} shape
@@ -49,18 +53,22 @@ export class Cell {
       this.#digit.className = "gs-digit";
       this.element.append(this.#digit);
     }
-    const text = digit ? symbol(digit) : "";
-    if (this.#digit && this.#digit.textContent !== text) this.#digit.textContent = text;
+    if (this.#digit) setText(this.#digit, digit ? symbol(digit) : "");
     for (const each of ["clue", "edit", "shown"]) this.flag(each, digit > 0 && each === kind);
   }
 
   /** Set or remove a class, without its "gs-". */
   flag(name, on) {
+    if (on === this.#flags.has(name)) return;
     this.element.classList.toggle(`gs-${name}`, on);
+    if (on) this.#flags.add(name);
+    else this.#flags.delete(name);
   }
 
   /** @param {string|null} conflict What is wrong here. */
   complain(conflict) {
+    if (conflict === this.#conflict) return;
+    this.#conflict = conflict;
     this.flag("wrong", conflict !== null);
     if (conflict === null) {
       this.element.removeAttribute("aria-invalid");
@@ -91,6 +99,8 @@ export class Cell {
    *   not there; null for none at all.
    */
   showCandidates(looks) {
+    if (looks === this.#looks) return;
+    this.#looks = looks;
     if (this.#small === null) {
       if (looks === null) return;
       this.#small = document.createElement("span");

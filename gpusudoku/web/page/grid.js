@@ -19,7 +19,6 @@ const DIM_AFTER = 350;
  */
 export class Grid extends EventTarget {
   #focused = 0;
-  #near = [];
   #pointed = null;
   #dimTimer = 0;
   #stop = new AbortController();
@@ -180,7 +179,6 @@ export class Grid extends EventTarget {
     const { shape } = this.puzzle;
     const held = this.frame.hasFocus;
     this.cells = Array.from({ length: shape.cells }, (_, cell) => new Cell(shape, cell));
-    this.#near = [];
     this.#focused = Math.min(this.#focused, shape.cells - 1);
     this.frame.fill(shape, this.cells);
     this.#paint();
@@ -209,20 +207,16 @@ export class Grid extends EventTarget {
 
   /** Tint the cell that is selected, its peers, and cells with the same digit. */
   #tint() {
-    for (const cell of this.#near) {
-      for (const name of ["peer", "same", "focused"]) this.cells[cell].flag(name, false);
-    }
     const { shape, cells } = this.puzzle;
     // What a step of logic looks at is tinted, too, and shall not be taken for this.
     const { isMarked } = this.painter;
-    const peers = isMarked ? [] : shape.peers(this.#focused);
+    const peers = new Set(isMarked ? [] : shape.peers(this.#focused));
     const digit = isMarked ? 0 : cells[this.#focused];
-    const same = [];
-    if (digit) cells.forEach((other, cell) => other === digit && same.push(cell));
-    for (const cell of peers) this.cells[cell].flag("peer", true);
-    for (const cell of same) this.cells[cell].flag("same", true);
-    this.cells[this.#focused].flag("focused", true);
-    this.#near = [...peers, ...same, this.#focused];
+    this.cells.forEach((cell, index) => {
+      cell.flag("peer", peers.has(index));
+      cell.flag("same", digit > 0 && cells[index] === digit);
+      cell.flag("focused", index === this.#focused);
+    });
   }
 
   /** Fire what others show of the board's look, such as toggles. */

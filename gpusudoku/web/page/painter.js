@@ -27,7 +27,7 @@ export class Painter {
   /** @param {{count: bigint, shares: bigint[][]}|null} known */
   learn(known) {
     const fits = known !== null && known.shares.length === this.puzzle.shape.cells;
-    this.#known = fits ? { ...known, cells: this.puzzle.cells } : null;
+    this.#known = fits ? { ...known, cells: this.puzzle.cells, looks: [] } : null;
   }
 
   /** The board changes: shares stay until there are new ones, unless the shape is another. */
@@ -91,6 +91,19 @@ export class Painter {
     return this.#step.placed.get(index) ?? this.#step.digits[index];
   }
 
+  /** How shares look and what words tell them: worked out once, as long as they are known. */
+  #looksByShares(index, mask) {
+    const { shares, count, looks } = this.#known;
+    if (looks[index]?.mask !== mask) {
+      looks[index] = {
+        mask,
+        looks: looksByShares(shares[index], count, mask),
+        words: wordsByShares(shares[index], count),
+      };
+    }
+    return looks[index];
+  }
+
   #paintSmall(cell, index) {
     const { puzzle } = this;
     const digit = puzzle.cells[index];
@@ -103,9 +116,9 @@ export class Painter {
       cell.showCandidates(null);
       cell.label(`empty, ${symbol(this.#extra(index))} is shown`);
     } else if (!this.isMarked && this.byShares && this.#known?.cells[index] === 0) {
-      const { shares, count } = this.#known;
-      cell.showCandidates(looksByShares(shares[index], count, mask));
-      cell.label(wordsByShares(shares[index], count));
+      const { looks, words } = this.#looksByShares(index, mask);
+      cell.showCandidates(looks);
+      cell.label(words);
     } else if (this.isMarked || this.byRules) {
       const struck = this.isMarked ? this.#step.struck.get(index) : 0;
       cell.showCandidates(looksByRules(mask, n, struck));

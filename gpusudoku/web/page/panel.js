@@ -93,12 +93,13 @@ export class Panel {
 
   /** The board is another: whatever is asked about the one before is given up. */
   #change(reshaped) {
-    this.#solutions.reset(null);
+    this.#solutions.reset();
     this.#logic.follow();
     this.#reducing.reset();
     if (reshaped) {
       this.#shown = null;
       this.#result.forget();
+      this.#tellCount(null);
       this.#leaves.reshape();
     }
     this.#update();
@@ -111,12 +112,15 @@ export class Panel {
     if (settled) this.#root.dataset.settled = true;
     else delete this.#root.dataset.settled;
     this.#result.show(known, this.#late);
-    if (known.count !== null) {
-      this.#solutions.know(known.count);
-      this.#reducing.know(known.count);
-    }
+    // Buttons stay as they are while the count is likely to come soon.
+    if (known.state !== "working" || this.#late) this.#tellCount(known.count);
     if (!busy || known.shares.state === "done") this.#showShares(known);
     this.#leaves.render();
+  }
+
+  #tellCount(count) {
+    this.#solutions.know(count);
+    this.#reducing.know(count);
   }
 
   /** A question begins or ends: tell how far it is if it takes long, and what came of it. */
