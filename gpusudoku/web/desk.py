@@ -32,6 +32,8 @@ class Case:
         self.cancel = CancelToken()
         self.waiting = True
         """Whether nobody works at it yet."""
+        self.behind_own = False
+        """Whether a question of the same page that it has overtaken had to let go first."""
         self.told: dict[str, Any] | None = None
         """The newest progress that nobody has taken."""
         self.news = asyncio.Event()
@@ -122,6 +124,7 @@ class Desk:
         if self.waiting >= MOST_WAITING:
             raise Failure("busy", f"{self.waiting} questions wait already: ask again later")
         case = Case(work, page, ticket)
+        case.behind_own = page in {each.page for each in self._working if page is not None}
         late = Failure("late", f"given up after {self._seconds:g} s, as the server is told to")
         timer = asyncio.get_running_loop().call_later(self._seconds, self.drop, case, late)
         case.answer.add_done_callback(lambda _: timer.cancel())

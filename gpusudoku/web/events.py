@@ -35,7 +35,7 @@ async def stream(case: Case, send: Send, failure_of: Callable[[BaseException], F
         facts.update(case.take_news())
         if case.answer.done():
             break
-        now = {"waiting": True} if case.waiting else facts
+        now = {"waiting": True, "own": case.behind_own} if case.waiting else facts
         await _send(send, "progress", as_json({**now, "elapsed": round(case.seconds, 3)}))
     if case.answer.cancelled():  # nobody is there any more
         return

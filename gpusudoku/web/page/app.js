@@ -1,6 +1,6 @@
 // The page: the component over HTTP, with the board in the address.
 
-import { about, ask } from "./asking.js";
+import { about, ask, reachable } from "./asking.js";
 import { mount } from "./component.js";
 import { Puzzle } from "./puzzle.js";
 
@@ -28,7 +28,7 @@ addEventListener("hashchange", ({ newURL }) => {
 });
 
 const element = document.getElementById("app");
-const { grid, destroy } = mount(element, { ask, puzzle, about: await about(), link });
+const { grid, destroy } = mount(element, { ask, puzzle, about: await about(), link, reachable });
 grid.focusCell(Math.max(puzzle.cells.indexOf(0), 0));
 
 // A browser may keep a page that is left, with its questions: the server would work for nobody.
