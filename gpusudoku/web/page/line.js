@@ -17,6 +17,6 @@ export class CountLine {
   show(kind, number, rest) {
     this.element.dataset.kind = kind;
     setText(this.#number, number);
-    setText(this.#rest, number === "" ? rest : ` ${rest}`);
+    setText(this.#rest, number !== "" && rest !== "" ? ` ${rest}` : rest);
   }
 }
