@@ -33,6 +33,7 @@ from gpusudoku.errors import (  # noqa: E402 - after __path__ is set
     InputError,
     Interrupted,
     MismatchError,
+    SaveError,
     TooExpensive,
 )
 
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     )
     from gpusudoku.runs.parts.counts import count_part, merge
     from gpusudoku.runs.parts.records import Part
+    from gpusudoku.runs.resuming import resume
     from gpusudoku.search.finds import Step
     from gpusudoku.simplifying import Simplified, simplify
     from gpusudoku.slicing import Slice
@@ -99,6 +101,7 @@ _LAZY = {
     "merge": "runs.parts.counts",
     "minimise": "minimising",
     "parse": "formats",
+    "resume": "runs.resuming",
     "simplify": "simplifying",
     "solutions": "listing",
     "solve": "solving",
@@ -127,6 +130,7 @@ __all__ = [
     "Options",
     "Part",
     "Results",
+    "SaveError",
     "SearchStats",
     "Simplified",
     "Slice",
@@ -146,6 +150,7 @@ __all__ = [
     "merge",
     "minimise",
     "parse",
+    "resume",
     "simplify",
     "solutions",
     "solve",

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import in_blocks
-from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
-from gpusudoku.errors import InputError
 from gpusudoku.given import BoardLike, batches_of, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.job import Progress
@@ -32,6 +31,7 @@ def count(
     box: Geometry | str | None = None,
     engine: Engine | None = None,
     cluster: Client | str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     planned: Callable[[Plan], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
     cancel: CancelToken | None = None,
@@ -53,6 +53,11 @@ def count(
     cluster
         Has the board counted by the workers of a Dask cluster: a ``distributed.Client``, which
         stays open, the address of a scheduler, or ``local`` for a process on each core.
+    checkpoint
+        A file that keeps the count. If it holds the same count, that goes on, with any device and
+        number of threads; one that is missing or empty is made. Whatever ends the process, the file
+        has all that was found and all that is left, as it was a few seconds before. It stays when
+        all is counted, and then gives the count at once; see ``resume``, too.
     planned
         Told the plan, with its method and estimates, before anything is counted.
     progress
@@ -65,37 +70,33 @@ def count(
     Raises
     ------
     InputError
-        If what is given is no board, or an option's value is out of range or of another type.
+        If what is given is no board, or an option's value is out of range or of another type; if
+        the checkpoint holds another run or something else, which stays as it is, cannot be
+        written, or is in use; if there is a limit with a cluster or a checkpoint.
     DeviceError
         If CUDA is asked for and cannot be used.
     TooExpensive
         If a contraction is asked for and the board is too expensive for it.
     ClusterError
         If there is no such cluster, a worker of it cannot be used, or it is lost.
+    SaveError
+        If the checkpoint cannot be written any more; it has all up to the save before.
     Interrupted
-        After Ctrl-C; its ``count`` is a lower bound.
+        After Ctrl-C; its ``count`` is a lower bound, and the checkpoint has it.
     Cancelled
         Once ``cancel`` is cancelled; likewise.
     """
     found, chosen = board_of(board, box), Options(**options)
-    if cluster is not None and engine is not None:
-        raise InputError("an engine is of this process, and a cluster has its own")
     with cancelling(cancel):
-        if cluster is None:
+        if cluster is None and checkpoint is None:
             engine = engine_for(chosen, engine)
             return count_board(found, chosen, engine, planned=planned, progress=progress)
-        return _count_on(cluster, found, chosen, planned=planned, progress=progress)
+        # Only now, because few need it.
+        from gpusudoku.runs.counting import Checkpoint, How, count_for_python
 
-
-def _count_on(cluster: Client | str, board: Board, options: Options, **watched: Any) -> Count:
-    """Count on a cluster."""
-    # Only now, because few need it.
-    from gpusudoku.runs.cluster.connect import connected
-    from gpusudoku.runs.cluster.machine import OnCluster
-    from gpusudoku.runs.counting import count_in_tasks
-
-    with connected(cluster, options.jobs) as client:
-        return count_in_tasks(board, options, OnCluster(client), **watched).count
+        how = How(checkpoint=None if checkpoint is None else Checkpoint(checkpoint))
+        watched = {"planned": planned, "progress": progress}
+        return count_for_python(found, chosen, engine, cluster, how, **watched)
 
 
 @takes_options

@@ -17,7 +17,6 @@ from gpusudoku.cli.source import Source
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import decimal_digits
-from gpusudoku.runs.identity import board_of_identity
 from gpusudoku.runs.kept import read_run
 from gpusudoku.runs.ledger import Ledger
 
@@ -25,6 +24,10 @@ if TYPE_CHECKING:
     from gpusudoku.cli.resume import Settings
     from gpusudoku.runs.counting import Checkpoint
     from gpusudoku.runs.kept import Kept
+
+
+FROM_PYTHON = {"source": "<python>", "line": 0, "columns": [], "beside": []}
+"""The place of a board that no command read."""
 
 
 def checkpoint_of(
@@ -84,24 +87,22 @@ def asked_before(
     InputError
         If the file has something else.
     """
-    setup = kept.setup
-    form, output, verify = setup.get("form"), setup.get("output"), setup.get("verify")
-    try:
-        before = setup["options"]
-        gpus = None if before["gpus"] is None else tuple(before["gpus"])
-        options = Options(**{**before, "gpus": gpus, **settings.given})
-        board = placed(board_of_identity(kept.identity.boards), setup["place"])
-        part = None if setup["part"] is None else Part(*setup["part"])
-    except (TypeError, KeyError, ValueError, AttributeError) as error:
-        if isinstance(error, InputError):
-            raise InputError(f"{path}: {error}") from None
-        raise InputError(f"{path}: damaged: it does not tell what was counted") from None
+    from gpusudoku.runs.resuming import kept_count
+
+    setup, before = kept.setup, kept_count(path, kept, settings.given)
+    form, output, place = setup.get("form"), setup.get("output"), setup.get("place", FROM_PYTHON)
     if form not in (None, *RECORDS) or not isinstance(output, str | None):
         raise InputError(f"{path}: damaged: it does not tell where the count goes")
-    if not isinstance(verify, (int, float)) or not 0 <= verify <= 1:
-        raise InputError(f"{path}: damaged: it does not tell how much is counted again")
+    if not isinstance(place, dict):
+        raise InputError(f"{path}: damaged: it does not tell where the board was read")
+    try:
+        board = placed(before.board, place)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     asked = Asked(form, False, None, False, output, setup.get("force") is True, path)
-    return Source([board], Reading(None, False)), options, asked, part, float(verify)
+    part = None if before.part is None else Part(*before.part)
+    source = Source([board], Reading(None, False))
+    return source, before.options, asked, part, before.verify
 
 
 def _real(output: str | None) -> str | None:

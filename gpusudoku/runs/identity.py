@@ -43,8 +43,8 @@ class Identity:
 
     @property
     def json(self) -> str:
-        """All of it, always in the same words."""
-        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        """All of it, always in the same words; integers of NumPy are integers."""
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), default=int)
 
     @property
     def digest(self) -> str:
