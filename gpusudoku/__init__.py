@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         SearchStats,
     )
     from gpusudoku.runs.parts.counts import count_part, merge
-    from gpusudoku.runs.parts.records import Part
+    from gpusudoku.runs.parts.records import PartRecord
     from gpusudoku.runs.resuming import resume
     from gpusudoku.search.finds import Step
     from gpusudoku.simplifying import Simplified, simplify
@@ -83,7 +83,7 @@ _LAZY = {
     "Geometry": "board.geometry",
     "Minimised": "minimising",
     "Options": "options",
-    "Part": "runs.parts.records",
+    "PartRecord": "runs.parts.records",
     "Results": "results",
     "SearchStats": "results",
     "Simplified": "simplifying",
@@ -128,7 +128,7 @@ __all__ = [
     "Minimised",
     "MismatchError",
     "Options",
-    "Part",
+    "PartRecord",
     "Results",
     "SaveError",
     "SearchStats",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import in_blocks
+from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
@@ -54,10 +55,8 @@ def count(
         Has the board counted by the workers of a Dask cluster: a ``distributed.Client``, which
         stays open, the address of a scheduler, or ``local`` for a process on each core.
     checkpoint
-        A file that keeps the count. If it holds the same count, that goes on, with any device and
-        number of threads; one that is missing or empty is made. Whatever ends the process, the file
-        has all that was found and all that is left, as it was a few seconds before. It stays when
-        all is counted, and then gives the count at once; see ``resume``, too.
+        A file that keeps what is found and what is left, saved every few seconds and at the end. If
+        it has this count already, that goes on, on any device; so does ``resume``.
     planned
         Told the plan, with its method and estimates, before anything is counted.
     progress
@@ -65,38 +64,42 @@ def count(
     cancel
         Stops the count, whichever thread cancels it: see ``CancelToken``.
     **options
-        The fields of ``Options``.
+        The fields of ``Options``; no limit with a cluster or a checkpoint.
 
     Raises
     ------
     InputError
         If what is given is no board, or an option's value is out of range or of another type; if
-        the checkpoint holds another run or something else, which stays as it is, cannot be
-        written, or is in use; if there is a limit with a cluster or a checkpoint.
-    DeviceError
-        If CUDA is asked for and cannot be used.
-    TooExpensive
-        If a contraction is asked for and the board is too expensive for it.
-    ClusterError
-        If there is no such cluster, a worker of it cannot be used, or it is lost.
-    SaveError
-        If the checkpoint cannot be written any more; it has all up to the save before.
-    Interrupted
-        After Ctrl-C; its ``count`` is a lower bound, and the checkpoint has it.
-    Cancelled
-        Once ``cancel`` is cancelled; likewise.
+        the checkpoint holds something else, which stays as it is, or cannot be written.
+    DeviceError, TooExpensive
+        If CUDA, or a contraction, is asked for and cannot be used, or is too expensive.
+    ClusterError, SaveError
+        If the cluster cannot be used, or is lost; if the count can be saved no more.
+    Interrupted, Cancelled
+        After Ctrl-C, or once ``cancel`` is cancelled; ``count`` of it is a lower bound.
     """
     found, chosen = board_of(board, box), Options(**options)
     with cancelling(cancel):
         if cluster is None and checkpoint is None:
             engine = engine_for(chosen, engine)
             return count_board(found, chosen, engine, planned=planned, progress=progress)
-        # Only now, because few need it.
-        from gpusudoku.runs.counting import Checkpoint, How, count_for_python
+        where = engine, cluster, checkpoint
+        return _count_in_tasks(found, chosen, where, planned=planned, progress=progress)
 
-        how = How(checkpoint=None if checkpoint is None else Checkpoint(checkpoint))
-        watched = {"planned": planned, "progress": progress}
-        return count_for_python(found, chosen, engine, cluster, how, **watched)
+
+def _count_in_tasks(
+    board: Board,
+    options: Options,
+    where: tuple[Engine | None, Client | str | None, str | os.PathLike[str] | None],
+    **watched: Any,
+) -> Count:
+    """Count on a cluster, or in a file: ``where`` is the engine, the cluster and the file."""
+    # Only now, because few need it.
+    from gpusudoku.runs.counting import Checkpoint, How, count_for_python
+
+    engine, cluster, path = where
+    how = How(checkpoint=None if path is None else Checkpoint(path))
+    return count_for_python(board, options, engine, cluster, how, **watched)
 
 
 @takes_options

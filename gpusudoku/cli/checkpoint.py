@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpusudoku.cli.asked import RECORDS, Asked
 from gpusudoku.cli.messages import note
-from gpusudoku.cli.numbers import Part
+from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import Reading
 from gpusudoku.cli.output import refuse
 from gpusudoku.cli.parts import place_facts, placed
@@ -31,7 +31,7 @@ FROM_PYTHON = {"source": "<python>", "line": 0, "columns": [], "beside": []}
 
 
 def checkpoint_of(
-    source: Source, options: Options, asked: Asked, part: Part | None, verify: float
+    source: Source, options: Options, asked: Asked, part: WhichPart | None, verify: float
 ) -> Checkpoint | None:
     """The file in which the count of the only board of a source is kept, if one is asked for.
 
@@ -77,7 +77,7 @@ def answered_alone(asked: Asked) -> Asked:
 
 def asked_before(
     path: str, kept: Kept, settings: Settings
-) -> tuple[Source, Options, Asked, Part | None, float]:
+) -> tuple[Source, Options, Asked, WhichPart | None, float]:
     """What was asked when a count began, with other settings where they are given.
 
     The last two are as for ``checkpoint_of``.
@@ -100,7 +100,7 @@ def asked_before(
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     asked = Asked(form, False, None, False, output, setup.get("force") is True, path)
-    part = None if before.part is None else Part(*before.part)
+    part = None if before.part is None else WhichPart(*before.part)
     source = Source([board], Reading(None, False))
     return source, before.options, asked, part, before.verify
 

@@ -14,7 +14,7 @@ import click
 from gpusudoku.cli.asked import asked_form, form_options
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.messages import naming, note
-from gpusudoku.cli.numbers import Part
+from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import (
     Reading,
     boards_argument,
@@ -77,7 +77,7 @@ def shares(
     halving: int | None,
     color: str,
     plot: str | None,
-    part: Part | None,
+    part: WhichPart | None,
     output: str | None,
     force: bool,
     **fields: Any,

@@ -25,9 +25,16 @@ def steps_of(board: Batch | None, options: Options, chosen: Chosen) -> Steps | N
     Raises
     ------
     InputError
-        If there is a limit: which solutions come before it is up to chance.
+        If there is a limit: which solutions come before it is up to chance. If there is a part, but
+        nothing that numbers all solutions quickly.
     """
-    if board is None or chosen.by_number or is_contracted(board, options):
+    if board is None or is_contracted(board, options):
+        return None
+    if chosen.part is not None:
+        raise InputError(
+            "--part of a board that may be searched cannot be combined with --checkpoint"
+        )
+    if chosen.by_number:
         return None
     if options.limit is not None:
         raise InputError("--limit cannot be combined with --checkpoint where a search lists")
