@@ -26,10 +26,10 @@ KIND = "command"
 INDIFFERENT = frozenset(
     (
         *("boards", "output", "force", "checkpoint", "cluster", "quiet", "stats"),
-        *("device", "jobs", "gpus", "memory"),
+        *("device", "jobs", "gpus", "memory", "color"),
     )
 )
-"""Parameters of commands on which results do not depend; boards are looked into."""
+"""Parameters of commands on which files do not depend; boards are looked into."""
 
 
 def identity_of_command(boards: Sequence[str], options: Mapping[str, Any]) -> Identity:
