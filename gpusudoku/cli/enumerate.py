@@ -120,7 +120,7 @@ def enumerate_(
             if steps is None:
                 _write(listing, journal, source)
             else:
-                steps.write(journal, engine, writer, listing.line)
+                steps.write(journal, engine, writer, listing)
         listing.tell_beyond()
         if totals is not None and not source.single:
             totals.show()

@@ -135,7 +135,21 @@ class TestPartOfABatch:
         assert this.run_file.read_bytes() == before
 
 
-def test_a_part_of_a_board_that_may_be_searched(kept):
-    this = kept(["enumerate", "--part", "1/2"], EMPTY)
-    message = "--part of a board that may be searched cannot be combined with --checkpoint"
-    assert this() == (2, "", f"gpusudoku: {message}\n")
+class TestPartOfAListing:
+    def test_a_search(self, run, kept, full, tmp_path):
+        """It goes on after a full disk; with a part that has no checkpoint it is the whole list."""
+        this = kept(["enumerate", "--method", "search", "--part", "1/2"], EMPTY)
+        stopped(this, full, 1000)
+        assert this.resume() == this() == (0, "", "")
+        rest = tmp_path / "rest.txt"
+        asked = ["enumerate", "--method", "search", "--part", "2/2", this.boards]
+        assert run(*asked, "-o", rest)[0] == 0
+        status, out, err = run("merge", this.out, rest)
+        assert (status, err) == (0, "")
+        whole = run("enumerate", this.boards, "--sorted")[1]
+        assert sorted(out.splitlines()) == whole.splitlines()
+
+    def test_a_board_that_may_be_searched(self, kept):
+        this = kept(["enumerate", "--part", "1/2"], EMPTY)
+        message = "--part of this board with --checkpoint needs --method search"
+        assert this() == (2, "", f"gpusudoku: {message}\n")
