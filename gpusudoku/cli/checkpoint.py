@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpusudoku.cli.asked import RECORDS, Asked
+from gpusudoku.cli.journal import goes_on
 from gpusudoku.cli.messages import note
 from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import Reading
@@ -63,15 +63,13 @@ def answered_alone(asked: Asked) -> Asked:
         If the output file exists, and not because this count has been finished before.
     """
     assert asked.checkpoint is not None
-    path = Path(asked.checkpoint)
-    output = _real(asked.output)
-    force = asked.force
-    if output is not None and path.is_file() and path.stat().st_size:
-        kept, _ = read_run(path)
+    output, force = _real(asked.output), asked.force
+    if output is not None and goes_on(asked.checkpoint):
+        kept, _ = read_run(asked.checkpoint)
         force |= kept.state.finished and kept.setup.get("output") == output
-    asked = replace(asked, checkpoint=None, force=force)
+    path, asked = asked.checkpoint, replace(asked, checkpoint=None, force=force)
     if asked.output is not None:
-        refuse(asked.output, force, [str(path)])
+        refuse(asked.output, force, [path])
     return asked
 
 
