@@ -191,7 +191,7 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("kind", "fields", "status", "words"),
         [
-            ("count", {"board": "12x"}, 400, "<text>:1: 3 cells make no board"),
+            ("count", {"board": "12x"}, 400, "board: 3 cells make no board"),
             ("count", {"board": None}, 400, "board: expected text, found nothing"),
             ("count", {"borad": SMALL}, 400, "unknown field 'borad'; did you mean 'board'?"),
             ("nth", {"k": ["6"]}, 400, "6"),
