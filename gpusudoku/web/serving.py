@@ -229,7 +229,7 @@ class Server:
             self._end.put(None)
 
 
-def address_of(host: str, listening: socket.socket, names: Sequence[str]) -> str:
-    """The address of the page; ``names`` are those that others have for this machine."""
-    name = host if is_loopback(host) else names[0]
-    return f"http://{in_address(name)}:{listening.getsockname()[1]}/"
+def addresses_of(host: str, listening: socket.socket, names: Sequence[str]) -> list[str]:
+    """The addresses of the page; ``names`` are those that others have for this machine."""
+    found = dict.fromkeys(map(in_address, [host] if is_loopback(host) else names))
+    return [f"http://{name}:{listening.getsockname()[1]}/" for name in found]
