@@ -158,6 +158,12 @@ def _some(name: str, value: object) -> int:
     return int(value)  # type: ignore[call-overload, no-any-return]
 
 
+def _whether(name: str, value: object) -> bool:
+    if value is not None and not isinstance(value, bool):
+        raise InputError(f"{name}: expected true or false, found {_found(value)}")
+    return bool(value)
+
+
 def _seed(name: str, value: object) -> int | None:
     return None if value is None else _integer(name, value)
 
@@ -197,7 +203,7 @@ KINDS: Mapping[str, Mapping[str, Callable[[str, object], Any]]] = {
     "read": {},
     "count": {},
     "shares": {},
-    "sample": {"n": _some, "seed": _seed},
+    "sample": {"n": _some, "seed": _seed, "numbers": _whether},
     "nth": {"k": _numbers},
     "simplify": {},
     "minimise": {"seed": _seed},

@@ -26,7 +26,11 @@ def test_all_fields() -> None:
     question = read_question("nth", json.dumps(given).encode())
     assert (str(question.board.geometry), question.seconds, question.page) == ("1x4", 2.0, "p")
     assert question.fields == {"k": [big, 0, big]}
-    assert question_of("sample", {"board": LINE_4X4}).fields == {"n": 1, "seed": None}
+    assert question_of("sample", {"board": LINE_4X4}).fields == {
+        "n": 1,
+        "seed": None,
+        "numbers": False,
+    }
     assert question_of("sample", {"board": LINE_4X4, "seed": "12"}).fields["seed"] == 12
 
 
@@ -91,6 +95,7 @@ def test_wrong_questions(name: str) -> None:
         ("sample", "n", "1", "n: expected an integer from 0 to 1000, found '1'"),
         ("sample", "n", 1.5, "n: expected an integer from 0 to 1000, found 1.5"),
         ("sample", "seed", "", "seed: expected an integer, found ''"),
+        ("sample", "numbers", 1, "numbers: expected true or false, found 1"),
         ("minimise", "seed", "٣", "seed: expected an integer, found '٣'"),
         ("minimise", "seed", "9" * 4001, "seed: expected an integer, found '999"),
         ("nth", "k", None, "k: expected a list of numbers as text, found nothing"),
