@@ -89,9 +89,9 @@ class Desk:
         return next(self._tickets)
 
     def ask(self, case: Case[Any]) -> bool:
-        """Take a question, which overtakes older ones of its page; whether it is worked at.
+        """Take a question, which overtakes older ones of its page; whether it is taken.
 
-        It ends at once if it is overtaken itself, if too many wait, or if the desk is closed.
+        If not it has ended: it is overtaken itself, too many wait, or the desk is closed.
         """
         with self._lock:
             cases = [*self._waiting, *self._working]
