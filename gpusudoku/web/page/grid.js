@@ -31,7 +31,7 @@ export class Grid extends EventTarget {
     super();
     this.puzzle = puzzle;
     this.frame = new Frame(element);
-    this.painter = new Painter(puzzle);
+    this.painter = new Painter(puzzle, (busy) => this.frame.grid.setAttribute("aria-busy", busy));
     this.#listen();
     this.#build();
   }
