@@ -70,6 +70,7 @@ def chromium(folder: Path, *, logged: bool = True) -> Iterator[Any]:
         options.add_argument(flag)
     if logged:
         options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+        options.add_experimental_option("perfLoggingPrefs", {"enablePage": False})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which(DRIVER)))
     try:
         yield driver

@@ -144,7 +144,10 @@ export class Cell {
     element.style.gridArea = `${down + 1} / ${digit - down * across}`;
     element.dataset.digit = digit;
     element.textContent = symbol(digit);
-    this.#small.append(element);
+    // In the order in which the label tells them, and with the spaces that it has.
+    const next = this.#candidates.slice(digit).find(Boolean)?.element ?? null;
+    this.#small.insertBefore(element, next);
+    element.after(" ");
     return { element, classes: null, weight: null };
   }
 }

@@ -102,7 +102,7 @@ export class Painter {
       looks[index] = {
         mask,
         looks: looksByShares(shares[index], count, mask),
-        words: wordsByShares(shares[index], count),
+        words: wordsByShares(shares[index], count, mask),
       };
     }
     return looks[index];

@@ -66,6 +66,18 @@ const element = document.activeElement;
 return element === document.body ? null : arguments[0].indexOf(element);
 """
 
+UNTOLD = """
+const told = [...document.querySelectorAll(".gs-cell")].map((cell) => [
+  [...cell.querySelectorAll(".gs-candidate")].filter((each) => each.checkVisibility()),
+  cell.getAttribute("aria-label"),
+]).map(([seen, label]) => [seen.length, seen.map((each) => each.textContent).join(" "), label]);
+return [
+  told.reduce((sum, [number]) => sum + number, 0),
+  told.filter(([number, text, label]) => number > 0 && !`${label};`.includes(`: ${text};`)),
+];
+"""
+"""How many small digits are seen, and the cells whose names do not have theirs."""
+
 OUTSIDE = """
 return [...document.querySelectorAll("button, select, input, [role=gridcell]")].filter((each) => {
   if (!each.checkVisibility({ visibilityProperty: true })) return false;
@@ -207,6 +219,22 @@ class TestScreenReader:
             row, column = divmod(at, 6)
             assert each.accessible_name.startswith(f"row {row + 1}, column {column + 1}, ")
 
+    def test_the_small_digits_of_a_cell_are_told(self, screen: Screen) -> None:
+        """All that are seen, in the order in which they stand there."""
+        screen.open(link(collection.load("2b")))
+        screen.settle()
+        screen.press("5", "Backspace")
+        for actions in ([], ["shares", "candidates"]):  # first with shares, then by the rules
+            for action in actions:
+                screen.driver.find_element(
+                    "css selector", f".gs-controls [data-action={action}]"
+                ).click()
+            screen.settle()
+            screen.draw()
+            seen, untold = screen.js(UNTOLD)
+            assert seen > 100
+            assert untold == []
+
     def test_the_count_is_told(self, screen: Screen) -> None:
         screen.open(link(collection.load("2b")))
         live = "return document.querySelector('[aria-live=polite]').textContent"
@@ -219,6 +247,7 @@ def test_no_digit_that_may_be_missing_is_told_as_100_percent(screen: Screen) -> 
     screen.open()
     found = screen.js(
         "return import('/page/looks.js').then("
-        "({ wordsByShares }) => wordsByShares([9960n, 39n, 1n], 10000n))"
+        "({ wordsByShares }) => wordsByShares([9960n, 39n, 1n], 10000n, 7))"
     )
+    assert found.split("; ")[0] == "empty, 3 candidates: 1 2 3"
     assert found.split("; ")[1].replace("\u00a0", " ") == "1: 99.6 %, 2: 0.39 %, 3: 0.01 %"
