@@ -15,7 +15,8 @@ const DIM_AFTER = 350;
  * Fires `focus` (detail.cell), `candidate` (detail {cell, digit} or null: what the pointer or the
  * keyboard points to), and `shown` when it shows other things of the same board. Hooks: `gs-frame`,
  * in it `gs-grid` with data-n and data-shape, and aria-busy while it is drawn in pieces; in that
- * `gs-row` and `gs-cell` (see cell.js); below it `gs-message` with `gs-complaint` (conflicts) and `gs-note` (data-kind "note" or "error").
+ * `gs-row` and `gs-cell` (see cell.js); below it `gs-message` with `gs-complaint` (conflicts) and
+ * `gs-note` (data-kind "note" or "error").
  */
 export class Grid extends EventTarget {
   #focused = 0;

@@ -4,14 +4,14 @@ const BUDGET = 6;
 const MOST_DRAWN = 600;
 
 /**
- * Does something for every cell, some milliseconds at a time, and so little that the browser lays it
- * out and draws it as soon; newer work replaces older.
+ * Does something for every cell, some milliseconds at a time, and so little that the browser lays
+ * it out and draws it as soon; newer work replaces older.
  */
 export class Pieces {
   #waiting = 0;
   #tell;
 
-  /** @param {(busy: boolean) => void} tell Is told that there is more to do, and when all is done. */
+  /** @param {(busy: boolean) => void} tell Is told of more to do, and when all is done. */
   constructor(tell) {
     this.#tell = tell;
   }
