@@ -4,24 +4,25 @@ import { about, ask } from "./asking.js";
 import { mount } from "./component.js";
 import { Puzzle } from "./puzzle.js";
 
-const ADDRESS_EVERY = 250;
+const ADDRESS_AFTER = 250;
 
 const puzzle = Puzzle.fromLink(location.hash) ?? new Puzzle();
 const link = (shown) => `${location.origin}${location.pathname}${shown.link()}`;
 
-// Browsers refuse to write the address as often as one can type.
+// Browsers refuse to write the address as often as one can type, and take their time for it.
 let due = 0;
-let writable = 0;
 const writeAddress = () => {
+  if (due === 0) return;
+  clearTimeout(due);
   due = 0;
-  writable = performance.now() + ADDRESS_EVERY;
   history.replaceState(null, "", puzzle.link());
 };
 for (const type of ["change", "mode"]) {
   puzzle.addEventListener(type, () => {
-    due ||= setTimeout(writeAddress, writable - performance.now());
+    due ||= setTimeout(writeAddress, ADDRESS_AFTER);
   });
 }
+addEventListener("beforeunload", writeAddress);
 addEventListener("hashchange", ({ newURL }) => {
   const other = Puzzle.fromLink(new URL(newURL).hash);
   if (other !== null && other.link() !== puzzle.link()) puzzle.load(other);

@@ -1,6 +1,7 @@
 // One cell of the grid on the page: its digit, and the small candidates in it.
 
 import { symbol } from "./geometry.js";
+import { setText } from "./making.js";
 
 /**
  * What a cell shows. Elements that are not needed are hidden and kept.
@@ -15,7 +16,10 @@ export class Cell {
   #digit = null;
   #small = null;
   #candidates = [];
+  #looks = null;
   #label = "";
+  #flags = new Set();
+  #conflict = null;
 
   /**
    * @param {import("./geometry.js").Shape} shape
@@ -49,18 +53,22 @@ export class Cell {
       this.#digit.className = "gs-digit";
       this.element.append(this.#digit);
     }
-    const text = digit ? symbol(digit) : "";
-    if (this.#digit && this.#digit.textContent !== text) this.#digit.textContent = text;
+    if (this.#digit) setText(this.#digit, digit ? symbol(digit) : "");
     for (const each of ["clue", "edit", "shown"]) this.flag(each, digit > 0 && each === kind);
   }
 
   /** Set or remove a class, without its "gs-". */
   flag(name, on) {
+    if (on === this.#flags.has(name)) return;
     this.element.classList.toggle(`gs-${name}`, on);
+    if (on) this.#flags.add(name);
+    else this.#flags.delete(name);
   }
 
   /** @param {string|null} conflict What is wrong here. */
   complain(conflict) {
+    if (conflict === this.#conflict) return;
+    this.#conflict = conflict;
     this.flag("wrong", conflict !== null);
     if (conflict === null) {
       this.element.removeAttribute("aria-invalid");
@@ -89,31 +97,37 @@ export class Cell {
    *
    * @param {{classes: string, weight: number}[]|null} looks For each digit, null for one that is
    *   not there; null for none at all.
+   * @returns {number} How many elements have changed; a new one counts twice.
    */
   showCandidates(looks) {
+    if (looks === this.#looks) return 0;
+    this.#looks = looks;
     if (this.#small === null) {
-      if (looks === null) return;
       this.#small = document.createElement("span");
       this.#small.className = "gs-candidates";
       this.#small.setAttribute("aria-hidden", "true");
       this.element.append(this.#small);
     }
+    const turns = this.#small.hidden !== (looks === null);
+    let changed = turns ? this.#candidates.length : 0;
     this.#small.hidden = looks === null;
-    if (looks !== null) looks.forEach((look, index) => this.#showCandidate(index, look));
+    looks?.forEach((look, index) => {
+      changed += this.#showCandidate(index, look);
+    });
+    return changed;
   }
 
   #showCandidate(index, look) {
-    if (look === null && this.#candidates[index] === undefined) return;
+    const isNew = this.#candidates[index] === undefined;
+    if (look === null && isNew) return 0;
     const candidate = (this.#candidates[index] ??= this.#candidateOf(index + 1));
     const { classes, weight } = look ?? { classes: " gs-none", weight: 0 };
-    if (candidate.classes !== classes) {
-      candidate.classes = classes;
-      candidate.element.className = `gs-candidate${classes}`;
-    }
-    if (candidate.weight !== weight) {
-      candidate.weight = weight;
-      candidate.element.style.setProperty("--weight", weight);
-    }
+    if (candidate.classes === classes && candidate.weight === weight) return 0;
+    candidate.classes = classes;
+    candidate.weight = weight;
+    candidate.element.className = `gs-candidate${classes}`;
+    candidate.element.style.setProperty("--weight", weight);
+    return isNew ? 2 : 1;
   }
 
   /** The element of a candidate that is shown, or null. */
@@ -130,7 +144,10 @@ export class Cell {
     element.style.gridArea = `${down + 1} / ${digit - down * across}`;
     element.dataset.digit = digit;
     element.textContent = symbol(digit);
-    this.#small.append(element);
-    return { element, classes: null, weight: 0 };
+    // In the order in which the label tells them, and with the spaces that it has.
+    const next = this.#candidates.slice(digit).find(Boolean)?.element ?? null;
+    this.#small.insertBefore(element, next);
+    element.after(" ");
+    return { element, classes: null, weight: null };
   }
 }

@@ -1,6 +1,7 @@
 // The page's component: a board to edit, and beside it what is known of its solutions.
 
 import { Controls } from "./controls.js";
+import { Counting } from "./counting.js";
 import { Grid } from "./grid.js";
 import { make } from "./making.js";
 import { Panel } from "./panel.js";
@@ -24,18 +25,27 @@ export function mount(element, { ask, puzzle = new Puzzle(), about = {}, link = 
   const board = make("div", { class: "gs-board" });
   const side = make("div", { class: "gs-side" });
   element.append(make("div", { class: "gs-room" }, board, side));
+  const page = newPage();
+  // Made first, it hears of an edit first: the question is on its way before anything is drawn.
+  const counting = new Counting({ puzzle, ask, page });
   const grid = new Grid(board, puzzle);
   const controls = new Controls(board, { puzzle, grid, ask, about, link });
-  const panel = new Panel(side, { puzzle, grid, ask });
+  const panel = new Panel(side, { puzzle, grid, counting, ask, page });
   return {
     puzzle,
     grid,
     panel,
     destroy() {
+      counting.destroy();
       panel.destroy();
       controls.destroy();
       grid.destroy();
       element.replaceChildren();
     },
   };
+}
+
+function newPage() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) =>
+    byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,6 +1,7 @@
 // Keeps the count and the shares of the board that is shown: asks anew at every change.
 
 import { Lane } from "./lane.js";
+import { complaintOf } from "./messages.js";
 
 const AT_ONCE = 5;
 
@@ -29,20 +30,29 @@ const AT_ONCE = 5;
  * @property {?Error} error
  */
 
-/** Fires `update` whenever more is known. */
+/**
+ * Follows a puzzle. Fires `update` whenever more is known of its board. How far the work is changes
+ * without that, and so does all with the board itself: who draws the new board looks here, too.
+ */
 export class Counting extends EventTarget {
+  #puzzle;
   #lane;
-  #question = null;
+  #ended = new AbortController();
   /** @type {Known} */
   known = unknown("idle");
 
   /**
-   * @param {Function} ask As of `mount`.
-   * @param {string} page
+   * @param {object} options
+   * @param {import("./puzzle.js").Puzzle} options.puzzle
+   * @param {Function} options.ask As of `mount`.
+   * @param {string} options.page
    */
-  constructor(ask, page) {
+  constructor({ puzzle, ask, page }) {
     super();
+    this.#puzzle = puzzle;
     this.#lane = new Lane(ask, page);
+    puzzle.addEventListener("change", () => this.#follow(), { signal: this.#ended.signal });
+    this.#follow();
   }
 
   /** Whether something is asked. */
@@ -55,21 +65,15 @@ export class Counting extends EventTarget {
     return this.known.state === "done" && this.known.shares.state !== "working";
   }
 
-  /**
-   * Find out about a board, whatever is asked now.
-   *
-   * @param {{board: string, box: string}} question
-   * @param {string} conflict Why it has no solution, "" if nothing is wrong at first sight.
-   */
-  update(question, conflict) {
-    this.#question = question;
+  /** Find out about the board, whatever is asked now. */
+  #follow() {
+    const conflict = complaintOf(this.#puzzle);
     if (conflict === "") {
-      this.count(AT_ONCE);
+      this.#count(AT_ONCE);
       return;
     }
     this.#lane.stop();
     this.known = { ...unknown("done"), count: 0n, conflict };
-    this.#tell();
   }
 
   /**
@@ -77,9 +81,13 @@ export class Counting extends EventTarget {
    *
    * @param {?number} seconds How long it may take, null for as long as it takes.
    */
-  async count(seconds = null) {
-    this.known = unknown("working");
+  count(seconds = null) {
+    this.#count(seconds);
     this.#tell();
+  }
+
+  async #count(seconds) {
+    this.known = unknown("working");
     const limit = seconds === null ? {} : { seconds };
     const { answer, error, milliseconds } = await this.#asked("count", limit, (facts) => {
       const { known } = this;
@@ -91,7 +99,6 @@ export class Counting extends EventTarget {
       known.done = "done" in facts ? Math.min(facts.done, most) : known.done;
       known.waiting = facts.waiting ?? false;
       known.compiling = facts.compiling ?? false;
-      this.#tell();
     });
     if (error !== null) {
       const state = error.kind === "expensive" ? "expensive" : "failed";
@@ -123,7 +130,6 @@ export class Counting extends EventTarget {
     const limit = seconds === null ? {} : { seconds };
     const { answer, error, milliseconds } = await this.#asked("shares", limit, (facts) => {
       this.known.elapsed = facts.elapsed ?? this.known.elapsed;
-      this.#tell();
     });
     if (error !== null) {
       shares.state = error.kind === "expensive" ? "expensive" : "failed";
@@ -152,14 +158,16 @@ export class Counting extends EventTarget {
   }
 
   destroy() {
+    this.#ended.abort();
     this.#lane.stop();
   }
 
   /** Ask; the answer is null if it is not wanted any more, or if there is an error. */
   async #asked(kind, limit, progress) {
     const start = performance.now();
+    const question = { board: this.#puzzle.text(), box: String(this.#puzzle.shape), ...limit };
     try {
-      const answer = await this.#lane.ask(kind, { ...this.#question, ...limit }, progress);
+      const answer = await this.#lane.ask(kind, question, progress);
       return { answer, error: null, milliseconds: performance.now() - start };
     } catch (error) {
       return { answer: null, error, milliseconds: performance.now() - start };

@@ -7,18 +7,21 @@ import { erases, isPlain, moveOf, walkOf } from "./keys.js";
 import { complaintOf, rangeOf } from "./messages.js";
 import { Painter } from "./painter.js";
 
+const DIM_AFTER = 350;
+
 /**
  * A board to edit.
  *
  * Fires `focus` (detail.cell), `candidate` (detail {cell, digit} or null: what the pointer or the
  * keyboard points to), and `shown` when it shows other things of the same board. Hooks: `gs-frame`,
- * in it `gs-grid` with data-n and data-shape, in it `gs-row` and `gs-cell` (see cell.js); below it
- * `gs-message` with `gs-complaint` (conflicts) and `gs-note` (data-kind "note" or "error").
+ * in it `gs-grid` with data-n and data-shape, and aria-busy while it is drawn in pieces; in that
+ * `gs-row` and `gs-cell` (see cell.js); below it `gs-message` with `gs-complaint` (conflicts) and
+ * `gs-note` (data-kind "note" or "error").
  */
 export class Grid extends EventTarget {
   #focused = 0;
-  #near = [];
   #pointed = null;
+  #dimTimer = 0;
   #stop = new AbortController();
 
   /**
@@ -29,7 +32,7 @@ export class Grid extends EventTarget {
     super();
     this.puzzle = puzzle;
     this.frame = new Frame(element);
-    this.painter = new Painter(puzzle);
+    this.painter = new Painter(puzzle, (busy) => this.frame.grid.setAttribute("aria-busy", busy));
     this.#listen();
     this.#build();
   }
@@ -92,7 +95,7 @@ export class Grid extends EventTarget {
    */
   showShares(known) {
     this.painter.learn(known);
-    this.frame.grid.classList.remove("gs-stale");
+    this.#dim(false);
     this.painter.paintSmall(this.cells);
   }
 
@@ -131,6 +134,7 @@ export class Grid extends EventTarget {
 
   destroy() {
     this.#stop.abort();
+    this.#dim(false);
     this.painter.stop();
     this.frame.destroy();
   }
@@ -154,18 +158,28 @@ export class Grid extends EventTarget {
   #changed({ reshaped }) {
     this.painter.forget(reshaped);
     this.#point(null);
-    this.frame.grid.classList.toggle("gs-stale", this.painter.knows);
+    this.#dim(this.painter.knows);
     if (reshaped) this.#build();
     else this.#paint();
     this.frame.say("", "note");
     this.frame.complain(complaintOf(this.puzzle));
   }
 
+  /** Dim the shares of the board before, unless those of this one come soon. */
+  #dim(on) {
+    const { classList } = this.frame.grid;
+    if (on) this.#dimTimer ||= setTimeout(() => classList.add("gs-stale"), DIM_AFTER);
+    else {
+      clearTimeout(this.#dimTimer);
+      this.#dimTimer = 0;
+      classList.remove("gs-stale");
+    }
+  }
+
   #build() {
     const { shape } = this.puzzle;
     const held = this.frame.hasFocus;
     this.cells = Array.from({ length: shape.cells }, (_, cell) => new Cell(shape, cell));
-    this.#near = [];
     this.#focused = Math.min(this.#focused, shape.cells - 1);
     this.frame.fill(shape, this.cells);
     this.#paint();
@@ -194,20 +208,16 @@ export class Grid extends EventTarget {
 
   /** Tint the cell that is selected, its peers, and cells with the same digit. */
   #tint() {
-    for (const cell of this.#near) {
-      for (const name of ["peer", "same", "focused"]) this.cells[cell].flag(name, false);
-    }
     const { shape, cells } = this.puzzle;
     // What a step of logic looks at is tinted, too, and shall not be taken for this.
     const { isMarked } = this.painter;
-    const peers = isMarked ? [] : shape.peers(this.#focused);
+    const peers = new Set(isMarked ? [] : shape.peers(this.#focused));
     const digit = isMarked ? 0 : cells[this.#focused];
-    const same = [];
-    if (digit) cells.forEach((other, cell) => other === digit && same.push(cell));
-    for (const cell of peers) this.cells[cell].flag("peer", true);
-    for (const cell of same) this.cells[cell].flag("same", true);
-    this.cells[this.#focused].flag("focused", true);
-    this.#near = [...peers, ...same, this.#focused];
+    this.cells.forEach((cell, index) => {
+      cell.flag("peer", peers.has(index));
+      cell.flag("same", digit > 0 && cells[index] === digit);
+      cell.flag("focused", index === this.#focused);
+    });
   }
 
   /** Fire what others show of the board's look, such as toggles. */

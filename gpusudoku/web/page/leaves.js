@@ -92,8 +92,9 @@ export class Leaves {
     const cell = this.#cell;
     const name = this.#puzzle.shape.name(cell);
     const digit = this.#puzzle.cells[cell];
-    this.#title.textContent = `What each digit leaves in ${name}`;
-    this.#list.setAttribute("aria-label", this.#title.textContent);
+    const title = `What each digit leaves in ${name}`;
+    setText(this.#title, title);
+    this.#list.setAttribute("aria-label", title);
     const known = this.#shares !== null && digit === 0;
     this.#list.hidden = !known;
     this.#message.hidden = known;
@@ -141,8 +142,8 @@ export class Leaves {
       button.classList.toggle("gs-leaf-none", share === 0n);
       button.classList.toggle("gs-pointed", isPointed);
       const makesUnique = share === 1n && count > 1n;
-      number.textContent = share === 0n ? "none" : sizeOf(share);
-      part.textContent = makesUnique ? "makes it unique" : parts[index];
+      setText(number, share === 0n ? "none" : sizeOf(share));
+      setText(part, makesUnique ? "makes it unique" : parts[index]);
       button.classList.toggle("gs-makes-unique", makesUnique);
       const leaves = share === 0n ? "no solution" : inWords(share) || group(share);
       const rest = makesUnique ? "makes it unique" : `${part.textContent}`;
@@ -168,9 +169,9 @@ export class Leaves {
       text = "The shares may take longer than the count.";
       offer = "Work them out";
     }
-    this.#message.textContent = text;
+    setText(this.#message, text);
     this.#offer.hidden = offer === "";
-    this.#offer.textContent = offer;
+    setText(this.#offer, offer);
   }
 
   /** Digits that leave one solution; if there are none, the first of those that leave fewest. */

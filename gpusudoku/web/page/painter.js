@@ -6,13 +6,17 @@ import { Pieces } from "./pieces.js";
 
 /** Paints cells from a puzzle and from what is known about it. */
 export class Painter {
-  #pieces = new Pieces();
+  #pieces;
   #known = null;
   #step = null;
   #masks = null;
 
-  /** @param {import("./puzzle.js").Puzzle} puzzle */
-  constructor(puzzle) {
+  /**
+   * @param {import("./puzzle.js").Puzzle} puzzle
+   * @param {(busy: boolean) => void} tell Is told while not all is drawn yet.
+   */
+  constructor(puzzle, tell) {
+    this.#pieces = new Pieces(tell);
     this.puzzle = puzzle;
     this.byRules = false;
     this.byShares = puzzle.mode === "setting";
@@ -27,7 +31,7 @@ export class Painter {
   /** @param {{count: bigint, shares: bigint[][]}|null} known */
   learn(known) {
     const fits = known !== null && known.shares.length === this.puzzle.shape.cells;
-    this.#known = fits ? { ...known, cells: this.puzzle.cells } : null;
+    this.#known = fits ? { ...known, cells: this.puzzle.cells, looks: [] } : null;
   }
 
   /** The board changes: shares stay until there are new ones, unless the shape is another. */
@@ -91,28 +95,41 @@ export class Painter {
     return this.#step.placed.get(index) ?? this.#step.digits[index];
   }
 
+  /** How shares look and what words tell them: worked out once, as long as they are known. */
+  #looksByShares(index, mask) {
+    const { shares, count, looks } = this.#known;
+    if (looks[index]?.mask !== mask) {
+      looks[index] = {
+        mask,
+        looks: looksByShares(shares[index], count, mask),
+        words: wordsByShares(shares[index], count, mask),
+      };
+    }
+    return looks[index];
+  }
+
   #paintSmall(cell, index) {
+    const { looks, words } = this.#small(index);
+    cell.label(words);
+    return cell.showCandidates(looks);
+  }
+
+  /** What a cell shows small, and what is said of it. */
+  #small(index) {
     const { puzzle } = this;
     const digit = puzzle.cells[index];
-    const { n } = puzzle.shape;
-    const mask = this.#masks[index];
     if (digit) {
-      cell.showCandidates(null);
-      cell.label(`${puzzle.clues[index] ? "clue " : ""}${symbol(digit)}`);
-    } else if (this.#extra(index)) {
-      cell.showCandidates(null);
-      cell.label(`empty, ${symbol(this.#extra(index))} is shown`);
-    } else if (!this.isMarked && this.byShares && this.#known?.cells[index] === 0) {
-      const { shares, count } = this.#known;
-      cell.showCandidates(looksByShares(shares[index], count, mask));
-      cell.label(wordsByShares(shares[index], count));
-    } else if (this.isMarked || this.byRules) {
-      const struck = this.isMarked ? this.#step.struck.get(index) : 0;
-      cell.showCandidates(looksByRules(mask, n, struck));
-      cell.label(wordsByRules(mask, n));
-    } else {
-      cell.showCandidates(null);
-      cell.label("empty");
+      return { looks: null, words: `${puzzle.clues[index] ? "clue " : ""}${symbol(digit)}` };
     }
+    const extra = this.#extra(index);
+    if (extra) return { looks: null, words: `empty, ${symbol(extra)} is shown` };
+    const mask = this.#masks[index];
+    if (!this.isMarked && this.byShares && this.#known?.cells[index] === 0) {
+      return this.#looksByShares(index, mask);
+    }
+    if (!this.isMarked && !this.byRules) return { looks: null, words: "empty" };
+    const { n } = puzzle.shape;
+    const struck = this.isMarked ? this.#step.struck.get(index) : 0;
+    return { looks: looksByRules(mask, n, struck), words: wordsByRules(mask, n) };
   }
 }

@@ -1,9 +1,10 @@
 // What is known of the board's solutions, and what can be done with them.
 //
 // For tests and styles: the root is `[data-part=panel]`. It has `aria-busy=true` while something
-// is asked, and `data-settled=true` once the count, and the shares if they are asked for without a
-// click, are those of the board on the screen. Parts: `result` with `badge` (`data-kind` none,
-// unique, several, unknown), `count` (`data-count`: all digits), `words`, `method`, `note`;
+// is asked, `gs-fading` once that goes on for a moment, and `data-settled=true` once the count, and
+// the shares if they are asked for without a click, are those of the board on the screen.
+// Parts: `result` with `badge` (`data-kind` none, unique, several, unknown), `count` (`data-count`:
+// all digits), `words`, `method`, `note`;
 // `leaves` with `leaves-list` (buttons with `data-digit`), `leaves-message`, `unique-placements`;
 // `solutions` with `seed`, `number`, `of`, `slider`; `logic`; `reducing`; each of the last three
 // has a `status`. Beside the root `spoken` is what screen readers are told.
@@ -11,16 +12,16 @@
 // in `solutions` random, first, previous, next, last, use, hide, cancel; in `logic` explain,
 // previous-step, next-step, apply, close-steps, cancel; in `reducing` minimise, cancel.
 
-import { Counting } from "./counting.js";
 import { Leaves } from "./leaves.js";
 import { Logic } from "./logic.js";
 import { make } from "./making.js";
-import { complaintOf } from "./messages.js";
 import { Reducing } from "./reducing.js";
 import { Result } from "./result.js";
 import { Solutions } from "./solutions.js";
 
+const FADE_AFTER = 150;
 const LATE = 500;
+const TOLD_EVERY = 250;
 const QUIET = 700;
 
 /** The panel beside a grid. */
@@ -35,7 +36,9 @@ export class Panel {
   #reducing;
   #known = null;
   #shown = null;
+  #fadeTimer = 0;
   #lateTimer = 0;
+  #toldTimer = 0;
   #quietTimer = 0;
   #late = false;
   #busy = false;
@@ -48,14 +51,15 @@ export class Panel {
    * @param {object} options
    * @param {import("./puzzle.js").Puzzle} options.puzzle
    * @param {import("./grid.js").Grid} options.grid
+   * @param {import("./counting.js").Counting} options.counting
    * @param {Function} options.ask As of `mount`.
+   * @param {string} options.page The name under which the engine knows who asks.
    */
-  constructor(element, { puzzle, grid, ask }) {
-    const page = newPage();
+  constructor(element, { puzzle, grid, counting, ask, page }) {
     this.#puzzle = puzzle;
     this.#grid = grid;
-    this.#counting = new Counting(ask, page);
-    const parts = { puzzle, grid, ask, page, counting: this.#counting };
+    this.#counting = counting;
+    const parts = { puzzle, grid, ask, page, counting };
     this.#result = new Result(this.#counting, puzzle);
     this.#leaves = new Leaves(parts);
     this.#solutions = new Solutions(parts);
@@ -79,9 +83,9 @@ export class Panel {
 
   destroy() {
     this.#ended.abort();
-    clearTimeout(this.#lateTimer);
-    clearTimeout(this.#quietTimer);
-    for (const part of [this.#counting, this.#solutions, this.#logic, this.#reducing]) {
+    this.#stopTimers();
+    clearTimeout(this.#fadeTimer);
+    for (const part of [this.#solutions, this.#logic, this.#reducing]) {
       part.destroy();
     }
     this.#root.remove();
@@ -90,17 +94,16 @@ export class Panel {
 
   /** The board is another: whatever is asked about the one before is given up. */
   #change(reshaped) {
-    const { shape } = this.#puzzle;
-    this.#solutions.reset(null);
+    this.#solutions.reset();
     this.#logic.follow();
     this.#reducing.reset();
     if (reshaped) {
       this.#shown = null;
       this.#result.forget();
+      this.#tellCount(null);
       this.#leaves.reshape();
     }
-    const question = { board: this.#puzzle.text(), box: String(shape) };
-    this.#counting.update(question, complaintOf(this.#puzzle));
+    this.#update();
   }
 
   #update() {
@@ -110,30 +113,49 @@ export class Panel {
     if (settled) this.#root.dataset.settled = true;
     else delete this.#root.dataset.settled;
     this.#result.show(known, this.#late);
-    if (known.count !== null) {
-      this.#solutions.know(known.count);
-      this.#reducing.know(known.count);
-    }
+    // Buttons stay as they are while the count is likely to come soon.
+    if (known.state !== "working" || this.#late) this.#tellCount(known.count);
     if (!busy || known.shares.state === "done") this.#showShares(known);
     this.#leaves.render();
   }
 
+  #tellCount(count) {
+    this.#solutions.know(count);
+    this.#reducing.know(count);
+  }
+
   /** A question begins or ends: tell how far it is if it takes long, and what came of it. */
   #wait(known, busy) {
+    if (busy !== this.#busy) this.#fade(busy);
     this.#known = known;
     this.#busy = busy;
     this.#late = false;
-    clearTimeout(this.#lateTimer);
-    clearTimeout(this.#quietTimer);
+    this.#stopTimers();
     if (busy) this.#lateTimer = setTimeout(() => this.#beLate(), LATE);
     // Whoever types hears nothing until the board stays as it is for a moment.
     this.#quietTimer = setTimeout(() => this.#speak(), QUIET);
+  }
+
+  #stopTimers() {
+    clearTimeout(this.#lateTimer);
+    clearInterval(this.#toldTimer);
+    clearTimeout(this.#quietTimer);
+  }
+
+  /** Fade the answers of the board before once they have stood there for a moment. */
+  #fade(busy) {
+    const { classList } = this.#root;
+    clearTimeout(this.#fadeTimer);
+    if (busy) this.#fadeTimer = setTimeout(() => classList.add("gs-fading"), FADE_AFTER);
+    else classList.remove("gs-fading");
   }
 
   #beLate() {
     this.#late = true;
     this.#showShares(null);
     this.#update();
+    // Whoever works tells more often than anybody reads, and drawing takes the cores from him.
+    this.#toldTimer = setInterval(() => this.#result.show(this.#counting.known, true), TOLD_EVERY);
   }
 
   #speak() {
@@ -148,9 +170,4 @@ export class Panel {
     this.#leaves.show(cells === null ? null : { count: known.count, cells });
     this.#grid.showShares(this.#shown);
   }
-}
-
-function newPage() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) =>
-    byte.toString(16).padStart(2, "0")).join("");
 }

@@ -21,14 +21,13 @@ export class Reducing {
       make("div", { class: "gs-buttons gs-with-status" }, this.#button, this.#status.element),
       make("p", { class: "gs-quiet" },
         "Random solution, Use as board, then this: a random puzzle."));
-    this.reset();
+    this.know(null);
   }
 
   /** Give up what is asked about the board before. */
   reset() {
     this.#lane.stop();
     this.#status.say("");
-    this.know(null);
   }
 
   /**

@@ -44,7 +44,7 @@ export class Solutions {
       next: makeButton("next", "Next", () => this.#go(this.#at === null ? 0n : this.#at + 1n)),
       last: makeButton("last", "Last", () => this.#go(this.#count - 1n)),
       use: makeButton("use", "Use as board", () => this.#use()),
-      hide: makeButton("hide", "Hide", () => this.reset(this.#count)),
+      hide: makeButton("hide", "Hide", () => this.reset()),
     };
     const { random, first, previous, next, last, use, hide } = this.#buttons;
     this.element = makeCard("solutions", "Solutions",
@@ -62,27 +62,22 @@ export class Solutions {
     grid.addEventListener("shown", () => {
       if (grid.solution === null) this.#hide();
     });
-    this.reset(null);
+    this.#setCount(null);
   }
 
-  /**
-   * Forget the solutions of the board before, and hide what is shown.
-   *
-   * @param {?bigint} count How many solutions there are; null if that is not known.
-   */
-  reset(count) {
+  /** Forget the solutions of the board before, and hide what is shown. */
+  reset() {
     this.#lane.stop();
-    this.#hide();
     this.#at = null;
     this.#kept.clear();
     this.#status.say("");
-    this.#setCount(count);
+    this.#hide();
   }
 
   /**
-   * Take the count of the board, now that it is known.
+   * Take the count of the board.
    *
-   * @param {bigint} count
+   * @param {?bigint} count null if it is not known.
    */
   know(count) {
     if (count !== this.#count) this.#setCount(count);
