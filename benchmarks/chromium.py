@@ -53,10 +53,11 @@ def missing() -> str | None:
 
 
 @contextmanager
-def chromium(folder: Path) -> Iterator[Any]:
+def chromium(folder: Path, *, logged: bool = True) -> Iterator[Any]:
     """A browser, with an empty profile in a folder; gives Selenium's driver.
 
-    Its log ``performance`` has every request, and its log ``browser`` what the console says.
+    Its log ``performance`` has every request, and its log ``browser`` what the console says. It is
+    quicker without them.
     """
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
@@ -67,7 +68,9 @@ def chromium(folder: Path) -> Iterator[Any]:
     sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     for flag in (*FLAGS, *sandbox, f"--user-data-dir={folder}", "--window-size=1280,900"):
         options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+    if logged:
+        options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+        options.add_experimental_option("perfLoggingPrefs", {"enablePage": False})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which(DRIVER)))
     try:
         yield driver

@@ -20,7 +20,7 @@ from typing import Any
 import click
 from chromium import Server, Tracer, chromium, missing, serving
 from machine import record, recorded
-from screen import NUMBER, Screen, link, number
+from screen import DRAWN, NUMBER, SECONDS, SETTLED, Screen, link, number
 from script import Run, check, grouped, script, table
 
 import gpusudoku
@@ -34,7 +34,7 @@ TRACED = 5
 SEED = 17
 
 WATCH = """
-const [selector] = arguments;
+const [selector, ...ends] = arguments;
 const times = [];
 let began = null;
 const since = () => performance.now() - began;
@@ -44,15 +44,23 @@ const note = () => {
   times.push(entry);
   requestAnimationFrame(() => scheduler.postTask(() => { entry.drawn = since(); }));
 };
-const observer = new MutationObserver(note);
 const all = { subtree: true, childList: true, characterData: true, attributes: true };
-observer.observe(document.getElementById("app"), all);
+new MutationObserver(note).observe(document.getElementById("app"), all);
 addEventListener("keydown", (event) => { began = event.timeStamp; }, { capture: true, once: true });
-window.watched = () => { observer.disconnect(); return times; };
+window.watched = () => new Promise((go) => {
+  const look = () => {
+    if (began === null || ends.some((each) => document.querySelector(each) === null)) return;
+    requestAnimationFrame(() => scheduler.postTask(() =>
+      go(times.filter(({ drawn }) => drawn !== undefined))));
+  };
+  new MutationObserver(look).observe(document.getElementById("app"), all);
+  look();
+});
 """
 """Notes, from a key press on, which number stands there whenever anything of the page changes.
 
-A change is on the screen once the frame after it is drawn.
+A change is on the screen once the frame after it is drawn. The page itself waits for the end: it is
+asked nothing meanwhile, because to answer takes the processor from whoever counts.
 """
 
 
@@ -86,12 +94,10 @@ def type_last(screen: Screen, board: Board, cell: int, tracer: Tracer | None = N
     """
     screen.open(link(without(board, cell)))
     screen.focus(cell)
-    screen.js(WATCH, NUMBER)
+    screen.js(WATCH, NUMBER, SETTLED, DRAWN)
     if tracer:
         tracer.start()
     screen.press(str(board.cells[cell]))
-    screen.settle()
-    screen.draw()
     times = screen.js("return window.watched()")
     if tracer:
         task, cpu = map(max, zip(*tracer.stop(), strict=True))
@@ -112,6 +118,7 @@ def type_last(screen: Screen, board: Board, cell: int, tracer: Tracer | None = N
 
 def measure(driver: Any, server: Server, cases: dict[int, int], traced: int) -> list[Run]:
     """Type into all boards; then into some of them with the browser's tasks recorded."""
+    driver.set_script_timeout(SECONDS)
     screen = Screen(driver, server.url)
     runs = []
     for clues, many in cases.items():
@@ -159,7 +166,7 @@ def main(path: Path, many: int | None) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         serving() as server,
-        chromium(Path(folder)) as driver,
+        chromium(Path(folder), logged=False) as driver,
     ):
         runs = measure(driver, server, cases, min(TRACED, many or TRACED))
         version = driver.capabilities["browserVersion"]

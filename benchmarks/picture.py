@@ -49,7 +49,7 @@ def main(path: Path) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         serving() as server,
-        chromium(Path(folder)) as driver,
+        chromium(Path(folder), logged=False) as driver,
     ):
         path.write_bytes(picture(Screen(driver, server.url), FORMS[path.suffix]))
 

@@ -17,6 +17,7 @@ SECONDS = 60
 SYMBOLS = "0123456789ABCDEFGHIJKLMNOP"
 NUMBER, SETTLED = "[data-part=count]", "[data-settled='true']"
 IDLE = "[data-part=panel][aria-busy=false]"
+DRAWN = "[role=grid]:not([aria-busy=true])"
 
 
 def link(board: Board, mode: str = "setting", edits: Board | None = None) -> str:
@@ -65,9 +66,10 @@ class Screen:
         self.until(f'return document.querySelector("{SETTLED}") !== null')
 
     def draw(self) -> None:
-        """Wait until what the page draws a frame at a time is likely to stand there."""
-        frame = "await new Promise((go) => requestAnimationFrame(() => setTimeout(go, 20)));"
-        self.js(f"return (async () => {{ {3 * frame} }})()")
+        """Wait until all stands there that the page draws in pieces, and a frame longer."""
+        self.js("return new Promise((go) => requestAnimationFrame(() => setTimeout(go)))")
+        self.until(f"return document.querySelector('{DRAWN}') !== null")
+        self.js("return new Promise((go) => requestAnimationFrame(() => setTimeout(go)))")
 
     def press(self, *keys: str) -> None:
         """Press keys, one after the other, wherever the focus is; ``"Control+z"`` is a chord."""

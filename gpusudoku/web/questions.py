@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from math import inf
 from typing import Any
 
 from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described, shown
 from gpusudoku.formats import parse
 from gpusudoku.options import is_integer
@@ -23,6 +25,8 @@ LONGEST_PAGE = 64
 """Characters of a page's name."""
 LONGEST_NUMBER = 4000
 """Digits of an integer that comes as text; Python refuses to read many more."""
+_PLACE = re.compile(r"<text>(?::(?P<line>\d+))?(?::(?P<column>\d+))?: ")
+"""Where something is wrong in a text, as ``parse`` says it."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,21 @@ def _board(given: dict[str, Any]) -> Board:
         raise InputError(f"board: expected text, found {_found(text)}")
     if box is not None and not isinstance(box, str):
         raise InputError(f'box: expected text such as "3x3", found {_found(box)}')
-    return parse(text, box)
+    geometry = None if box is None else Geometry.parse(box)
+    try:
+        return parse(text, geometry)
+    except InputError as error:
+        raise InputError(_about_board(str(error), text)) from None
+
+
+def _about_board(message: str, text: str) -> str:
+    """What is wrong with a board: its field is named, and the line if there are several."""
+    place = _PLACE.match(message)
+    found = {} if place is None else place.groupdict()
+    if "\n" not in text.strip():
+        found["line"] = None
+    names = ["board", *(f"{name} {number}" for name, number in found.items() if number)]
+    return f"{', '.join(names)}: {message[place.end() if place else 0 :]}"
 
 
 def _seconds(given: dict[str, Any]) -> float | None:
@@ -138,6 +156,12 @@ def _some(name: str, value: object) -> int:
             f"{name}: expected an integer from 0 to {MOST_SOLUTIONS}, found {_found(value)}"
         )
     return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def _whether(name: str, value: object) -> bool:
+    if value is not None and not isinstance(value, bool):
+        raise InputError(f"{name}: expected true or false, found {_found(value)}")
+    return bool(value)
 
 
 def _seed(name: str, value: object) -> int | None:
@@ -179,7 +203,7 @@ KINDS: Mapping[str, Mapping[str, Callable[[str, object], Any]]] = {
     "read": {},
     "count": {},
     "shares": {},
-    "sample": {"n": _some, "seed": _seed},
+    "sample": {"n": _some, "seed": _seed, "numbers": _whether},
     "nth": {"k": _numbers},
     "simplify": {},
     "minimise": {"seed": _seed},

@@ -12,9 +12,10 @@ const link = (shown) => `${location.origin}${location.pathname}${shown.link()}`;
 // Browsers refuse to write the address as often as one can type, and take their time for it.
 let due = 0;
 const writeAddress = () => {
+  if (due === 0) return;
   clearTimeout(due);
   due = 0;
-  if (puzzle.link() !== location.hash) history.replaceState(null, "", puzzle.link());
+  history.replaceState(null, "", puzzle.link());
 };
 for (const type of ["change", "mode"]) {
   puzzle.addEventListener(type, () => {

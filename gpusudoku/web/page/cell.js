@@ -97,33 +97,37 @@ export class Cell {
    *
    * @param {{classes: string, weight: number}[]|null} looks For each digit, null for one that is
    *   not there; null for none at all.
+   * @returns {number} How many elements have changed; a new one counts twice.
    */
   showCandidates(looks) {
-    if (looks === this.#looks) return;
+    if (looks === this.#looks) return 0;
     this.#looks = looks;
     if (this.#small === null) {
-      if (looks === null) return;
       this.#small = document.createElement("span");
       this.#small.className = "gs-candidates";
       this.#small.setAttribute("aria-hidden", "true");
       this.element.append(this.#small);
     }
+    const turns = this.#small.hidden !== (looks === null);
+    let changed = turns ? this.#candidates.length : 0;
     this.#small.hidden = looks === null;
-    if (looks !== null) looks.forEach((look, index) => this.#showCandidate(index, look));
+    looks?.forEach((look, index) => {
+      changed += this.#showCandidate(index, look);
+    });
+    return changed;
   }
 
   #showCandidate(index, look) {
-    if (look === null && this.#candidates[index] === undefined) return;
+    const isNew = this.#candidates[index] === undefined;
+    if (look === null && isNew) return 0;
     const candidate = (this.#candidates[index] ??= this.#candidateOf(index + 1));
     const { classes, weight } = look ?? { classes: " gs-none", weight: 0 };
-    if (candidate.classes !== classes) {
-      candidate.classes = classes;
-      candidate.element.className = `gs-candidate${classes}`;
-    }
-    if (candidate.weight !== weight) {
-      candidate.weight = weight;
-      candidate.element.style.setProperty("--weight", weight);
-    }
+    if (candidate.classes === classes && candidate.weight === weight) return 0;
+    candidate.classes = classes;
+    candidate.weight = weight;
+    candidate.element.className = `gs-candidate${classes}`;
+    candidate.element.style.setProperty("--weight", weight);
+    return isNew ? 2 : 1;
   }
 
   /** The element of a candidate that is shown, or null. */
@@ -140,7 +144,10 @@ export class Cell {
     element.style.gridArea = `${down + 1} / ${digit - down * across}`;
     element.dataset.digit = digit;
     element.textContent = symbol(digit);
-    this.#small.append(element);
-    return { element, classes: null, weight: 0 };
+    // In the order in which the label tells them, and with the spaces that it has.
+    const next = this.#candidates.slice(digit).find(Boolean)?.element ?? null;
+    this.#small.insertBefore(element, next);
+    element.after(" ");
+    return { element, classes: null, weight: null };
   }
 }

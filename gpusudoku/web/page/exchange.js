@@ -74,7 +74,7 @@ export class Exchange {
       this.puzzle.load(new Puzzle(shape, { cells: answer.cells, mode: this.puzzle.mode }));
       return "";
     } catch (error) {
-      return mine === this.#latest ? placed(error.message, text) : null;
+      return mine === this.#latest ? sentence(error.message.replace(/^board[,:] /, "")) : null;
     }
   }
 
@@ -161,13 +161,6 @@ export class Exchange {
 /** Whether an element is one to write text in. */
 export function isText(target) {
   return target.closest("input, textarea, [contenteditable]") !== null;
-}
-
-/** A message, which tells the line of the text that is wrong if there are several. */
-function placed(message, text) {
-  const [place, line] = /^<text>(?::(\d+))?: /.exec(message) ?? [""];
-  const said = message.slice(place.length);
-  return sentence(line && text.trim().includes("\n") ? `line ${line}: ${said}` : said);
 }
 
 function buttonOf(type, action, text, title) {

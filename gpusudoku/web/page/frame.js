@@ -11,7 +11,9 @@ const LEGIBLE = 8;
 /** Holds the cells of the grid, in whole pixels so that all lines are sharp. */
 export class Frame {
   #n = 9;
-  #resized = new ResizeObserver(() => this.#fit());
+  #width = 0;
+  #size = 0;
+  #resized = new ResizeObserver(() => this.#measure());
 
   /** @param {HTMLElement} element */
   constructor(element) {
@@ -78,14 +80,26 @@ export class Frame {
     this.#resized.disconnect();
   }
 
-  /** As large as there is room for; where that is too small, the frame scrolls. */
+  #measure() {
+    const tall = `${this.element.offsetHeight}px`;
+    this.#width = this.outer.clientWidth;
+    this.element.style.setProperty("--tall", tall);
+    this.#fit();
+  }
+
+  /**
+   * As large as there is room for; where that is too small, the frame scrolls. The room is that of
+   * the last frame: to ask for it now would lay out the whole page once more.
+   */
   #fit() {
-    this.element.style.setProperty("--tall", `${this.element.offsetHeight}px`);
+    this.#width ||= this.outer.clientWidth;
     const coarse = matchMedia("(pointer: coarse)").matches;
     const least = coarse ? SMALLEST_TO_TOUCH : SMALLEST;
-    const room = Math.floor((this.outer.clientWidth - BORDER) / this.#n);
+    const room = Math.floor((this.#width - BORDER) / this.#n);
     const size = Math.min(Math.max(room, least), LARGEST);
-    this.grid.style.setProperty("--cell", `${size}px`);
     this.grid.classList.toggle("gs-tiny", size / Math.ceil(Math.sqrt(this.#n)) < LEGIBLE);
+    if (size === this.#size) return;
+    this.#size = size;
+    this.grid.style.setProperty("--cell", `${size}px`);
   }
 }

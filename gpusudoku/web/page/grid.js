@@ -14,8 +14,9 @@ const DIM_AFTER = 350;
  *
  * Fires `focus` (detail.cell), `candidate` (detail {cell, digit} or null: what the pointer or the
  * keyboard points to), and `shown` when it shows other things of the same board. Hooks: `gs-frame`,
- * in it `gs-grid` with data-n and data-shape, in it `gs-row` and `gs-cell` (see cell.js); below it
- * `gs-message` with `gs-complaint` (conflicts) and `gs-note` (data-kind "note" or "error").
+ * in it `gs-grid` with data-n and data-shape, and aria-busy while it is drawn in pieces; in that
+ * `gs-row` and `gs-cell` (see cell.js); below it `gs-message` with `gs-complaint` (conflicts) and
+ * `gs-note` (data-kind "note" or "error").
  */
 export class Grid extends EventTarget {
   #focused = 0;
@@ -31,7 +32,7 @@ export class Grid extends EventTarget {
     super();
     this.puzzle = puzzle;
     this.frame = new Frame(element);
-    this.painter = new Painter(puzzle);
+    this.painter = new Painter(puzzle, (busy) => this.frame.grid.setAttribute("aria-busy", busy));
     this.#listen();
     this.#build();
   }

@@ -56,16 +56,20 @@ export function wordsByRules(mask, n) {
   return `empty, ${digits.length} ${noun}: ${digits.join(" ")}`;
 }
 
-/** @returns {string} "empty; 4: 75 %, 1: 25 %", the largest first. */
-export function wordsByShares(shares, count) {
+/** @returns {string} "empty, 3 candidates: 1 4 9; 4: 75 %, 1: 25 %", the largest first. */
+export function wordsByShares(shares, count, mask) {
+  return `${wordsByRules(mask, shares.length)}; ${largestOf(shares, count)}`;
+}
+
+function largestOf(shares, count) {
   const able = shares
     .map((share, index) => ({ share, name: symbol(index + 1) }))
     .filter(({ share }) => share > 0n)
     .sort((a, b) => (a.share < b.share ? 1 : a.share > b.share ? -1 : 0));
-  if (able.length === 0) return "empty, no digit leaves a solution";
-  if (able.length === 1) return `empty, always ${able[0].name}`;
+  if (able.length === 0) return "no digit leaves a solution";
+  if (able.length === 1) return `always ${able[0].name}`;
   const named = able.slice(0, MOST_NAMED);
   const parts = named.map(({ share, name }) => `${name}: ${percent(share, count)}`);
   if (able.length > named.length) parts.push(`${able.length - named.length} more`);
-  return `empty; ${parts.join(", ")}`;
+  return parts.join(", ");
 }

@@ -6,13 +6,17 @@ import { Pieces } from "./pieces.js";
 
 /** Paints cells from a puzzle and from what is known about it. */
 export class Painter {
-  #pieces = new Pieces();
+  #pieces;
   #known = null;
   #step = null;
   #masks = null;
 
-  /** @param {import("./puzzle.js").Puzzle} puzzle */
-  constructor(puzzle) {
+  /**
+   * @param {import("./puzzle.js").Puzzle} puzzle
+   * @param {(busy: boolean) => void} tell Is told while not all is drawn yet.
+   */
+  constructor(puzzle, tell) {
+    this.#pieces = new Pieces(tell);
     this.puzzle = puzzle;
     this.byRules = false;
     this.byShares = puzzle.mode === "setting";
@@ -98,34 +102,34 @@ export class Painter {
       looks[index] = {
         mask,
         looks: looksByShares(shares[index], count, mask),
-        words: wordsByShares(shares[index], count),
+        words: wordsByShares(shares[index], count, mask),
       };
     }
     return looks[index];
   }
 
   #paintSmall(cell, index) {
+    const { looks, words } = this.#small(index);
+    cell.label(words);
+    return cell.showCandidates(looks);
+  }
+
+  /** What a cell shows small, and what is said of it. */
+  #small(index) {
     const { puzzle } = this;
     const digit = puzzle.cells[index];
-    const { n } = puzzle.shape;
-    const mask = this.#masks[index];
     if (digit) {
-      cell.showCandidates(null);
-      cell.label(`${puzzle.clues[index] ? "clue " : ""}${symbol(digit)}`);
-    } else if (this.#extra(index)) {
-      cell.showCandidates(null);
-      cell.label(`empty, ${symbol(this.#extra(index))} is shown`);
-    } else if (!this.isMarked && this.byShares && this.#known?.cells[index] === 0) {
-      const { looks, words } = this.#looksByShares(index, mask);
-      cell.showCandidates(looks);
-      cell.label(words);
-    } else if (this.isMarked || this.byRules) {
-      const struck = this.isMarked ? this.#step.struck.get(index) : 0;
-      cell.showCandidates(looksByRules(mask, n, struck));
-      cell.label(wordsByRules(mask, n));
-    } else {
-      cell.showCandidates(null);
-      cell.label("empty");
+      return { looks: null, words: `${puzzle.clues[index] ? "clue " : ""}${symbol(digit)}` };
     }
+    const extra = this.#extra(index);
+    if (extra) return { looks: null, words: `empty, ${symbol(extra)} is shown` };
+    const mask = this.#masks[index];
+    if (!this.isMarked && this.byShares && this.#known?.cells[index] === 0) {
+      return this.#looksByShares(index, mask);
+    }
+    if (!this.isMarked && !this.byRules) return { looks: null, words: "empty" };
+    const { n } = puzzle.shape;
+    const struck = this.isMarked ? this.#step.struck.get(index) : 0;
+    return { looks: looksByRules(mask, n, struck), words: wordsByRules(mask, n) };
   }
 }

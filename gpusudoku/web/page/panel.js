@@ -1,9 +1,10 @@
 // What is known of the board's solutions, and what can be done with them.
 //
 // For tests and styles: the root is `[data-part=panel]`. It has `aria-busy=true` while something
-// is asked, and `data-settled=true` once the count, and the shares if they are asked for without a
-// click, are those of the board on the screen. Parts: `result` with `badge` (`data-kind` none,
-// unique, several, unknown), `count` (`data-count`: all digits), `words`, `method`, `note`;
+// is asked, `gs-fading` once that goes on for a moment, and `data-settled=true` once the count, and
+// the shares if they are asked for without a click, are those of the board on the screen.
+// Parts: `result` with `badge` (`data-kind` none, unique, several, unknown), `count` (`data-count`:
+// all digits), `words`, `method`, `note`;
 // `leaves` with `leaves-list` (buttons with `data-digit`), `leaves-message`, `unique-placements`;
 // `solutions` with `seed`, `number`, `of`, `slider`; `logic`; `reducing`; each of the last three
 // has a `status`. Beside the root `spoken` is what screen readers are told.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from screen import Screen, link
 
-from gpusudoku import collection
+from gpusudoku import Board, collection
 
 BOARDS = ["2b", "a1", "conflict-row", "box2x3-few", "16x16-few", "25x25-few"]
 SHORT = {
@@ -68,10 +68,23 @@ return [...document.querySelectorAll(names)].filter((each) =>
 """
 """Elements that are for use."""
 
-NAME_OF_FOCUS = """
-const element = document.activeElement;
-return element === document.body ? null : arguments[0].indexOf(element);
+TAB_STOPS = f"""
+window.stops = (() => {{ {CONTROLS} }})().filter((each) => each.tabIndex >= 0);
+return stops.length;
 """
+FOCUSED_STOP = "return stops.indexOf(document.activeElement)"
+
+UNTOLD = """
+const told = [...document.querySelectorAll(".gs-cell")].map((cell) => [
+  [...cell.querySelectorAll(".gs-candidate")].filter((each) => each.checkVisibility()),
+  cell.getAttribute("aria-label"),
+]).map(([seen, label]) => [seen.length, seen.map((each) => each.textContent).join(" "), label]);
+return [
+  told.reduce((sum, [number]) => sum + number, 0),
+  told.filter(([number, text, label]) => number > 0 && !`${label};`.includes(`: ${text};`)),
+];
+"""
+"""How many small digits are seen, and the cells whose names do not have theirs."""
 
 OUTSIDE = """
 return [...document.querySelectorAll("button, select, input, [role=gridcell]")].filter((each) => {
@@ -163,16 +176,13 @@ class TestKeyboardAlone:
         """Of lists and grids one element, as the arrow keys move in them."""
         screen.open(link(collection.load("2b")))
         screen.draw()
-        controls = screen.js(CONTROLS)
-        stops = {at for at, each in enumerate(controls) if each.get_property("tabIndex") >= 0}
-        assert len(stops) > 15
+        stops = screen.js(TAB_STOPS)
+        assert stops > 15
         reached: set[int] = set()
-        for _ in range(len(stops) + 10):
+        for _ in range(stops + 10):
             screen.press("Tab")
-            at = screen.js(NAME_OF_FOCUS, controls)
-            if at is not None:
-                reached.add(at)
-        assert stops - reached == set()
+            reached.add(screen.js(FOCUSED_STOP))
+        assert set(range(stops)) <= reached
 
     def test_what_has_the_focus_is_seen(self, screen: Screen) -> None:
         screen.open(link(collection.load("2b")))
@@ -214,13 +224,31 @@ class TestScreenReader:
             row, column = divmod(at, 6)
             assert each.accessible_name.startswith(f"row {row + 1}, column {column + 1}, ")
 
+    def test_the_small_digits_of_a_cell_are_told(self, screen: Screen) -> None:
+        """All that are seen, in the order in which they stand there."""
+        cells = collection.load("2b").cells.copy()
+        cells[0] = 5
+        screen.open(link(Board(cells)))
+        screen.draw()
+        screen.focus(0)
+        screen.press("Backspace")  # so some of the digits come later than others
+        for actions in ([], ["shares", "candidates"]):  # first with shares, then by the rules
+            for action in actions:
+                screen.driver.find_element(
+                    "css selector", f".gs-controls [data-action={action}]"
+                ).click()
+            screen.settle()
+            screen.draw()
+            seen, untold = screen.js(UNTOLD)
+            assert seen > 100
+            assert untold == []
+
     def test_the_count_is_told(self, screen: Screen) -> None:
         screen.open(link(collection.load("2b")))
         live = "return document.querySelector('[aria-live=polite]').textContent"
         assert screen.until(live) == "276 solutions."
         screen.js("location.hash = arguments[0]", link(collection.load("a1")))
         screen.until(f"{live} === 'Unique: one solution.'")
-
 
     def test_why_there_is_no_solution_is_told(self, screen: Screen) -> None:
         screen.open(link(collection.load("conflict-row")))
@@ -286,6 +314,7 @@ def test_no_digit_that_may_be_missing_is_told_as_100_percent(screen: Screen) -> 
     screen.open()
     found = screen.js(
         "return import('/page/looks.js').then("
-        "({ wordsByShares }) => wordsByShares([9960n, 39n, 1n], 10000n))"
+        "({ wordsByShares }) => wordsByShares([9960n, 39n, 1n], 10000n, 7))"
     )
+    assert found.split("; ")[0] == "empty, 3 candidates: 1 2 3"
     assert found.split("; ")[1].replace("\u00a0", " ") == "1: 99.6 %, 2: 0.39 %, 3: 0.01 %"

@@ -82,7 +82,6 @@ class TestByNumber:
         assert "from 1 to 1,014,785" in screen.until(SAID)
         assert screen.digits() == MANY.cells.tolist()
 
-
     @pytest.mark.parametrize("text", ["1,000", "1 000", " 1000", "1.000"])
     def test_digits_in_groups(self, screen: Screen, text: str) -> None:
         screen.open(link(MANY))
