@@ -3,6 +3,7 @@
 import { about, ask, reachable } from "./asking.js";
 import { mount } from "./component.js";
 import { Puzzle } from "./puzzle.js";
+import { Recovering } from "./recovering.js";
 
 const ADDRESS_AFTER = 250;
 
@@ -29,11 +30,15 @@ addEventListener("hashchange", ({ newURL }) => {
 });
 
 const element = document.getElementById("app");
-const { grid, destroy } = mount(element, { ask, puzzle, about: await about(), link, reachable });
+const { grid, counting, destroy } = mount(element, { ask, puzzle, about: await about(), link });
+const recovering = new Recovering(counting, reachable);
 grid.focusCell(Math.max(puzzle.cells.indexOf(0), 0));
 
 // A browser may keep a page that is left, with its questions: the server would work for nobody.
-addEventListener("pagehide", destroy);
+addEventListener("pagehide", () => {
+  recovering.destroy();
+  destroy();
+});
 addEventListener("pageshow", ({ persisted }) => {
   if (persisted) location.reload();
 });

@@ -6,7 +6,6 @@ import { Grid } from "./grid.js";
 import { make } from "./making.js";
 import { Panel } from "./panel.js";
 import { Puzzle } from "./puzzle.js";
-import { Recovering } from "./recovering.js";
 
 /**
  * Fill an element with the component.
@@ -19,12 +18,9 @@ import { Recovering } from "./recovering.js";
  * @param {object} [options.about] What answers, and the boards that come with it.
  * @param {(puzzle: Puzzle) => string} [options.link] The address that holds a board; without it
  *   there is no button for it.
- * @param {() => Promise<boolean>} [options.reachable] Whether somebody would answer: with it the page
- *   goes on by itself after nobody did.
- * @returns {{puzzle: Puzzle, grid: Grid, panel: Panel, destroy: () => void}}
+ * @returns {{puzzle: Puzzle, grid: Grid, counting: Counting, panel: Panel, destroy: () => void}}
  */
-export function mount(element, options) {
-  const { ask, puzzle = new Puzzle(), about = {}, link = null, reachable = null } = options;
+export function mount(element, { ask, puzzle = new Puzzle(), about = {}, link = null }) {
   element.classList.add("gs-app");
   const board = make("div", { class: "gs-board" });
   const side = make("div", { class: "gs-side" });
@@ -35,13 +31,12 @@ export function mount(element, options) {
   const grid = new Grid(board, puzzle);
   const controls = new Controls(board, { puzzle, grid, ask, about, link });
   const panel = new Panel(side, { puzzle, grid, counting, ask, page });
-  const recovering = reachable === null ? null : new Recovering(counting, reachable);
   return {
     puzzle,
     grid,
+    counting,
     panel,
     destroy() {
-      recovering?.destroy();
       counting.destroy();
       panel.destroy();
       controls.destroy();
