@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gpusudoku.board.batch import Batch
@@ -78,8 +79,7 @@ def count(
         Once ``cancel`` is cancelled; likewise.
     """
     found, chosen = board_of(board, box), Options(**options)
-    if cluster is not None and engine is not None:
-        raise InputError("an engine is of this process, and a cluster has its own")
+    _refuse_both(engine, cluster)
     with cancelling(cancel):
         if cluster is None:
             engine = engine_for(chosen, engine)
@@ -98,12 +98,19 @@ def _count_on(cluster: Client | str, board: Board, options: Options, **watched: 
         return count_in_tasks(board, options, OnCluster(client), **watched).count
 
 
+def _refuse_both(engine: Engine | None, cluster: Client | str | None) -> None:
+    """Complain of an engine beside a cluster."""
+    if cluster is not None and engine is not None:
+        raise InputError("an engine is of this process, and a cluster has its own")
+
+
 @takes_options
 def count_many(
     boards: Iterable[BoardLike],
     *,
     box: Geometry | str | None = None,
     engine: Engine | None = None,
+    cluster: Client | str | None = None,
     cancel: CancelToken | None = None,
     **options: Unpack[OptionFields],
 ) -> Results[Counts, Count]:
@@ -129,6 +136,9 @@ def count_many(
         The shape of the boxes of all boards; by default each has its own, or it is guessed.
     engine
         As for ``count``.
+    cluster
+        As for ``count``. Blocks are counted by the workers side by side, and a board that takes one
+        of them long by all. It is connected from the first result on to the last, or to ``close``.
     cancel
         Stops the work on all boards whose results were not taken yet.
     **options
@@ -139,13 +149,32 @@ def count_many(
     InputError
         At once, if no boards are given, or an option's value is wrong. If one of the boards is no
         board, once all before it are counted; ``board 17: ...`` names it by its index, from 0.
-    DeviceError, TooExpensive, Interrupted, Cancelled
+    DeviceError, TooExpensive, ClusterError, Interrupted, Cancelled
         As ``count`` does.
     """
+    _refuse_both(engine, cluster)
     with cancelling(cancel):
-        batches = batches_of(boards, box)
-        results = count_batches(batches, Options(**options), engine)
+        batches, chosen = batches_of(boards, box), Options(**options)
+        if cluster is None:
+            results = count_batches(batches, chosen, engine)
+        else:
+            results = _count_many_on(cluster, batches, chosen)
     return Results(results, cancel)
+
+
+def _count_many_on(
+    cluster: Client | str, batches: Iterable[Batch], options: Options
+) -> Generator[Counts, None, None]:
+    """Count many boards on a cluster."""
+    from gpusudoku.runs.cluster.batches import count_batches_on
+    from gpusudoku.runs.cluster.connect import connected
+    from gpusudoku.runs.cluster.machine import OnCluster
+
+    with (
+        connected(cluster, options.jobs) as client,
+        closing(count_batches_on(batches, options, OnCluster(client))) as counts,
+    ):
+        yield from counts
 
 
 def count_batches(
