@@ -6,6 +6,8 @@ import logging
 import os
 import re
 import signal
+import threading
+import time
 
 import pytest
 
@@ -13,7 +15,8 @@ distributed = pytest.importorskip("distributed", reason="Dask distributed is not
 
 import gpusudoku  # noqa: E402
 from gpusudoku.cli.saving import SavedJournal  # noqa: E402
-from gpusudoku.errors import InputError  # noqa: E402
+from gpusudoku.errors import Cancelled, InputError  # noqa: E402
+from gpusudoku.jobs.cancel import CancelToken  # noqa: E402
 from gpusudoku.runs.cluster import batches, connect  # noqa: E402
 from gpusudoku.runs.ledger import Ledger  # noqa: E402
 from tests.boards import LINE_4X4, PUZZLE, puzzle  # noqa: E402
@@ -57,6 +60,13 @@ def file(tmp_path):
     return path
 
 
+def wait_for(condition, seconds=50):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def texts(results):
     return [(str(result.board), str(result)) for result in results]
 
@@ -83,6 +93,26 @@ def test_boards_that_take_long_are_counted_by_all(address, monkeypatch, limit):
     boards, options = [LINE_4X4, "...." * 4, "11.............."], {"device": "cpu", "limit": limit}
     found = gpusudoku.count_many(boards, cluster=address, **options)
     assert texts(found) == texts(gpusudoku.count_many(boards, **options))
+
+
+def test_a_cancelled_batch_leaves_workers_free(address):
+    token, hard = CancelToken(), "." * 81
+    with distributed.Client(address, set_as_default=False) as client:
+
+        def cancel():
+            wait_for(lambda: any(client.processing().values()))
+            token.cancel()
+
+        found = gpusudoku.count_many(
+            [LINE_4X4, hard], cluster=client, device="cpu", method="search", cancel=token
+        )
+        assert next(found).count == 6
+        thread = threading.Thread(target=cancel)
+        thread.start()
+        with pytest.raises(Cancelled):
+            next(found)
+        thread.join()
+        wait_for(lambda: not any(client.processing().values()))
 
 
 @pytest.mark.parametrize(
