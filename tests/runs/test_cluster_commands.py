@@ -17,7 +17,9 @@ import gpusudoku  # noqa: E402
 from gpusudoku.cli.saving import SavedJournal  # noqa: E402
 from gpusudoku.errors import Cancelled, InputError  # noqa: E402
 from gpusudoku.jobs.cancel import CancelToken  # noqa: E402
+from gpusudoku.options import Options  # noqa: E402
 from gpusudoku.runs.cluster import batches, connect  # noqa: E402
+from gpusudoku.runs.cluster.machine import OnCluster  # noqa: E402
 from gpusudoku.runs.ledger import Ledger  # noqa: E402
 from tests.boards import LINE_4X4, PUZZLE, puzzle  # noqa: E402
 
@@ -93,6 +95,14 @@ def test_boards_that_take_long_are_counted_by_all(address, monkeypatch, limit):
     boards, options = [LINE_4X4, "...." * 4, "11.............."], {"device": "cpu", "limit": limit}
     found = gpusudoku.count_many(boards, cluster=address, **options)
     assert texts(found) == texts(gpusudoku.count_many(boards, **options))
+
+
+def test_all_stop_at_a_limit_of_the_board_that_they_count(address):
+    """Its solutions have no end."""
+    board, options = gpusudoku.parse("." * 81), Options(device="cpu", method="search", limit=1000)
+    with distributed.Client(address, set_as_default=False) as client:
+        found = batches.count_by_all(board, options, OnCluster(client))
+    assert (found.count, found.exact) == (1000, False)
 
 
 def test_a_cancelled_batch_leaves_workers_free(address):

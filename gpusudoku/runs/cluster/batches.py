@@ -134,7 +134,7 @@ class _Flow:
             with telling_interrupts():
                 while self._window or self._may_read():
                     check_cancelled()
-                    if self._given:
+                    if self._is_counted:
                         for counts in self._window.popleft().counts:
                             yield self._then(counts)
                     elif self._may_read():
@@ -147,7 +147,7 @@ class _Flow:
             self._dealer.dismiss()
 
     @property
-    def _given(self) -> bool:
+    def _is_counted(self) -> bool:
         """Whether the next block is counted."""
         return bool(self._window) and self._window[0].state is _State.COUNTED
 
