@@ -6,6 +6,8 @@ import logging
 import os
 import re
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -62,6 +64,19 @@ def file(tmp_path):
     return path
 
 
+UNFINISHED = """
+import distributed
+import gpusudoku
+cluster = distributed.LocalCluster(
+    n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0"
+)
+results = gpusudoku.count_many(
+    ["1....2....3....."] * 100, cluster=cluster.scheduler_address, device="cpu"
+)
+print(next(results).count)
+"""
+
+
 def wait_for(condition, seconds=50):
     deadline = time.monotonic() + seconds
     while not condition():
@@ -103,6 +118,11 @@ def test_all_stop_at_a_limit_of_the_board_that_they_count(address):
     with distributed.Client(address, set_as_default=False) as client:
         found = batches.count_by_all(board, options, OnCluster(client))
     assert (found.count, found.exact) == (1000, False)
+
+
+def test_a_script_may_end_in_the_middle():
+    done = subprocess.run([sys.executable, "-c", UNFINISHED], stdout=subprocess.PIPE, timeout=90)
+    assert (done.returncode, done.stdout) == (0, b"6\n")
 
 
 def test_a_cancelled_batch_leaves_workers_free(address):
