@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from gpusudoku.cli.clustering import CLUSTER_HELP
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.messages import quietly
-from gpusudoku.cli.options import devices, option
+from gpusudoku.cli.options import devices, option, own_option
 from gpusudoku.errors import InputError, shown
 
 KINDS = {
@@ -20,6 +20,8 @@ KINDS = {
     "command": ("again", "resume_command"),
 }
 """Who goes on with a run, by the ``kind`` of its setup: a module of this room and a function."""
+
+own = own_option("resume")
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Settings:
 @click.command()
 @click.argument("file", metavar="FILE", shell_complete=complete_files)
 @devices
-@option("--cluster", metavar="ADDRESS", help=f"{CLUSTER_HELP}  [default: on this machine]")
+@own("--cluster", metavar="ADDRESS", help=f"{CLUSTER_HELP}  [default: on this machine]")
 @option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but what is wrong.")
 @click.pass_context
 def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> None:
