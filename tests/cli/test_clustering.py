@@ -94,7 +94,8 @@ def test_no_scheduler_is_there(run, monkeypatch, loud):
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ([LINE_4X4, LINE_4X4], "--cluster is for a single board"),
+        ([LINE_4X4, LINE_4X4, "--cross-check"], "--cross-check cannot be combined with --cluster"),
+        ([LINE_4X4, LINE_4X4, "-j", 2], "jobs are for a local cluster: other workers have threads"),
         ([LINE_4X4, "--limit", 2], "--limit cannot be combined with --cluster of one board"),
         ([LINE_4X4, "-j", 2], "jobs are for a local cluster: other workers have threads of their"),
     ],
