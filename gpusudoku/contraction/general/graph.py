@@ -17,7 +17,7 @@ import numpy as np
 
 from gpusudoku.contraction.general.counters import Counters
 from gpusudoku.contraction.general.effort import UNBOUNDED, Effort
-from gpusudoku.contraction.general.maps import Bools, Ints, Maps, Words, grouped
+from gpusudoku.contraction.general.maps import Bools, Ints, Maps, Words, concatenated, grouped
 from gpusudoku.contraction.general.paths import all_paths, packing_of
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
@@ -31,10 +31,14 @@ LEAST_WORDS = 1 << 19
 """Words of states that a layer may always give rise to."""
 MOST_WORDS = 1 << 25
 """Words of states that a layer may give rise to at most."""
+BLOCK_EDGES = 1 << 16
+"""Edges whose paths are counted at a time."""
 MOST_EDGES = 1 << 22
 """Edges of a graph, at most."""
 BLOCK_WORDS = 1 << 18
 """Words of states that are made at a time."""
+BLOCK_SETS = 1 << 14
+"""Words of a band whose sets of digits are made at a time."""
 MOST_CELLS = 1 << 22
 """Boxes times columns times permutations of a digit, at most."""
 MOST_PERMUTATIONS = 1 << 17
@@ -191,7 +195,7 @@ class Graph:
             nodes.append(node + start)
             choices.append(choice)
             reached.append(sums[node, choice])
-        return np.concatenate(nodes), np.concatenate(choices), np.concatenate(reached)
+        return concatenated(nodes), concatenated(choices), concatenated(reached)
 
     def _count(self) -> int:
         """Count the paths, and drop edges that lead nowhere."""
@@ -204,7 +208,10 @@ class Graph:
             node, choice, target = node[alive], choice[alive], target[alive]
             self.edges[layer] = node, choice, target
             before = np.zeros(self.sizes[layer], object)
-            np.add.at(before, node, ways[target])
+            for start in range(0, len(node), BLOCK_EDGES):
+                check_cancelled()
+                some = slice(start, start + BLOCK_EDGES)
+                np.add.at(before, node[some], ways[target[some]])
             ways = before
         return int(ways[0])
 
@@ -292,8 +299,11 @@ class Graph:
     def _sets(self, words: Words) -> Words:
         """uint64 (words, C): the sets of digits of the columns, ordered by their lowest digits."""
         sets = np.zeros((len(words), self.columns), np.uint64)
-        rows = np.arange(len(words))
-        for digit, column in enumerate(self.columns_of(words).T):
-            sets[rows, column] |= np.uint64(1) << np.uint64(digit)
-        lowest = sets & (~sets + np.uint64(1))
-        return np.take_along_axis(sets, np.argsort(lowest, axis=1), axis=1)
+        for start in range(0, len(words), BLOCK_SETS):
+            some = sets[start : start + BLOCK_SETS]
+            rows = np.arange(len(some))
+            for digit, column in enumerate(self.columns_of(words[start : start + BLOCK_SETS]).T):
+                some[rows, column] |= np.uint64(1) << np.uint64(digit)
+            lowest = some & (~some + np.uint64(1))
+            some[:] = np.take_along_axis(some, np.argsort(lowest, axis=1), axis=1)
+        return sets

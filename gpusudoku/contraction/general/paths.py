@@ -7,8 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from gpusudoku.contraction.general.maps import Ints, Words
+from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.kernels.contraction.general.arrays import Descent, Packing, PathGraph
 from gpusudoku.kernels.contraction.general.lists import list_paths
+
+CALL_PATHS = 1 << 16
+"""Paths that are written down in one call, which nothing interrupts."""
 
 
 def packing_of(digits: int, columns: int) -> Packing:
@@ -41,9 +45,11 @@ def all_paths(
     )
     descent = Descent(
         prefix=np.zeros((len(ways) + 1, columns * packing.words), np.uint64),
-        node=np.empty(len(ways) + 1, np.int64),
-        edge=np.empty(len(ways) + 1, np.int64),
+        node=np.zeros(len(ways) + 1, np.int64),
+        edge=np.zeros(len(ways) + 1, np.int64),
     )
-    out = np.empty((paths, columns * packing.words), np.uint64)
-    list_paths(graph, packing, descent, out)
+    out, depth = np.empty((paths, columns * packing.words), np.uint64), 0
+    for start in range(0, paths, CALL_PATHS):
+        check_cancelled()
+        depth = list_paths(graph, packing, depth, descent, out[start : start + CALL_PATHS])
     return out.reshape(paths, columns, packing.words)

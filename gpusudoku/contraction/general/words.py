@@ -134,6 +134,7 @@ class Paths:
         self._after = [np.ones(1, object)]
         """For every layer the paths from each of its nodes to the end."""
         for layer in reversed(range(graph.n)):
+            check_cancelled()
             node, _, target = graph.edges[layer]
             ways = np.zeros(graph.sizes[layer], object)
             np.add.at(ways, node, self._after[0][target])
@@ -166,6 +167,7 @@ class Paths:
         shares = np.zeros((1, graph.n, graph.columns), object)
         before = np.ones(1, object)
         for layer, digit in enumerate(graph.order):
+            check_cancelled()
             node, choice, target = graph.edges[layer]
             paths = before[node] * self._after[layer + 1][target]
             np.add.at(shares[0, digit], graph.ways[layer][choice, band], paths)
