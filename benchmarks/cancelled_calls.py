@@ -51,6 +51,12 @@ def lines(clues: int, number: int) -> list[str]:
     return [f"{each}" for each in random_boards(clues, 100)] * (number // 100)
 
 
+@cache
+def array(clues: int, number: int) -> Any:
+    """The same as an array of texts."""
+    return np.array(lines(clues, number))
+
+
 def cases() -> list[Case]:
     """All kinds of calls."""
     return [*counts(), *asked(), *others(), *batches()]
@@ -105,10 +111,9 @@ def asked() -> list[Case]:
     def further(shape: str, clues: int, ask: Callable[[Any, int], object]) -> Callable[..., object]:
         def call(token: CancelToken) -> object:
             found = solutions(shape, clues)
-            number = rng.randrange(found.count)
             found.cancel = token
             try:
-                return ask(found, number)
+                return ask(found, rng.randrange(found.count))
             finally:
                 found.cancel = None
 
@@ -187,8 +192,7 @@ def batches() -> list[Case]:
         return sum(len(each.numbers) for each in blocks)
 
     def read(token: CancelToken) -> object:
-        boards = np.array(lines(30, BATCH))
-        results = gpusudoku.count_many(boards, device="cpu", limit=2, cancel=token)
+        results = gpusudoku.count_many(array(30, BATCH), device="cpu", limit=2, cancel=token)
         return sum(result.count for result in results)
 
     return [
