@@ -107,7 +107,7 @@ def test_a_join_in_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         made()
     for module, name, size in (
         *((maps, "CALL_ROWS", 5), (paths, "CALL_PATHS", 3), (graph, "BLOCK_SETS", 3)),
-        *((graph, "BLOCK_EDGES", 2), (index, "CALL_BITS", 1), (quick, "PLACES", 4)),
+        *((paths, "CALL_EDGES", 2), (index, "CALL_BITS", 1), (quick, "PLACES", 4)),
     ):
         monkeypatch.setattr(module, name, size)
         more = Looks()

@@ -18,7 +18,7 @@ import numpy as np
 from gpusudoku.contraction.general.counters import Counters
 from gpusudoku.contraction.general.effort import UNBOUNDED, Effort
 from gpusudoku.contraction.general.maps import Bools, Ints, Maps, Words, concatenated, grouped
-from gpusudoku.contraction.general.paths import all_paths, packing_of
+from gpusudoku.contraction.general.paths import all_paths, packing_of, paths_from, sets_of
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
 
@@ -31,8 +31,6 @@ LEAST_WORDS = 1 << 19
 """Words of states that a layer may always give rise to."""
 MOST_WORDS = 1 << 25
 """Words of states that a layer may give rise to at most."""
-BLOCK_EDGES = 1 << 16
-"""Edges whose paths are counted at a time."""
 MOST_EDGES = 1 << 22
 """Edges of a graph, at most."""
 BLOCK_WORDS = 1 << 18
@@ -207,12 +205,7 @@ class Graph:
             alive = ways[target] != 0
             node, choice, target = node[alive], choice[alive], target[alive]
             self.edges[layer] = node, choice, target
-            before = np.zeros(self.sizes[layer], object)
-            for start in range(0, len(node), BLOCK_EDGES):
-                check_cancelled()
-                some = slice(start, start + BLOCK_EDGES)
-                np.add.at(before, node[some], ways[target[some]])
-            ways = before
+            ways = paths_from(node, target, ways, self.sizes[layer])
         return int(ways[0])
 
     def within(self, memory: int) -> int:
@@ -300,10 +293,6 @@ class Graph:
         """uint64 (words, C): the sets of digits of the columns, ordered by their lowest digits."""
         sets = np.zeros((len(words), self.columns), np.uint64)
         for start in range(0, len(words), BLOCK_SETS):
-            some = sets[start : start + BLOCK_SETS]
-            rows = np.arange(len(some))
-            for digit, column in enumerate(self.columns_of(words[start : start + BLOCK_SETS]).T):
-                some[rows, column] |= np.uint64(1) << np.uint64(digit)
-            lowest = some & (~some + np.uint64(1))
-            some[:] = np.take_along_axis(some, np.argsort(lowest, axis=1), axis=1)
+            some = slice(start, start + BLOCK_SETS)
+            sets[some] = sets_of(self.columns_of(words[some]), self.columns)
         return sets
