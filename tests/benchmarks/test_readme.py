@@ -20,7 +20,8 @@ TABLES = {
     "docs/long-runs.md": "checkpoints",
     "docs/hostile-input.md": "streams fuzz",
     "docs/page.md": "page",
-    "docs/more-results.md": "batches reading writing listing by_number shares first_day simulated",
+    "docs/more-results.md": "batches reading writing listing by_number shares first_day cancelling"
+    " simulated",
 }
 REPORTS = ("docs/results.md", "docs/more-results.md")
 SOURCE = re.compile(

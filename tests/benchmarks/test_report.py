@@ -91,8 +91,8 @@ class TestParts:
         monkeypatch.setattr(report, "find_spec", lambda name: None)
         monkeypatch.setattr(report, "missing", lambda: "no Chromium")
         CliRunner().invoke(report.main, ["--long"])
-        assert names(commands)[-6:] == [
-            "contraction", "shares", "checkpoints", "streams", "figures", "readme",
+        assert names(commands)[-7:] == [
+            "contraction", "shares", "checkpoints", "cancelling", "streams", "figures", "readme",
         ]  # fmt: skip
         commands.clear()
         CliRunner().invoke(report.main, ["shares"])
