@@ -33,5 +33,5 @@ def test_some_megabytes() -> None:
 
 
 @pytest.mark.slow
-def test_a_gigabyte() -> None:
-    check(1.0)
+def test_more_than_may_be_kept() -> None:
+    check(0.5)
