@@ -187,7 +187,7 @@ def failing(servers: list[Server]) -> Run:
     def run(error: Exception | None) -> tuple[http.client.HTTPConnection, list[str]]:
         said: list[str] = []
         listening = listen("127.0.0.1", 0)
-        connection = http.client.HTTPConnection(*listening.getsockname(), timeout=60)
+        connection = http.client.HTTPConnection(*listening.getsockname(), timeout=300)
         servers.append(
             Server(
                 Failing(error),  # type: ignore[arg-type]
@@ -240,13 +240,13 @@ def test_a_body_that_comes_slowly(failing: Run, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_head_that_comes_slowly(failing: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also the second one of a connection."""
-    monkeypatch.setattr(serving, "HEADER_SECONDS", 0.2)
+    monkeypatch.setattr(serving, "HEADER_SECONDS", 1.0)
     connection, _ = failing(MemoryError())
     connection.request("GET", "/status")
     connection.getresponse().read()
     assert connection.sock is not None
     for slow in (connection.sock, socket.create_connection((connection.host, connection.port))):
-        slow.settimeout(60)
+        slow.settimeout(300)
         slow.sendall(b"GET /sta")
         with suppress(ConnectionResetError):
             assert slow.recv(100) == b""
@@ -256,7 +256,7 @@ def test_a_head_that_comes_slowly(failing: Run, monkeypatch: pytest.MonkeyPatch)
 def test_one_who_reads_nothing_is_taken_for_gone(
     failing: Run, servers: list[Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving, "SEND_SECONDS", 0.2)
+    monkeypatch.setattr(serving, "SEND_SECONDS", 1.0)
     connection, _ = failing(None)
     connection.request("POST", "/count", json.dumps({"board": "1" + "." * 80}))
     response = connection.getresponse()
