@@ -118,7 +118,7 @@ def test_both_are_lost() -> None:
 def test_nobody_is_left_waiting() -> None:
     before = threading.active_count()
     counted(Gpus(Faulty(0, 7), Faulty(1, 12)))
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 @pytest.mark.parametrize(("error", "lasts"), [(SHORT, False), (LOST, True)], ids=["memory", "lost"])
