@@ -199,7 +199,7 @@ def test_a_gpu_that_does_not_answer_is_given_up(path: Path) -> None:
         ],
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 1
