@@ -22,7 +22,7 @@ from tests import naive
 from tests.boards import puzzle, spoilt
 from tests.planning.plans import FULL, GENERAL, NINE, PLANS, contraction, every_plan, search, total
 
-PATIENCE = 300.0
+PATIENCE = 100.0
 """Seconds after which something that was to happen has not, on a machine that is busy."""
 SOON = 5.0
 """Seconds of work after which a plan has stopped: a tenth of one is enough, but for a large step.
