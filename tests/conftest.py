@@ -97,6 +97,7 @@ def without_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(monkeypatch, capsys):
     """Run ``gpusudoku`` with arguments; returns (exit status, stdout, stderr)."""
     from gpusudoku.cli import main
+    from gpusudoku.kernels.kernel import on_compiling
 
     monkeypatch.setenv("GPUSUDOKU_DEVICE", "cpu")
 
@@ -107,4 +108,5 @@ def run(monkeypatch, capsys):
         captured = capsys.readouterr()
         return end.value.code or 0, captured.out, captured.err
 
-    return call
+    yield call
+    on_compiling(None)  # nobody is told of what the next test compiles
