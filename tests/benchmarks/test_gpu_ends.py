@@ -25,9 +25,7 @@ from gpusudoku.errors import DeviceError
 from tests.benchmarks.conftest import Rehearse
 from tests.engines.cuda.simulator import ON_SIMULATOR
 
-without_gpu, _, uncompiled = ON_SIMULATOR
-# The first to contract waits for the compiler.
-pytestmark = [without_gpu, pytest.mark.timeout(300), uncompiled]
+pytestmark = ON_SIMULATOR
 
 
 def replaced_steps(patch: pytest.MonkeyPatch, *runs: Callable[[], Any]) -> None:

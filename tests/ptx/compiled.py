@@ -100,18 +100,25 @@ def compile_kind(name: str) -> list[dict[str, str]]:
 
 
 @cache
-def results(*names: str) -> dict[Case, dict[str, str]]:
-    """The PTX and the result's type of every case of these kinds.
+def output(*names: str) -> dict[str, list[dict[str, str]]]:
+    """What is said of these kinds, each compiled once for all processes of the tests.
 
-    They are compiled once for all processes of the tests. Skips the test where they cannot be had.
+    Skips the test where they cannot be had.
     """
     need_numba_cuda()
     found = shared.all_of({f"ptx {name}": partial(compile_kind, name) for name in names})
-    cases: dict[Case, dict[str, str]] = {}
-    for name, lines in zip(names, found.values(), strict=True):
+    for lines in found.values():
         need_compiler(lines)
-        cases |= zip(KINDS[name], lines, strict=False)  # that for the CPU is the last
-    return cases
+    return dict(zip(names, found.values(), strict=True))
+
+
+def results(*names: str) -> dict[Case, dict[str, str]]:
+    """The PTX and the result's type of every case of these kinds."""
+    return {
+        case: line
+        for name, lines in output(*names).items()
+        for case, line in zip(KINDS[name], lines, strict=False)  # one for the CPU may follow
+    }
 
 
 def texts() -> dict[Case, str]:
