@@ -6,27 +6,26 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pytest
+if TYPE_CHECKING:
+    import pytest
 
 try:
     import fcntl
 except ImportError:  # on Windows each process works it out for itself
     fcntl = None  # type: ignore[assignment]
 
-
-class _Place:
-    """Where it is kept: a folder that all processes of this run have, and no other run."""
-
-    folder: Path
+PLACE = "TESTS_SHARED"
+"""The variable that names the folder where it is kept, for processes that tests start, too."""
 
 
 def keep_in(paths: pytest.TempPathFactory) -> None:
-    """Say where this run has its folders."""
+    """Have it kept in a folder that all processes of this run have, and no other run."""
     own = paths.getbasetemp()
-    _Place.folder = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    os.environ[PLACE] = str(own.parent if "PYTEST_XDIST_WORKER" in os.environ else own)
 
 
 def all_of(works: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
@@ -39,17 +38,25 @@ def all_of(works: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
     for wait in (False, True):
         for name in [name for name in works if name not in found]:
             with suppress(BlockingIOError):
-                found[name] = _one(_Place.folder / f"{name}.json", works[name], wait)
+                work = partial(_as_json, works[name])
+                found[name] = json.loads(kept(f"{name}.json", work, wait))
     return {name: found[name] for name in works}
 
 
-def _one(path: Path, work: Callable[[], Any], wait: bool) -> Any:
-    """Do it, or take what was kept; raises ``BlockingIOError`` rather than wait."""
-    with path.with_suffix(".lock").open("w") as lock:
+def _as_json(work: Callable[[], Any]) -> bytes:
+    return json.dumps(work()).encode()
+
+
+def kept(name: str, work: Callable[[], bytes], wait: bool = True) -> bytes:
+    """What comes of some work, done or kept; ``BlockingIOError`` rather than wait if so told."""
+    if PLACE not in os.environ:
+        return work()
+    path = Path(os.environ[PLACE]) / name
+    with path.with_name(f"{name}.lock").open("w") as lock:
         if fcntl is not None:
             fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         if not path.exists():
-            partial = path.with_suffix(f".{os.getpid()}")
-            partial.write_text(json.dumps(work()))
-            partial.replace(path)
-        return json.loads(path.read_text())
+            unfinished = path.with_name(f"{name}.{os.getpid()}")
+            unfinished.write_bytes(work())
+            unfinished.replace(path)
+        return path.read_bytes()
