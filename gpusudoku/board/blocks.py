@@ -149,7 +149,7 @@ class _Flow:
 
     def _cuts(self) -> Iterator[_Cut]:
         """The blocks as they are read."""
-        blocks = _blocks(self._batches, self._pace)
+        blocks = cut_blocks(self._batches, self._pace)
         while True:
             start, size = time.perf_counter(), self._pace.size
             block = next(blocks, None)
@@ -202,7 +202,7 @@ def _clocks() -> NDArray[np.float64]:
     return np.array([time.perf_counter(), time.process_time()])
 
 
-def _blocks(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
+def cut_blocks(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
     """Cut and join batches to blocks of the size that is wanted when each is asked for.
 
     Those that came before a pause wait for no more than one batch after it.

@@ -104,6 +104,10 @@ def resume_command(path: str, kept: Kept, settings: Settings) -> None:
         remember_arguments(root, setup["arguments"])
         ctx = command.make_context(name, rest, parent=root)
     ctx.params.update(settings.given, checkpoint=path)
+    if "cluster" in ctx.params:
+        ctx.params["cluster"] = settings.cluster
+    elif settings.cluster is not None:
+        raise InputError(f"{path}: holds {name}, and only counts run on a cluster")
     with ctx:
         command.invoke(ctx)
 

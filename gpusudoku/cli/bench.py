@@ -9,7 +9,7 @@ import click
 
 from gpusudoku.cli.measuring import Request, Results, measure
 from gpusudoku.cli.messages import note
-from gpusudoku.cli.options import Command, force, own_option, reading
+from gpusudoku.cli.options import Command, Seconds, force, own_option, reading
 from gpusudoku.cli.output import Output, refuse, show
 from gpusudoku.errors import InputError, MismatchError, shown
 from gpusudoku.jobs.interrupts import interrupt_status
@@ -105,12 +105,12 @@ def _jobs(word: str) -> int:
 @bench_option(
     "-t",
     "--seconds",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     help="Instead of --repeats: run every case until its runs took this long in all.",
 )
 @bench_option(
     "--patience",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     default=60.0,
     help="Leave out cases that are estimated to take longer, in seconds.",
 )

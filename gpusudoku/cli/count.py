@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from gpusudoku.cli.alone import One, Plain
 from gpusudoku.cli.answering import Delivery, Prepared
 from gpusudoku.cli.asked import RECORDS, Asked, answering
+from gpusudoku.cli.clustering import counters, machine_of
 from gpusudoku.cli.in_tasks import InTasks, count_in_tasks, in_tasks
 from gpusudoku.cli.journal import refuse_besides_checkpoint
 from gpusudoku.cli.messages import naming, note
@@ -25,15 +26,12 @@ from gpusudoku.cli.options import (
 )
 from gpusudoku.cli.parts import parted_answers
 from gpusudoku.cli.records import Answers
-from gpusudoku.cli.report import show_stats, start_engine, warn_of_device
+from gpusudoku.cli.report import show_stats, warn_of_device
 from gpusudoku.cli.source import Source
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import Count, Counts
 from gpusudoku.runs.parts.records import search_facts
-
-if TYPE_CHECKING:
-    from gpusudoku.engines.engine import Engine
 
 WANTED = {
     "unique": lambda count: count == 1,
@@ -86,8 +84,6 @@ def count(
       gpusudoku count board.txt --checkpoint run.sqlite --verify-sample 0.01
       gpusudoku count puzzle.txt --exit-code && echo "a proper puzzle"
     """
-    from gpusudoku.planning.run import count_board
-
     options = Options(**fields, limit=_limit(limit, only, asked))
     asked.refuse(boards)
     refuse_besides_checkpoint(asked.checkpoint, {"--cross-check": cross_check})
@@ -98,17 +94,21 @@ def count(
         tasks.refuse(others, asked.checkpoint)
         count_in_tasks(source, options, asked, tasks, boards)
         return
-    tasks.refuse_for_batch(asked.checkpoint)
+    each = asked.stats and (asked.form == "jsonl" or asked.log is not None)
+    others = {"--cross-check": cross_check, "--stats with --format jsonl or --log": each}
+    tasks.refuse_for_batch(asked.checkpoint, others)
     facts = {**search_facts(options), "only": only}
     parted = parted_answers(tasks.part, "count", source, asked, facts)
-    engine = start_engine(options)
     wanted = None if only is None else WANTED[only]
-    delivery = Delivery(asked, source, engine, Plain(only, source.single), wanted, parted)
-    share = 1.0 if cross_check else tasks.verify
-    check = CrossCheck(options, share) if share else None
-    one = One(source, engine, delivery.line, asked.stats, count_board)
-    found = _counted(source, options, engine, delivery, check, one)
-    delivery.deliver(found, boards, "counted")
+    count_one, count_many = counters(tasks.cluster)
+    with machine_of(tasks.cluster, options) as engine:
+        delivery = Delivery(asked, source, engine, Plain(only, source.single), wanted, parted)
+        share = 1.0 if cross_check else tasks.verify
+        check = CrossCheck(options, share) if share else None
+        one = One(source, engine, delivery.line, asked.stats, count_one)
+        count_blocks = partial(count_many, options=options, engine=engine, one=one)
+        found = _counted(source, options, delivery, check, one, count_blocks)
+        delivery.deliver(found, boards, "counted")
 
 
 def _limit(limit: int | None, only: str | None, asked: Asked) -> int | None:
@@ -124,22 +124,16 @@ def _limit(limit: int | None, only: str | None, asked: Asked) -> int | None:
 def _counted(
     source: Source,
     options: Options,
-    engine: Engine,
     delivery: Delivery,
     check: CrossCheck | None,
     one: One[Count],
+    count_blocks: Callable[..., Generator[Prepared, None, None]],
 ) -> Generator[Prepared, None, None]:
     """Count the boards in blocks, or each alone, and again if that is asked."""
-    from gpusudoku.counting import count_batches
-
     watched = delivery.watched
     if check is None and not delivery.alone:
-        yield from count_batches(
-            watched(source.batches()),
-            options,
-            engine,
-            one,
-            then=lambda results: delivery.prepare(Answers(results)),
+        yield from count_blocks(
+            watched(source.batches()), then=lambda results: delivery.prepare(Answers(results))
         )
         return
     for board in source.singles(watched):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpusudoku.cli.alone import One, Plain
 from gpusudoku.cli.answering import Delivery, Prepared
 from gpusudoku.cli.asked import Asked
-from gpusudoku.cli.clustering import machine_of
+from gpusudoku.cli.clustering import CLUSTER_HELP, machine_of
 from gpusudoku.cli.messages import note
 from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import Command, compose, own_option
@@ -27,7 +27,6 @@ from gpusudoku.results import Counts
 
 if TYPE_CHECKING:
     from gpusudoku.cli.resume import Settings
-    from gpusudoku.engines.engine import Engine
     from gpusudoku.runs.counting import Counted
     from gpusudoku.runs.kept import Kept
 
@@ -62,16 +61,17 @@ class InTasks:
             if value not in (None, False):
                 raise InputError(f"{name} cannot be combined with {own} of one board")
 
-    def refuse_for_batch(self, checkpoint: str | None) -> None:
-        """Complain about what is not for a batch.
+    def refuse_for_batch(self, checkpoint: str | None, others: Mapping[str, object]) -> None:
+        """Complain about what is not for a batch; of other options, by name, if on a cluster.
 
         Raises
         ------
         InputError
             If it is asked for.
         """
-        if self.cluster is not None:
-            raise InputError("--cluster is for a single board")
+        for name, value in {"--verify-sample": self.verify, **others}.items():
+            if self.cluster is not None and value:
+                raise InputError(f"{name} cannot be combined with --cluster of a batch")
         if checkpoint is not None and self.verify:
             raise InputError("--verify-sample of a batch cannot be combined with --checkpoint")
 
@@ -90,7 +90,7 @@ def in_tasks(command: Callable[..., Any]) -> Callable[..., Any]:
         own(
             "--cluster",
             metavar="ADDRESS",
-            help="Count on a Dask cluster: the address of its scheduler, or local.",
+            help=CLUSTER_HELP,
         ),
         own(
             "--verify-sample",
@@ -130,7 +130,6 @@ def count_in_tasks(
     if asked.checkpoint is not None:
         asked = answered_alone(asked)
     with machine_of(tasks.cluster, options) as machine:
-        machine = cast("Engine", machine)  # what is said of a cluster is what is said of an engine
         delivery = Delivery(asked, source, machine, Plain(None, single=True))
         one = One(source, machine, delivery.line, asked.stats, partial(counted, how=how))
         one.parts = how.part[1]
@@ -148,7 +147,7 @@ def resume_count(path: str, kept: Kept, settings: Settings) -> None:
     from gpusudoku.cli.checkpoint import asked_before
 
     source, options, asked, part, verify = asked_before(path, kept, settings)
-    count_in_tasks(source, options, asked, InTasks(part, verify=verify), ())
+    count_in_tasks(source, options, asked, InTasks(part, settings.cluster, verify), ())
 
 
 def _answers(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial, wraps
+from math import isnan
 from typing import Any, TypeVar
 
 import click
@@ -42,6 +43,24 @@ def option(
 def own_option(command: str) -> Callable[..., Callable[[Command], Command]]:
     """What makes options that belong to a command: their variables have its name in them."""
     return partial(option, prefix=f"GPUSUDOKU_{command.upper()}_")
+
+
+class Seconds(click.FloatRange):
+    """Seconds, more than none, up to some number of them."""
+
+    name = "seconds"
+
+    def __init__(self, most: float | None = None) -> None:
+        super().__init__(0, most, min_open=True)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """A number; NaN, which no bound stops, is none."""
+        seconds = float(super().convert(value, param, ctx))
+        if isnan(seconds):
+            self.fail(f"{shown(value)} is no number of seconds.", param, ctx)
+        return seconds
 
 
 def box_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Geometry | None:

@@ -129,7 +129,7 @@ class Totals:
     """The statistics of a batch, added up: so are the seconds of blocks done side by side."""
 
     def __init__(self, engine: Engine) -> None:
-        self._device = _workers(engine.name, engine.workers)
+        self._engine = engine
         self._boards = Counter[str]()
         self._searches: dict[str, float] = defaultdict(int)
         self._contractions: dict[str, float] = defaultdict(int)
@@ -163,7 +163,8 @@ class Totals:
     def show(self) -> None:
         """Print a line for each on stderr: of all boards, of the searches, of the contractions."""
         boards = self._boards.total() + len(self._listings)
-        _show({"device": self._device, "boards": f"{boards:,}"})
+        device = _workers(self._engine.name, self._engine.workers)
+        _show({"device": device, "boards": f"{boards:,}"})
         if self._boards["search"]:
             sums = self._searches
             _show(

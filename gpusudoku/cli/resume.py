@@ -9,9 +9,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from gpusudoku.cli.clustering import CLUSTER_HELP
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.messages import quietly
-from gpusudoku.cli.options import devices, option
+from gpusudoku.cli.options import devices, option, own_option
 from gpusudoku.errors import InputError, shown
 
 KINDS = {
@@ -19,6 +20,8 @@ KINDS = {
     "command": ("again", "resume_command"),
 }
 """Who goes on with a run, by the ``kind`` of its setup: a module of this room and a function."""
+
+own = own_option("resume")
 
 
 @dataclass(frozen=True)
@@ -28,30 +31,40 @@ class Settings:
     device: str | None
     jobs: int | None
     gpus: tuple[int, ...] | None
+    cluster: str | None
+    """Where it goes on; None: here, wherever it was before."""
 
     @property
     def given(self) -> dict[str, Any]:
-        """Those that are given, as options."""
-        return {name: value for name, value in vars(self).items() if value is not None}
+        """Those that are given, as options. Threads of before are not those of other machines."""
+        given = {
+            name: value
+            for name, value in vars(self).items()
+            if name != "cluster" and value is not None
+        }
+        return given if self.cluster in (None, "local") else {"jobs": None, **given}
 
 
 @click.command()
 @click.argument("file", metavar="FILE", shell_complete=complete_files)
 @devices
+@own("--cluster", metavar="ADDRESS", help=f"{CLUSTER_HELP}  [default: on this machine]")
 @option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but what is wrong.")
 @click.pass_context
 def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> None:
     """Go on with the run that --checkpoint FILE has kept.
 
     Prints or writes what the command would have, had it not been interrupted. Threads and devices
-    are those that it was given, unless they are given anew; the machine may be another one, too.
-    What is finished is printed again at once.
+    are those that it was given, unless they are given anew; the machine may be another one, too. A
+    count goes on with --cluster, or without, whichever it began with. What is finished is printed
+    again at once.
 
     \b
     Examples:
       gpusudoku count board.txt --checkpoint run.sqlite
       gpusudoku resume run.sqlite
       gpusudoku resume run.sqlite -j 4
+      gpusudoku resume run.sqlite --cluster tcp://host:8786
     """
     from gpusudoku.runs.kept import read_run
 

@@ -11,7 +11,15 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.completing import complete_boards, complete_boxes
 from gpusudoku.cli.messages import complain, note, quietly
-from gpusudoku.cli.options import Reading, box_of, devices, method, option, own_option
+from gpusudoku.cli.options import (
+    Reading,
+    Seconds,
+    box_of,
+    devices,
+    method,
+    option,
+    own_option,
+)
 from gpusudoku.cli.output import show
 from gpusudoku.cli.report import start_engine
 from gpusudoku.cli.source import Source
@@ -79,7 +87,7 @@ def _origins(ctx: click.Context, param: click.Parameter, value: tuple[str, ...])
 @own(
     "--time-limit",
     "seconds",
-    type=click.FloatRange(0, 1e7, min_open=True),
+    type=Seconds(1e7),
     default=3600.0,
     metavar="SECONDS",
     help="Every question is given up after this time.",

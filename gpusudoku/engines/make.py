@@ -58,3 +58,15 @@ def engine_for(options: Options, engine: Engine | None) -> Engine:
     if not hasattr(engine, "explore"):
         raise InputError(f"engine {described(engine)}: expected one that make_engine gives")
     return engine
+
+
+def refuse_both(engine: Engine | None, cluster: object) -> None:
+    """Complain of an engine beside a cluster.
+
+    Raises
+    ------
+    InputError
+        If there are both.
+    """
+    if engine is not None and cluster is not None:
+        raise InputError("an engine is of this process, and a cluster has its own")

@@ -17,6 +17,7 @@ from numpy.random import Philox
 from numpy.typing import NDArray
 
 from gpusudoku.errors import InputError, described
+from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.options import is_integer
 
 SEED_BITS = 128
@@ -28,6 +29,8 @@ ROUND = 1 << 192
 FIRST, BLOCK = 1 << 10, 1 << 18
 """Numbers that are drawn together, at first and at most: the first solutions come soon, and boards
 with many pairs of partitions take as long for a few as for many."""
+PIECE = 1 << 14
+"""Numbers that are made at a time, as an interrupt waits for them."""
 
 
 class Uniform:
@@ -71,6 +74,10 @@ class Uniform:
         -------
         int64 (k), or object (k), Python's integers, where the count exceeds 2^63.
         """
+        if last - first > PIECE:
+            parts = (range(first, last)[at : at + PIECE] for at in range(0, last - first, PIECE))
+            return np.concatenate([self.numbers(part.start, part.stop) for part in parts])
+        check_cancelled()
         found = np.zeros(last - first, self._dtype)
         left, turn = np.arange(last - first), 0
         while len(left):
@@ -96,15 +103,15 @@ class Uniform:
         while (left := n - len(seen)) > 0:
             # So many draws that about twice as many numbers should be new as are left.
             last = drawn + min(BLOCK, 2 * left * self._count // (self._count - len(seen)))
-            new = [
-                number
-                for number in dict.fromkeys(self.numbers(drawn, last).tolist())
-                if number not in seen
-            ][:left]
-            seen.update(new)
+            new: list[int] = []
+            for start in range(drawn, last, PIECE):
+                numbers = dict.fromkeys(self.numbers(start, min(start + PIECE, last)).tolist())
+                fresh = [number for number in numbers if number not in seen]
+                seen.update(fresh)
+                new += fresh
             drawn = last
             if new:
-                yield np.array(new, self._dtype)
+                yield np.array(new[:left], self._dtype)
 
     def _drawn(self, turn: int, first: int, last: int) -> NDArray[Any]:
         """What some numbers are in one round before the reduction, the lowest word first."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gpusudoku.board.board import Board
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine, Tally
-from gpusudoku.engines.make import engine_for
+from gpusudoku.engines.make import engine_for, refuse_both
 from gpusudoku.errors import Cancelled, ClusterError, InputError, Interrupted
 from gpusudoku.jobs.interrupts import patient_interrupts
 from gpusudoku.jobs.job import Progress
@@ -173,10 +173,9 @@ def count_for_python(
     InputError
         If there are both; or, like all other errors, as ``count_in_tasks`` does.
     """
+    refuse_both(engine, cluster)
     if cluster is None:
         return count_in_tasks(board, options, engine_for(options, engine), how, **watched).count
-    if engine is not None:
-        raise InputError("an engine is of this process, and a cluster has its own")
     from gpusudoku.runs.cluster.connect import connected  # only now, because few need it
 
     with connected(cluster, options.jobs) as client:

@@ -28,7 +28,7 @@ FRONTIER_BYTES = 1 << 28
 """A frontier is not expanded past this many bytes of packed boards. Making it takes four times as
 much for a moment: parents, children, and the lists of both."""
 
-CALL_BYTES = 1 << 21
+CALL_BYTES = 1 << 19
 """Packed boards that are split in one call of the compiled code: an interrupt waits for no more."""
 
 

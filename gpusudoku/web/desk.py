@@ -13,6 +13,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from itertools import count
+from traceback import clear_frames
 from typing import Any, Generic, TypeVar
 
 from gpusudoku.errors import Cancelled
@@ -153,6 +154,7 @@ class Desk:
         try:
             end = partial(case.answer.set_result, case.work(case))
         except BaseException as error:  # for whoever waits for the answer
+            _let_go(error)
             end = partial(case.answer.set_exception, error)
         self._leave(case)
         with suppress(InvalidStateError):  # it has ended already
@@ -162,3 +164,11 @@ class Desk:
     def _leave(self, case: Case[Any]) -> None:
         with self._lock:
             self._working.remove(case)
+
+
+def _let_go(error: BaseException) -> None:
+    """Free what the work held: an error keeps the frames it came through, and they large arrays."""
+    here: BaseException | None = error
+    while here is not None:
+        clear_frames(here.__traceback__)
+        here = here.__context__

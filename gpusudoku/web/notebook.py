@@ -31,6 +31,13 @@ def _from_json(facts: dict[str, str], widget: BoardWidget) -> Board:
     return parse(facts["board"], facts["box"])
 
 
+class _EditableBoard(traitlets.TraitType[Board, Any]):
+    """Takes whatever is a board that can be edited; of a validator traitlets keeps None away."""
+
+    def validate(self, obj: object, value: Any) -> Board:
+        return editable(board_of(value))
+
+
 class BoardWidget(anywidget.AnyWidget):
     """A board to edit in a notebook, and beside it what is known of its solutions.
 
@@ -40,7 +47,7 @@ class BoardWidget(anywidget.AnyWidget):
 
     _esm = joined_modules()
     _css = joined_styles()
-    board = traitlets.Any().tag(sync=True, to_json=_as_json, from_json=_from_json)
+    board = _EditableBoard().tag(sync=True, to_json=_as_json, from_json=_from_json)
     """The board on the screen as a ``Board``; to set it, whatever ``count`` takes for one."""
     _link = traitlets.Unicode().tag(sync=True)
     """The board once more, as the page's links have it, which tell clues from edits."""
@@ -68,10 +75,6 @@ class BoardWidget(anywidget.AnyWidget):
         if board.conflicts or not board.candidates[board.cells == 0].all():
             return 0
         return known[1] if known is not None and known[0] == board else None
-
-    @traitlets.validate("board")
-    def _checked(self, proposal: dict[str, Any]) -> Board:
-        return editable(board_of(proposal["value"]))
 
     @traitlets.observe("comm")
     def _attend(self, change: dict[str, Any]) -> None:

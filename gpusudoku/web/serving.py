@@ -90,7 +90,7 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise InputError(f"--host {host}: there is no such host") from None
     found.sort(key=lambda each: each[0] != socket.AF_INET)

@@ -15,6 +15,9 @@ from click.testing import CliRunner, Result
 
 from tests.benchmarks.drivers import ALL_RIGHT, STATISTICS, Make, answers
 
+MINUTES = 10_000
+"""So many are no end; a process can still be waited for that long."""
+
 Rehearse = Callable[..., tuple[Result, dict[str, Any]]]
 
 
@@ -42,13 +45,19 @@ def tiny() -> Any:
 
 @pytest.fixture
 def rehearse(path: Path, tiny: Any, monkeypatch: pytest.MonkeyPatch) -> Rehearse:
-    """Run the script with such boards: how it ended, and what is in its file."""
+    """Run the script with such boards: how it ended, and what is in its file.
+
+    It has all the time that a busy machine needs, unless the options tell it otherwise.
+    """
     import gpu
 
     monkeypatch.setattr(gpu, "REHEARSAL", tiny)
+    for name in ("MOST_OF_A_STEP", "GRACE"):
+        monkeypatch.setattr(gpu, name, 60.0 * MINUTES)
 
     def run(*options: str) -> tuple[Result, dict[str, Any]]:
-        done = CliRunner().invoke(gpu.main, ["--rehearse", "--output", str(path), *options])
+        words = ["--rehearse", "--output", str(path), "--minutes", str(MINUTES), *options]
+        done = CliRunner().invoke(gpu.main, words)
         return done, json.loads(path.read_text()) if path.exists() else {}
 
     return run

@@ -18,6 +18,6 @@ def run_script(name: str, *options: str, **environment: str) -> subprocess.Compl
         env={**os.environ, "PYTHONPATH": search, **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )

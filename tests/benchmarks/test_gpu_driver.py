@@ -8,7 +8,7 @@ import pytest
 
 computers = pytest.importorskip("tests.ptx.driver.computer")
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(2000)]
 
 PARTS = ["kernel", "search", "puzzles", "contraction", "tuning"]
 SCRIPT = """

@@ -25,9 +25,7 @@ from gpusudoku.errors import DeviceError
 from tests.benchmarks.conftest import Rehearse
 from tests.engines.cuda.simulator import ON_SIMULATOR
 
-without_gpu, _, uncompiled = ON_SIMULATOR
-# The first to contract waits for the compiler.
-pytestmark = [without_gpu, pytest.mark.timeout(300), uncompiled]
+pytestmark = ON_SIMULATOR
 
 
 def replaced_steps(patch: pytest.MonkeyPatch, *runs: Callable[[], Any]) -> None:
@@ -199,7 +197,7 @@ def test_a_gpu_that_does_not_answer_is_given_up(path: Path) -> None:
         ],
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 1

@@ -81,7 +81,7 @@ def test_everything(rehearse: Rehearse, monkeypatch: pytest.MonkeyPatch) -> None
     card.insert(monkeypatch)
     whole_warps = replace(device.SIMULATED, sum_threads_per_block=64)  # not what the simulator has
     monkeypatch.setattr(device, "SIMULATED", whole_warps)
-    done, results = rehearse("--minutes", "14")
+    done, results = rehearse()
     assert done.exit_code == 0, done.output
     assert (results["failed"], results["left out"]) == ([], [])
     assert len(results["correctness"]) > 40

@@ -26,9 +26,7 @@ from tests.benchmarks.conftest import Rehearse
 from tests.boards import puzzle
 from tests.engines.cuda.simulator import ON_SIMULATOR
 
-without_gpu, _, uncompiled = ON_SIMULATOR
-# The first to contract waits for the compiler.
-pytestmark = [without_gpu, pytest.mark.timeout(300), uncompiled]
+pytestmark = ON_SIMULATOR
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def run(script: str, *options: str, **environment: str) -> subprocess.CompletedP
         env={**os.environ, "PYTHONPATH": search, **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 

@@ -21,6 +21,7 @@ from tests import naive
 RECORDING = ["batches", "contraction", "documents", "gpu", "kernel_resources", "peers", "scaling"]
 RECORDING += [
     "by_number",
+    "cancelling",
     "first_day",
     "fuzz",
     "listing",

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Generator, Iterator
 from itertools import chain
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -79,7 +80,7 @@ def test_each_thread_has_a_block_of_its_own(threads: int) -> None:
     def meet(block: Batch, by_one: bool) -> Generator[int, None, None]:
         nonlocal waited
         if by_one and not waited:
-            meeting.wait(60)
+            meeting.wait(200)
             waited = True
         yield len(block)
 
@@ -126,13 +127,17 @@ def test_slow_blocks_are_never_side_by_side(threads: int) -> None:
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_time_that_is_not_spent_on_cores_makes_no_block_slow(threads: int) -> None:
+def test_time_that_is_not_spent_on_cores_makes_no_block_slow(
+    monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
     """Where there are more threads than cores, or others use these."""
-    alone = []
+    alone, now = [], [0.0]
+    clocks = SimpleNamespace(perf_counter=lambda: now[0], process_time=lambda: 0.0)
+    monkeypatch.setattr(blocks, "time", clocks)
 
     def waiting(block: Batch, by_one: bool) -> Generator[int, None, None]:
         alone.append(by_one)
-        time.sleep(1.1 * QUICK_SECONDS)
+        now[0] += 1.1 * QUICK_SECONDS
         yield len(block)
 
     assert sum(in_blocks([numbered(0, 40)], MOST, waiting, threads=threads)) == 40
@@ -155,7 +160,7 @@ def test_what_is_hardly_any_work_is_not_handed_over(
 
     found = list(in_blocks(batches[::3], MOST, worked, threads=threads))
     assert set(found) == {main}
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
     found = list(in_blocks(batches[:60], MOST, worked, threads=threads))
     assert {*found[::3], *found[1::3]} == {main}
     assert len({*found[2::3]}) > 1
@@ -201,7 +206,7 @@ def test_no_more_is_read_than_all_threads_need(threads: int) -> None:
         if given > 3000:
             break
     found.close()
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 @pytest.mark.parametrize("error", [InputError, OSError])

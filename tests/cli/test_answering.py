@@ -225,7 +225,7 @@ class TestTerminal:
             stdout=terminal,
             stderr=subprocess.PIPE,
         )
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=300)
         os.close(terminal)
         shown = os.read(screen, 1 << 16).decode()
         os.close(screen)

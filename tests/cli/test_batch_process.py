@@ -78,4 +78,4 @@ def test_a_closed_pipe_ends_quietly(start, command, tmp_path):
     process.stdout.close()
     said = [line for line in process.stderr.read().splitlines() if "compiling" not in line]
     assert said in ([], ["Aborted!"])
-    process.wait(timeout=60)
+    process.wait(timeout=300)

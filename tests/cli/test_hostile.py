@@ -156,9 +156,10 @@ def test_streams_without_an_end(start, text):
         except (BrokenPipeError, ValueError):
             pass
 
-    feeder = threading.Thread(target=feed, daemon=True)
+    feeder = threading.Thread(target=feed)
     feeder.start()
-    assert process.wait(60) == 2
+    assert process.wait(300) == 2
+    feeder.join()
     err = process.stderr.read().decode()
     assert err.startswith("gpusudoku: <stdin>:1: ")
     assert len(err.splitlines()) == 1

@@ -109,7 +109,7 @@ def test_refusals(run, arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--cluster", "local"], "--cluster is for a single board"),
+        (["--cluster", "local", "--verify-sample", "1"], "--verify-sample cannot be combined with"),
         (["--verify-sample", "1"], "--verify-sample of a batch cannot be combined with --checkp"),
     ],
 )

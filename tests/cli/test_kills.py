@@ -38,7 +38,7 @@ FEW, MANY = 3, 13
 
 def cases(names, quick):
     """Each a few times if it is among those for every day, and many times if there is time."""
-    slow = [pytest.mark.slow, pytest.mark.timeout(120)]
+    slow = pytest.mark.slow
     return [(name, FEW) for name in quick] + [
         pytest.param(name, MANY, marks=slow) for name in names
     ]

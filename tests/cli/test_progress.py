@@ -46,7 +46,7 @@ def test_without_a_known_share(shown, share):
 
 def waited_for(what, text):
     """Wait until something stands in a stream, and complain if it does not come to that."""
-    deadline = time.monotonic() + 50
+    deadline = time.monotonic() + 300
     while not re.search(text, what.getvalue()):
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -45,7 +45,7 @@ def test_a_file_that_cannot_grow_ends_with_a_whole_line(start, empty, tmp_path, 
         path.write_text(before)
         with path.open("a" if how == ">>" else "w") as stdout:
             process = start("enumerate", empty, stdout=stdout, **settings)
-    said = process.communicate(timeout=60)[1]
+    said = process.communicate(timeout=300)[1]
     text = path.read_text()
     assert process.returncode == 1
     name = path if how == "-o" else "stdout"
@@ -65,7 +65,7 @@ def test_half_a_count_is_no_count(start, empty, tmp_path, before):
         process = start(
             "count", empty, stdout=stdout, preexec_fn=partial(limit_files, len(before) + 2)
         )
-    assert "stdout: cannot be written" in process.communicate(timeout=60)[1]
+    assert "stdout: cannot be written" in process.communicate(timeout=300)[1]
     assert process.returncode == 1
     assert path.read_text() == before
 
@@ -74,7 +74,7 @@ def test_half_a_count_is_no_count(start, empty, tmp_path, before):
 def test_a_file_without_a_line_is_removed(start, empty, tmp_path):
     path = tmp_path / "out"
     process = start("enumerate", empty, "-o", path, preexec_fn=partial(limit_files, 10))
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert process.returncode == 1
     assert not path.exists()
 
@@ -139,7 +139,7 @@ def shell(command, *arguments):
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     return done.returncode, done.stdout, done.stderr
 
@@ -192,7 +192,7 @@ def test_a_log_has_whole_lines_only(start, file, tmp_path):
     log = tmp_path / "log"
     settings = {"preexec_fn": partial(limit_files, 1500)}
     process = start("count", file(f"{EMPTY}\n" * 9), "--log", log, **settings)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert (process.returncode, out.count(":288\n")) == (1, 9)
     assert f"{log}: cannot be written: File too large" in err
     lines = log.read_text().splitlines(keepends=True)

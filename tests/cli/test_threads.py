@@ -126,7 +126,7 @@ def test_an_interrupt_at_any_moment(start, tmp_path, command, seed):
             time.sleep(0.01)
         time.sleep(random.Random(seed).random() / 5)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=100) == 130
+        assert process.wait(timeout=300) == 130
     lines = (tmp_path / "out").read_text().splitlines(keepends=True)
     assert {line.rstrip("\n").partition(":")[0] for line in lines} == {str(FULL)}
     assert lines[-1].endswith("\n")

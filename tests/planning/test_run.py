@@ -33,7 +33,7 @@ def test_a_count_can_be_interrupted(jobs: int) -> None:
     with pytest.raises(Interrupted) as caught:
         count(board, device="cpu", method="search", jobs=jobs, progress=progress)
     assert caught.value.count >= seen[-1] > 0
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 def test_an_interrupt_while_widening_is_one_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,14 +1,20 @@
-"""The project's kernels as PTX, compiled in one subprocess, because the simulator is on here."""
+"""The project's kernels as PTX, compiled in subprocesses, because the simulator is on here."""
 
 from __future__ import annotations
 
 import json
 import re
-from functools import cache
+from functools import cache, partial
 
-from tests.compiler import need_compiler, need_numba_cuda, said
+import pytest
+
+from tests import shared
+from tests.compiler import COMPILING_SECONDS, need_compiler, need_numba_cuda, said
 from tests.ptx.executor import load
 from tests.ptx.launch import Kernel
+
+WAITING = pytest.mark.timeout(2 * COMPILING_SECONDS)
+"""For tests that need kernels: the first of them waits for the compiler."""
 
 COMPILE = """
 import gc
@@ -77,23 +83,47 @@ NAME = re.compile(r"_(?:Z[\w$]*?|cudapy_smem_\d+)(?=_param_\d|[^\w$])")
 """What numba-cuda calls a kernel or a variable: types, options and a number are in it."""
 
 
+def kind(case: Case) -> str:
+    """Which cases are compiled together: what they have in common is compiled once."""
+    if len(case) == len(CASES[-1]):
+        return "sums"
+    return "9x9" if case[:2] == (3, 3) else "others"
+
+
+KINDS = {name: [case for case in CASES if kind(case) == name] for name in map(kind, CASES)}
+
+
+def compile_kind(name: str) -> list[dict[str, str]]:
+    """What a subprocess says: a line for each case, and for one kind one for the CPU."""
+    script = COMPILE + FOR_THE_CPU * (name == "9x9")
+    return said(script, given=json.dumps(KINDS[name]))
+
+
 @cache
-def output() -> list[dict[str, str]]:
-    """What the subprocess says: a line for each case, and one for the CPU."""
-    return said(COMPILE + FOR_THE_CPU, given=json.dumps(CASES))
+def output(*names: str) -> dict[str, list[dict[str, str]]]:
+    """What is said of these kinds, each compiled once for all processes of the tests.
 
-
-def results() -> dict[Case, dict[str, str]]:
-    """The PTX and the result's type of every case; skips the test where they cannot be had."""
+    Skips the test where they cannot be had.
+    """
     need_numba_cuda()
-    lines = output()
-    need_compiler(lines)
-    return dict(zip(CASES, lines[:-1], strict=True))
+    found = shared.all_of({f"ptx {name}": partial(compile_kind, name) for name in names})
+    for lines in found.values():
+        need_compiler(lines)
+    return dict(zip(names, found.values(), strict=True))
+
+
+def results(*names: str) -> dict[Case, dict[str, str]]:
+    """The PTX and the result's type of every case of these kinds."""
+    return {
+        case: line
+        for name, lines in output(*names).items()
+        for case, line in zip(KINDS[name], lines, strict=False)  # one for the CPU may follow
+    }
 
 
 def texts() -> dict[Case, str]:
     """The PTX of every case."""
-    return {case: line["ptx"] for case, line in results().items()}
+    return {case: line["ptx"] for case, line in results(*KINDS).items()}
 
 
 def plain(ptx: str) -> str:
@@ -109,7 +139,7 @@ def plain(ptx: str) -> str:
 
 def kernel(case: Case, checked: bool = True) -> Kernel:
     """The kernel of a case, built to run here."""
-    return built(plain(results()[case]["ptx"]), checked)
+    return built(plain(results(kind(case))[case]["ptx"]), checked)
 
 
 @cache

@@ -14,7 +14,7 @@ from tests.ptx.arguments import flattened, marshalled
 from tests.ptx.model import TYPES, Variable
 from tests.ptx.parse import parse
 
-pytestmark = pytest.mark.timeout(300)  # the first to need a kernel waits for the compiler
+pytestmark = compiled.WAITING
 
 
 class Group(NamedTuple):

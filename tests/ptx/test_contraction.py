@@ -16,9 +16,9 @@ from gpusudoku.engines.cuda.engine import CudaEngine
 from tests.boards import puzzle, spoilt
 from tests.contraction.nine.counted import candidates_of, multiplied, summed
 from tests.ptx.card import Card
-from tests.ptx.compiled import CAPABILITIES
+from tests.ptx.compiled import CAPABILITIES, WAITING
 
-pytestmark = pytest.mark.timeout(300)  # the first to need a kernel waits for the compiler
+pytestmark = WAITING
 Insert = Callable[..., Card]
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from tests.ptx import compiled, test_memory
 from tests.ptx.model import Instruction
 from tests.ptx.parse import parse
 from tests.ptx.reference import FORMS
 
-pytestmark = pytest.mark.timeout(300)  # the first to need a kernel waits for the compiler
+pytestmark = compiled.WAITING
 
 ELSEWHERE = {
     *("bra", "bra.uni", "ret", "bar.sync"),  # test_launch.py

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from gpusudoku import collection
+from tests.compiler import COMPILING_SECONDS
 from tests.ptx.driver.computer import NOTHING_COMPILED, Answer, Computer
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(2 * COMPILING_SECONDS)
 
 COUNT = f"{collection.entry('1c').count}\n"
 CUDA = ["--device", "cuda"]

@@ -28,9 +28,9 @@ from tests.boards import puzzle, searched, spoilt, streamed
 from tests.engines.cuda.faulty import LOST, SHORT, Faulty
 from tests.engines.cuda.simulator import limit_budgets, limit_memory
 from tests.ptx.card import Card
-from tests.ptx.compiled import CAPABILITIES
+from tests.ptx.compiled import CAPABILITIES, WAITING
 
-pytestmark = pytest.mark.timeout(300)  # the first to need a kernel waits for the compiler
+pytestmark = WAITING
 Insert = Callable[..., Card]
 BOARD = collection.load("1b")
 COUNT = collection.entry("1b").count

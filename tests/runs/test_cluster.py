@@ -25,7 +25,8 @@ from gpusudoku.planning.choose import choose_alike  # noqa: E402
 from gpusudoku.planning.portion import Portion  # noqa: E402
 from gpusudoku.runs.cluster import connect, worker  # noqa: E402
 from gpusudoku.runs.cluster import driver as driving  # noqa: E402
-from gpusudoku.runs.cluster.driver import Driver  # noqa: E402
+from gpusudoku.runs.cluster.dealer import Dealer, _Sent  # noqa: E402
+from gpusudoku.runs.cluster.driver import Driver, Piece  # noqa: E402
 from gpusudoku.runs.cluster.machine import OnCluster  # noqa: E402
 from gpusudoku.runs.cluster.worker import Run  # noqa: E402
 from gpusudoku.runs.counting import How, count_in_tasks  # noqa: E402
@@ -69,7 +70,7 @@ def local():
 def client(local):
     local.scale(2)
     with distributed.Client(local, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=50)
+        client.wait_for_workers(2, timeout=300)
         yield client
 
 
@@ -81,7 +82,7 @@ def piecework(tmp_path):
         make_plan = partial(Piecework, tasks, seconds, str(tmp_path), deadly)
         keeper = Recording(make_plan().part(1, 1))
         run = Run(f"{tmp_path.name}{deadly}", make_plan, tasks, Options(device="cpu"))
-        return Driver(client, run, keeper, note), keeper
+        return Driver(Dealer(client, run.key, note), run, keeper), keeper
 
     return make
 
@@ -91,7 +92,7 @@ def whole(keeper):
     return keeper.found == {task: task + 1 for task in range(TASKS)} and keeper.count == PIECES
 
 
-def wait_for(condition, seconds=50):
+def wait_for(condition, seconds=300):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
@@ -127,13 +128,13 @@ def test_half_of_the_workers_die_in_the_middle(client, piecework, tmp_path):
 
 def test_a_result_that_does_not_come_holds_up_nothing_else():
     """Its worker may be gone, which is only seen if somebody looks who is there."""
-    portion, future = Portion.of([range(1)]), Mock(status="finished")
+    future = Mock(status="finished")
     future.result.side_effect = [TimeoutError]
-    driver = Driver(None, None, InMemory(portion))
-    driver._sent["a worker"] = driving._Sent(0, portion, future)
-    driver._came.put("a worker")
-    driver._take()
-    assert list(driver._sent) == ["a worker"]
+    dealer = Dealer[Piece](None, "a key")
+    dealer._sent["a worker"] = _Sent(Piece(0, Portion.of([range(1)])), future)
+    dealer._came.put("a worker")
+    assert list(dealer.take()) == []
+    assert dealer.busy == 1
 
 
 REAL = {
@@ -153,7 +154,8 @@ def test_half_of_the_workers_die_in_the_middle_of_a_count(client, name, monkeypa
     alone = Recording(plan.part(1, 1))
     [(number, portion)] = alone.deal().items()
     alone.save(number, plan.step(engine, portion))
-    driver = Driver(client, Run(name, make, plan.tasks(), Options(device="cpu")), keeper)
+    run = Run(name, make, plan.tasks(), Options(device="cpu"))
+    driver = Driver(Dealer(client, name), run, keeper)
 
     def kill(progress):
         if progress.count and len(pids) == 2:
@@ -167,12 +169,12 @@ def test_half_of_the_workers_die_in_the_middle_of_a_count(client, name, monkeypa
     assert (stats.nodes if name == "search" else stats.products) > 0
 
 
-def test_workers_that_die_of_a_task_end_the_run_and_nothing_is_lost(client, piecework):
+def test_workers_that_die_of_a_task_end_the_run_and_nothing_is_lost(client, piecework, tmp_path):
     driver, keeper = piecework(client, deadly=(7,))
     with pytest.raises(ClusterError, match="4 workers died of the same work"):
         driver.drive()
     assert 0 < keeper.count < PIECES
-    plan = Piecework(TASKS, 0, "/tmp")
+    plan = Piecework(TASKS, 0, str(tmp_path))
     for portion in keeper.deal().values():
         step = plan.step(None, portion)
         assert not step.left

@@ -24,7 +24,7 @@ def killing(tmp_path, count, kills, *, seconds, in_parts=False):
     return Killing([first, *others], output, checkpoint, kills, seconds=seconds, in_parts=in_parts)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("seconds", [0.3, 0.03], ids=["at work", "at the beginning"])
 def test_a_search(tmp_path, seconds):
     told = killing(tmp_path, SHORT, 4, seconds=seconds).run()
@@ -32,7 +32,7 @@ def test_a_search(tmp_path, seconds):
     assert told["done"]
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_a_contraction_in_parts(tmp_path):
     told = killing(tmp_path, PARTS, 3, seconds=0.3, in_parts=True).run()
     assert told["killed"] == 3
@@ -40,7 +40,7 @@ def test_a_contraction_in_parts(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     ("count", "seconds", "in_parts"), [(SEARCH, 0.6, False), (PARTS, 0.6, True)]
 )

@@ -91,7 +91,6 @@ def test_dead_nodes_are_priced_as_such() -> None:
     assert mixed.node_seconds == pytest.approx(total / 339)
 
 
-@pytest.mark.timeout(60)
 def test_empty_boards_take_for_ever() -> None:
     for shape in ((3, 3), (5, 5), (8, 8)):
         estimate = estimated(Board.empty(Geometry(*shape)))

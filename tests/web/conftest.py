@@ -60,7 +60,7 @@ class Running:
         return self._said.read_text()
 
     def connect(self) -> http.client.HTTPConnection:
-        return http.client.HTTPConnection(self.host, self.port, timeout=60)
+        return http.client.HTTPConnection(self.host, self.port, timeout=300)
 
     def request(
         self, method: str, path: str, body: Any = None, **headers: str
@@ -100,7 +100,7 @@ class Running:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         try:
-            return self.process.wait(60)
+            return self.process.wait(300)
         finally:
             self.process.kill()
             self.process.wait()
@@ -118,7 +118,7 @@ def events_of(response: http.client.HTTPResponse) -> Iterator[tuple[str, dict[st
         yield name[7:].decode().strip(), json.loads(data[6:])
 
 
-def until(true: Callable[[], bool], seconds: float = 60) -> None:
+def until(true: Callable[[], bool], seconds: float = 300) -> None:
     """Wait for a condition."""
     end = time.monotonic() + seconds
     while not true():

@@ -16,7 +16,7 @@ from gpusudoku.web.questions import Question
 
 SMALL = "1....2....3....."
 """A board with 6 solutions."""
-PATIENCE = 60.0
+PATIENCE = 300.0
 """Seconds after which something that should happen has not happened."""
 
 

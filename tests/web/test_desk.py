@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gpusudoku.errors import Cancelled
@@ -118,6 +121,28 @@ class TestSlots:
 
             assert isinstance(ask(desk, failing).answer.exception(PATIENCE), error)
         assert ask(desk, quick).answer.result(PATIENCE) == "done"
+
+    def test_an_error_keeps_nothing_of_the_work(self, make: Make) -> None:
+        """Numbers that were being added up are freed without Python looking for garbage."""
+        kept: list[weakref.ref[np.ndarray]] = []
+
+        def look(case: Case[Any]) -> None:
+            numbers = np.zeros(1000)
+            kept.append(weakref.ref(numbers))
+            try:
+                endless(case)
+            except Cancelled as error:
+                raise ValueError(f"{len(numbers)} numbers are lost") from error
+
+        gc.disable()
+        try:
+            case = ask(make(1), look)
+            until(lambda: kept)
+            case.cancel.cancel()
+            assert isinstance(case.answer.exception(PATIENCE), ValueError)
+            assert kept[0]() is None
+        finally:
+            gc.enable()
 
     def test_no_more_threads_can_be_had(self, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
         def start(thread: threading.Thread) -> None:

@@ -72,7 +72,7 @@ def run_with(servers: list[Server]) -> Run:
     def run(answers: Failing, seconds: float = 60) -> tuple[http.client.HTTPConnection, list[str]]:
         said: list[str] = []
         listening = listen("127.0.0.1", 0)
-        connection = http.client.HTTPConnection(*listening.getsockname(), timeout=60)
+        connection = http.client.HTTPConnection(*listening.getsockname(), timeout=300)
         servers.append(
             Server(
                 answers,  # type: ignore[arg-type]
@@ -125,13 +125,13 @@ def test_a_body_that_comes_slowly(run_with: Run, monkeypatch: pytest.MonkeyPatch
 
 def test_a_head_that_comes_slowly(run_with: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also the second one of a connection."""
-    monkeypatch.setattr(serving, "HEADER_SECONDS", 0.2)
+    monkeypatch.setattr(serving, "HEADER_SECONDS", 1.0)
     connection, _ = run_with(Failing(MemoryError()))
     connection.request("GET", "/status")
     connection.getresponse().read()
     assert connection.sock is not None
     for slow in (connection.sock, socket.create_connection((connection.host, connection.port))):
-        slow.settimeout(60)
+        slow.settimeout(300)
         slow.sendall(b"GET /sta")
         with suppress(ConnectionResetError):
             assert slow.recv(100) == b""
@@ -141,7 +141,7 @@ def test_a_head_that_comes_slowly(run_with: Run, monkeypatch: pytest.MonkeyPatch
 def test_one_who_reads_nothing_is_taken_for_gone(
     run_with: Run, servers: list[Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving, "SEND_SECONDS", 0.2)
+    monkeypatch.setattr(serving, "SEND_SECONDS", 1.0)
     connection, _ = run_with(Failing(None))
     connection.request("POST", "/count", QUESTION)
     response = connection.getresponse()

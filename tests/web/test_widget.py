@@ -138,6 +138,10 @@ class TestBoard:
             gpusudoku.widget(given)
         assert str(widget.board) == SMALL
 
+    def test_nothing_is_no_board(self, widget):
+        with pytest.raises(gpusudoku.InputError, match="expected a board"):
+            widget.board = None
+
 
 class TestCount:
     def test_it_is_known_once_the_browser_has_asked(self, widget):

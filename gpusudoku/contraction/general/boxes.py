@@ -159,6 +159,7 @@ def _prune_summed(sides: Sides) -> bool:
     """Drop maps of the summed lines once, in place; whether there were any to drop."""
     changed = False
     for j, line in enumerate(sides.summed):
+        check_cancelled()
         fits: list[Bools] = [
             np.any(boxes[j], axis=1)[partitions]
             for boxes, partitions in zip(sides.pairs, line.entries.T, strict=True)
@@ -167,5 +168,6 @@ def _prune_summed(sides: Sides) -> bool:
         if not keep.all():
             sides.summed[j], changed = line.restricted(keep), True
             for k, boxes in enumerate(sides.pairs):
+                check_cancelled()
                 boxes[j] = boxes[j][line.occurring(k, keep)]
     return changed

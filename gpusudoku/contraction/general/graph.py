@@ -17,8 +17,8 @@ import numpy as np
 
 from gpusudoku.contraction.general.counters import Counters
 from gpusudoku.contraction.general.effort import UNBOUNDED, Effort
-from gpusudoku.contraction.general.maps import Bools, Ints, Maps, Words, grouped
-from gpusudoku.contraction.general.paths import all_paths, packing_of
+from gpusudoku.contraction.general.maps import Bools, Ints, Maps, Words, concatenated, grouped
+from gpusudoku.contraction.general.paths import all_paths, packing_of, paths_from, sets_of
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
 
@@ -35,6 +35,8 @@ MOST_EDGES = 1 << 22
 """Edges of a graph, at most."""
 BLOCK_WORDS = 1 << 18
 """Words of states that are made at a time."""
+BLOCK_SETS = 1 << 14
+"""Words of a band whose sets of digits are made at a time."""
 MOST_CELLS = 1 << 22
 """Boxes times columns times permutations of a digit, at most."""
 MOST_PERMUTATIONS = 1 << 17
@@ -191,7 +193,7 @@ class Graph:
             nodes.append(node + start)
             choices.append(choice)
             reached.append(sums[node, choice])
-        return np.concatenate(nodes), np.concatenate(choices), np.concatenate(reached)
+        return concatenated(nodes), concatenated(choices), concatenated(reached)
 
     def _count(self) -> int:
         """Count the paths, and drop edges that lead nowhere."""
@@ -203,9 +205,7 @@ class Graph:
             alive = ways[target] != 0
             node, choice, target = node[alive], choice[alive], target[alive]
             self.edges[layer] = node, choice, target
-            before = np.zeros(self.sizes[layer], object)
-            np.add.at(before, node, ways[target])
-            ways = before
+            ways = paths_from(node, target, ways, self.sizes[layer])
         return int(ways[0])
 
     def within(self, memory: int) -> int:
@@ -292,8 +292,7 @@ class Graph:
     def _sets(self, words: Words) -> Words:
         """uint64 (words, C): the sets of digits of the columns, ordered by their lowest digits."""
         sets = np.zeros((len(words), self.columns), np.uint64)
-        rows = np.arange(len(words))
-        for digit, column in enumerate(self.columns_of(words).T):
-            sets[rows, column] |= np.uint64(1) << np.uint64(digit)
-        lowest = sets & (~sets + np.uint64(1))
-        return np.take_along_axis(sets, np.argsort(lowest, axis=1), axis=1)
+        for start in range(0, len(words), BLOCK_SETS):
+            some = slice(start, start + BLOCK_SETS)
+            sets[some] = sets_of(self.columns_of(words[some]), self.columns)
+        return sets

@@ -8,12 +8,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpusudoku.contraction.general.boxes import Sides
 from gpusudoku.contraction.general.maps import Ints, Words
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.kernels.contraction.general.arrays import Index, Levels, Walk
 from gpusudoku.kernels.contraction.general.lists import scatter
+
+CALL_BITS = 1 << 24
+"""Bits that are set or left in one call, which nothing interrupts."""
 
 
 def bytes_needed(sides: Sides) -> int:
@@ -80,10 +84,9 @@ def make_index(sides: Sides) -> Index:
     for level, line in enumerate(sides.summed):
         starts = []
         for boxes, other, width in zip(sides.pairs, sides.crossing, words, strict=True):
-            check_cancelled()
             rows = np.zeros((len(boxes[level]), width), np.uint64)
             partition_of = np.ascontiguousarray(other.entries[:, level])
-            scatter(np.ascontiguousarray(boxes[level]), partition_of, rows)
+            _scatter(np.ascontiguousarray(boxes[level]), partition_of, rows)
             sets.append(rows.ravel())
             starts.append(size)
             size += rows.size
@@ -109,12 +112,21 @@ def make_index(sides: Sides) -> Index:
     )
 
 
+def _scatter(pairs: NDArray[np.uint8], partition_of: Ints, rows: Words) -> None:
+    """Write bit sets, uint64 (x, words), as the kernel does, some at a time."""
+    size = max(1, CALL_BITS // (1 + len(partition_of)))
+    for start in range(0, len(rows), size):
+        check_cancelled()
+        scatter(pairs[start : start + size], partition_of, rows[start : start + size])
+
+
 def planes_of(multiplicity: Ints) -> Words:
     """uint64 (bits, words): bit k of the multiplicities of all entries, as bit sets."""
-    check_cancelled()
     size = -(-len(multiplicity) // 64) * 64
     bits = np.zeros((int(multiplicity.max()).bit_length(), size), np.uint8)
-    bits[:, : len(multiplicity)] = multiplicity >> np.arange(len(bits))[:, None] & 1
+    for bit, row in enumerate(bits):
+        check_cancelled()
+        row[: len(multiplicity)] = multiplicity >> bit & 1
     return np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64)
 
 
@@ -134,6 +146,8 @@ def skips_of(entries: Ints) -> tuple[Ints, Ints]:
     size = len(entries)
     differ = np.logical_or.accumulate(entries[1:] != entries[:-1], axis=1)
     skip = np.full_like(entries, size)
+    check_cancelled()
     skip[:-1] = np.where(differ, np.arange(1, size)[:, None], size)
+    check_cancelled()
     skip = np.ascontiguousarray(np.minimum.accumulate(skip[::-1])[::-1])
     return skip, np.concatenate([[0], differ.argmax(axis=1)])

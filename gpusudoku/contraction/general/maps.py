@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import prod
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,10 @@ from gpusudoku.kernels.contraction.general.lists import group
 Words = NDArray[np.uint64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Number = TypeVar("Number", bound=np.number)
+
+CALL_ROWS = 1 << 17
+"""Rows that are looked at in one call, which nothing interrupts."""
 
 
 def grouped(rows: Words) -> tuple[Ints, Ints]:
@@ -39,12 +45,37 @@ def grouped(rows: Words) -> tuple[Ints, Ints]:
     -------
     int64 (rows), the number of every row, and int64 (groups), the first row of every number.
     """
-    check_cancelled()
     ids, leaders = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-    table = np.full(2 << len(rows).bit_length(), -1, np.int64)
-    check_cancelled()  # either takes long where there are many
-    groups = group(np.ascontiguousarray(rows), table, ids, leaders)
+    # Where no row falls it takes no memory, nor the time to clear that.
+    table = np.zeros(2 << len(rows).bit_length(), np.int64)
+    rows, groups = np.ascontiguousarray(rows), 0
+    for start in range(0, len(rows), CALL_ROWS):
+        check_cancelled()
+        end = min(start + CALL_ROWS, len(rows))
+        groups = group(rows, start, end, groups, table, ids, leaders)
     return ids, leaders[:groups].copy()
+
+
+def concatenated(parts: Sequence[NDArray[Number]]) -> NDArray[Number]:
+    """Many arrays as one, along their first axis; who is to stop waits for no more than one."""
+    lengths = [len(part) for part in parts]
+    whole = np.empty((sum(lengths), *parts[0].shape[1:]), parts[0].dtype)
+    for part, end in zip(parts, accumulate(lengths), strict=True):
+        check_cancelled()
+        whole[end - len(part) : end] = part
+    return whole
+
+
+def sorted_by(entries: Ints) -> Ints:
+    """The order of rows, int64 (rows, columns) from 0 on; equal ones stay in theirs."""
+    order = np.arange(len(entries))
+    for column in reversed(range(entries.shape[1])):
+        digits, most = entries[:, column], int(entries[:, column].max(initial=0))
+        for shift in range(0, most.bit_length(), 16):
+            check_cancelled()
+            # Of two bytes it is a radix sort.
+            order = order[np.argsort((digits[order] >> shift).astype(np.uint16), kind="stable")]
+    return order
 
 
 def allowed_columns(candidates: Words, geometry: Geometry) -> Bools:
@@ -99,13 +130,15 @@ class Maps:
 
     def restricted(self, chosen: Bools) -> Maps:
         """The list of the chosen entries alone, with the partitions that are left renumbered."""
-        check_cancelled()
-        kept = [self.occurring(band, chosen) for band in range(len(self.partitions))]
-        numbers = [np.cumsum(keep) - 1 for keep in kept]
-        columns = [new[old] for new, old in zip(numbers, self.entries[chosen].T, strict=True)]
-        tables = tuple(table[keep] for table, keep in zip(self.partitions, kept, strict=True))
         multiplicity, origin = self.multiplicity[chosen], self.origin[chosen]
-        return Maps(tables, np.column_stack(columns), multiplicity, self.factor, origin).reduced()
+        entries = np.empty((len(multiplicity), len(self.partitions)), np.int64)
+        tables = []
+        for band, table in enumerate(self.partitions):
+            check_cancelled()
+            keep = self.occurring(band, chosen)
+            tables.append(table[keep])
+            entries[:, band] = (np.cumsum(keep) - 1)[self.entries[chosen, band]]
+        return Maps(tuple(tables), entries, multiplicity, self.factor, origin).reduced()
 
     def reduced(self) -> Maps:
         """The same list with the greatest common divisor of the multiplicities in the factor."""
@@ -122,7 +155,7 @@ class Maps:
             worth = [prod(sizes[place + 1 :]) for place in range(len(sizes))]
             order = np.argsort(entries @ np.array(worth, np.int64))
         else:
-            order = np.lexsort(entries.T[::-1])
+            order = sorted_by(entries)
         check_cancelled()
         return replace(
             self,

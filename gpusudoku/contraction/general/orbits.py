@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from gpusudoku.contraction.general.maps import Bools, Ints, Maps, grouped
+from gpusudoku.jobs.cancel import check_cancelled
 
 
 def free_swaps(sides: Iterable[Bools]) -> list[tuple[int, int]]:
@@ -99,6 +100,7 @@ def least_of_orbits(moves: list[Ints]) -> Ints:
     while changed:
         changed = False
         for move in moves:
+            check_cancelled()
             lower = np.minimum(labels, labels[move])
             changed |= bool((lower < labels).any())
             labels = lower

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from gpusudoku.contraction.general.index import JoinScratch
 from gpusudoku.contraction.general.join import MEMORY, Join
-from gpusudoku.contraction.general.maps import Ints
+from gpusudoku.contraction.general.maps import Ints, Words
 from gpusudoku.contraction.general.orientation import Orientation
 from gpusudoku.contraction.general.remainders import combined
 from gpusudoku.contraction.general.symmetries import Orbits, Symmetry, moved, named, orbits_of
 from gpusudoku.contraction.general.words import LineWords, line_words
 from gpusudoku.errors import MismatchError, TooExpensive
-from gpusudoku.jobs.cancel import Turns
+from gpusudoku.jobs.cancel import Turns, check_cancelled
 from gpusudoku.jobs.pieces import pieces
 from gpusudoku.jobs.spread import spread
 from gpusudoku.kernels.compiling import ready
@@ -45,6 +45,8 @@ CALLS_PER_THREAD = 8
 CALL_NUMBERS = 1024
 """Numbers that are worth handing to another thread, and no more, so that an interrupt waits for
 little."""
+PLACES = 1 << 14
+"""Numbers whose places are found at a time, as an interrupt waits for them."""
 LOW = (1 << 64) - 1
 
 
@@ -59,6 +61,21 @@ class _Known(NamedTuple):
     """The orbits of the branches; None if there are no swaps of digits."""
     symmetries: list[Symmetry]
     """For every swap."""
+
+
+class _Place(NamedTuple):
+    """Where some solutions are; all are arrays (k), but for the words."""
+
+    branch: Ints
+    """int64: which of the branches of the sum leads their orbit."""
+    member: Ints
+    """int64: which member of the orbit they belong to."""
+    piece: Ints
+    """int64: which piece of the sum."""
+    words: Words
+    """uint64 (k, 2): which number in the piece, low word and high word."""
+    rest: NDArray[Any]
+    """Integers: which of those that the factors of the lists make of it."""
 
 
 class JoinOrder:
@@ -135,34 +152,48 @@ class JoinOrder:
         """The solutions with some numbers, from 0 to the count; see ``orders.protocol.Ordered``."""
         with self._lock:  # listed once, before threads want them
             known = self._known
-        given = numbers.astype(self._dtype)
-        branch = np.searchsorted(self._starts, given, side="right") - 1
-        solutions, factor = self._solutions[branch], self._join.factor
-        within = given - self._starts[branch]
-        member = (within // solutions).astype(np.int64)
-        # Places in the whole sum, as if there were no orbits; what is left over are the factors'.
-        place = within % solutions // factor + self._ends[branch * self._cuts]
-        piece = np.searchsorted(self._ends, place, side="right") - 1
-        order = np.lexsort((_ranks(place), piece))
-        grids = np.empty((len(given), self._join.geometry.cells), np.uint8)
+        starts = range(0, max(1, len(numbers)), PLACES)
+        located = (self._locate(numbers[start : start + PLACES]) for start in starts)
+        at = _Place(*map(np.concatenate, zip(*located, strict=True)))
+        order, factor = np.lexsort((*at.words.T, at.piece)), self._join.factor
+        grids = np.empty((len(order), self._join.geometry.cells), np.uint8)
 
         def run(part: range, scratch: JoinScratch, stop: Ints) -> None:
             rows = order[part.start : part.stop]
-            here = place[rows] - self._ends[piece[rows]]
-            found = self._terms(piece[rows], here, scratch, stop)
-            left = found.rest.astype(self._dtype) * factor + within[rows] % factor
+            found = self._terms(at.piece[rows], at.words[rows], scratch, stop)
+            left = found.rest.astype(self._dtype) * factor + at.rest[rows]
             names = None if stop[0] else self._names(known, found, left, stop)
-            if names is not None:
-                grids[rows] = self._grids(*names)
+            if names is None:
+                return
+            some = self._grids(*names)
+            if known.orbits is not None:
+                things = known.orbits.members[known.orbits.first[at.branch[rows]] + at.member[rows]]
+                moved(some, things, known.orbits, known.symmetries)
+            grids[rows] = some
 
         parts = pieces(range(len(order)), -(-len(order) // CALL_NUMBERS))
         spread(run, parts, self._scratch(len(parts)))
-        if known.orbits is not None:
-            things = known.orbits.members[known.orbits.first[branch] + member]
-            moved(grids, things, known.orbits, known.symmetries)
         return grids + np.uint8(1)
 
-    def _terms(self, piece: Ints, numbers: NDArray[Any], scratch: JoinScratch, stop: Ints) -> Found:
+    def _locate(self, numbers: NDArray[Any]) -> _Place:
+        """Where some solutions are."""
+        check_cancelled()
+        given = numbers.astype(self._dtype)
+        branch = np.searchsorted(self._starts, given, side="right") - 1
+        solutions, factor = self._solutions[branch], self._join.factor
+        number = given - self._starts[branch]
+        # Places in the whole sum, as if there were no orbits; what is left over are the factors'.
+        place = number % solutions // factor + self._ends[branch * self._cuts]
+        piece = np.searchsorted(self._ends, place, side="right") - 1
+        return _Place(
+            branch=branch,
+            member=(number // solutions).astype(np.int64),
+            piece=piece,
+            words=_words(place - self._ends[piece]),
+            rest=number % factor,
+        )
+
+    def _terms(self, piece: Ints, words: Words, scratch: JoinScratch, stop: Ints) -> Found:
         """The terms of some numbers in pieces; they mean nothing if it was stopped.
 
         ``piece`` is int64 (k), in ascending order, and so are the numbers in each piece.
@@ -170,9 +201,6 @@ class JoinOrder:
         way = self._way
         chosen, first = np.unique(piece, return_index=True)
         branches = Branches(*(field[chosen] for field in self._pieces))
-        words = np.zeros((len(numbers), 2), np.uint64)
-        words[:, 0] = numbers if numbers.dtype == np.int64 else numbers & LOW
-        words[:, 1] = 0 if numbers.dtype == np.int64 else numbers >> 64
         levels, lines = len(way.summed), len(way.crossing)
         found = Found(
             entries=np.empty((len(piece), levels), np.int64),
@@ -251,10 +279,8 @@ def too_large() -> TooExpensive:
     return TooExpensive("too expensive: the products of this board's sum pass 64 bits")
 
 
-def _ranks(places: NDArray[Any]) -> Ints:
-    """What sorts as these numbers do: int64."""
-    if places.dtype == np.int64:
-        return places
-    ranks = np.empty(len(places), np.int64)
-    ranks[np.argsort(places, kind="stable")] = np.arange(len(places))
-    return ranks
+def _words(numbers: NDArray[Any]) -> Words:
+    """uint64 (k, 2): the low words and the high words of integers below 2^128."""
+    if numbers.dtype == np.int64:
+        return np.column_stack([numbers, np.zeros_like(numbers)]).astype(np.uint64)
+    return np.column_stack([numbers & LOW, numbers >> 64]).astype(np.uint64)

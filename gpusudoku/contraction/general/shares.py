@@ -30,8 +30,9 @@ from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.shares import Backward, Namings, sweep
 
-SLICE_BYTES = 1 << 26
-"""Bytes that are taken to look at the pairs of a box, some rows at a time."""
+SLICE_BYTES = 1 << 24
+"""Bytes that are taken to look at the pairs of a box, some rows at a time: who is to stop waits for
+one of these."""
 WORD_BYTES = 32
 """Bytes that a word of a bit set takes, with its rank, until all boxes have theirs."""
 WORD = 1 << 64
@@ -106,7 +107,7 @@ def _namings(join: Join) -> tuple[Namings, list[list[Box]], int]:
         left -= kept + 2 * (our_shares.nbytes + their_shares.nbytes)
         if left < len(first) * len(second):  # bytes, one for each pair, while they are packed
             raise too_many()
-        bits = _packed(way.pairs[line][level][np.ix_(first, second)])
+        bits = _packed(way.pairs[line][level], first, second)
         numbers[line, level] = ours, theirs
         boxes[line].append(Box(our_shares, their_shares, bits))
     flat = np.concatenate([box.bits.ravel() for row in boxes for box in row])
@@ -157,12 +158,19 @@ def _named(partitions: Ints, kinds: Kinds) -> tuple[Ints, NDArray[Any], Ints]:
     return ids, kinds.shares[kinds.kind[leaders]], partitions[leaders]
 
 
-def _packed(fits: NDArray[np.uint8]) -> Words:
-    """uint64 (rows, words): bit k % 64 of word k // 64 is set if a row has a 1 at k."""
-    octets = np.packbits(fits, axis=1, bitorder="little")
-    padded = np.zeros((len(fits), -(-octets.shape[1] // 8) * 8), np.uint8)
-    padded[:, : octets.shape[1]] = octets
-    return padded.view("<u8").astype(np.uint64, copy=False)
+def _packed(fits: NDArray[np.uint8], first: Ints, second: Ints) -> Words:
+    """uint64 (rows, words): bit k % 64 of word k // 64 is set if a row has a 1 in column k.
+
+    Rows and columns are those of ``fits`` with the numbers ``first`` and ``second``.
+    """
+    octets = np.zeros((len(first), -(-len(second) // 64) * 8), np.uint8)
+    size = max(1, SLICE_BYTES // (1 + len(second)))
+    for start in range(0, len(first), size):
+        check_cancelled()
+        some = fits[np.ix_(first[start : start + size], second)]
+        packed = np.packbits(some, axis=1, bitorder="little")
+        octets[start : start + size, : packed.shape[1]] = packed
+    return octets.view("<u8").astype(np.uint64, copy=False)
 
 
 def _table(columns: list[list[Ints]]) -> Ints:

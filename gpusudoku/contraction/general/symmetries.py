@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.maps import Bools, Ints
 from gpusudoku.contraction.means import averaged
+from gpusudoku.jobs.cancel import check_cancelled
 
 
 class Symmetry(NamedTuple):
@@ -91,6 +92,7 @@ def orbits_of(leaders: Ints, moves: list[Ints], things: int) -> Orbits:
     while len(reached):
         new = []
         for number, images in enumerate(moves):
+            check_cancelled()
             fresh, place = np.unique(images[reached], return_index=True)
             unknown = before[fresh] < 0
             fresh, place = fresh[unknown], place[unknown]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from gpusudoku.contraction.general.graph import MOST_MAPS, Graph
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.general.maps import Bools, Ints, Maps, grouped
+from gpusudoku.contraction.general.paths import paths_from
 from gpusudoku.jobs.cancel import check_cancelled
 
 Named = NDArray[np.uint8]
@@ -135,9 +136,8 @@ class Paths:
         """For every layer the paths from each of its nodes to the end."""
         for layer in reversed(range(graph.n)):
             node, _, target = graph.edges[layer]
-            ways = np.zeros(graph.sizes[layer], object)
-            np.add.at(ways, node, self._after[0][target])
-            self._after.insert(0, ways)
+            size = graph.sizes[layer]
+            self._after.insert(0, paths_from(node, target, self._after[0], size))
 
     def names(self, entries: Ints, numbers: NDArray[Any]) -> Named:
         """See ``LineWords``."""
@@ -166,6 +166,7 @@ class Paths:
         shares = np.zeros((1, graph.n, graph.columns), object)
         before = np.ones(1, object)
         for layer, digit in enumerate(graph.order):
+            check_cancelled()
             node, choice, target = graph.edges[layer]
             paths = before[node] * self._after[layer + 1][target]
             np.add.at(shares[0, digit], graph.ways[layer][choice, band], paths)

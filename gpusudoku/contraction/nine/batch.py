@@ -26,8 +26,7 @@ TASKS_PER_THREAD = 4
 CHEAP_SECONDS = 0.005
 """Boards that cost no more are counted by one call of the compiled code, others by one each."""
 EXPENSIVE_SECONDS = 0.05
-"""A board that costs more than this is left out. So whoever is to stop waits for no more than one
-of these, or TASK_BOARDS cheap ones."""
+"""A board that costs more than this is left out."""
 
 
 def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int], list[int]]:
@@ -68,10 +67,13 @@ class BatchWorker(Worker):
         while (task := job.take()) is not None:
             start = time.perf_counter()
             candidates, roots = task.payload
-            results = self._counted(candidates, CHEAP_SECONDS)
+            results = self._counted(candidates, CHEAP_SECONDS, job.flag)
             for left in np.flatnonzero(results[:, STATUS] == LEFT).tolist():
                 check_cancelled()
-                results[left] = self._counted(candidates[left : left + 1], EXPENSIVE_SECONDS)[0]
+                one = candidates[left : left + 1]
+                results[left] = self._counted(one, EXPENSIVE_SECONDS, job.flag)[0]
+            if job.stopped:  # the last one may be cut short
+                break
             found = []
             for root, row in zip(roots.tolist(), results.tolist(), strict=True):
                 if row[STATUS] == LEFT:
@@ -82,9 +84,11 @@ class BatchWorker(Worker):
             busy += time.perf_counter() - start
         return busy
 
-    def _counted(self, candidates: NDArray[np.uint64], most: float) -> NDArray[np.int64]:
+    def _counted(
+        self, candidates: NDArray[np.uint64], most: float, stop: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         """What came of boards, int64 (B, RESULTS), none of which may cost more seconds."""
         results = np.empty((len(candidates), RESULTS), np.int64)
-        where = self.workspace, self.slabs, stages().addresses
+        where = self.workspace, stop, self.slabs, stages().addresses
         stages().count_boards(candidates, most * 1e9, tables(), *where, results)
         return results

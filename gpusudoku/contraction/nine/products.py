@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.nine.quick import QuickOrder
+from gpusudoku.contraction.nine.quick import Place, QuickOrder
 from gpusudoku.contraction.nine.sum import stages
 from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.jobs.ordered import InOrder
+from gpusudoku.jobs.spread import spread
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.boxes import make_boxes
 from gpusudoku.kernels.contraction.nine.products import SPARE
@@ -129,8 +130,11 @@ class Products:
         starts, many = iter(range(first, last, BLOCK)), FIRST_PLACES
         while numbers := [*islice(starts, many)]:
             place = self._order.locate(numbers)
-            cells = self._order.cells(place.orbit, place.number)
+            [cells] = spread(self._cells, [place], [None])
             cursors = np.column_stack([cells, place.orbit, place.position])
             for number, cursor in zip(numbers, cursors, strict=True):
                 yield _Part(cursor, min(BLOCK, last - number))
             many = min(2 * many, MOST_PLACES)
+
+    def _cells(self, place: Place, _: None, stop: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self._order.cells(place.orbit, place.number, stop)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from itertools import accumulate
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
@@ -17,8 +16,9 @@ from numpy.typing import NDArray
 
 from gpusudoku.contraction.nine.sum import Nine, stages
 from gpusudoku.contraction.nine.tables import tables
+from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.pieces import pieces
-from gpusudoku.jobs.spread import called
+from gpusudoku.jobs.spread import spread
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.slabs import Slabs
 from gpusudoku.kernels.contraction.nine.unrank import REMAINDER, Asked, make_relabelling
@@ -26,8 +26,10 @@ from gpusudoku.kernels.contraction.nine.words import make_fitting, make_words
 
 CALLS_PER_THREAD = 8
 """Calls into which work is cut for each thread, at least, so that all threads end together."""
-CALL_SECONDS = 0.02
-"""The sum is cut into calls of about this time: an interrupt waits for them."""
+SOON_SECONDS = 0.01
+"""What takes no longer than about this is done in the thread that calls, and an interrupt waits."""
+PLACES = 1 << 14
+"""Numbers that are located at a time, as an interrupt waits for them."""
 CALL_NUMBERS = 512
 """Numbers that are worth handing to another thread."""
 
@@ -97,16 +99,16 @@ class QuickOrder:
 
     def _sum_pairs(self) -> NDArray[np.int64]:
         """The sum of every pair in ``Orbits.pairs``: its solutions, but for the divisors."""
-        results, stop = np.zeros(self.nine.pairs, np.int64), np.zeros(1, np.int64)
+        results = np.zeros(self.nine.pairs, np.int64)
 
-        def run(tasks: range) -> None:
+        def run(tasks: range, _: None, stop: NDArray[np.int64]) -> None:
             first, last = self.nine.pairs_of(tasks)
             with self._slabs() as slabs:
                 self.nine.sum(tasks, slabs, stop)
                 results[first:last] = slabs.results[first:last]
 
-        calls = max(CALLS_PER_THREAD * self.threads, int(self.nine.seconds / CALL_SECONDS))
-        called([partial(run, part) for part in pieces(range(self.nine.tasks), calls)], self.threads)
+        parts = pieces(range(self.nine.tasks), CALLS_PER_THREAD * self.threads)
+        spread(run, parts, [None] * self.threads)
         return results
 
     @contextmanager
@@ -134,6 +136,10 @@ class QuickOrder:
         IndexError
             If there is no such solution.
         """
+        if len(numbers) > PLACES:
+            parts = (numbers[at : at + PLACES] for at in range(0, len(numbers), PLACES))
+            return Place(*map(np.concatenate, zip(*map(self.locate, parts), strict=True)))
+        check_cancelled()
         if not (isinstance(numbers, np.ndarray) and numbers.dtype == np.int64 == self._dtype):
             numbers = np.array(numbers, object)
         for number in (numbers.min(), numbers.max()) if len(numbers) else ():
@@ -158,9 +164,11 @@ class QuickOrder:
         order = np.argsort(place.orbit, kind="stable")
         work = self.nine.workspace
 
-        def run(part: range) -> None:
+        def run(part: range, _: None, stop: NDArray[np.int64]) -> None:
             rows = order[part.start : part.stop]
-            cells = self.cells(place.orbit[rows], place.number[rows])
+            cells = self.cells(place.orbit[rows], place.number[rows], stop)
+            if stop[0]:
+                return
             chosen = np.empty((len(rows), 6), np.int32)
             known = work.lists, work.roles, work.operands, work.tensors, self.words, self.fitting
             stages().choose_words(cells, *known, chosen)
@@ -168,10 +176,18 @@ class QuickOrder:
             stages().write_grids(chosen, place.position[rows], rows, *moved, grids)
 
         most = min(CALLS_PER_THREAD * self.threads, -(-len(order) // CALL_NUMBERS))
-        called([partial(run, part) for part in pieces(range(len(order)), most)], self.threads)
+        parts = pieces(range(len(order)), most)
+        if len(parts) < 2 and self.nine.seconds * len(order) < SOON_SECONDS * self.nine.pairs:
+            check_cancelled()
+            for part in parts:
+                run(part, None, np.zeros(1, np.int64))
+        else:
+            spread(run, parts, [None] * self.threads)
         return grids
 
-    def cells(self, orbits: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    def cells(
+        self, orbits: NDArray[np.int64], numbers: NDArray[np.int64], stop: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         """The cells of solutions of least pairs.
 
         Parameters
@@ -180,6 +196,8 @@ class QuickOrder:
             int64 (solutions): as in ``Place``, in ascending order.
         numbers
             int64 (solutions): as in ``Place``.
+        stop
+            int64 (1): once it is not 0, what is returned means nothing.
 
         Returns
         -------
@@ -190,9 +208,9 @@ class QuickOrder:
         chosen, start = np.unique(orbits, return_index=True)
         pairs, ends = work.orbits.pairs[chosen], np.append(start, len(orbits))
         asked = Asked(pairs, ends, numbers // factor)
-        cells = np.empty((len(orbits), 4), np.int64)
+        cells = np.zeros((len(orbits), 4), np.int64)
         find = stages().find_wide if self.nine.wide else stages().find_narrow
         with self._slabs() as slabs:
-            find(asked, work.roles, work.operands, work.tensors, slabs, cells)
+            find(asked, work.roles, work.operands, work.tensors, stop, slabs, cells)
         cells[:, REMAINDER] = cells[:, REMAINDER] * factor + numbers % factor
         return cells

@@ -69,19 +69,19 @@ class BatchShareWorker(Worker):
         start = time.perf_counter()
         while (task := job.take()) is not None:
             board = NineShares(self._boards[task.payload], room=self.room)
-            if board.seconds > EXPENSIVE_SECONDS or not self._work_out(task.payload, board):
+            if board.seconds > EXPENSIVE_SECONDS or not self._work_out(task, board, job.flag):
                 self.left.append(task.payload)
         return time.perf_counter() - start
 
-    def _work_out(self, index: int, board: NineShares) -> bool:
+    def _work_out(self, task: Task, board: NineShares, stop: NDArray[np.int64]) -> bool:
         """Write the shares of a board, unless it needs wide slabs; say whether they are."""
         sums, sweeper = np.zeros(SHARES, object), self.room.sweeper(0, wide=False)
         for pairs in board.turns(1):
             if board.wide:
                 return False
             sweeper.begin(self.room, MOST_PENDING)
-            for some in sweeper.sweep(range(pairs)), sweeper.flush():
+            for some in sweeper.sweep(range(pairs), stop), sweeper.flush():
                 for indices, shares in some:
                     sums[indices] += shares
-        self._shares[index] = board.finished(sums)
+        self._shares[task.payload] = board.finished(sums)
         return True

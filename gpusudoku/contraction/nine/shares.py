@@ -176,7 +176,8 @@ class ShareWorker(Worker):
         while True:
             task = job.take()
             start = time.perf_counter()
-            for indices, shares in sweeper.flush() if task is None else sweeper.sweep(task.payload):
+            found = sweeper.flush() if task is None else sweeper.sweep(task.payload, job.flag)
+            for indices, shares in found:
                 sums[indices] += shares
             busy += time.perf_counter() - start
             if task is None:

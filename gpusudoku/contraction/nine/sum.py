@@ -164,12 +164,12 @@ class Nine:
         return make_slabs(self.wide)
 
     def sum(self, tasks: range, scratch: Slabs, stop: NDArray[np.int64]) -> tuple[int, int]:
-        """See ``Contraction``. It does not look at ``stop``: a task is soon done."""
+        """See ``Contraction``."""
         work, sums = self.workspace, scratch.sums
         sums[:] = 0
         add = stages().sum_wide if self.wide else stages().sum_narrow
         known = work.roles, work.operands, work.tensors, work.orbits
-        add(*self.pairs_of(tasks), *known, scratch)
+        add(*self.pairs_of(tasks), *known, stop, scratch)
         return (int(sums[HIGH]) << 32) + int(sums[LOW]), int(sums[DOTTED])
 
     def device_sum(self, gpu: Any) -> Callable[[range], tuple[int, int]]:

@@ -100,15 +100,18 @@ class Sweeper:
         self._environment[:] = 0
         self.ledger.state[PENDING], self.ledger.state[MOST] = 0, most_pending
 
-    def sweep(self, pairs: range) -> Iterator[Part]:
-        """Add some pairs to the environments; give shares as soon as these are full."""
+    def sweep(self, pairs: range, stop: NDArray[np.int64]) -> Iterator[Part]:
+        """Add some pairs to the environments; give shares as soon as these are full.
+
+        ``stop``, int64 (1), is not 0 once the thread is to stop, and then Cancelled is soon raised.
+        """
         call, state = share_stages(), self.ledger.state
         sweep = call.sweep_wide if self._wide else call.sweep_narrow
         tensors = self._workspace.tensors
         state[FIRST], state[LAST], state[USED] = pairs.start, pairs.stop, 0
         while state[FIRST] < state[LAST]:
             check_cancelled()
-            sweep(*self._turn, tensors, self._environment, self.slabs, self.ledger)
+            sweep(*self._turn, tensors, stop, self._environment, self.slabs, self.ledger)
             if state[FIRST] < state[LAST]:
                 yield from self.flush()
 

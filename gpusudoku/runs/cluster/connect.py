@@ -138,5 +138,7 @@ def _close(
     closable: Client | LocalCluster, kind: type[BaseException] | None, *rest: object
 ) -> None:
     """Close something of ours, whatever state it is in: soon where something went wrong."""
+    if sys.is_finalizing():  # Dask has closed it
+        return
     with suppress(Exception):
         closable.close(timeout=CLOSE_SECONDS if kind is None else HURRY_SECONDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -70,6 +71,8 @@ class Crew:
 
     def dismiss(self, key: str, cancel: Callable[[], None]) -> None:
         """Have a run stopped by all workers, and its futures cancelled; wait only a moment."""
+        if sys.is_finalizing():  # Python has stopped all threads, and Dask its clients
+            return
 
         def call_off() -> None:
             with suppress(Exception):  # whoever is gone need not stop

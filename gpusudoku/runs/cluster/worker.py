@@ -1,4 +1,4 @@
-"""What a worker of a cluster does: it works at a portion for a while and tells what came of it.
+"""What a worker of a cluster does: it works at something for a while and tells what came of it.
 
 All of this runs in the workers' processes, and Dask calls it by name. Nothing is imported before
 it is needed: a worker that cannot be used is to tell why.
@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import platform
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
 from gpusudoku import __version__
-from gpusudoku.errors import GpusudokuError
-from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.errors import Cancelled, GpusudokuError, TooExpensive
+from gpusudoku.jobs.cancel import CancelToken, check_cancelled
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
+    from gpusudoku.board.batch import Batch
     from gpusudoku.engines.engine import Engine
     from gpusudoku.planning.plan import Plan
     from gpusudoku.planning.portion import Portion, Step
+    from gpusudoku.results import Counts
 
 _at_work = threading.Lock()
 """One step at a time has all threads of a process, and a plan is for one thread at a time."""
@@ -52,6 +55,15 @@ class Worked(NamedTuple):
     device: str
 
 
+class CountedBlock(NamedTuple):
+    """What came of counting the boards of a block."""
+
+    counts: Sequence[Counts]
+    """Those of its first boards, in their order, without the boards themselves."""
+    seconds: float
+    """How long that took."""
+
+
 def versions() -> dict[str, str]:
     """What must be the same in all processes."""
     return {
@@ -71,6 +83,32 @@ def work(run: Run, portion: Portion, seconds: float, threads: int) -> Worked:
     with _at_work, token:
         plan, engine = _plan(run), _engine(replace(run.options, jobs=threads))
         return Worked(plan.step(engine, portion, seconds=seconds), engine.name)
+
+
+def count_some(
+    key: str, options: Options, block: Batch, seconds: float, threads: int
+) -> CountedBlock:
+    """Count boards in their order for so many seconds, on so many threads.
+
+    It ends before a board that takes longer, or is too expensive.
+    """
+    from gpusudoku.planning.batch import count_block
+
+    token, out_of_time = _tokens.setdefault(key, CancelToken()), CancelToken()
+    clock = threading.Timer(seconds, out_of_time.cancel)
+    counts: list[Counts] = []
+    with _at_work, token:
+        engine, start = _engine(replace(options, jobs=threads)), time.perf_counter()
+        clock.start()
+        try:
+            with out_of_time:
+                for some in cast("Iterator[Counts]", count_block(block, options, engine)):
+                    counts.append(replace(some, boards=block.part(0, 0)))
+        except (Cancelled, TooExpensive):
+            check_cancelled()
+        finally:
+            clock.cancel()
+    return CountedBlock(counts, time.perf_counter() - start)
 
 
 def dismiss(key: str) -> None:

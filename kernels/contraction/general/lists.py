@@ -14,32 +14,35 @@ MIXER = np.uint64(0x9E3779B97F4A7C15)
 HALF = np.uint64(32)
 
 
-@kernel(uint64[:, ::1], int64[::1], int64[::1], int64[::1])
-def group(rows, table, ids, leaders):
+@kernel(uint64[:, ::1], int64, int64, int64, int64[::1], int64[::1], int64[::1])
+def group(rows, first, end, groups, table, ids, leaders):
     """Number rows so that equal rows get the same number, in the order of their first occurrence.
 
     rows     uint64 (rows, words)
-    table    int64 (a power of two, more than the rows)   all -1: an open hash table of groups
+    first    int                                          which rows are numbered: those before
+    end      int                                          have been, the groups of which are known
+    groups   int                                          how many these are
+    table    int64 (a power of two, more than the rows)   an open hash table of groups, each as its
+                                                          number and 1; 0 where there is none
     ids      int64 (rows)                                 out: the group of every row
     leaders  int64 (rows)                                 out: the first row of every group
 
     Returns the number of groups.
     """
-    groups = 0
     last = np.uint64(table.shape[0] - 1)
-    for r in range(rows.shape[0]):
+    for r in range(first, end):
         mixed = ZERO
         for w in range(rows.shape[1]):
             mixed = (mixed ^ rows[r, w]) * MIXER
             mixed ^= mixed >> HALF
         while True:
             slot = np.int64(mixed & last)
-            known = table[slot]
+            known = table[slot] - 1
             if known < 0:
-                table[slot] = groups
                 leaders[groups] = r
                 ids[r] = groups
                 groups += 1
+                table[slot] = groups
                 break
             leader = leaders[known]
             equal = True
@@ -52,18 +55,20 @@ def group(rows, table, ids, leaders):
     return groups
 
 
-@kernel(PATH_GRAPH, PACKING, DESCENT, uint64[:, ::1])
-def list_paths(graph, packing, descent, out):
-    """Write down every path of a graph: the columns of all digits, band by band.
+@kernel(PATH_GRAPH, PACKING, int64, DESCENT, uint64[:, ::1])
+def list_paths(graph, packing, depth, descent, out):
+    """Write down the next paths of a graph: the columns of all digits, band by band.
 
     graph    PathGraph
     packing  Packing
-    descent  Descent                           scratch, row 0 of its prefixes 0
-    out      uint64 (paths, bands * words)     out: the packed columns of every path
+    depth    int                               0, or what the call before returned
+    descent  Descent                           scratch, 0 at first
+    out      uint64 (paths, bands * words)     out: the packed columns of as many paths
+
+    Returns where to go on; there must be as many paths left as are asked for.
     """
-    depth, found, deepest = 0, 0, descent.prefix.shape[0] - 1
-    descent.node[0], descent.edge[0] = 0, graph.first[0]
-    while depth >= 0:
+    found, deepest = 0, descent.prefix.shape[0] - 1
+    while found < out.shape[0]:
         if depth == deepest:
             for k in range(out.shape[1]):
                 out[found, k] = descent.prefix[depth, k]
@@ -84,6 +89,7 @@ def list_paths(graph, packing, descent, out):
         depth += 1
         descent.node[depth] = graph.target[edge]
         descent.edge[depth] = graph.first[graph.target[edge]]
+    return depth
 
 
 @kernel(uint64[:, ::1], uint64[:, ::1], uint8[:, ::1])

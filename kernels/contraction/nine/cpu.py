@@ -96,7 +96,7 @@ def build_count_boards(callees: Sequence[Callee]) -> Callable[..., None]:
             tensors.largest[role] = largest
 
     @jitable
-    def count_board(candidates, most, tables, workspace, slabs, addresses, result):
+    def count_board(candidates, most, tables, workspace, stop, slabs, addresses, result):
         """Do for one board, and its row of the results, what ``count_boards`` does."""
         scratch, lists, numbering, roles, _, _, tensors, operands, symmetries, orbits = workspace
         allow(addresses, candidates, tables, lists)
@@ -111,25 +111,27 @@ def build_count_boards(callees: Sequence[Callee]) -> Callable[..., None]:
         known = lists, numbering, roles, operands, symmetries, orbits
         pairs = arrange(addresses, True, tables, *known)
         slabs.sums[:] = 0
-        add_up(addresses, 0, pairs, roles, operands, tensors, orbits, slabs)
+        add_up(addresses, 0, pairs, roles, operands, tensors, orbits, stop, slabs)
         result[LOW], result[HIGH] = slabs.sums[LOW], slabs.sums[HIGH]
         result[FACTOR], result[STATUS] = 1, COUNTED
         for line in range(6):
             result[FACTOR] *= lists.divisor[line]
 
-    def count_boards(candidates, most, tables, workspace, slabs, addresses, results):
+    def count_boards(candidates, most, tables, workspace, stop, slabs, addresses, results):
         """Run all stages for many boards, one after the other; write ``results``.
 
         candidates is uint64 (B, 81), results int64 (B, RESULTS); addresses are int64, those of the
         stages. A board that costs more than ``most`` nanoseconds, or needs wide slabs, is LEFT. The
         number of solutions of any other is (HIGH * 2^32 + LOW) * FACTOR; each of the three is below
         2^63, their product need not be. The workspace and the slabs are written, too, anew for
-        every board.
+        every board. stop is int64 (1); once it is not 0, results mean nothing.
         """
         results[:] = 0
         for board in range(candidates.shape[0]):
+            if stop[0] != 0:
+                return
             one, result = candidates[board], results[board]
-            count_board(one, most, tables, workspace, slabs, addresses, result)
+            count_board(one, most, tables, workspace, stop, slabs, addresses, result)
 
     return count_boards
 
@@ -162,7 +164,7 @@ class NineStages:
         )(contract_c)
         arranged = boolean, tables, lists, numbering, roles, operands, symmetries, orbits
         self.arrange = kernel(*arranged, seconds=0.9)(arrange)
-        summed = int64, int64, roles, operands, tensors, orbits
+        summed = int64, int64, roles, operands, tensors, orbits, int64[::1]
         # Both are named alike by the template that makes them.
         place = f"{__name__}.sum_narrow", f"{__name__}.sum_wide"
         self.sum_narrow = kernel(*summed, narrow, seconds=1.2, place=place[0])(sum_narrow)
@@ -176,7 +178,7 @@ class NineStages:
         self.relabel = kernel(*moved, seconds=0.1)(relabel)
         numbers, cells, chosen = int64[::1], int64[:, ::1], int32[:, ::1]
         asked = NamedTuple([int32[:, ::1], numbers, numbers], Asked)
-        found = asked, roles, operands, tensors
+        found = asked, roles, operands, tensors, int64[::1]
         place = f"{__name__}.find_narrow", f"{__name__}.find_wide"
         self.find_narrow = kernel(*found, narrow, cells, seconds=1.3, place=place[0])(find_narrow)
         self.find_wide = kernel(*found, wide, cells, seconds=1.4, place=place[1])(find_wide)
@@ -203,7 +205,7 @@ class NineStages:
             Callee(self.sum_narrow),
         ]
         """What ``count_boards`` calls."""
-        batch = boards, float64, tables, workspace, narrow, int64[::1], results
+        batch = boards, float64, tables, workspace, int64[::1], narrow, int64[::1], results
         self.count_boards = Kernel(
             f"{__name__.removeprefix(KERNELS)}.count_boards",
             lambda: (build_count_boards(self.callees), batch),

@@ -39,7 +39,7 @@ class ShareStages:
         self.find_symmetries = kernel(masks, tables, symmetries, seconds=0.5)(find_symmetries)
         known = types.NamedTuple([tables, lists, numbering, naming], Known)
         self.make_turn = kernel(int64, known, symmetries, turn, seconds=1.0)(make_turn)
-        swept = *parts, tensors, environment
+        swept = *parts, tensors, int64[::1], environment
         place = f"{__name__}.sweep_narrow", f"{__name__}.sweep_wide"
         narrow = typeof(make_slabs(wide=False)), typeof(make_ledger(wide=False))
         wide = typeof(make_slabs(wide=True)), typeof(make_ledger(wide=True))

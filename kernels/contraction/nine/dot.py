@@ -243,16 +243,19 @@ def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
     """Make ``sum_pairs`` for slabs of one width; see ``build_pair_sum``."""
     gather_group, sum_pair = build_pair_sum(entry, total, keep=False)
 
-    def sum_pairs(first, last, roles, operands, tensors, orbits, slabs):
+    def sum_pairs(first, last, roles, operands, tensors, orbits, stop, slabs):
         """Add the sum of orbits.pairs[first:last], each times its size, to ``slabs.sums``.
 
-        The sum of each by itself is written to ``slabs.results``.
+        The sum of each by itself is written to ``slabs.results``. stop is int64 (1); once it is not
+        0 no more pairs are summed, and the rest is left as it is.
         """
         pairs, sums = orbits.pairs, slabs.sums
         while first < last:
             b, end = pairs[first, 0], end_of_group(first, last, pairs)
             length = gather_group(first, end, pairs, roles, operands, tensors, slabs)
             for pair in range(first, end):
+                if stop[0] != 0:
+                    return
                 result = sum_pair(pairs[pair, 1], b, length, roles, operands, tensors, slabs)
                 slabs.results[pair] = result
                 times = np.int64(pairs[pair, 2])

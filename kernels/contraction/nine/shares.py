@@ -238,11 +238,11 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
             ledger.by_b[at_b + kinds[B, start + l]] += of_all[l]
         return together
 
-    def sweep(roles, operands, orbits, pivot, tensors, environment, slabs, ledger):
-        """Add pairs to the environments until all are, or until these are full.
+    def sweep(roles, operands, orbits, pivot, tensors, halt, environment, slabs, ledger):
+        """Add pairs to the environments until all are, these are full, or ``halt`` is not 0.
 
-        Which pairs, and how far it came, stands in ``ledger.state``. The first four are a ``Turn``,
-        which Numba takes longer to recognize.
+        Which pairs, and how far it came, stands in ``ledger.state``; halt is int64 (1). The first
+        four are a ``Turn``, which Numba takes longer to recognize.
         """
         turn = Turn(roles, operands, orbits, pivot)
         start, pairs, state = operands.start, orbits.pairs, ledger.state
@@ -254,6 +254,9 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
             b_kinds = np.int64(pivot.first[B, b + 1] - pivot.first[B, b])
             find_fitting(b, pivot, ledger)
             for pair in range(state[FIRST], end):
+                if halt[0] != 0:
+                    full = True
+                    break
                 a = pairs[pair, 1]
                 a_kinds = np.int64(pivot.first[A, a + 1] - pivot.first[A, a])
                 if _clear(a_kinds, b_kinds, a, b, turn, tensors, ledger):

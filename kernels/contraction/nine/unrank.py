@@ -122,17 +122,20 @@ def build_find_cells(entry: Any, total: Any) -> Callable[..., None]:
             cell[REMAINDER] = number * factor + left_over % factor
             return
 
-    def find_cells(asked, roles, operands, tensors, slabs, cells):
+    def find_cells(asked, roles, operands, tensors, stop, slabs, cells):
         """Write the cells of numbers.
 
         cells is int64 (numbers, 4): the entries of A, B and C, and the number within the cell,
-        divided by the divisors of all lines.
+        divided by the divisors of all lines. stop is int64 (1); once it is not 0 no more pairs are
+        looked at, and the rest is left as it is.
         """
         pairs, first, last = asked.pairs, 0, len(asked.pairs)
         while first < last:
             b, end = pairs[first, 0], end_of_group(first, last, pairs)
             length = gather_group(first, end, pairs, roles, operands, tensors, slabs)
             for pair in range(first, end):
+                if stop[0] != 0:
+                    return
                 a = pairs[pair, 1]
                 sum_pair(a, b, length, roles, operands, tensors, slabs)
                 count = _accumulate(operands, slabs)

@@ -56,7 +56,7 @@ def test_a_stage_writes_no_other_group() -> None:
     assert written(call.arrange, *arguments) == {"operands", "symmetries", "orbits"}
     assert written(narrow_enough, lists, roles, tensors) == set()
     slabs = make_slabs(wide=False)
-    summed = 0, 1, roles, operands, tensors, orbits, slabs
+    summed = 0, 1, roles, operands, tensors, orbits, np.zeros(1, np.int64), slabs
     assert written(call.sum_narrow, *summed) == set()
 
 

@@ -24,7 +24,6 @@ from tests.boards import layout_of, puzzle
 
 ON_SIMULATOR = [
     pytest.mark.skipif(not availability.simulated(), reason="a GPU is there: see test_gpu.py"),
-    pytest.mark.timeout(60),
     pytest.mark.usefixtures("uncompiled"),
 ]
 """The marks of the tests. Nothing on the simulator needs a compiled frontier."""

@@ -124,7 +124,7 @@ def test_a_kernel_that_fails(number: int, said: str, monkeypatch: pytest.MonkeyP
         assert found.count == naive.count(MANY)
         assert [*map(str, told)] == [f"{why}; the CPU goes on"]
     assert len(waits) == number
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 @pytest.mark.parametrize("broken", [0, 1])
@@ -140,7 +140,7 @@ def test_one_of_two_gpus_fails(broken: int, monkeypatch: pytest.MonkeyPatch) -> 
         if self.gpu.number == broken:
             failed.set()
             raise RuntimeError("the GPU has fallen off the bus")
-        assert failed.wait(50)  # or this one might be done before the other begins
+        assert failed.wait(200)  # or this one might be done before the other begins
         again(self)
 
     monkeypatch.setattr(Launch, "again", launched)

@@ -87,13 +87,18 @@ def test_memory_runs_out_at_any_moment() -> None:
 
 def test_a_gpu_is_lost_at_any_moment() -> None:
     """The CPU goes on, and so it does with the next board."""
-    for call in calls_of(counted):
-        engine = Gpus(Faulty(0, call))
+    calls, failed = calls_of(counted), 0
+    for call in calls:
+        engine = Gpus(gpu := Faulty(0, call))
         assert counted(engine) == COUNT, call
+        if gpu.calls < call:  # its threads share boards as they come, and it had done before
+            continue
         assert engine.told == [f"GPU 0 cannot be used: {LOST}; the CPU goes on"]
         assert counted(engine) == COUNT
         assert len(engine.told) == 1
         assert engine.gpus == []
+        failed += 1
+    assert failed > len(calls) / 2
 
 
 @pytest.mark.parametrize("lost", [0, 1])
@@ -118,7 +123,7 @@ def test_both_are_lost() -> None:
 def test_nobody_is_left_waiting() -> None:
     before = threading.active_count()
     counted(Gpus(Faulty(0, 7), Faulty(1, 12)))
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 @pytest.mark.parametrize(("error", "lasts"), [(SHORT, False), (LOST, True)], ids=["memory", "lost"])

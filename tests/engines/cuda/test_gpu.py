@@ -171,7 +171,7 @@ def test_an_interrupt(engine: Any) -> None:
     with pytest.raises(Interrupted) as caught:
         search(Board.empty(Geometry(3, 3)), engine=engine, progress=progress)
     assert caught.value.count > 0
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 def test_the_script_that_checks_and_measures(tmp_path: Path) -> None:

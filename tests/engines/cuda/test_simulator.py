@@ -138,4 +138,4 @@ def test_an_interrupt(launches: list[Launched]) -> None:
         counted(Board.empty(Geometry(2, 3)), progress=progress)
     assert caught.value.count > 0
     assert launches
-    assert threading.active_count() == before
+    assert threading.active_count() <= before

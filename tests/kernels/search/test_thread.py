@@ -42,7 +42,7 @@ class Warp:
         for stack in self.stacks:
             stack.boards[...] = 0xA5A5A5A5  # whatever was there
         self._threads, self._lock, self._said = threads, threading.Lock(), [False] * threads
-        self._barrier = threading.Barrier(threads, timeout=20)
+        self._barrier = threading.Barrier(threads, timeout=200)
         self.votes = [0] * threads
 
     def launch(self, settings: SearchSettings, budget: int, limit: int | None = None) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.compiler import need_compiler, need_numba_cuda, said
+from tests.compiler import COMPILING_SECONDS, need_compiler, need_numba_cuda, said
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -99,7 +99,7 @@ class Computer:
             env=environment | self._variables(cards),
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=COMPILING_SECONDS,
             check=False,
         )
         return Answer(done.returncode, done.stdout, without_compiling(done.stderr))

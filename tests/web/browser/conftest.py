@@ -24,7 +24,7 @@ def server() -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def driver(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with chromium(tmp_path_factory.mktemp("profile")) as started:
-        started.set_script_timeout(60)
+        started.set_script_timeout(300)
         yield started
 
 
