@@ -33,6 +33,7 @@ from gpusudoku.errors import (  # noqa: E402 - after __path__ is set
     InputError,
     Interrupted,
     MismatchError,
+    SaveError,
     TooExpensive,
 )
 
@@ -58,7 +59,8 @@ if TYPE_CHECKING:
         SearchStats,
     )
     from gpusudoku.runs.parts.counts import count_part, merge
-    from gpusudoku.runs.parts.records import Part
+    from gpusudoku.runs.parts.records import PartRecord
+    from gpusudoku.runs.resuming import resume
     from gpusudoku.search.finds import Step
     from gpusudoku.simplifying import Simplified, simplify
     from gpusudoku.slicing import Slice
@@ -81,7 +83,7 @@ _LAZY = {
     "Geometry": "board.geometry",
     "Minimised": "minimising",
     "Options": "options",
-    "Part": "runs.parts.records",
+    "PartRecord": "runs.parts.records",
     "Results": "results",
     "SearchStats": "results",
     "Simplified": "simplifying",
@@ -99,6 +101,7 @@ _LAZY = {
     "merge": "runs.parts.counts",
     "minimise": "minimising",
     "parse": "formats",
+    "resume": "runs.resuming",
     "simplify": "simplifying",
     "solutions": "listing",
     "solve": "solving",
@@ -125,8 +128,9 @@ __all__ = [
     "Minimised",
     "MismatchError",
     "Options",
-    "Part",
+    "PartRecord",
     "Results",
+    "SaveError",
     "SearchStats",
     "Simplified",
     "Slice",
@@ -146,6 +150,7 @@ __all__ = [
     "merge",
     "minimise",
     "parse",
+    "resume",
     "simplify",
     "solutions",
     "solve",

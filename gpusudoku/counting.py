@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -11,7 +12,6 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
-from gpusudoku.errors import InputError
 from gpusudoku.given import BoardLike, batches_of, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.job import Progress
@@ -32,6 +32,7 @@ def count(
     box: Geometry | str | None = None,
     engine: Engine | None = None,
     cluster: Client | str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     planned: Callable[[Plan], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
     cancel: CancelToken | None = None,
@@ -53,6 +54,9 @@ def count(
     cluster
         Has the board counted by the workers of a Dask cluster: a ``distributed.Client``, which
         stays open, the address of a scheduler, or ``local`` for a process on each core.
+    checkpoint
+        A file that keeps what is found and what is left, saved every few seconds and at the end. If
+        it has this count already, that goes on, on any device; so does ``resume``.
     planned
         Told the plan, with its method and estimates, before anything is counted.
     progress
@@ -60,42 +64,42 @@ def count(
     cancel
         Stops the count, whichever thread cancels it: see ``CancelToken``.
     **options
-        The fields of ``Options``.
+        The fields of ``Options``; no limit with a cluster or a checkpoint.
 
     Raises
     ------
     InputError
-        If what is given is no board, or an option's value is out of range or of another type.
-    DeviceError
-        If CUDA is asked for and cannot be used.
-    TooExpensive
-        If a contraction is asked for and the board is too expensive for it.
-    ClusterError
-        If there is no such cluster, a worker of it cannot be used, or it is lost.
-    Interrupted
-        After Ctrl-C; its ``count`` is a lower bound.
-    Cancelled
-        Once ``cancel`` is cancelled; likewise.
+        If what is given is no board, or an option's value is out of range or of another type; if
+        the checkpoint holds something else, which stays as it is, or cannot be written.
+    DeviceError, TooExpensive
+        If CUDA, or a contraction, is asked for and cannot be used, or is too expensive.
+    ClusterError, SaveError
+        If the cluster cannot be used, or is lost; if the count can be saved no more.
+    Interrupted, Cancelled
+        After Ctrl-C, or once ``cancel`` is cancelled; ``count`` of it is a lower bound.
     """
     found, chosen = board_of(board, box), Options(**options)
-    if cluster is not None and engine is not None:
-        raise InputError("an engine is of this process, and a cluster has its own")
     with cancelling(cancel):
-        if cluster is None:
+        if cluster is None and checkpoint is None:
             engine = engine_for(chosen, engine)
             return count_board(found, chosen, engine, planned=planned, progress=progress)
-        return _count_on(cluster, found, chosen, planned=planned, progress=progress)
+        where = engine, cluster, checkpoint
+        return _count_in_tasks(found, chosen, where, planned=planned, progress=progress)
 
 
-def _count_on(cluster: Client | str, board: Board, options: Options, **watched: Any) -> Count:
-    """Count on a cluster."""
+def _count_in_tasks(
+    board: Board,
+    options: Options,
+    where: tuple[Engine | None, Client | str | None, str | os.PathLike[str] | None],
+    **watched: Any,
+) -> Count:
+    """Count on a cluster, or in a file: ``where`` is the engine, the cluster and the file."""
     # Only now, because few need it.
-    from gpusudoku.runs.cluster.connect import connected
-    from gpusudoku.runs.cluster.machine import OnCluster
-    from gpusudoku.runs.counting import count_in_tasks
+    from gpusudoku.runs.counting import Checkpoint, How, count_for_python
 
-    with connected(cluster, options.jobs) as client:
-        return count_in_tasks(board, options, OnCluster(client), **watched).count
+    engine, cluster, path = where
+    how = How(checkpoint=None if path is None else Checkpoint(path))
+    return count_for_python(board, options, engine, cluster, how, **watched)
 
 
 @takes_options

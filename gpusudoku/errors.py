@@ -74,6 +74,10 @@ class ClusterError(GpusudokuError, RuntimeError):
     """The cluster that was asked for cannot be used, or was lost."""
 
 
+class SaveError(GpusudokuError, RuntimeError):
+    """A long run could not be saved: it stops, and its file has all up to the save before."""
+
+
 class MismatchError(GpusudokuError, RuntimeError):
     """Two independent counts of the same board differ: one of them is wrong."""
 

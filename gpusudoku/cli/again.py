@@ -26,10 +26,10 @@ KIND = "command"
 INDIFFERENT = frozenset(
     (
         *("boards", "output", "force", "checkpoint", "cluster", "quiet", "stats"),
-        *("device", "jobs", "gpus", "memory"),
+        *("device", "jobs", "gpus", "memory", "color"),
     )
 )
-"""Parameters of commands on which results do not depend; boards are looked into."""
+"""Parameters of commands on which files do not depend; boards are looked into."""
 
 
 def identity_of_command(boards: Sequence[str], options: Mapping[str, Any]) -> Identity:
@@ -46,29 +46,28 @@ def identity_of_command(boards: Sequence[str], options: Mapping[str, Any]) -> Id
         for param in ctx.command.params
         if param.name in ctx.params and param.name not in INDIFFERENT
     }
-    return Identity(ctx.info_name or "", {"sha256": _digest(boards)}, {**own, **options})
+    return Identity(ctx.info_name or "", {"inputs": _inputs(boards)}, {**own, **options})
 
 
 def _as_json(value: Any) -> Any:
     return value if value is None or isinstance(value, (bool, int, float)) else str(value)
 
 
-def _digest(boards: Sequence[str]) -> str:
-    """The SHA-256 of the names of boards and of all that is in the files: hexadecimal digits."""
-    digest = hashlib.sha256()
-    for name in boards:
-        digest.update(f"{name!r}:".encode())
-        if not is_file(name):
-            continue
-        if name == formats.STDIN or not Path(name).is_file():
-            name = "<stdin>" if name == formats.STDIN else printable(name)
-            raise InputError(f"{name}: is there only once, and --checkpoint takes boards of a file")
-        try:
-            with Path(name).open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
-        except OSError as error:
-            raise InputError(f"{name}: cannot be read: {error.strerror}") from None
-    return digest.hexdigest()
+def _inputs(boards: Sequence[str]) -> list[list[str | None]]:
+    """Each as it was given, and the SHA-256 of a file, as hexadecimal digits; else None."""
+    return [[name, _digest(name) if is_file(name) else None] for name in boards]
+
+
+def _digest(name: str) -> str:
+    """The SHA-256 of a file."""
+    if name == formats.STDIN or not Path(name).is_file():
+        name = "<stdin>" if name == formats.STDIN else printable(name)
+        raise InputError(f"{name}: is there only once, and --checkpoint takes boards of a file")
+    try:
+        with Path(name).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read: {error.strerror}") from None
 
 
 def setup_of_command() -> dict[str, Any]:

@@ -13,7 +13,6 @@ import numpy as np
 
 from gpusudoku.cli.asked import Asked
 from gpusudoku.cli.journal import Journal
-from gpusudoku.cli.journaling import journaled
 from gpusudoku.cli.lines import line_ends
 from gpusudoku.cli.log import Log, open_log
 from gpusudoku.cli.objects import JsonLines
@@ -22,6 +21,7 @@ from gpusudoku.cli.parts import Parted
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.records import Answers, Writer
 from gpusudoku.cli.report import Totals
+from gpusudoku.cli.saving import journaled
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import Tally
 from gpusudoku.errors import Interrupted

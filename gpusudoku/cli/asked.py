@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.journaling import refuse_besides_checkpoint
+from gpusudoku.cli.journal import refuse_besides_checkpoint
 from gpusudoku.cli.objects import JsonLines
 from gpusudoku.cli.options import Command, checkpoint, compose, output_file, own_option, statistics
 from gpusudoku.cli.output import is_same_file, refuse

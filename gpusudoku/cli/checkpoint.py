@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpusudoku.cli.asked import RECORDS, Asked
+from gpusudoku.cli.journal import goes_on
 from gpusudoku.cli.messages import note
-from gpusudoku.cli.numbers import Part
+from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import Reading
 from gpusudoku.cli.output import refuse
 from gpusudoku.cli.parts import place_facts, placed
@@ -17,7 +17,6 @@ from gpusudoku.cli.source import Source
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import decimal_digits
-from gpusudoku.runs.identity import board_of_identity
 from gpusudoku.runs.kept import read_run
 from gpusudoku.runs.ledger import Ledger
 
@@ -27,8 +26,12 @@ if TYPE_CHECKING:
     from gpusudoku.runs.kept import Kept
 
 
+FROM_PYTHON = {"source": "<python>", "line": 0, "columns": [], "beside": []}
+"""The place of a board that no command read."""
+
+
 def checkpoint_of(
-    source: Source, options: Options, asked: Asked, part: Part | None, verify: float
+    source: Source, options: Options, asked: Asked, part: WhichPart | None, verify: float
 ) -> Checkpoint | None:
     """The file in which the count of the only board of a source is kept, if one is asked for.
 
@@ -60,21 +63,19 @@ def answered_alone(asked: Asked) -> Asked:
         If the output file exists, and not because this count has been finished before.
     """
     assert asked.checkpoint is not None
-    path = Path(asked.checkpoint)
-    output = _real(asked.output)
-    force = asked.force
-    if output is not None and path.is_file() and path.stat().st_size:
-        kept, _ = read_run(path)
+    output, force = _real(asked.output), asked.force
+    if output is not None and goes_on(asked.checkpoint):
+        kept, _ = read_run(asked.checkpoint)
         force |= kept.state.finished and kept.setup.get("output") == output
-    asked = replace(asked, checkpoint=None, force=force)
+    path, asked = asked.checkpoint, replace(asked, checkpoint=None, force=force)
     if asked.output is not None:
-        refuse(asked.output, force, [str(path)])
+        refuse(asked.output, force, [path])
     return asked
 
 
 def asked_before(
     path: str, kept: Kept, settings: Settings
-) -> tuple[Source, Options, Asked, Part | None, float]:
+) -> tuple[Source, Options, Asked, WhichPart | None, float]:
     """What was asked when a count began, with other settings where they are given.
 
     The last two are as for ``checkpoint_of``.
@@ -84,24 +85,22 @@ def asked_before(
     InputError
         If the file has something else.
     """
-    setup = kept.setup
-    form, output, verify = setup.get("form"), setup.get("output"), setup.get("verify")
-    try:
-        before = setup["options"]
-        gpus = None if before["gpus"] is None else tuple(before["gpus"])
-        options = Options(**{**before, "gpus": gpus, **settings.given})
-        board = placed(board_of_identity(kept.identity.boards), setup["place"])
-        part = None if setup["part"] is None else Part(*setup["part"])
-    except (TypeError, KeyError, ValueError, AttributeError) as error:
-        if isinstance(error, InputError):
-            raise InputError(f"{path}: {error}") from None
-        raise InputError(f"{path}: damaged: it does not tell what was counted") from None
+    from gpusudoku.runs.resuming import kept_count
+
+    setup, before = kept.setup, kept_count(path, kept, settings.given)
+    form, output, place = setup.get("form"), setup.get("output"), setup.get("place", FROM_PYTHON)
     if form not in (None, *RECORDS) or not isinstance(output, str | None):
         raise InputError(f"{path}: damaged: it does not tell where the count goes")
-    if not isinstance(verify, (int, float)) or not 0 <= verify <= 1:
-        raise InputError(f"{path}: damaged: it does not tell how much is counted again")
+    if not isinstance(place, dict):
+        raise InputError(f"{path}: damaged: it does not tell where the board was read")
+    try:
+        board = placed(before.board, place)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     asked = Asked(form, False, None, False, output, setup.get("force") is True, path)
-    return Source([board], Reading(None, False)), options, asked, part, float(verify)
+    part = None if before.part is None else WhichPart(*before.part)
+    source = Source([board], Reading(None, False))
+    return source, before.options, asked, part, before.verify
 
 
 def _real(output: str | None) -> str | None:

@@ -13,7 +13,7 @@ from gpusudoku.cli.alone import One, Plain
 from gpusudoku.cli.answering import Delivery, Prepared
 from gpusudoku.cli.asked import RECORDS, Asked, answering
 from gpusudoku.cli.in_tasks import InTasks, count_in_tasks, in_tasks
-from gpusudoku.cli.journaling import refuse_besides_checkpoint
+from gpusudoku.cli.journal import refuse_besides_checkpoint
 from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
     Reading,

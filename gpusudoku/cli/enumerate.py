@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +9,8 @@ import click
 
 from gpusudoku.cli.enumerating import Listing, facts_of_listing
 from gpusudoku.cli.grids import Writer, solution_form, solution_writer
-from gpusudoku.cli.journal import Journal
-from gpusudoku.cli.journaling import journaled, refuse_besides_checkpoint
-from gpusudoku.cli.numbers import Chosen, Part, number_of
+from gpusudoku.cli.journal import UNANSWERED, Journal, goes_on, refuse_besides_checkpoint
+from gpusudoku.cli.numbers import Chosen, WhichPart, number_of
 from gpusudoku.cli.options import (
     Reading,
     boards_argument,
@@ -26,6 +24,7 @@ from gpusudoku.cli.options import (
 )
 from gpusudoku.cli.parts import Parted, part_option
 from gpusudoku.cli.report import Totals, start_engine
+from gpusudoku.cli.saving import journaled
 from gpusudoku.cli.source import Source
 from gpusudoku.errors import TooExpensive
 from gpusudoku.options import Options
@@ -36,9 +35,6 @@ if TYPE_CHECKING:
     from gpusudoku.cli.steps import Steps
 
 own = own_option("enumerate")
-
-_UNANSWERED = "unanswered"
-"""The note that there is a board whose solutions are not listed."""
 
 
 @click.command("enumerate")
@@ -82,7 +78,7 @@ def enumerate_(
     in_order: bool,
     first: int | None,
     last: int | None,
-    part: Part | None,
+    part: WhichPart | None,
     stats: bool,
     **fields: Any,
 ) -> None:
@@ -103,14 +99,17 @@ def enumerate_(
       gpusudoku enumerate board.txt --limit 1000 --format csv
       gpusudoku enumerate @empty --from 1000000000000 --to 1000000001000
       gpusudoku enumerate @2f --part 3/100 -o part3.txt
+      gpusudoku enumerate @2f -o solutions.txt --checkpoint list.run
     """
     options = Options(**fields)
     source, writer = Source(boards, reading), solution_writer(form)
     chosen = Chosen(in_order, first, last, part if source.single else None, options.limit)
-    refuse_besides_checkpoint(checkpoint, {"--stats": stats, "--part": part is not None})
-    own = {"order": chosen.order, "from": first, "to": last, "format": form}
-    parted = _parted(part, source, {**search_facts(options), **own}, output, force)
+    refuse_besides_checkpoint(checkpoint, {"--stats": stats})
+    own = search_facts(options) | {"order": chosen.order, "from": first, "to": last, "format": form}
     steps = None if checkpoint is None else _steps(source.board, options, chosen)
+    parted = part and Parted(part, "enumerate", source, own, output, force or goes_on(checkpoint))
+    if parted is not None:
+        parted.take_boards()
     tasks, facts = None if steps is None else steps.portion, facts_of_listing(options)
     with journaled(checkpoint, (output, force), boards, facts, tasks) as journal:
         engine = start_engine(options)
@@ -121,34 +120,24 @@ def enumerate_(
             if steps is None:
                 _write(listing, journal, source)
             else:
-                steps.write(journal, engine, writer, listing.line)
+                steps.write(journal, engine, writer, listing)
         listing.tell_beyond()
         if totals is not None and not source.single:
             totals.show()
         if parted is None and checkpoint is None:
             source.finish()  # a file is not made for want of any answer
-    if parted is not None:
-        _record(parted, listing, writer)
+    _record(parted, listing, writer, source)
     source.finish()
 
 
-def _parted(
-    part: Part | None, source: Source, facts: Mapping[str, Any], output: str | None, force: bool
-) -> Parted | None:
-    """The part that is asked for; of a batch the source gives its boards alone."""
-    if part is None:
-        return None
-    parted = Parted(part, "enumerate", source, facts, output, force)
-    parted.take_boards()
-    return parted
-
-
-def _record(parted: Parted, listing: Listing, writer: Writer) -> None:
-    """Write the record of a part that is listed, with the tasks that it turned out to have."""
+def _record(parted: Parted | None, listing: Listing, writer: Writer, source: Source) -> None:
+    """Write the record of a part, if it is one, with the tasks that it turned out to have."""
+    if parted is None:
+        return
     if listing.tasks is not None:
         parted.take_tasks(*listing.tasks)
-    elif listing.numbered is not None:
-        parted.take(listing.numbered.part(1, 1)[1], "solutions")
+    elif source.board is not None:
+        parted.take(listing.numbered(source.board).part(1, 1)[1], "solutions")
     parted.record_lines(writer.header())
 
 
@@ -162,7 +151,7 @@ def _steps(board: Batch | None, options: Options, chosen: Chosen) -> Steps | Non
 def _write(listing: Listing, journal: Journal, source: Source) -> None:
     """Write all solutions; why those of a board are not listed is said on stderr."""
     line, done = listing.line, journal.start.boards
-    source.lacks_answers = bool(journal.notes.get(_UNANSWERED))
+    source.lacks_answers = bool(journal.notes.get(UNANSWERED))
     with closing(listing.all()) as found:
         for listed, texts in found:
             line.clear()
@@ -176,7 +165,7 @@ def _write(listing: Listing, journal: Journal, source: Source) -> None:
             except TooExpensive as error:
                 line.clear()
                 source.unanswered(error)
-                journal.notes[_UNANSWERED] = True
+                journal.notes[UNANSWERED] = True
             done += len(listed.boards)
             journal.advance(boards=len(listed.boards))
             if not source.single:

@@ -114,7 +114,7 @@ class Listing:
         self._journal, self._done = journal, journal.start.solutions
         self.line = ProgressLine(listing=journal.output.to_stdout)
         """Shows how far it is."""
-        self.numbered: Solutions | None = None
+        self._numbered: Solutions | None = None
         """Those of a single board, if they are listed by number."""
         journal.share = self._share
         self.tasks: tuple[tuple[range, ...], int] | None = None
@@ -199,20 +199,11 @@ class Listing:
             take(stream.stats)
 
     def _by_number(self, board: Batch) -> Generator[Listed, None, None]:
-        from gpusudoku.listing import Solutions
         from gpusudoku.streaming import Listed
 
         start = time.perf_counter()
-        options, engine, progress = self._options, self._engine, self.line.update
-        solutions = Solutions(
-            board[0], replace(options, limit=None), engine=engine, progress=progress
-        )
-        if self._source.single:
-            self.numbered = solutions
-        done, self._done = (
-            self._done,
-            0,
-        )  # of the first board alone, which is the one that was begun
+        solutions = self.numbered(board)
+        done, self._done = self._done, 0  # the first board alone is the one that was begun
         expect = partial(self._expect, board, solutions, done)
         found = _Numbered(solutions, self._chosen, self.line, expect, done)
         yield Listed(board, board, found)
@@ -223,6 +214,18 @@ class Listing:
             show_listing(board[0], self._chosen.order, seconds)
         elif self._totals is not None:
             self._totals.add_listed(seconds)
+
+    def numbered(self, board: Batch) -> Solutions:
+        """The solutions of a board by their numbers; those of a single one are made once."""
+        from gpusudoku.listing import Solutions
+
+        if self._numbered is not None:
+            return self._numbered
+        options = replace(self._options, limit=None)
+        made = Solutions(board[0], options, engine=self._engine, progress=self.line.update)
+        if self._source.single:
+            self._numbered = made
+        return made
 
     def _expect(self, board: Batch, solutions: Solutions, done: int) -> None:
         """Say what a long listing by numbers should take."""

@@ -14,7 +14,7 @@ from gpusudoku.cli.answering import Delivery, Prepared
 from gpusudoku.cli.asked import Asked
 from gpusudoku.cli.clustering import machine_of
 from gpusudoku.cli.messages import note
-from gpusudoku.cli.numbers import Part
+from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import Command, compose, own_option
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.parts import part_option, place_facts
@@ -38,7 +38,7 @@ own = own_option("count")
 class InTasks:
     """What is asked for that makes a count of one board one in tasks."""
 
-    part: Part | None = None
+    part: WhichPart | None = None
     cluster: str | None = None
     verify: float = 0.0
     """The share of the tasks that are counted again."""
@@ -72,9 +72,8 @@ class InTasks:
         """
         if self.cluster is not None:
             raise InputError("--cluster is for a single board")
-        if checkpoint is not None and (self.part is not None or self.verify):
-            other = "--verify-sample" if self.part is None else "--part"
-            raise InputError(f"{other} of a batch cannot be combined with --checkpoint")
+        if checkpoint is not None and self.verify:
+            raise InputError("--verify-sample of a batch cannot be combined with --checkpoint")
 
 
 def _share_of(ctx: click.Context, param: click.Parameter, value: float | None) -> float:
@@ -105,7 +104,9 @@ def in_tasks(command: Callable[..., Any]) -> Callable[..., Any]:
     )
 
     @wraps(command)
-    def with_tasks(*, part: Part | None, cluster: str | None, verify: float, **others: Any) -> Any:
+    def with_tasks(
+        *, part: WhichPart | None, cluster: str | None, verify: float, **others: Any
+    ) -> Any:
         return command(tasks=InTasks(part, cluster, verify), **others)
 
     return options(with_tasks)
@@ -162,7 +163,7 @@ def _answers(
 
 
 def _write_record(
-    place: Mapping[str, Any], done: Counted, part: Part, asked: Asked, inputs: Sequence[str]
+    place: Mapping[str, Any], done: Counted, part: WhichPart, asked: Asked, inputs: Sequence[str]
 ) -> None:
     """Write the record of a part of a count, a line of JSON."""
     from gpusudoku.runs.parts import records

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.cli.output import Output
+from gpusudoku.errors import InputError
+
+UNANSWERED = "unanswered"
+"""The note that there is a board without an answer."""
 
 
 class Start(NamedTuple):
@@ -64,3 +69,23 @@ class Journal:
             if done < len(batch):
                 yield batch.part(done, len(batch)) if done else batch
             done = max(0, done - len(batch))
+
+
+def refuse_besides_checkpoint(checkpoint: str | None, options: Mapping[str, bool]) -> None:
+    """Complain of options, by name, that are given and would tell of less than the whole run.
+
+    Raises
+    ------
+    InputError
+        If there are any beside ``--checkpoint``.
+    """
+    given = [name for name, is_given in options.items() if is_given]
+    if checkpoint is not None and given:
+        raise InputError(f"{given[0]} cannot be combined with --checkpoint")
+
+
+def goes_on(checkpoint: str | None) -> bool:
+    """Whether a checkpoint is there already: then files of its command may be there, too."""
+    if checkpoint is None or not Path(checkpoint).is_file():
+        return False
+    return Path(checkpoint).stat().st_size > 0

@@ -14,12 +14,12 @@ from gpusudoku.cli.parts import placed
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.runs.identity import board_of_identity
 from gpusudoku.runs.parts import files
-from gpusudoku.runs.parts.records import Lines, Part, in_order
+from gpusudoku.runs.parts.records import Lines, PartRecord, in_order
 
 if TYPE_CHECKING:
     from gpusudoku.board.batch import Batch
 
-Named = Sequence[tuple[str, Part]]
+Named = Sequence[tuple[str, PartRecord]]
 """Parts in their order, each with the name of its file."""
 
 

@@ -38,20 +38,23 @@ def numbers_of(
     return tuple(number_of(ctx, param, value) for value in values)
 
 
-class Part(NamedTuple):
+class WhichPart(NamedTuple):
     """One of several parts of a whole, whose sizes differ by one at most."""
 
     number: int
     """From 1 on."""
     parts: int
 
+    def __str__(self) -> str:
+        return f"{self.number}/{self.parts}"
 
-def parsed_part(ctx: click.Context, param: click.Parameter, value: str | None) -> Part | None:
+
+def parsed_part(ctx: click.Context, param: click.Parameter, value: str | None) -> WhichPart | None:
     """What stands as I/N, for click."""
     if value is None:
         return None
     match = re.fullmatch(rf"\s*(\d{{1,{MOST_DIGITS}}})/(\d{{1,{MOST_DIGITS}}})\s*", value, re.ASCII)
-    part = Part(int(match[1]), int(match[2])) if match else Part(0, 0)
+    part = WhichPart(int(match[1]), int(match[2])) if match else WhichPart(0, 0)
     if not 1 <= part.number <= part.parts:
         raise click.BadParameter(f"{shown(value)}: expected I/N, I from 1 to N, such as 3/100")
     return part
@@ -72,7 +75,7 @@ class Chosen:
     first: int | None
     last: int | None
     """Numbers in ascending order: from ``first`` to before ``last``."""
-    part: Part | None
+    part: WhichPart | None
     """A part of the quick order."""
     limit: int | None
     """No more than so many."""

@@ -10,8 +10,9 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.fields import Fields
 from gpusudoku.board.places import Origin, Places
+from gpusudoku.cli.journal import goes_on
 from gpusudoku.cli.messages import note
-from gpusudoku.cli.numbers import Part, parsed_part
+from gpusudoku.cli.numbers import WhichPart, parsed_part
 from gpusudoku.cli.options import Command, own_option
 from gpusudoku.cli.output import Output, refuse
 from gpusudoku.cli.source import Source
@@ -52,7 +53,8 @@ class Parted:
     facts
         All options that its results depend on.
     output, force
-        The file of its lines, if it writes any: their record is written beside it.
+        The file of its lines, if it writes any: their record is written beside it. ``force`` lets
+        it replace one.
 
     Raises
     ------
@@ -62,7 +64,7 @@ class Parted:
 
     def __init__(
         self,
-        part: Part,
+        part: WhichPart,
         command: str,
         source: Source,
         facts: Mapping[str, Any],
@@ -105,7 +107,7 @@ class Parted:
         boards = self._source.survey._asdict() if board is None else identity_of_board(board[0])
         identity = Identity(self._command, boards, facts)
         place = {} if board is None else place_facts(board)
-        return str(records.Part(identity, self.part.number, self._tasks, found, place=place))
+        return str(records.PartRecord(identity, self.part.number, self._tasks, found, place=place))
 
     def record_lines(self, header: bytes = b"", between: bytes = b"") -> None:
         """Write the record of the file of lines beside it, once that is complete."""
@@ -117,7 +119,7 @@ class Parted:
 
 
 def parted_answers(
-    part: Part | None, command: str, source: Source, asked: Asked, facts: Mapping[str, Any]
+    part: WhichPart | None, command: str, source: Source, asked: Asked, facts: Mapping[str, Any]
 ) -> Parted | None:
     """The part of a batch of which answers are asked for, to which the source keeps.
 
@@ -127,7 +129,8 @@ def parted_answers(
         return None
     details = asked.stats and asked.form == "jsonl"
     facts = {**facts, "format": asked.form, "details": details}
-    parted = Parted(part, command, source, facts, asked.output, asked.force)
+    force = asked.force or goes_on(asked.checkpoint)
+    parted = Parted(part, command, source, facts, asked.output, force)
     parted.take_boards()
     return parted
 

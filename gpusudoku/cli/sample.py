@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpusudoku.cli.expected import expect_sample
-from gpusudoku.cli.grids import Own, solution_form, solution_writer
+from gpusudoku.cli.grids import Own, Writer, solution_form, solution_writer
+from gpusudoku.cli.journal import UNANSWERED, Journal, goes_on
 from gpusudoku.cli.messages import naming, note
-from gpusudoku.cli.numbers import Part
+from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import (
     Reading,
     boards_argument,
+    checkpoint,
     devices,
     output_file,
     own_option,
     reading,
 )
-from gpusudoku.cli.output import Output
 from gpusudoku.cli.parts import Parted, part_option, refuse_options
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import start_engine
+from gpusudoku.cli.saving import journaled
 from gpusudoku.cli.source import Source, conflict_in, place_of
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
@@ -34,10 +37,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gpusudoku.board.batch import Batch
-    from gpusudoku.engines.engine import Engine
     from gpusudoku.listing import Solutions
 
 own = own_option("sample")
+
+_SEED = "seed"
+"""The note of a seed that nobody gave."""
 
 
 @click.command()
@@ -61,6 +66,7 @@ own = own_option("sample")
 @part_option("sample", "the sample, or of a batch")
 @solution_form("sample")
 @output_file("sample")
+@checkpoint("sample")
 @devices
 @reading
 def sample(
@@ -69,10 +75,11 @@ def sample(
     number: int,
     seed: int | None,
     distinct: bool,
-    part: Part | None,
+    part: WhichPart | None,
     form: str,
     output: str | None,
     force: bool,
+    checkpoint: str | None,
     **fields: Any,
 ) -> None:
     """Draw random solutions of every BOARD, all equally likely.
@@ -88,42 +95,32 @@ def sample(
       gpusudoku sample board.txt -n 1000000 --seed 7 -o samples.txt
       gpusudoku sample puzzles.txt -n 10 --distinct --format csv -o samples.csv
       gpusudoku sample board.txt -n 1000000 --seed 7 --part 3/8 -o part3.txt
+      gpusudoku sample board.txt -n 1000000000 -o samples.txt --checkpoint sample.run
     """
-    from gpusudoku.listing import Solutions
-    from gpusudoku.orders.sampling import SEED_BITS
-
     options = Options(**fields)
-    source, is_told = Source(boards, reading), seed is not None
+    source = Source(boards, reading)
     facts = {"number": number, "seed": str(seed), "distinct": distinct, "format": form}
-    parted = part and Parted(part, "sample", source, facts, output, force)
-    draws = _draws(number, seed, distinct, parted, source)
-    seed = secrets.randbits(SEED_BITS) if seed is None else seed
-    writer = solution_writer(form, Own({"seed": str(seed)}, "draw"))
-    with Output(output, force, boards) as out, ProgressLine(listing=out.to_stdout) as line:
-        engine = start_engine(options)
-        out.write_header(writer.header)
-        with out.telling_lines():
-            for done, batch in enumerate(source.singles(writer.watched)):
-                if not source.single:
-                    line.boards(done, source.share)
-                found = Solutions(batch[0], options, engine=engine, progress=line.update)
-                first = draws.start
-                for block in _drawn(found, batch, source, line, engine, (draws, seed, distinct)):
-                    if not is_told:
-                        note(f"seed {seed}")
-                        is_told = True
-                    with naming(place_of(batch, 0)):
-                        text = writer.text(batch, block, numbers=count(first))
-                    out.write(text)
-                    first += len(block)
-        if parted is None:
+    replaces = force or goes_on(checkpoint)
+    parted = part and Parted(part, "sample", source, facts, output, replaces)
+    numbers = _numbers(number, seed, distinct, parted, source)
+    with (
+        journaled(checkpoint, (output, force), boards) as journal,
+        ProgressLine(listing=journal.output.to_stdout) as line,
+    ):
+        draws = _Draws(numbers, _seed(seed, journal), distinct)
+        writer = solution_writer(form, Own({"seed": str(draws.seed)}, "draw"))
+        sampling = _Sampling(source, options, draws, journal, writer, line)
+        journal.output.write_header(writer.header)
+        with journal.output.telling_lines(journal.hint):
+            sampling.write(tell_seed=seed is None)
+        if parted is None and checkpoint is None:
             source.finish()  # a file is not made for want of any answer
     if parted is not None:
         parted.record_lines(writer.header())
-        source.finish()
+    source.finish()
 
 
-def _draws(
+def _numbers(
     number: int, seed: int | None, distinct: bool, parted: Parted | None, source: Source
 ) -> range:
     """The draws from each board; those of a part are some from the only one, or all from others."""
@@ -138,29 +135,109 @@ def _draws(
     return range(number)
 
 
-def _drawn(
-    solutions: Solutions,
-    batch: Batch,
-    source: Source,
-    line: ProgressLine,
-    engine: Engine,
-    asked: tuple[range, int, bool],
-) -> Iterator[NDArray[np.uint8]]:
-    """The blocks of a sample; if there can be none, why is said on stderr, and nothing else lost.
+def _seed(seed: int | None, journal: Journal) -> int:
+    """The seed that is given, that of before, or a new one."""
+    from gpusudoku.orders.sampling import SEED_BITS
 
-    ``asked`` are the numbers of the draws, the seed, and whether all are to be distinct.
-    """
-    draws, seed, distinct = asked
-    if not draws:
-        return
-    try:
-        with line.working():
-            if not solutions:
-                raise InputError(f"no solution to draw{conflict_in(batch[0])}")
-            blocks = solutions.sample_blocks(draws.stop, seed, distinct=distinct, first=draws.start)
-        if source.single:
-            expect_sample(len(draws), engine)
-        yield from blocks
-    except (InputError, TooExpensive) as error:
-        line.clear()
-        source.unanswered(f"{place_of(batch, 0)}{error}")
+    if seed is None:
+        seed = journal.notes.setdefault(_SEED, secrets.randbits(SEED_BITS))
+    return seed
+
+
+@dataclass(frozen=True)
+class _Draws:
+    """What is drawn from each board."""
+
+    numbers: range
+    seed: int
+    distinct: bool
+
+    def blocks(self, solutions: Solutions, done: int) -> Iterator[NDArray[np.uint8]]:
+        """The blocks of those after the first ``done``."""
+        end, first = self.numbers.stop, self.numbers.start + done
+        if self.distinct:
+            return _after(solutions.sample_blocks(end, self.seed, distinct=True), first)
+        return solutions.sample_blocks(end, self.seed, first=first)
+
+
+def _after(blocks: Iterator[NDArray[np.uint8]], done: int) -> Iterator[NDArray[np.uint8]]:
+    """The rows of some blocks without so many at the beginning."""
+    for block in blocks:
+        if done < len(block):
+            yield block[done:]
+        done = max(0, done - len(block))
+
+
+class _Sampling:
+    """Draws solutions of all boards, and writes them."""
+
+    def __init__(
+        self,
+        source: Source,
+        options: Options,
+        draws: _Draws,
+        journal: Journal,
+        writer: Writer,
+        line: ProgressLine,
+    ) -> None:
+        self._source, self._options, self._draws = source, options, draws
+        self._journal, self._writer, self._line = journal, writer, line
+        self._engine = start_engine(options)
+        journal.share = self._share
+
+    def write(self, *, tell_seed: bool) -> None:
+        """Write what is left to draw; with the first, the seed may be told."""
+        source, journal, line = self._source, self._journal, self._line
+        source.lacks_answers = bool(journal.notes.get(UNANSWERED))
+        boards, done = journal.start
+        for board, batch in enumerate(source.singles(self._watched), boards):
+            if not source.single:
+                line.boards(board, source.share)
+            number = self._draws.numbers.start + done
+            for block in self._drawn(batch, done):
+                if tell_seed:
+                    note(f"seed {self._draws.seed}")
+                    tell_seed = False
+                with naming(place_of(batch, 0)):
+                    text = self._writer.text(batch, block, numbers=count(number))
+                journal.output.write(text)
+                number += len(block)
+                journal.found += len(block)
+                journal.advance(solutions=len(block))
+            journal.notes[UNANSWERED] = source.lacks_answers
+            journal.advance(boards=1)
+            done = 0
+
+    def _drawn(self, batch: Batch, done: int) -> Iterator[NDArray[np.uint8]]:
+        """The blocks of a board after so many draws.
+
+        If there can be none, why is said on stderr, and nothing else lost.
+        """
+        from gpusudoku.listing import Solutions
+
+        line, source = self._line, self._source
+        left = len(self._draws.numbers) - done
+        if not left:
+            return
+        solutions = Solutions(batch[0], self._options, engine=self._engine, progress=line.update)
+        try:
+            with line.working():
+                if not solutions:
+                    raise InputError(f"no solution to draw{conflict_in(batch[0])}")
+                blocks = self._draws.blocks(solutions, done)
+            if source.single:
+                expect_sample(left, self._engine)
+            yield from blocks
+        except (InputError, TooExpensive) as error:
+            line.clear()
+            source.unanswered(f"{place_of(batch, 0)}{error}")
+
+    def _watched(self, batches: Iterable[Batch]) -> Iterable[Batch]:
+        """The boards of all that are read that are not done."""
+        return self._journal.rest(self._writer.watched(batches))
+
+    def _share(self) -> float | None:
+        """The share of the draws that is done, None where nobody knows."""
+        if not self._source.single:
+            return self._source.share
+        return self._journal.found / max(1, len(self._draws.numbers))

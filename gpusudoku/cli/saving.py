@@ -1,4 +1,4 @@
-"""Results in a file that can be taken up again where it was.
+"""The option ``--checkpoint``: results in a file that can be taken up again where it was.
 
 While a command writes, a thread saves every few seconds how far it is, in the file that
 ``--checkpoint`` names: first all that was written is made to last, then its size is saved together
@@ -14,23 +14,24 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpusudoku.cli.again import identity_of_command, setup_of_command
 from gpusudoku.cli.journal import Journal, Start
 from gpusudoku.cli.output import Output, is_same_file, refuse
-from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import GpusudokuError, InputError, printable
 from gpusudoku.jobs.interrupts import patient_interrupts
-from gpusudoku.jobs.job import Progress
-from gpusudoku.planning.portion import Portion, Step
-from gpusudoku.planning.search import SearchPlan
-from gpusudoku.runs.counting import PATIENCE_SECONDS
-from gpusudoku.runs.kept import Position
-from gpusudoku.runs.ledger import Ledger
-from gpusudoku.runs.local import work
+
+if TYPE_CHECKING:
+    from gpusudoku.engines.engine import Engine
+    from gpusudoku.jobs.job import Progress
+    from gpusudoku.planning.portion import Portion, Step
+    from gpusudoku.planning.search import SearchPlan
+    from gpusudoku.runs.kept import Position
+    from gpusudoku.runs.ledger import Ledger
 
 EVERY_SECONDS = 2.0
 """So much work is lost at most, if saving is quick."""
@@ -104,7 +105,7 @@ class SavedJournal(Journal):
         self._complain()
         self._boards += boards
         self._solutions = solutions + (0 if boards else self._solutions)
-        position = Position(self._boards, self._solutions, self.output.size, dict(self.notes))
+        position = self._position(self._solutions)
         share = self.share()
         if share == 1:  # all is read, but not all that was read is done
             share = None
@@ -128,15 +129,27 @@ class SavedJournal(Journal):
         Interrupted
             After Ctrl-C, once all is saved.
         """
+        from gpusudoku.runs.local import work
+
         ledger = self._ledger
         work(plan, engine, ledger, progress=progress, on_solutions=write, save=self._save_step)
         self.advance(boards=1)
+
+    def _position(self, solutions: int) -> Position:
+        """What was written, with so many solutions of the board that is begun."""
+        return replace(
+            self._here.position,
+            boards=self._boards,
+            solutions=solutions,
+            size=self.output.size,
+            notes=dict(self.notes),
+        )
 
     def _save_step(self, number: int, step: Step) -> None:
         with self._saving:
             self.output.sync()
             self.found += step.count
-            position = Position(self._boards, 0, self.output.size, dict(self.notes))
+            position = self._position(0)
             self._ledger.save(number, step, position=position)
             self._saved = self._here = _Here(position, self.found, None)
             self._since = time.perf_counter()
@@ -175,20 +188,49 @@ class SavedJournal(Journal):
 
 
 @contextmanager
-def saved(
-    checkpoint: str,
-    output: tuple[str, bool],
+def journaled(
+    checkpoint: str | None,
+    output: tuple[str | None, bool],
     inputs: Sequence[str],
-    options: Mapping[str, Any],
-    portion: Portion | None,
-) -> Iterator[SavedJournal]:
-    """The output of a command that is kept track of: see ``journaled``."""
+    options: Mapping[str, Any] | None = None,
+    portion: Portion | None = None,
+) -> Iterator[Journal]:
+    """The output of a command, kept track of if that is asked.
+
+    Parameters
+    ----------
+    checkpoint
+        The file that tells how far it is; None if nobody asked.
+    output
+        The output file, None for stdout, and whether it may exist.
+    inputs
+        The boards, as the command was given them.
+    options
+        What the results depend on besides the options of the command.
+    portion
+        All tasks of a search that is saved step by step.
+
+    Raises
+    ------
+    InputError
+        If the output cannot be taken up again, or is not as it was left, if the checkpoint is that
+        of another run, or if either cannot be written.
+    """
     path, force = output
+    if checkpoint is None:
+        with Output(path, force, inputs) as out:
+            yield Journal(out)
+        return
+    if path is None or path == "-":
+        raise InputError("--checkpoint needs -o FILE: what went to stdout cannot be taken back")
     if is_same_file(path, checkpoint):
         raise InputError(f"{path}: is the checkpoint, and cannot be the output file, too")
     if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
         raise InputError(f"{path}: is no file, and --checkpoint needs one to go on with")
-    identity = identity_of_command(inputs, options)
+    identity = identity_of_command(inputs, options or {})
+    from gpusudoku.runs.counting import PATIENCE_SECONDS  # only now: SQLite takes a moment to load
+    from gpusudoku.runs.ledger import Ledger
+
     with Ledger(checkpoint) as ledger:
         if ledger.identity is None:
             refuse(path, force, inputs)

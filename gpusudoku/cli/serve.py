@@ -121,10 +121,13 @@ def serve(
     with quietly(quiet), patient_interrupts(STOP_SECONDS):
         server = None
         try:
-            server, address = _start(host, port, settings)
-            show(f"{address}{link}")
+            server, addresses = _start(host, port, settings)
+            page, *others = [f"{address}{link}" for address in addresses]
+            show(page)
+            for other in others:
+                note(f"also at {other}")
             if opened:
-                click.launch(f"{address}{link}")
+                click.launch(page)
             server.wait()
         except (KeyboardInterrupt, Interrupted):
             pass
@@ -134,14 +137,14 @@ def serve(
         note("stopped")
 
 
-def _start(host: str, port: int | None, settings: dict[str, Any]) -> tuple[Server, str]:
-    """Begin to serve, once all is compiled; the server and its address."""
+def _start(host: str, port: int | None, settings: dict[str, Any]) -> tuple[Server, list[str]]:
+    """Begin to serve, once all is compiled; the server and its addresses."""
     from gpusudoku.web.answers import Answers
     from gpusudoku.web.app import Permissions
     from gpusudoku.web.serving import (
         USUAL_PORT,
         Server,
-        address_of,
+        addresses_of,
         is_loopback,
         listen,
         warm_up,
@@ -155,7 +158,7 @@ def _start(host: str, port: int | None, settings: dict[str, Any]) -> tuple[Serve
     listening = listen(host, port)
     if port is None and listening.getsockname()[1] != USUAL_PORT:
         note(f"port {USUAL_PORT} is taken: this is another")
-    address = address_of(host, listening, names)
+    addresses = addresses_of(host, listening, names)
     options = Options(**{name: settings[name] for name in _OPTIONS})
     engine = start_engine(options)
     warm_up(Answers(engine))
@@ -168,7 +171,7 @@ def _start(host: str, port: int | None, settings: dict[str, Any]) -> tuple[Serve
         complain=complain,
     )
     server.start()
-    return server, address
+    return server, addresses
 
 
 def _check_packages() -> None:

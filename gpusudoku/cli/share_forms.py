@@ -71,8 +71,9 @@ class Shares:
 class Form(Protocol):
     """Writes shares."""
 
-    header: bytes
-    """What stands before those of all boards, once the first were written."""
+    @property
+    def header(self) -> bytes:
+        """What stands before those of all boards, once the first were written."""
 
     def text(self, shares: Shares) -> bytes:
         """Whole lines."""
@@ -100,11 +101,23 @@ class JsonLines:
 
 
 class Csv:
-    """A record for every cell; the header comes with the first board."""
+    """A record for every cell; the header comes with the first board.
 
-    def __init__(self) -> None:
-        self.header = b""
-        self._digits = 0
+    Parameters
+    ----------
+    digits
+        How many the boards have that were written before; 0 if there are none.
+    """
+
+    def __init__(self, digits: int = 0) -> None:
+        self.digits = digits
+
+    @property
+    def header(self) -> bytes:
+        """See ``Form``."""
+        digits = [f"d{digit}" for digit in range(1, self.digits + 1)]
+        names = ["source", "line", "row", "column", "clue", "count", *digits]
+        return as_row(names, ",") if digits else b""
 
     def text(self, shares: Shares) -> bytes:
         """The records of all cells.
@@ -117,15 +130,13 @@ class Csv:
         board, n = shares.board, shares.board.n
         rows: list[Sequence[str]] = []
         before = b""
-        if not self._digits:
-            self._digits = n
-            digits = [f"d{digit}" for digit in range(1, n + 1)]
-            self.header = as_row(["source", "line", "row", "column", "clue", "count", *digits], ",")
+        if not self.digits:
+            self.digits = n
             before = self.header
-        if n != self._digits:
+        if n != self.digits:
             raise InputError(
                 f"{place_of(shares.batch, 0)}has {n} digits, but the boards before it have"
-                f" {self._digits}: they do not fit in one table (--format jsonl takes both)"
+                f" {self.digits}: they do not fit in one table (--format jsonl takes both)"
             )
         place, count = [shares.origin.name, str(shares.line or "")], str(shares.count)
         cells = zip(board.cells.tolist(), shares.counts.tolist(), strict=True)

@@ -13,11 +13,13 @@ import click
 
 from gpusudoku.cli.asked import asked_form, form_options
 from gpusudoku.cli.completing import complete_files
+from gpusudoku.cli.journal import UNANSWERED, Journal, goes_on
 from gpusudoku.cli.messages import naming, note
-from gpusudoku.cli.numbers import Part
+from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import (
     Reading,
     boards_argument,
+    checkpoint,
     devices,
     output_file,
     own_option,
@@ -27,6 +29,7 @@ from gpusudoku.cli.output import Output
 from gpusudoku.cli.parts import Parted, part_option, refuse_options
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import start_engine
+from gpusudoku.cli.saving import journaled
 from gpusudoku.cli.share_forms import Csv, Form, Halving, JsonLines, Shares, headline
 from gpusudoku.cli.share_text import Text
 from gpusudoku.cli.source import Source, place_of
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
     from gpusudoku.board.batch import Batch
 
 own = own_option("shares")
+
+_DIGITS = "digits"
+"""The note of how many digits the boards of a table have."""
 
 
 @click.command()
@@ -67,6 +73,7 @@ own = own_option("shares")
 )
 @part_option("shares", "the board's solutions, or of a batch")
 @output_file("shares")
+@checkpoint("shares")
 @devices
 @reading
 def shares(
@@ -77,9 +84,10 @@ def shares(
     halving: int | None,
     color: str,
     plot: str | None,
-    part: Part | None,
+    part: WhichPart | None,
     output: str | None,
     force: bool,
+    checkpoint: str | None,
     **fields: Any,
 ) -> None:
     """Tell for every cell and digit how many solutions of a BOARD have it there.
@@ -97,53 +105,66 @@ def shares(
       gpusudoku shares board.txt --format csv -o shares.csv
       gpusudoku shares puzzles.txt > shares.jsonl
       gpusudoku shares board.txt --part 3/8 -o part3.json
+      gpusudoku shares puzzles.txt -o shares.jsonl --checkpoint shares.run
     """
     options = Options(**fields)
     form = _form(form, as_json, halving)
     _check_plot(plot, output, force, boards)
     source = Source(boards, reading)
-    if plot is not None and not source.single:
-        raise InputError(f"--plot {plot}: there are several boards, and a figure shows one")
+    _check_number(source.single, plot, checkpoint)
     facts = {"format": form, "halving": halving}
     parted = None
     if part is not None:
         refuse_options(plot=plot)
-        parted = Parted(part, "shares", source, facts, None if source.single else output, force)
+        lines, replaces = None if source.single else output, force or goes_on(checkpoint)
+        parted = Parted(part, "shares", source, facts, lines, replaces)
         if source.board is not None:
             with Output(output, force, boards) as out:
                 out.write(_part_of(source.board, parted, options))
             return
         parted.take_boards()
-    writer = share_writer(form, halving, source.single, coloured(color, output))
-    with Output(output, force, boards) as out, ProgressLine(listing=out.to_stdout) as line:
-        _write(source, options, out, line, writer, partial(_draw, plot=plot, force=force))
-        if parted is None:
+    with (
+        journaled(checkpoint, (output, force), boards) as journal,
+        ProgressLine(listing=journal.output.to_stdout) as line,
+    ):
+        colours, digits = coloured(color, output), journal.notes.get(_DIGITS, 0)
+        writer = share_writer(form, halving, source.single, colours, digits)
+        _write(source, options, journal, line, writer, partial(_draw, plot=plot, force=force))
+        if parted is None and checkpoint is None:
             source.finish()  # a file is not made for want of any answer
     if parted is not None:
         parted.record_lines(writer.header)
-        source.finish()
+    source.finish()
 
 
 def _write(
     source: Source,
     options: Options,
-    out: Output,
+    journal: Journal,
     line: ProgressLine,
     writer: Form,
     draw: Callable[[Shares], None],
 ) -> None:
     """Write the shares of all boards, and draw them."""
-    done = 0
+    done = journal.start.boards
+    source.lacks_answers = bool(journal.notes.get(UNANSWERED))
+    journal.share = lambda: source.share
     try:
-        for found in _worked_out(source, options, line):
-            out.write(writer.text(found))
+        for found in _worked_out(source, options, line, journal):
+            if found is not None:
+                journal.output.write(writer.text(found))
+                journal.found += found.count
+                draw(found)
+            if isinstance(writer, Csv):
+                journal.notes[_DIGITS] = writer.digits
+            journal.notes[UNANSWERED] = source.lacks_answers
+            journal.advance(boards=1)
             done += 1
-            draw(found)
             if not source.single:
                 line.boards(done, source.share)
     except (KeyboardInterrupt, Interrupted):
         boards_done = "" if source.single else f": {done} boards done"
-        raise Interrupted(f"interrupted{boards_done}", done) from None
+        raise Interrupted(f"interrupted{boards_done}{journal.hint}", done) from None
 
 
 def _part_of(batch: Batch, parted: Parted, options: Options) -> bytes:
@@ -158,8 +179,10 @@ def _part_of(batch: Batch, parted: Parted, options: Options) -> bytes:
     return f"{parted.record(shares)}\n".encode()
 
 
-def _worked_out(source: Source, options: Options, line: ProgressLine) -> Iterator[Shares]:
-    """The shares of all boards but those that are too expensive, which is said on stderr."""
+def _worked_out(
+    source: Source, options: Options, line: ProgressLine, journal: Journal
+) -> Iterator[Shares | None]:
+    """The shares of all boards that are left; None if too expensive, which is said on stderr."""
     from gpusudoku.listing import Solutions
     from gpusudoku.orders.many import share_batches
 
@@ -173,12 +196,13 @@ def _worked_out(source: Source, options: Options, line: ProgressLine) -> Iterato
                 source.warn_conflicts(batch)
             yield Shares(batch, shares)
         return
-    for block in share_batches(source.batches(), options, engine):
+    for block in share_batches(journal.rest(source.batches()), options, engine):
         line.clear()
         for index, shares in enumerate(block.shares):
             batch = block.boards.part(index, index + 1)
             if index in block.refused:
                 source.unanswered(f"{place_of(batch, 0)}{block.refused[index]}")
+                yield None
                 continue
             if not shares[0].sum():
                 source.warn_conflicts(batch)
@@ -195,14 +219,16 @@ def _form(form: str | None, as_json: bool, halving: int | None) -> str | None:
     return "text"
 
 
-def share_writer(form: str | None, halving: int | None, single: bool, coloured: bool) -> Form:
-    """What writes shares in the form that is asked for."""
+def share_writer(
+    form: str | None, halving: int | None, single: bool, coloured: bool, digits: int = 0
+) -> Form:
+    """What writes shares in the form that is asked for; ``digits`` is as for ``Csv``."""
     if halving is not None:
         return Halving(halving, single)
     form = form or ("text" if single else "jsonl")
     if form == "text":
         return Text(single, coloured)
-    return Csv() if form == "csv" else JsonLines()
+    return Csv(digits) if form == "csv" else JsonLines()
 
 
 def coloured(color: str, output: str | None) -> bool:
@@ -222,6 +248,14 @@ def _check_plot(plot: str | None, output: str | None, force: bool, inputs: tuple
     if output is not None and Path(output).absolute() == Path(plot).absolute():
         raise InputError(f"{plot}: --output and --plot cannot both be written to it")
     share_plot.check(plot, force, list(inputs))
+
+
+def _check_number(single: bool, plot: str | None, checkpoint: str | None) -> None:
+    """Complain of what is for a single board alone, or for several."""
+    if plot is not None and not single:
+        raise InputError(f"--plot {plot}: there are several boards, and a figure shows one")
+    if checkpoint is not None and single:
+        raise InputError("--checkpoint is for batches here: shares of one board come all at once")
 
 
 def _draw(shares: Shares, plot: str | None, force: bool) -> None:

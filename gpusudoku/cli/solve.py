@@ -12,9 +12,8 @@ from gpusudoku import formats
 from gpusudoku.board.board import Board
 from gpusudoku.cli.answering import Delivery, Prepared
 from gpusudoku.cli.asked import Asked, answering
-from gpusudoku.cli.journaling import refuse_besides_checkpoint
 from gpusudoku.cli.messages import naming, note
-from gpusudoku.cli.numbers import Part
+from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import Reading, boards_argument, own_option, reading, searching
 from gpusudoku.cli.parts import part_option, parted_answers
 from gpusudoku.cli.records import Answers, Writer, as_bytes
@@ -49,7 +48,7 @@ def solve(
     reading: Reading,
     asked: Asked,
     first_only: bool,
-    part: Part | None,
+    part: WhichPart | None,
     **fields: Any,
 ) -> None:
     """Find a solution of every BOARD and say whether it is the only one.
@@ -70,7 +69,6 @@ def solve(
         raise InputError("--exit-code needs to know whether there is another solution: no --first")
     options = Options(**fields, limit=1 if first_only else 2)
     asked.refuse(boards)
-    refuse_besides_checkpoint(asked.checkpoint, {"--part": part is not None})
     source = Source(boards, reading)
     if part is not None and source.single:
         raise InputError("--part is for batches here: one solution has no parts")

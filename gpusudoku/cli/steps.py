@@ -6,16 +6,17 @@ import threading
 from typing import Any
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.cli.enumerating import is_contracted
+from gpusudoku.cli.enumerating import Listing, is_contracted
 from gpusudoku.cli.grids import Writer
 from gpusudoku.cli.journal import Journal
 from gpusudoku.cli.numbers import Chosen
-from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.saving import SavedJournal
+from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
-from gpusudoku.planning.search import SearchPlan
+from gpusudoku.planning.choose import TASKS_PER_PART
+from gpusudoku.planning.search import TASKS, SearchPlan
 from gpusudoku.search.frontier import Frontier
 
 
@@ -25,13 +26,18 @@ def steps_of(board: Batch | None, options: Options, chosen: Chosen) -> Steps | N
     Raises
     ------
     InputError
-        If there is a limit: which solutions come before it is up to chance.
+        If there is a limit: which solutions come before it is up to chance. If there is a part of a
+        board of which only a long count tells whether its solutions have numbers.
     """
-    if board is None or chosen.by_number or is_contracted(board, options):
+    if board is None or chosen.ascending or is_contracted(board, options):
         return None
+    if chosen.part is not None and options.method != "search":
+        if is_nine(board.geometry, board.candidates):  # on a GPU, too
+            return None
+        raise InputError("--part of this board with --checkpoint needs --method search")
     if options.limit is not None:
         raise InputError("--limit cannot be combined with --checkpoint where a search lists")
-    return Steps(board, options)
+    return Steps(board, options, chosen.part)
 
 
 class Steps:
@@ -43,21 +49,27 @@ class Steps:
         A batch of one.
     options
         How to search.
+    part
+        Which part of the tasks, from 1 on, and of how many; None for all.
     """
 
-    def __init__(self, board: Batch, options: Options) -> None:
-        self._board, self._plan = board, SearchPlan(Frontier.of([board[0]]), options)
-        self.portion = self._plan.part(1, 1)
+    def __init__(self, board: Batch, options: Options, part: tuple[int, int] | None) -> None:
+        number, parts = part or (1, 1)
+        tasks = max(TASKS, TASKS_PER_PART * parts)  # as a ``Stream`` has them
+        self._board = board
+        self._plan = SearchPlan(Frontier.of([board[0]]), options, least_tasks=tasks)
+        self.portion = self._plan.part(number, parts)
         """All that is to be done."""
 
-    def write(self, journal: Journal, engine: Engine, writer: Writer, line: ProgressLine) -> None:
+    def write(self, journal: Journal, engine: Engine, writer: Writer, listing: Listing) -> None:
         """Write all solutions that are left. The workers write themselves, one at a time."""
         assert isinstance(journal, SavedJournal)  # else they would not be done in steps
         board, output, writing = self._board, journal.output, threading.Lock()
+        listing.tasks = self.portion.tasks, self._plan.tasks()
 
         def write(block: Any, _: Any) -> None:
             text = writer.text(board, block)
             with writing:
                 output.write(text, writer.lines(text, board.geometry))
 
-        journal.work(self._plan, engine, write, line.update)
+        journal.work(self._plan, engine, write, listing.line.update)

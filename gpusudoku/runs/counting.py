@@ -8,11 +8,12 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpusudoku.board.board import Board
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine, Tally
+from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import Cancelled, ClusterError, InputError, Interrupted
 from gpusudoku.jobs.interrupts import patient_interrupts
 from gpusudoku.jobs.job import Progress
@@ -31,6 +32,11 @@ from gpusudoku.runs.local import work
 from gpusudoku.runs.parts.records import search_facts
 from gpusudoku.runs.verify import Verified, Verifier
 
+if TYPE_CHECKING:
+    from distributed import Client
+
+KIND = "count"
+"""What the setup of such a run is called."""
 PATIENCE_SECONDS = 10.0
 """After Ctrl-C it may take so long until all is saved: the workers of some plans stop slowly."""
 
@@ -145,9 +151,41 @@ def count_in_tasks(
     return Counted(count, identity, portion, before, keeper.tally, keeper.seconds)
 
 
+def count_for_python(
+    board: Board,
+    options: Options,
+    engine: Engine | None,
+    cluster: Client | str | None,
+    how: How,
+    **watched: Any,
+) -> Count:
+    """Count a board in tasks, here or on a cluster, as a user of Python says.
+
+    Parameters
+    ----------
+    engine, cluster
+        As for ``count``.
+    board, options, how, **watched
+        As for ``count_in_tasks``.
+
+    Raises
+    ------
+    InputError
+        If there are both; or, like all other errors, as ``count_in_tasks`` does.
+    """
+    if cluster is None:
+        return count_in_tasks(board, options, engine_for(options, engine), how, **watched).count
+    if engine is not None:
+        raise InputError("an engine is of this process, and a cluster has its own")
+    from gpusudoku.runs.cluster.connect import connected  # only now, because few need it
+
+    with connected(cluster, options.jobs) as client:
+        return count_in_tasks(board, options, OnCluster(client), how, **watched).count
+
+
 def setup_of_count(options: Options) -> dict[str, Any]:
     """What it takes to go on with a count, besides the board."""
-    return {"kind": "count", "options": asdict(options)}
+    return {"kind": KIND, "options": asdict(options)}
 
 
 def identity_of_count(board: Board, options: Options, plan: Plan, how: How = WHOLE) -> Identity:

@@ -24,7 +24,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from gpusudoku.errors import GpusudokuError, InputError, shown
+from gpusudoku.errors import InputError, SaveError, described, shown
 from gpusudoku.runs.owner import Owner
 
 APPLICATION = 0x67537564
@@ -49,10 +49,6 @@ TWICE_SECONDS = 0.05
 """Between taking it and taking it again."""
 
 
-class SaveError(GpusudokuError, RuntimeError):
-    """A long run could not be saved: it stops, and its file has all up to the save before."""
-
-
 class Database:
     """The file, open and checked. A context manager.
 
@@ -70,7 +66,7 @@ class Database:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, write: bool) -> None:
-        self.path = os.fspath(path)
+        self.path = _name(path)
         self.is_new = _is_new(self.path, write)
         """Whether there is nothing in it yet."""
         if not self.is_new:
@@ -207,6 +203,14 @@ class Database:
         tables = self.run("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
         if sorted(sql for (sql,) in tables) != sorted(TABLES):
             raise InputError(f"{self.path}: damaged: its tables are not those of a long run")
+
+
+def _name(path: object) -> str:
+    """A path as text; complains about what is none."""
+    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(name, str):
+        raise InputError(f"{described(path)}: expected the name of a file")
+    return name
 
 
 def _is_new(path: str, write: bool) -> bool:

@@ -30,7 +30,8 @@ class Identity:
     command
         What is done: ``count``, ``enumerate``, ...
     boards
-        Of what: ``identity_of_board`` of one, or the number and the digest of many.
+        Of what: ``identity_of_board`` of one; the number and the digest of many; or the ``inputs``
+        of a command, pairs of a name and the digest of a file, None where there is no file.
     options
         All that the results depend on, with the method that was chosen and the number of tasks.
     """
@@ -43,8 +44,8 @@ class Identity:
 
     @property
     def json(self) -> str:
-        """All of it, always in the same words."""
-        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        """All of it, always in the same words; integers of NumPy are integers."""
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), default=int)
 
     @property
     def digest(self) -> str:
@@ -76,6 +77,8 @@ class Identity:
         mine, theirs = _facts(self), _facts(other)
         for name in [*mine, *theirs]:
             if mine.get(name) != theirs.get(name):
+                if name == "inputs":
+                    return _other_inputs(mine[name], theirs.get(name))
                 if name in ("cells", "candidates", "sha256"):
                     return "another board" if "cells" in mine else "other boards"
                 return f"{name} {_word(theirs.get(name))}, not {_word(mine.get(name))}"
@@ -117,6 +120,18 @@ def _facts(identity: Identity) -> dict[str, Any]:
         "method": identity.options.get("method"),
         **identity.options,
     }
+
+
+def _other_inputs(mine: Any, theirs: Any) -> str:
+    """What is different in the inputs of a command: whether one is a file that has changed."""
+    try:
+        if [name for name, _ in mine] == [name for name, _ in theirs]:
+            for (name, digest), (_, before) in zip(mine, theirs, strict=True):
+                if digest != before:
+                    return f"{name} has changed since it began"
+    except (TypeError, ValueError):  # of a file that is not ours
+        pass
+    return "other boards"
 
 
 def _word(value: Any) -> str:

@@ -17,11 +17,11 @@ from math import inf
 from typing import Any
 
 from gpusudoku.engines.engine import Tally
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, SaveError
 from gpusudoku.jobs.interrupts import held_interrupts
 from gpusudoku.planning.portion import Found, Portion, Step
 from gpusudoku.results import decimal_digits
-from gpusudoku.runs.database import Database, SaveError
+from gpusudoku.runs.database import Database
 from gpusudoku.runs.identity import Identity
 from gpusudoku.runs.kept import Kept, Position, State, load
 from gpusudoku.runs.owner import Owner
@@ -266,7 +266,7 @@ class Ledger:
         """Write all of a new run."""
         self._database.make()
         self._put("identity", identity.json)
-        self._put("setup", json.dumps(setup))
+        self._put("setup", json.dumps(setup, default=int))  # NumPy's integers, too
         state = State(began=time.time(), finished=portion is not None and not portion)
         if portion:
             self._put_portion(1, portion)

@@ -159,11 +159,15 @@ class Answers:
         if n and not found:
             raise InputError("the board has no solution")
         grids = found.sample(n, seed)
-        return {
+        facts = {
             **_of(question.board),
             "seed": str(seed),
             "solutions": [write_cells(grid) for grid in grids],
         }
+        if question.fields["numbers"]:  # which takes longer than to draw them
+            boards = [Board(grid, question.board.geometry) for grid in grids]
+            facts["k"] = [decimal_digits(found.rank(board)) for board in boards]
+        return facts
 
     def _nth(self, question: Question, tell: Tell) -> Facts:
         numbers = question.fields["k"]

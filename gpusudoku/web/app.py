@@ -17,11 +17,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gpusudoku.errors import GpusudokuError
-from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.errors import Cancelled, GpusudokuError
 from gpusudoku.web.answers import Answers, Tell
 from gpusudoku.web.desk import Case, Desk
-from gpusudoku.web.events import stream, wants_stream
+from gpusudoku.web.events import News, stream, wants_stream
 from gpusudoku.web.failures import Failure, failure_of, place_of_error
 from gpusudoku.web.guard import Gone, Guard, Receive, read_body
 from gpusudoku.web.questions import KINDS, Question, read_question
@@ -49,8 +48,10 @@ class Permissions(NamedTuple):
     origins: Collection[str] = ()
 
 
-def make_app(answers: Answers, desk: Desk, complain: Complain, allowed: Permissions) -> Guard:
-    """The whole application."""
+def make_app(
+    answers: Answers, desk: Desk, seconds: float, complain: Complain, allowed: Permissions
+) -> Guard:
+    """The whole application; every question is given up after some seconds."""
     about = as_json(answers.about())
 
     async def tell_about(request: Request) -> Response:
@@ -61,7 +62,8 @@ def make_app(answers: Answers, desk: Desk, complain: Complain, allowed: Permissi
         return Response(as_json(status), media_type=JSON)
 
     questions = [
-        Route(f"/{kind}", Asking(kind, answers, desk, complain), methods=["POST"]) for kind in KINDS
+        Route(f"/{kind}", Asking(kind, answers, desk, seconds, complain), methods=["POST"])
+        for kind in KINDS
     ]
     page = _page_files()
     routes = [
@@ -79,9 +81,11 @@ def make_app(answers: Answers, desk: Desk, complain: Complain, allowed: Permissi
 class Asking:
     """Answers questions of one kind, as one JSON object or as a stream."""
 
-    def __init__(self, kind: str, answers: Answers, desk: Desk, complain: Complain) -> None:
+    def __init__(
+        self, kind: str, answers: Answers, desk: Desk, seconds: float, complain: Complain
+    ) -> None:
         self._kind, self._answers, self._desk = kind, answers, desk
-        self._complain = complain
+        self._seconds, self._complain = seconds, complain
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a question; the work for it ends with the connection of whoever asks."""
@@ -90,39 +94,44 @@ class Asking:
             body = await read_body(scope, receive)
             loop = asyncio.get_running_loop()
             question = await loop.run_in_executor(_readers, read_question, self._kind, body)
-            case = self._desk.ask(partial(self._work, question), question.page, ticket)
+            news = News()
+            case = Case(partial(self._work, question, news.tell), question.page, ticket)
+            case.answer.add_done_callback(news.wake)
+            taken = self._desk.ask(case)
         except Gone:
             return
         except Exception as error:
             await reply_failure(send, self._failure_of(error))
             return
+        late = Failure("late", f"given up after {self._seconds:g} s, as the server is told to")
+        timer = loop.call_later(self._seconds, case.end, late)
         watch = asyncio.create_task(self._watch(case, receive))
         try:
-            if wants_stream(Headers(scope=scope).get("accept", "")):
-                await stream(case, send, self._failure_of)
+            if taken and wants_stream(Headers(scope=scope).get("accept", "")):
+                await stream(case, news, send, self._failure_of)
             else:
-                await self._answer(case, send)
+                await self._answer(case, news, send)
         finally:
+            timer.cancel()
             watch.cancel()
-            self._desk.drop(case)
+            case.end()
 
-    def _work(self, question: Question, tell: Tell, cancel: CancelToken) -> bytes:
-        return as_json(self._answers.answer(question, tell, cancel))
+    def _work(self, question: Question, tell: Tell, case: Case[bytes]) -> bytes:
+        return as_json(self._answers.answer(question, tell, case.cancel))
 
-    async def _watch(self, case: Case, receive: Receive) -> None:
+    async def _watch(self, case: Case[bytes], receive: Receive) -> None:
         """Drop the case once nobody waits for its answer."""
         while (await receive())["type"] != "http.disconnect":
             pass
-        self._desk.drop(case)
+        case.end()
 
-    async def _answer(self, case: Case, send: Send) -> None:
-        await asyncio.wait([case.answer])
-        if case.answer.cancelled():
-            return
+    async def _answer(self, case: Case[bytes], news: News, send: Send) -> None:
+        while not case.answer.done():
+            await news.wait()
         error = case.answer.exception()
         if error is None:
             await reply(send, case.answer.result() + b"\n")
-        else:
+        elif not isinstance(error, Cancelled):
             await reply_failure(send, self._failure_of(error))
 
     def _failure_of(self, error: BaseException) -> Failure:

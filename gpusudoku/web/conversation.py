@@ -9,37 +9,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from contextvars import copy_context
-from dataclasses import dataclass, field
-from typing import Any
+from concurrent.futures import Future
+from functools import partial
 
 from gpusudoku.errors import Cancelled, GpusudokuError, described
-from gpusudoku.jobs.cancel import CancelToken, check_cancelled
 from gpusudoku.options import is_integer
 from gpusudoku.web.answers import Answers, Facts
+from gpusudoku.web.desk import Case, Desk
 from gpusudoku.web.failures import Failure, failure_of, place_of_error
 from gpusudoku.web.questions import KINDS, Question, question_of
 
 THREADS = "gpusudoku-widget"
 """The name of the threads that work here."""
-
-
-@dataclass(eq=False)
-class Case:
-    """A question that somebody works at, or will as soon as older ones of its page have ended."""
-
-    number: int
-    question: Question
-    older: list[Case]
-    token: CancelToken = field(default_factory=CancelToken)
-    overtaken: bool = False
-    ended: threading.Event = field(default_factory=threading.Event)
-    asker: threading.Thread = field(default_factory=threading.current_thread)
-    """Who took the question."""
+MOST = 32
+"""Questions worked at at a time: more than the views of a widget have."""
 
 
 class Conversation:
-    """Works at questions, each in a thread of its own; a newer one overtakes those of its page.
+    """Works at questions; a newer one overtakes that of its page.
 
     Parameters
     ----------
@@ -58,8 +45,9 @@ class Conversation:
         answered: Callable[[Question, Facts], None] = lambda question, facts: None,
     ) -> None:
         self._answers, self._send, self._answered = answers, send, answered
+        self._desk = Desk(MOST, THREADS)
         self._lock = threading.RLock()  # whoever sends may find that it has to close
-        self._cases: dict[int, Case] = {}
+        self._cases: dict[int, Case[Facts]] = {}
         self._closed = False
 
     def receive(self, message: object) -> None:
@@ -68,7 +56,8 @@ class Conversation:
             return
         number = message["id"]
         if message.get("cancel"):
-            self._cancel(number)
+            if case := self._cases.get(number):
+                case.end()
             return
         try:
             kind = message.get("kind")
@@ -82,72 +71,43 @@ class Conversation:
         """Stop all work, and say no more."""
         with self._lock:
             self._closed = True
-            for case in self._cases.values():
-                case.token.cancel()
-
-    def _cancel(self, number: int) -> None:
-        with self._lock:
-            if case := self._cases.get(number):
-                case.overtaken = False
-                case.token.cancel()
+        self._desk.close()
 
     def _begin(self, number: int, question: Question) -> None:
-        """Have a thread work at a question, in place of others of its page."""
-        page = question.page
+        """Have the desk work at a question."""
+        work = partial(self._work, number, question, threading.current_thread())
         with self._lock:
-            if self._closed:
-                return
             if number in self._cases:
                 raise Failure("input", f"question {number} is being answered: take another id")
-            cases = self._cases.values()
-            older = [case for case in cases if page is not None and case.question.page == page]
-            for case in older:
-                case.overtaken = case.overtaken or not case.token.cancelled
-                case.token.cancel()
-            case = self._cases[number] = Case(number, question, older)
-        # The kernel knows by the context which message it answers. Python does not wait for the
-        # thread at its end: what is being compiled cannot be stopped.
-        work = copy_context().run
-        threading.Thread(target=work, args=(self._work, case), name=THREADS, daemon=True).start()
+            case = self._cases[number] = Case(work, question.page, self._desk.ticket())
+            case.answer.add_done_callback(partial(self._ended, number, question))
+            self._desk.ask(case)
 
-    def _work(self, case: Case) -> None:
-        """Work at a question, and tell what came of it."""
-        event, facts = self._outcome(case)
-        with self._lock:
-            del self._cases[case.number]
-        case.ended.set()
-        if event == "result":
-            self._answered(case.question, facts)
-        if event:
-            self._tell(case.number, event, facts)
-
-    def _outcome(self, case: Case) -> tuple[str, Facts]:
-        """The last event of a question, and its data; an empty one if nobody wants to know."""
-
+    def _work(
+        self, number: int, question: Question, asker: threading.Thread, case: Case[Facts]
+    ) -> Facts:
         def tell(facts: Facts) -> None:
-            if not case.asker.is_alive():  # as when a page of marimo was closed some time ago
-                case.token.cancel()
-            if not case.token.cancelled:
-                self._tell(case.number, "progress", facts)
+            if not asker.is_alive():  # as when a page of marimo was closed some time ago
+                case.end()
+            with self._lock:
+                if not case.answer.done():
+                    self._tell(number, "progress", facts)
 
-        try:
-            for older in case.older:  # until then they have the cores
-                older.ended.wait()
-            case.older.clear()
-            tell({})  # the browser knows by it that the kernel is not busy with a cell
-            facts = self._answers.answer(case.question, tell, case.token)
-            check_cancelled(case.token)  # only just, perhaps
-            return "result", facts
-        except Cancelled:
-            if not case.overtaken:
-                return "", {}
-            return "error", Failure("overtaken", "the page has a newer question").facts
-        except (Failure, GpusudokuError, MemoryError) as error:
-            return "error", failure_of(error).facts
-        except Exception as error:
-            return "error", Failure("failed", f"not foreseen: {place_of_error(error)}").facts
+        tell({})  # the browser knows by it that the kernel is not busy with a cell
+        return self._answers.answer(question, tell, case.cancel)
 
-    def _tell(self, number: int, event: str, data: dict[str, Any]) -> None:
+    def _ended(self, number: int, question: Question, answer: Future[Facts]) -> None:
+        """Tell what came of a question, unless nobody wants to know."""
+        error = answer.exception()
+        with self._lock:
+            del self._cases[number]
+            if error is None:
+                self._answered(question, answer.result())
+                self._tell(number, "result", answer.result())
+            elif not isinstance(error, Cancelled):
+                self._tell(number, "error", _failure_of(error).facts)
+
+    def _tell(self, number: int, event: str, data: Facts) -> None:
         with self._lock:
             if self._closed:
                 return
@@ -155,3 +115,10 @@ class Conversation:
                 self._send({"id": number, "event": event, "data": data})
             except Exception:  # the connection has been closed, of whatever kind it is
                 self.close()
+
+
+def _failure_of(error: BaseException) -> Failure:
+    """What is told of an error: there is no terminal that says where it is."""
+    if isinstance(error, (Failure, GpusudokuError, MemoryError)):
+        return failure_of(error)
+    return Failure("failed", f"not foreseen: {place_of_error(error)}")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from gpusudoku.errors import Cancelled
+from gpusudoku.web.answers import Facts
 from gpusudoku.web.desk import Case
 from gpusudoku.web.failures import Failure
 from gpusudoku.web.replies import Send, as_json
@@ -19,27 +22,53 @@ _HEADERS = [
 ]
 
 
+class News:
+    """What threads tell an event loop of a case: progress, and that it has ended."""
+
+    def __init__(self) -> None:
+        self.facts: Facts = {}
+        """What is known so far: of what comes faster than it is sent, the last."""
+        self._loop, self._event = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell(self, facts: Facts) -> None:
+        """Take in progress, from the thread that works at the case."""
+        self.facts = {**self.facts, **facts}
+        self.wake()
+
+    def wake(self, *_: object) -> None:
+        """Wake whoever waits, from any thread."""
+        with suppress(RuntimeError):  # the loop has been closed, so nobody wants to know
+            self._loop.call_soon_threadsafe(self._event.set)
+
+    async def wait(self, seconds: float | None = None) -> None:
+        """Wait until there is something new; not longer than some seconds, if they are told."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._event.wait()
+        self._event.clear()
+
+
 def wants_stream(accept: str) -> bool:
     """Whether a client asks for a stream rather than for one JSON object."""
     return any(each.split(";")[0].strip().lower() == STREAM for each in accept.split(","))
 
 
-async def stream(case: Case, send: Send, failure_of: Callable[[BaseException], Failure]) -> None:
+async def stream(
+    case: Case[bytes], news: News, send: Send, failure_of: Callable[[BaseException], Failure]
+) -> None:
     """Send what is told of a case, and in the end its answer."""
+    start = time.perf_counter()
     await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-    facts: dict[str, object] = {}
     while not case.answer.done():
-        with suppress(TimeoutError):
-            async with asyncio.timeout(BEAT_SECONDS):
-                await case.news.wait()
-        facts.update(case.take_news())
+        await news.wait(BEAT_SECONDS)
         if case.answer.done():
             break
-        now = {"waiting": True} if case.waiting else facts
-        await _send(send, "progress", as_json({**now, "elapsed": round(case.seconds, 3)}))
-    if case.answer.cancelled():  # nobody is there any more
-        return
+        now = {"waiting": True} if case.waiting else news.facts
+        elapsed = round(time.perf_counter() - start, 3)
+        await _send(send, "progress", as_json({**now, "elapsed": elapsed}))
     error = case.answer.exception()
+    if isinstance(error, Cancelled):  # nobody is there any more
+        return
     if error is None:
         await _send(send, "result", case.answer.result())
     else:

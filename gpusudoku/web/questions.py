@@ -27,6 +27,8 @@ LONGEST_PAGE = 64
 """Characters of a page's name."""
 LONGEST_NUMBER = 4000
 """Digits of an integer that comes as text; Python refuses to read many more."""
+_PLACE = re.compile(r"<text>(?::(?P<line>\d+))?(?::(?P<column>\d+))?: ")
+"""Where something is wrong in a text, as ``parse`` says it."""
 
 
 @dataclass(frozen=True)
@@ -128,10 +130,23 @@ def _board(given: dict[str, Any], near: Geometry | None) -> Board:
         raise InputError(f"board: expected text, found {_found(text)}")
     if box is not None and not isinstance(box, str):
         raise InputError(f'box: expected text such as "3x3", found {_found(box)}')
+    geometry = None if box is None else Geometry.parse(box)
     try:
-        return parse_near(text, near) if box is None and near is not None else parse(text, box)
+        if near is not None and geometry is None:
+            return parse_near(text, near)
+        return parse(text, geometry)
     except InputError as error:
-        raise InputError(_in_json(str(error))) from None
+        raise InputError(_about_board(_in_json(str(error)), text)) from None
+
+
+def _about_board(message: str, text: str) -> str:
+    """What is wrong with a board: its field is named, and the line if there are several."""
+    place = _PLACE.match(message)
+    found = {} if place is None else place.groupdict()
+    if "\n" not in text.strip():
+        found["line"] = None
+    names = ["board", *(f"{name} {number}" for name, number in found.items() if number)]
+    return f"{', '.join(names)}: {message[place.end() if place else 0 :]}"
 
 
 def _in_json(message: str) -> str:
@@ -179,6 +194,12 @@ def _some(name: str, value: object) -> int:
     return int(value)  # type: ignore[call-overload, no-any-return]
 
 
+def _whether(name: str, value: object) -> bool:
+    if value is not None and not isinstance(value, bool):
+        raise InputError(f"{name}: expected true or false, found {_found(value)}")
+    return bool(value)
+
+
 def _seed(name: str, value: object) -> int | None:
     return None if value is None else _integer(name, value)
 
@@ -218,7 +239,7 @@ KINDS: Mapping[str, Mapping[str, Callable[[str, object], Any]]] = {
     "read": {"near": _near},
     "count": {},
     "shares": {},
-    "sample": {"n": _some, "seed": _seed},
+    "sample": {"n": _some, "seed": _seed, "numbers": _whether},
     "nth": {"k": _numbers},
     "simplify": {},
     "minimise": {"seed": _seed},

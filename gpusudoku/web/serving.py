@@ -32,6 +32,8 @@ from gpusudoku.web.questions import question_of
 
 USUAL_PORT = 6561
 """81 * 81."""
+THREADS = "gpusudoku-answer"
+"""The name of the threads that work at questions."""
 HEADER_SECONDS = 10.0
 """The head of a request has to be there after this time, from its first byte or the connection."""
 SEND_SECONDS = 30.0
@@ -157,8 +159,10 @@ class Server:
         What answers the questions.
     listening
         What ``listen`` gives; it is closed in the end.
-    most, seconds
-        As ``Desk`` takes them.
+    most
+        So many questions are worked at at a time.
+    seconds
+        Each is given up after this time, the time that it waits included.
     allowed
         Who may ask.
     complain
@@ -175,9 +179,9 @@ class Server:
         allowed: Permissions,
         complain: Complain,
     ) -> None:
-        self._desk, self._listening, self._complain = Desk(most, seconds), listening, complain
+        self._desk, self._listening, self._complain = Desk(most, THREADS), listening, complain
         config = uvicorn.Config(
-            make_app(answers, self._desk, complain, allowed),
+            make_app(answers, self._desk, seconds, complain, allowed),
             http=_Protocol,
             loop="asyncio",
             ws="none",
@@ -191,7 +195,6 @@ class Server:
             timeout_graceful_shutdown=GOODBYE_SECONDS,
         )
         self._server = uvicorn.Server(config)
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._has_ended, self._end = False, SimpleQueue[None]()
 
     def start(self) -> None:
@@ -207,9 +210,7 @@ class Server:
 
     def stop(self) -> None:
         """Stop all work, end all streams, and wait until that is done."""
-        if self._loop is not None:
-            with suppress(RuntimeError):  # it has ended already
-                self._loop.call_soon_threadsafe(self._desk.close)
+        self._desk.close()
         end = time.monotonic() + GOODBYE_SECONDS
         while self._desk.working and not self._has_ended and time.monotonic() < end:
             time.sleep(0.01)  # uvicorn would count this time as that of slow readers
@@ -220,19 +221,15 @@ class Server:
     def _run(self) -> None:
         """Signals are for the main thread: uvicorn takes none in any other."""
         try:
-            asyncio.run(self._serve())
+            asyncio.run(self._server.serve([self._listening]))
         except Exception as error:
             self._complain(f"the server ended: {error}")
         finally:
             self._has_ended = True
             self._end.put(None)
 
-    async def _serve(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        await self._server.serve([self._listening])
 
-
-def address_of(host: str, listening: socket.socket, names: Sequence[str]) -> str:
-    """The address of the page; ``names`` are those that others have for this machine."""
-    name = host if is_loopback(host) else names[0]
-    return f"http://{in_address(name)}:{listening.getsockname()[1]}/"
+def addresses_of(host: str, listening: socket.socket, names: Sequence[str]) -> list[str]:
+    """The addresses of the page; ``names`` are those that others have for this machine."""
+    found = dict.fromkeys(map(in_address, [host] if is_loopback(host) else names))
+    return [f"http://{name}:{listening.getsockname()[1]}/" for name in found]

@@ -14,6 +14,8 @@ UNIQUE, SEVERAL, NONE = "123434122143432.", "1" + "." * 15, "11" + "." * 14
 PUZZLES = "".join(f"{board}\n" for board in [UNIQUE, NONE, *[UNIQUE] * 15, NONE])
 BATCH = "".join(f"{board}\n" for board in [UNIQUE, NONE, *[LINE_4X4] * 15, SEVERAL, UNIQUE])
 """More boards than the first block has; of the others ``solve`` might find any solution."""
+SOLVABLE = BATCH.replace(f"{NONE}\n", "")
+"""Those that have something to draw."""
 
 
 @pytest.fixture
@@ -63,7 +65,7 @@ class Kept:
 
 
 def boards_for(command):
-    return PUZZLES if command[0] == "solve" else BATCH
+    return {"solve": PUZZLES, "sample": SOLVABLE}.get(command[0], BATCH)
 
 
 @pytest.fixture

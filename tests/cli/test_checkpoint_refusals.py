@@ -48,13 +48,17 @@ class TestRefused:
         assert begun.out.read_text() == begun.wanted()[1]
 
     def test_another_input(self, begun):
+        """The message names the file that has changed."""
         begun.boards.write_text(BATCH + UNIQUE)
+        why = f"holds another run: {begun.boards} has changed since it began"
         for again in (begun, begun.resume):
-            assert again() == (
-                2,
-                "",
-                f"gpusudoku: {begun.run_file}: holds another run: other boards\n",
-            )
+            assert again() == (2, "", f"gpusudoku: {begun.run_file}: {why}\n")
+        assert (begun.out.read_bytes(), begun.run_file.read_bytes()) == begun.before
+
+    def test_more_inputs(self, begun):
+        begun.command.append(UNIQUE)
+        message = f"gpusudoku: {begun.run_file}: holds another run: other boards\n"
+        assert begun() == (2, "", message)
         assert (begun.out.read_bytes(), begun.run_file.read_bytes()) == begun.before
 
     def test_other_options(self, begun):

@@ -110,7 +110,6 @@ def test_refusals(run, arguments, message):
     ("arguments", "message"),
     [
         (["--cluster", "local"], "--cluster is for a single board"),
-        (["--part", "1/2"], "--part of a batch cannot be combined with --checkpoint"),
         (["--verify-sample", "1"], "--verify-sample of a batch cannot be combined with --checkp"),
     ],
 )

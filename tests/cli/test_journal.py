@@ -23,6 +23,10 @@ COMMANDS = [
     ["solve", "--format", "pretty"],
     ["enumerate", "--format", "csv"],
     ["enumerate", "--json", "--sorted", "--limit", "70"],
+    ["sample", "-n", "20", "--seed", "5", "--json"],
+    ["sample", "-n", "1", "--seed", "5", "--distinct", "--format", "csv"],
+    ["shares"],
+    ["shares", "--format", "csv"],
 ]
 
 

@@ -27,6 +27,10 @@ BATCHES = {
     "count-csv": (["count", "BATCH", "--format", "csv", "--limit", "2"], 0.3),
     "solve": (["solve", "PUZZLES"], 0.3),
     "solve-csv": (["solve", "PUZZLES", "--format", "csv"], 0.3),
+    "sample": (["sample", "DRAWN", "-n", "9", "--seed", "3"], 0.5),
+    "sample-one": (["sample", "@1c", "-n", "30000", "--seed", "3", "--json"], 0.4),
+    "shares": (["shares", "BATCH"], 0.3),
+    "part": (["count", "BATCH", "--part", "2/2", "--force"], 0.3),
 }
 FEW, MANY = 3, 13
 """Kills of each: together 50 of all listings at least, and of all batches."""
@@ -49,6 +53,7 @@ def killed(tmp_path):
         "BOARDS": "\n".join([*some, str(collection.load("2c")), *some] * 2),
         "BATCH": "\n".join(some * 200),
         "PUZZLES": "\n".join(puzzles * 4000),
+        "DRAWN": "\n".join([*puzzles, str(collection.load("1c"))] * 20),
     }
     for name, text in files.items():
         (tmp_path / name).write_text(f"{text}\n")

@@ -52,3 +52,20 @@ def test_a_difference_is_told_in_words() -> None:
     )
     older = Identity("count", identity().boards, identity().options, version="0.1")
     assert identity().difference(older).startswith("version 0.1, not ")
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        ([["a", "12"], ["b", "34"], [".1", None]], None),
+        ([["a", "12"], ["b", "35"], [".1", None]], "b has changed since it began"),
+        ([["a", "12"], ["b", None], [".1", None]], "b has changed since it began"),
+        ([["a", "12"], ["b", "34"]], "other boards"),
+        ([["a", "12"], ["c", "34"], [".1", None]], "other boards"),
+        (None, "other boards"),
+        ([["a"], ["b"], [".1"]], "other boards"),
+    ],
+)
+def test_the_file_that_has_changed_is_named(before: object, words: str | None) -> None:
+    now = Identity("count", {"inputs": [["a", "12"], ["b", "34"], [".1", None]]}, {})
+    assert now.difference(Identity("count", {"inputs": before}, {})) == words

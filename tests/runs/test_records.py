@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gpusudoku
-from gpusudoku import Board, Part, count_part, merge
+from gpusudoku import Board, PartRecord, count_part, merge
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.jobs.cancel import CancelToken
@@ -162,11 +162,11 @@ class TestRecord:
         }
         record[name] = changed.get(name, {"a": 1})
         with pytest.raises(InputError, match="a damaged record of a part: it was changed"):
-            Part.parse(json.dumps(record))
+            PartRecord.parse(json.dumps(record))
 
     def test_is_read_back(self):
         part = partials(SOME, 2)[1]
-        again = Part.parse(str(part))
+        again = PartRecord.parse(str(part))
         assert str(again) == str(part)
         assert (again.tasks, again.found, again.parts) == (part.tasks, part.found, 2)
 
@@ -175,22 +175,22 @@ class TestRecord:
     )
     def test_what_was_found_cannot_change_unseen(self, before, after):
         identity = Identity("count", {}, {"parts": 1, "tasks": 4})
-        text = str(records.Part(identity, 1, (range(1, 2),), 3))
+        text = str(records.PartRecord(identity, 1, (range(1, 2),), 3))
         assert before in text
         with pytest.raises(InputError, match="it was changed"):
-            Part.parse(text.replace(before, after))
+            PartRecord.parse(text.replace(before, after))
 
     def test_very_large_numbers(self):
         """More digits than Python's own reading takes."""
         number = 10**99_999 + 7
-        part = records.Part(Identity("count", {}, {"parts": 1, "tasks": 0}), 1, (), number)
-        assert Part.parse(str(part)).found == number
+        part = records.PartRecord(Identity("count", {}, {"parts": 1, "tasks": 0}), 1, (), number)
+        assert PartRecord.parse(str(part)).found == number
         assert decimal_digits(number) in str(part)
 
     @given(st.text())
     def test_no_text_is_a_record(self, text):
         with pytest.raises(InputError, match="record"):
-            Part.parse(text)
+            PartRecord.parse(text)
 
     @given(st.integers(0, 10**6), st.integers(0, 255))
     def test_a_damaged_one(self, place, byte):
@@ -199,11 +199,11 @@ class TestRecord:
         data = bytearray(good.encode())
         data[place % len(data)] = byte
         try:
-            found = Part.parse(bytes(data))
+            found = PartRecord.parse(bytes(data))
         except InputError as error:
             assert "record" in str(error)  # noqa: PT017
         else:
-            part = Part.parse(good)
+            part = PartRecord.parse(good)
             assert found.identity == part.identity
             assert (found.number, found.tasks, found.found) == (part.number, part.tasks, part.found)
 
@@ -216,4 +216,4 @@ def partial_record(made=[]):  # noqa: B006 - made once
 
 def test_the_statistics_of_nobody():
     with pytest.raises(InputError, match="no count"):
-        counts.merged([records.Part(Identity("shares", {}, {}), 1, (), 1)])
+        counts.merged([records.PartRecord(Identity("shares", {}, {}), 1, (), 1)])

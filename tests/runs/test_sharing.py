@@ -13,9 +13,8 @@ from threading import Timer
 
 import pytest
 
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, SaveError
 from gpusudoku.runs import database
-from gpusudoku.runs.database import SaveError
 from gpusudoku.runs.kept import read_run
 from gpusudoku.runs.ledger import Ledger
 from gpusudoku.runs.owner import Owner
@@ -150,7 +149,7 @@ def test_a_file_that_may_not_grow(path):
     worked(ledger, FakePlan(calls=2), 5)
     size = __import__('os').path.getsize(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-    from gpusudoku.runs.database import SaveError
+    from gpusudoku.errors import SaveError
     try:
         while True: worked(ledger, FakePlan(calls=2, scale=10**3000), 1)
     except SaveError as error: print(error, ledger.count, flush=True)

@@ -95,6 +95,14 @@ class TestLikeTheLibrary:
         again = ask(answers, "sample", BOARDS[name], seed=drawn["seed"])
         assert drawn == again
 
+    def test_numbers_of_a_sample(self, answers: Answers, name: str) -> None:
+        if name in EMPTY or name == "9x9 empty":  # see below
+            return
+        facts = ask(answers, "sample", BOARDS[name], n=5, seed=7, numbers=True)
+        assert facts["solutions"] == ask(answers, "nth", BOARDS[name], k=facts["k"])["solutions"]
+        del facts["k"]
+        assert facts == ask(answers, "sample", BOARDS[name], n=5, seed=7, numbers=False)
+
     def test_nth(self, answers: Answers, name: str) -> None:
         if name == "9x9 empty":
             name = "4x4 empty"  # its solutions are numbered by many counts, which take long

@@ -166,12 +166,32 @@ class TestOvertaking:
         slow.last(2)
         assert slow.events(1) == ["progress"]
 
+    def test_the_error_is_the_last_that_is_told(self):
+        class Telling:
+            def answer(self, question, tell, cancel):
+                while not cancel.cancelled:
+                    tell({"done": 0})
+                    threading.Event().wait(0.001)
+                tell({"done": 1})
+                raise KeyError("too late")
+
+        browser = Browser(Telling())
+        for number in range(10):
+            browser.ask(number, page="a")
+            until(lambda number=number: browser.events(number))
+        browser.conversation.close()
+        until(lambda: not threads())
+        for number in range(9):
+            assert set(browser.events(number)[:-1]) == {"progress"}
+            assert browser.error(number)["kind"] == "overtaken"
+            assert browser.events(number)[-1] == "error"
+
 
 class TestErrors:
     @pytest.mark.parametrize(
         ("kind", "fields", "status", "words"),
         [
-            ("count", {"board": "12x"}, 400, "<text>:1: 3 cells make no board"),
+            ("count", {"board": "12x"}, 400, "board: 3 cells make no board"),
             ("count", {"board": None}, 400, "board: expected text, found nothing"),
             ("count", {"borad": SMALL}, 400, "unknown field 'borad'; did you mean 'board'?"),
             ("nth", {"k": ["6"]}, 400, "6"),
@@ -204,8 +224,10 @@ class TestErrors:
         assert slow.error(1)["kind"] == "input"
         slow.ask(2, page="a")
         until(lambda: waiting.working == 1 and len(threads()) == 1)
+        slow.ask(1, page="b")  # nobody works at the first one any more
         waiting.go.set()
         assert slow.last(2)["event"] == "result"
+        until(lambda: "result" in slow.events(1))
 
     def test_what_takes_too_long(self, browser):
         browser.ask(1, "count", board=LONG, seconds=5)

@@ -11,7 +11,8 @@ from collections.abc import Callable
 import pytest
 
 from gpusudoku import collection
-from gpusudoku.web.serving import USUAL_PORT, address_of, is_loopback, listen
+from gpusudoku.web import serving
+from gpusudoku.web.serving import USUAL_PORT, addresses_of, is_loopback, listen
 from tests.boards import LINE_4X4, PUZZLE
 from tests.web.conftest import Running, events_of, until
 
@@ -116,21 +117,42 @@ def test_addresses() -> None:
     with listen("127.0.0.1", 0) as one:
         port = one.getsockname()[1]
         assert one.proto == socket.IPPROTO_TCP  # else small answers wait for 40 ms
-        assert address_of("127.0.0.1", one, []) == f"http://127.0.0.1:{port}/"
-        assert address_of("0.0.0.0", one, ["Box.lan", "::2"]) == f"http://box.lan:{port}/"
-        assert address_of("0.0.0.0", one, ["::2"]) == f"http://[::2]:{port}/"
+        assert addresses_of("127.0.0.1", one, ["box.lan"]) == [f"http://127.0.0.1:{port}/"]
+        names = ["Box.lan", "::2", "box.lan", "[::2]"]
+        two = [f"http://box.lan:{port}/", f"http://[::2]:{port}/"]
+        assert addresses_of("0.0.0.0", one, names) == two
 
 
-def test_the_page_opens_in_a_browser(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The addresses that a browser is to open; then the server stops."""
     from gpusudoku.cli import serve
 
-    opened: list[str] = []
+    addresses: list[str] = []
 
     def launch(address: str) -> None:
-        opened.append(address)
+        addresses.append(address)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(serve.click, "launch", launch)
+    return addresses
+
+
+def test_of_several_names_the_first_is_printed_and_the_others_are_told(
+    run: Run, opened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "is_loopback", lambda host: False)
+    names = ["--allow-host", "a.example", "--allow-host", "B.example", "--allow-host", "::2"]
+    status, out, err = run("serve", "--open", "--port", 0, *names, LINE_4X4)
+    assert status == 0
+    assert opened == [out.strip()]
+    page = opened[0].removeprefix("http://a.example:")
+    assert page.endswith(f"/#2x2/setting/{ZEROS}")
+    others = [line for line in err.splitlines() if "also at" in line]
+    assert others == [f"gpusudoku: also at http://{name}:{page}" for name in ("b.example", "[::2]")]
+
+
+def test_the_page_opens_in_a_browser(run: Run, opened: list[str]) -> None:
     status, out, err = run("serve", "--open", "--port", 0, "@16x16-two")
     board = collection.load("16x16-two")
     line = "".join("0123456789ABCDEFG"[digit] for digit in board.cells)

@@ -1,4 +1,4 @@
-"""The desk: slots, waiting, overtaking, limits; errors of ours; slow bodies."""
+"""The desk in a server: limits of time, errors of ours, slow bodies, slow readers."""
 
 from __future__ import annotations
 
@@ -13,142 +13,15 @@ from typing import Any
 
 import pytest
 
-from gpusudoku.errors import Cancelled, TooExpensive
+from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.web import guard, serving
 from gpusudoku.web.answers import Tell
 from gpusudoku.web.app import Permissions
-from gpusudoku.web.desk import Case, Desk
-from gpusudoku.web.failures import Failure
+from gpusudoku.web.events import STREAM, News
 from gpusudoku.web.questions import Question
 from gpusudoku.web.serving import Server, listen
-from tests.web.conftest import until
-
-
-def endless(tell: Tell, cancel: CancelToken) -> bytes:
-    """Work that ends only if it is cancelled."""
-    while not cancel.cancelled:
-        threading.Event().wait(0.001)
-    raise Cancelled("cancelled")
-
-
-def quick(tell: Tell, cancel: CancelToken) -> bytes:
-    return b"done"
-
-
-async def failure_of(case: Case) -> str:
-    """The kind of failure that a case ends with."""
-    with pytest.raises(Failure) as failure:
-        await case.answer
-    return failure.value.kind
-
-
-async def idle(desk: Desk) -> None:
-    while desk.working or desk.waiting:
-        await asyncio.sleep(0.001)
-
-
-def test_slots_are_given_in_the_order_of_asking() -> None:
-    async def main() -> None:
-        desk = Desk(2, 60)
-        cases = [desk.ask(endless, None, desk.ticket()) for _ in range(4)]
-        assert [case.waiting for case in cases] == [False, False, True, True]
-        desk.drop(cases[0])
-        while cases[2].waiting:
-            await asyncio.sleep(0.001)
-        assert cases[3].waiting
-        desk.close()
-        assert await failure_of(cases[3]) == "busy"
-        await idle(desk)
-
-    asyncio.run(main())
-
-
-def test_a_page_has_one_slot_and_begins_when_the_old_work_has_let_go() -> None:
-    async def main() -> None:
-        desk, let_go = Desk(4, 60), threading.Event()
-
-        def slow(tell: Tell, cancel: CancelToken) -> bytes:
-            let_go.wait()
-            return b"too late"
-
-        old = desk.ask(slow, "page", desk.ticket())
-        between = desk.ask(quick, "page", desk.ticket())
-        new = desk.ask(quick, "page", desk.ticket())
-        assert await failure_of(old) == await failure_of(between) == "overtaken"
-        assert (desk.working, desk.waiting, new.waiting) == (1, 1, True)
-        assert await desk.ask(quick, "another", desk.ticket()).answer == b"done"
-        let_go.set()
-        assert await new.answer == b"done"
-        await idle(desk)
-
-    asyncio.run(main())
-
-
-def test_who_came_first_does_not_overtake_though_he_asks_last() -> None:
-    async def main() -> None:
-        desk = Desk(4, 60)
-        first, second = desk.ticket(), desk.ticket()
-        new = desk.ask(endless, "page", second)
-        with pytest.raises(Failure, match="newer question"):
-            desk.ask(quick, "page", first)
-        assert not new.answer.done()
-        desk.drop(new)
-        await idle(desk)
-
-    asyncio.run(main())
-
-
-def test_what_takes_longer_than_the_limit_is_given_up() -> None:
-    async def main() -> None:
-        desk = Desk(1, 0.01)
-        assert await failure_of(desk.ask(endless, None, desk.ticket())) == "late"
-        await idle(desk)
-
-    asyncio.run(main())
-
-
-def test_the_limit_holds_for_those_who_wait() -> None:
-    async def main() -> None:
-        desk, let_go = Desk(1, 0.01), threading.Event()
-        desk.ask(lambda tell, cancel: bytes(let_go.wait()), None, desk.ticket())
-        assert await failure_of(desk.ask(quick, None, desk.ticket())) == "late"
-        assert desk.waiting == 0
-        let_go.set()
-        await idle(desk)
-
-    asyncio.run(main())
-
-
-def test_an_iterator_that_ends_where_it_should_not_holds_up_nobody() -> None:
-    def ending(tell: Tell, cancel: CancelToken) -> bytes:
-        return next(iter(()))
-
-    async def main() -> None:
-        desk = Desk(1, 60)
-        one, other = (desk.ask(each, None, desk.ticket()) for each in (ending, quick))
-        with pytest.raises(RuntimeError, match="StopIteration"):
-            await one.answer
-        assert await other.answer == b"done"
-
-    asyncio.run(asyncio.wait_for(main(), 60))
-
-
-def test_progress_that_nobody_takes_is_replaced_by_newer() -> None:
-    async def main() -> None:
-        def counting(tell: Tell, cancel: CancelToken) -> bytes:
-            for number in range(1000):
-                tell({"done": number})
-            return b"done"
-
-        desk = Desk(1, 60)
-        case = desk.ask(counting, None, desk.ticket())
-        await case.answer
-        assert case.take_news() == {"done": 999}
-        assert case.take_news() == {}
-
-    asyncio.run(main())
-
+from tests.web.conftest import events_of, until
 
 LARGE = 50_000_000
 
@@ -168,7 +41,19 @@ class Failing:
         raise self._error
 
 
-Run = Callable[[Exception | None], tuple[http.client.HTTPConnection, list[str]]]
+class Stubborn(Failing):
+    """Answers only when it is told to: it cannot be cancelled."""
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+
+    def answer(self, question: Question, tell: Tell, cancel: CancelToken) -> dict[str, Any]:
+        self.go.wait()
+        return {}
+
+
+Run = Callable[..., tuple[http.client.HTTPConnection, list[str]]]
+QUESTION = json.dumps({"board": "1" + "." * 80})
 
 
 @pytest.fixture
@@ -181,19 +66,19 @@ def servers() -> Iterator[list[Server]]:
 
 
 @pytest.fixture
-def failing(servers: list[Server]) -> Run:
-    """Run a server that fails; a connection to it, and what it complains of."""
+def run_with(servers: list[Server]) -> Run:
+    """Run a server with some answers; a connection to it, and what it complains of."""
 
-    def run(error: Exception | None) -> tuple[http.client.HTTPConnection, list[str]]:
+    def run(answers: Failing, seconds: float = 60) -> tuple[http.client.HTTPConnection, list[str]]:
         said: list[str] = []
         listening = listen("127.0.0.1", 0)
         connection = http.client.HTTPConnection(*listening.getsockname(), timeout=60)
         servers.append(
             Server(
-                Failing(error),  # type: ignore[arg-type]
+                answers,  # type: ignore[arg-type]
                 listening,
                 most=1,
-                seconds=60,
+                seconds=seconds,
                 allowed=Permissions(),
                 complain=said.append,
             )
@@ -212,9 +97,9 @@ def failing(servers: list[Server]) -> Run:
         (TooExpensive("too much"), 422, "expensive", "too much"),
     ],
 )
-def test_errors(failing: Run, error: Exception, status: int, kind: str, words: str) -> None:
-    connection, said = failing(error)
-    connection.request("POST", "/count", json.dumps({"board": "1" + "." * 80}))
+def test_errors(run_with: Run, error: Exception, status: int, kind: str, words: str) -> None:
+    connection, said = run_with(Failing(error))
+    connection.request("POST", "/count", QUESTION)
     response = connection.getresponse()
     facts = json.load(response)
     assert (response.status, facts["status"], facts["kind"]) == (status, status, kind)
@@ -227,9 +112,9 @@ def test_errors(failing: Run, error: Exception, status: int, kind: str, words: s
         assert ":" in said[0]
 
 
-def test_a_body_that_comes_slowly(failing: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_body_that_comes_slowly(run_with: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "READ_SECONDS", 0.05)
-    connection, _ = failing(MemoryError())
+    connection, _ = run_with(Failing(MemoryError()))
     connection.putrequest("POST", "/count")
     connection.putheader("Content-Length", "100")
     connection.endheaders(b"{")
@@ -238,10 +123,10 @@ def test_a_body_that_comes_slowly(failing: Run, monkeypatch: pytest.MonkeyPatch)
     assert response.headers["Connection"] == "close"
 
 
-def test_a_head_that_comes_slowly(failing: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_head_that_comes_slowly(run_with: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also the second one of a connection."""
     monkeypatch.setattr(serving, "HEADER_SECONDS", 0.2)
-    connection, _ = failing(MemoryError())
+    connection, _ = run_with(Failing(MemoryError()))
     connection.request("GET", "/status")
     connection.getresponse().read()
     assert connection.sock is not None
@@ -254,12 +139,55 @@ def test_a_head_that_comes_slowly(failing: Run, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_one_who_reads_nothing_is_taken_for_gone(
-    failing: Run, servers: list[Server], monkeypatch: pytest.MonkeyPatch
+    run_with: Run, servers: list[Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serving, "SEND_SECONDS", 0.2)
-    connection, _ = failing(None)
-    connection.request("POST", "/count", json.dumps({"board": "1" + "." * 80}))
+    connection, _ = run_with(Failing(None))
+    connection.request("POST", "/count", QUESTION)
     response = connection.getresponse()
     until(lambda: not servers[0]._server.server_state.connections)
     with pytest.raises((http.client.IncompleteRead, ConnectionResetError)):
         response.read()
+
+
+def test_what_takes_longer_than_the_limit_is_given_up(run_with: Run) -> None:
+    """Also while it waits for work that has been given up but does not end."""
+    answers = Stubborn()
+    connection, said = run_with(answers, seconds=0.05)
+    connection.request("POST", "/count", QUESTION)
+    with connection.getresponse() as response:
+        facts = json.load(response)
+    assert (response.status, facts["kind"]) == (504, "late")
+    connection.request("POST", "/count", QUESTION, {"Accept": STREAM})
+    with connection.getresponse() as response:
+        name, facts = list(events_of(response))[-1]
+    assert (name, facts["status"], facts["kind"]) == ("error", 504, "late")
+    assert facts["error"] == "given up after 0.05 s, as the server is told to"
+
+    def status() -> list[int]:
+        connection.request("GET", "/status")
+        return list(json.load(connection.getresponse()).values())
+
+    assert status() == [1, 0]
+    answers.go.set()
+    until(lambda: status() == [0, 0])
+    assert said == []
+
+
+def test_progress_that_nobody_takes_is_replaced_by_newer() -> None:
+    async def main() -> News:
+        news = News()
+
+        def work() -> None:
+            news.tell({"method": "search"})
+            for number in range(1000):
+                news.tell({"done": number})
+
+        await asyncio.to_thread(work)
+        await news.wait()
+        assert news.facts == {"method": "search", "done": 999}
+        await news.wait(0.01)
+        return news
+
+    news = asyncio.run(asyncio.wait_for(main(), 60))
+    news.tell({"done": 1000})  # nobody wants to know any more

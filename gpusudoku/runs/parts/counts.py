@@ -17,7 +17,7 @@ from gpusudoku.options import OptionFields, Options, is_integer, takes_options
 from gpusudoku.results import ContractionStats, Count, Estimates, SearchStats, Stats
 from gpusudoku.runs.counting import Counted, How, count_in_tasks
 from gpusudoku.runs.identity import board_of_identity
-from gpusudoku.runs.parts.records import Part, in_order
+from gpusudoku.runs.parts.records import PartRecord, in_order
 
 MOST_PARTS = 1 << 16
 """Of one board: every part makes all tasks, of which it takes some."""
@@ -35,7 +35,7 @@ def count_part(
     cancel: CancelToken | None = None,
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[OptionFields],
-) -> Part:
+) -> PartRecord:
     """Count a part of all solutions of a board, for ``merge`` to add up with the others.
 
     All parts are of about the same size, and the same ones on every machine, whatever its device
@@ -71,7 +71,7 @@ def count_part(
     return part_of_count(counted, int(number))
 
 
-def merge(parts: Iterable[Part | str]) -> Count:
+def merge(parts: Iterable[PartRecord | str]) -> Count:
     """The count of which these are all parts, in any order.
 
     Parameters
@@ -85,12 +85,12 @@ def merge(parts: Iterable[Part | str]) -> Count:
         If one is missing, two overlap, one is of another board, option or version, or a record is
         damaged.
     """
-    found = [each if isinstance(each, Part) else Part.parse(each) for each in parts]
+    found = [each if isinstance(each, PartRecord) else PartRecord.parse(each) for each in parts]
     ordered = in_order((f"part {part.number}", part) for part in found)
     return merged([part for _, part in ordered])
 
 
-def part_of_count(counted: Counted, number: int) -> Part:
+def part_of_count(counted: Counted, number: int) -> PartRecord:
     """The record of a count that is a part of a whole; ``number`` is which, from 1 on."""
     count = counted.count
     stats = {
@@ -101,10 +101,10 @@ def part_of_count(counted: Counted, number: int) -> Part:
         "jobs": count.jobs,
         "estimates": asdict(count.estimates or Estimates()),
     }
-    return Part(counted.identity, number, counted.portion.tasks, count.count, stats)
+    return PartRecord(counted.identity, number, counted.portion.tasks, count.count, stats)
 
 
-def merged(parts: Iterable[Part]) -> Count:
+def merged(parts: Iterable[PartRecord]) -> Count:
     """The count of which these are all parts, in their order.
 
     Raises

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gpusudoku.errors import InputError
-from gpusudoku.runs.parts.records import Lines, Part
+from gpusudoku.runs.parts.records import Lines, PartRecord
 
 ENDING = ".part.json"
 """What the name of the record of a file of lines has behind that of the file."""
@@ -46,7 +46,7 @@ def lines_in(path: str | Path, header: bytes, between: bytes = b"") -> Lines:
     return Lines(size, lines, shown, between.decode(), digest.hexdigest())
 
 
-def read_parts(names: Iterable[str]) -> Iterator[tuple[str, Part]]:
+def read_parts(names: Iterable[str]) -> Iterator[tuple[str, PartRecord]]:
     """The parts in some files, each with the name of its file.
 
     A file has records, one a line, or it is one of lines, with its record beside it. Whichever of
@@ -138,7 +138,7 @@ def _is_there(path: Path) -> bool:
         return False
 
 
-def _parts_in(path: Path) -> Iterator[tuple[str, Part]]:
+def _parts_in(path: Path) -> Iterator[tuple[str, PartRecord]]:
     """The parts in a file of records, one a line."""
     number = found = 0
     with path.open("rb") as file:
@@ -149,7 +149,7 @@ def _parts_in(path: Path) -> Iterator[tuple[str, Part]]:
             try:
                 if len(line) == MOST_RECORD:
                     raise InputError("no record of a part: the line is too long")
-                yield str(path), Part.parse(line)
+                yield str(path), PartRecord.parse(line)
             except InputError as error:
                 raise InputError(f"{path}:{number}: {error}") from None
             found += 1

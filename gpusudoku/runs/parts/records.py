@@ -66,7 +66,7 @@ class Lines:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class PartRecord:
     """What one part of a run found. ``str`` of it is its record, a line of JSON.
 
     Parameters
@@ -115,7 +115,7 @@ class Part:
         return json.dumps({**record, "seal": seal_of(record)})
 
     @classmethod
-    def parse(cls, text: str | bytes) -> Part:
+    def parse(cls, text: str | bytes) -> PartRecord:
         """The part of a record, whatever somebody made of that.
 
         Raises
@@ -136,7 +136,7 @@ class Part:
             raise InputError(f"a damaged record of a part: {why}") from None
 
     @classmethod
-    def _of(cls, record: Any) -> Part:
+    def _of(cls, record: Any) -> PartRecord:
         if not isinstance(record, dict) or record.get("kind") != KIND:
             raise InputError("no record of a part")
         if record.get("schema") != SCHEMA:
@@ -168,7 +168,7 @@ def seal_of(record: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
-def placed(part: Part, place: Mapping[str, Any]) -> Part:
+def placed(part: PartRecord, place: Mapping[str, Any]) -> PartRecord:
     """The same part with the place where its board was read."""
     return replace(part, place=place)
 
@@ -185,7 +185,7 @@ def search_facts(options: Options) -> dict[str, Any]:
     }
 
 
-def in_order(parts: Iterable[tuple[str, Part]]) -> list[tuple[str, Part]]:
+def in_order(parts: Iterable[tuple[str, PartRecord]]) -> list[tuple[str, PartRecord]]:
     """Parts with their names, in their order, if they are one run and all of it.
 
     Raises
@@ -193,8 +193,8 @@ def in_order(parts: Iterable[tuple[str, Part]]) -> list[tuple[str, Part]]:
     InputError
         If two overlap, one is missing, or one is of another run; it says which.
     """
-    named: dict[int, tuple[str, Part]] = {}
-    first: tuple[str, Part] | None = None
+    named: dict[int, tuple[str, PartRecord]] = {}
+    first: tuple[str, PartRecord] | None = None
     for name, part in parts:
         first = first or (name, part)
         difference = first[1].identity.difference(part.identity)
@@ -212,7 +212,7 @@ def in_order(parts: Iterable[tuple[str, Part]]) -> list[tuple[str, Part]]:
     return ordered
 
 
-def added_shares(parts: Iterable[Part], board: Board) -> NDArray[Any]:
+def added_shares(parts: Iterable[PartRecord], board: Board) -> NDArray[Any]:
     """The shares of all parts of a board, added up: object (cells, n).
 
     Raises
@@ -244,7 +244,7 @@ def _check_all_there(numbers: Sequence[int], parts: int) -> None:
     raise InputError(f"{what} missing")
 
 
-def _check_tasks(ordered: Iterable[tuple[str, Part]], tasks: int) -> None:
+def _check_tasks(ordered: Iterable[tuple[str, PartRecord]], tasks: int) -> None:
     """Raise an InputError if parts have not all tasks, each once: somebody changed a record."""
     runs = sorted(
         ((run.start, run.stop, name) for name, part in ordered for run in part.tasks),

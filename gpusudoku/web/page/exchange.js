@@ -6,7 +6,6 @@ import { Puzzle } from "./puzzle.js";
 
 export const NO_BOARD_IN_LINK = "This link holds no board.";
 const IS_LINK = /^(?:https?:\/\/\S*|\S*#\d+x\d+\/\S*)$/i;
-const PLACE = /^(?:<text>|board)(?:(?::|, line )(\d+))?(?:(?::|, column )\d+)?: /;
 const NO_SIGN = /^[^\d.*_?|-]*$/;
 const TEXT = "textarea, [contenteditable], " +
   "input:not([type=range], [type=checkbox], [type=radio], [type=button])";
@@ -86,7 +85,7 @@ export class Exchange {
       else this.grid.enter(read);
       return "";
     } catch (error) {
-      return mine === this.#latest ? placed(error.message, text) : null;
+      return mine === this.#latest ? sentence(withoutFields(error.message)) : null;
     }
   }
 
@@ -183,15 +182,9 @@ export function isText(target) {
   return target.closest?.(TEXT) != null;
 }
 
-/** A message, which tells the line of the text that is wrong if there are several. */
-function placed(message, text) {
-  const [place, line] = PLACE.exec(message) ?? [""];
-  const said = withoutFields(message.slice(place.length));
-  return sentence(line && text.trim().includes("\n") ? `line ${line}: ${said}` : said);
-}
-
-/** A message for who has no field "box" to give: one that asks for it says what will do. */
-function withoutFields(said) {
+/** A message for who has no fields to give: where it asks for "box", it says what else will do. */
+function withoutFields(message) {
+  const said = message.replace(/^board[,:] /, "");
   const [advice, latin] = /(?:: |, or )give [^:]*"box"(?:: "(1x\d+)")?.*$/.exec(said) ?? [];
   if (advice === undefined) return said;
   const what = said.slice(0, -advice.length);
