@@ -131,6 +131,24 @@ class TestWhere:
         says(screen, "The board is copied.")
         assert screen.clipboard() == str(BOARD)
 
+    def test_a_component_alone_leaves_other_pastes_to_others(self, screen: Screen) -> None:
+        """As in a notebook: it takes what is pasted with the focus within it."""
+        screen.open()
+        screen.js(
+            """return (async () => {
+              const { mount } = await import("/page/component.js");
+              const element = document.body.appendChild(document.createElement("div"));
+              window.other = mount(element, { ask: () => new Promise(() => {}) });
+              document.activeElement.blur();
+            })()"""
+        )
+        screen.paste(link(OTHER))
+        screen.until("return location.hash === arguments[0]", link(OTHER))
+        assert screen.js("return other.puzzle.text()") == "." * 81
+        screen.js("other.grid.focusCell(0)")
+        screen.paste(link(BOARD))
+        screen.until("return other.puzzle.text() === arguments[0]", str(BOARD))
+
     def test_but_not_where_one_writes(self, screen: Screen) -> None:
         screen.open(link(OTHER))
         screen.settle()
