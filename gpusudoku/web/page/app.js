@@ -34,7 +34,7 @@ grid.focusCell(Math.max(puzzle.cells.indexOf(0), 0));
 /** Tell whether the address was that of a board, and let it be that of the one that is shown. */
 const checkAddress = (other) => {
   grid.say(other === null && location.hash !== "" ? NO_BOARD_IN_LINK : "", "error");
-  writeAddress();
+  history.replaceState(null, "", puzzle.link());
 };
 if (location.hash !== "") checkAddress(linked);
 addEventListener("hashchange", ({ newURL }) => {
