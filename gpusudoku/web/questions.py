@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property, partial
 from math import inf
 from typing import Any
 
@@ -15,6 +16,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described, shown
 from gpusudoku.formats import parse
+from gpusudoku.formats.read import parse_near
 from gpusudoku.options import is_integer
 
 MOST_SOLUTIONS = 1000
@@ -35,13 +37,25 @@ class Question:
 
     kind: str
     """One of ``KINDS``."""
-    board: Board
+    read_board: Callable[[], Board]
+    """Reads what ``board`` is."""
     seconds: float | None = None
     """It is given up if it should take longer, or once it has; None for as long as it takes."""
     page: str | None = None
     """Who asks: a newer question of the same page takes the place of an older one."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """What only this kind of question has."""
+
+    @cached_property
+    def board(self) -> Board:
+        """The board, read when it is first asked for.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read; but only of the kind ``read``, whose answer that is.
+        """
+        return self.read_board()
 
 
 def read_question(kind: str, text: bytes | str) -> Question:
@@ -103,10 +117,14 @@ def question_of(kind: str, given: object) -> Question:
             guess = f"; did you mean {close[0]!r}?" if close else f": expected {', '.join(known)}"
             raise InputError(f"unknown field {shown(name)}{guess}")
     fields = {name: read(name, given.get(name)) for name, read in own.items()}
-    return Question(kind, _board(given), _seconds(given), _page(given), fields)
+    board = partial(_board, given, fields.get("near"))
+    question = Question(kind, board, _seconds(given), _page(given), fields)
+    if kind != "read":
+        _ = question.board
+    return question
 
 
-def _board(given: dict[str, Any]) -> Board:
+def _board(given: dict[str, Any], near: Geometry | None) -> Board:
     text, box = given.get("board"), given.get("box")
     if not isinstance(text, str):
         raise InputError(f"board: expected text, found {_found(text)}")
@@ -114,9 +132,11 @@ def _board(given: dict[str, Any]) -> Board:
         raise InputError(f'box: expected text such as "3x3", found {_found(box)}')
     geometry = None if box is None else Geometry.parse(box)
     try:
+        if near is not None and geometry is None:
+            return parse_near(text, near)
         return parse(text, geometry)
     except InputError as error:
-        raise InputError(_about_board(str(error), text)) from None
+        raise InputError(_about_board(_in_json(str(error)), text)) from None
 
 
 def _about_board(message: str, text: str) -> str:
@@ -127,6 +147,22 @@ def _about_board(message: str, text: str) -> str:
         found["line"] = None
     names = ["board", *(f"{name} {number}" for name, number in found.items() if number)]
     return f"{', '.join(names)}: {message[place.end() if place else 0 :]}"
+
+
+def _in_json(message: str) -> str:
+    """What is wrong with a board, with fields in place of the options of the command line."""
+    message = re.sub(r"--box (\w+)", r'"box": "\1"', message).replace("--box", '"box"')
+    message = message.replace(", or that of --column NAME", "")
+    return message.replace("give --column NAME", "call the right one puzzle")
+
+
+def _near(name: str, value: object) -> Geometry | None:
+    if value is not None and not isinstance(value, str):
+        raise InputError(f'{name}: expected text such as "3x3", found {_found(value)}')
+    try:
+        return Geometry.of(value)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
 
 
 def _seconds(given: dict[str, Any]) -> float | None:
@@ -200,7 +236,7 @@ def _found(value: object) -> str:
 
 
 KINDS: Mapping[str, Mapping[str, Callable[[str, object], Any]]] = {
-    "read": {},
+    "read": {"near": _near},
     "count": {},
     "shares": {},
     "sample": {"n": _some, "seed": _seed, "numbers": _whether},
