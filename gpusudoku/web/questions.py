@@ -18,6 +18,7 @@ from gpusudoku.errors import InputError, described, shown
 from gpusudoku.formats import parse
 from gpusudoku.formats.read import parse_near
 from gpusudoku.options import is_integer
+from gpusudoku.orders.sampling import SEED_BITS
 
 MOST_SOLUTIONS = 1000
 """Solutions of one answer; a file for more of them is what the command line makes."""
@@ -27,6 +28,7 @@ LONGEST_PAGE = 64
 """Characters of a page's name."""
 LONGEST_NUMBER = 4000
 """Digits of an integer that comes as text; Python refuses to read many more."""
+_DIGITS = re.compile(r"\d+", re.ASCII)
 _PLACE = re.compile(r"<text>(?::(?P<line>\d+))?(?::(?P<column>\d+))?: ")
 """Where something is wrong in a text, as ``parse`` says it."""
 
@@ -187,11 +189,7 @@ def _page(given: dict[str, Any]) -> str | None:
 def _some(name: str, value: object) -> int:
     if value is None:
         return 1
-    if not is_integer(value) or not 0 <= value <= MOST_SOLUTIONS:  # type: ignore[operator]
-        raise InputError(
-            f"{name}: expected an integer from 0 to {MOST_SOLUTIONS}, found {_found(value)}"
-        )
-    return int(value)  # type: ignore[call-overload, no-any-return]
+    return _integer(name, value, MOST_SOLUTIONS, f"{MOST_SOLUTIONS}")
 
 
 def _whether(name: str, value: object) -> bool:
@@ -201,7 +199,8 @@ def _whether(name: str, value: object) -> bool:
 
 
 def _seed(name: str, value: object) -> int | None:
-    return None if value is None else _integer(name, value)
+    most = (1 << SEED_BITS) - 1
+    return None if value is None else _integer(name, value, most, f"2^{SEED_BITS} - 1")
 
 
 def _numbers(name: str, value: object) -> list[int]:
@@ -209,29 +208,31 @@ def _numbers(name: str, value: object) -> list[int]:
         raise InputError(f"{name}: expected a list of numbers as text, found {_found(value)}")
     if len(value) > MOST_SOLUTIONS:
         raise InputError(f"{name}: expected {MOST_SOLUTIONS} numbers at most, found {len(value)}")
-    numbers = [_integer(f"{name}[{index}]", each) for index, each in enumerate(value)]
-    for index, number in enumerate(numbers):
-        if number < 0:
-            raise InputError(
-                f"{name}[{index}]: numbers of solutions are from 0, found {_found(number)}"
-            )
-    return numbers
+    return [_integer(f"{name}[{index}]", each) for index, each in enumerate(value)]
 
 
-def _integer(name: str, value: object) -> int:
-    """An integer, as a number or as text: JavaScript keeps only numbers below 2^53 exactly."""
+def _integer(name: str, value: object, most: float = inf, words: str = "") -> int:
+    """An integer from 0 to the most, which ``words`` tell, if there is one.
+
+    It comes as a number or as text: JavaScript keeps only numbers below 2^53 exactly.
+    """
+    number = -1
     if is_integer(value):
-        return int(value)  # type: ignore[call-overload, no-any-return]
-    is_text = isinstance(value, str) and len(value) <= LONGEST_NUMBER
-    if is_text and value.isascii() and value.removeprefix("-").isdigit():  # type: ignore[attr-defined]
-        return int(value)  # type: ignore[call-overload, no-any-return]
-    raise InputError(f"{name}: expected an integer, found {_found(value)}")
+        number = int(value)  # type: ignore[call-overload]
+    elif isinstance(value, str) and len(value) <= LONGEST_NUMBER and _DIGITS.fullmatch(value):
+        number = int(value)
+    if not 0 <= number <= most:
+        bounds = f"from 0 to {words}" if words else "from 0 on"
+        raise InputError(f"{name}: expected an integer {bounds}, found {_found(value)}")
+    return number
 
 
 def _found(value: object) -> str:
     """What stands there, as JSON has it."""
     if value is None:
         return "nothing"
+    if isinstance(value, bool):
+        return json.dumps(value)
     return shown(value) if isinstance(value, str) else described(value)
 
 
