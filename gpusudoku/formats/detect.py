@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import isqrt
 from typing import NamedTuple
 
-from gpusudoku.board.geometry import MAX_DIGITS, Geometry
+from gpusudoku.board.geometry import MAX_DIGITS
 from gpusudoku.board.text import DIGITS
 from gpusudoku.formats.blocks import SECTION, Block, blocks
 from gpusudoku.formats.grids import common_width, ways_to_read
@@ -16,6 +16,7 @@ from gpusudoku.formats.source import (
     LONGEST_ROW,
     NumberedLine,
     UnreadableError,
+    Way,
     check_text,
     content,
 )
@@ -84,13 +85,13 @@ def take_head(lines: Iterator[NumberedLine]) -> Head:
     return Head(comment, head, taken)
 
 
-def is_one_per_line(head: Head, geometry: Geometry | None) -> bool:
+def is_one_per_line(head: Head, way: Way) -> bool:
     """Whether every line is a whole board, and not one row of a board.
 
     A line of 16 cells may be a 4x4 board or a row of a 16x16 board; the same holds for lines of 36
     or 64 numbers. If the number of lines equals the number of cells on each, any digit too large
     for the small board decides. Otherwise they are small boards, unless most lines have such a
-    digit. What follows a colon does not count.
+    digit. What follows a colon does not count. Where one board is read it is the large one.
 
     Raises
     ------
@@ -106,6 +107,7 @@ def is_one_per_line(head: Head, geometry: Geometry | None) -> bool:
     rows = [Row(row.line, row.text.partition(b":")[0]) for row in block.rows]
     if len(rows) == 1:
         return True
+    geometry = way.geometry
     if geometry is not None:
         width = common_width(rows, [geometry.cells, geometry.n])
         return abs(width - geometry.cells) <= abs(width - geometry.n)
@@ -121,6 +123,8 @@ def is_one_per_line(head: Head, geometry: Geometry | None) -> bool:
         return True  # A larger board is written in numbers.
     large = sum(_has_digit_above(n, row, width) for row in rows)
     if len(rows) == width and not large:
+        if way.near is not None:
+            return False
         small, whole = GUESSED[n], GUESSED[width]
         raise UnreadableError(
             f"{width} lines of {width} cells read two ways: give --box {small} for {width} boards "

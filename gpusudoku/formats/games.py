@@ -87,7 +87,7 @@ class _Reader:
             raise UnreadableError("a <game> without a board as its data", self._number)
         else:
             for key, value in attributes.items():
-                self._check(value, f"{key} of <{name}>")
+                self._check(value, f"in {shown(f'{key} of <{name}>')}")
 
     def _text(self, text: str) -> None:
         self._pending = 0
@@ -105,12 +105,12 @@ class _Reader:
 
     def _check_between(self) -> None:
         self._pending = 0
-        self._check("".join(self._between), "the text between tags")
+        self._check("".join(self._between), "between tags")
         self._between, self._size = [], 0
 
     def _check(self, text: str, place: str) -> None:
         """Refuse a board where none is expected: it must not be passed over."""
         if board_in("".join(text.split()).encode(), self._way):
             raise UnreadableError(
-                f"a board in {shown(place)}, expected it in data of <game>", self._number
+                f'a board {place}, expected it as in <game data="BOARD">', self._number
             )

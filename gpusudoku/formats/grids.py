@@ -44,7 +44,7 @@ def read_grids(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | Inpu
     last, origin = way.geometry, Origin(way.source)
     for block in bands_of(blocks(lines), way.geometry):
         try:
-            board, line = _board(block, way.geometry, last)
+            board, line = _board(block, way, last)
         except UnreadableError:
             raise
         except FormatError as error:
@@ -105,8 +105,9 @@ def _ways_to_split(rows: list[Row]) -> Iterator[list[Row]]:
             yield chosen
 
 
-def _board(block: Block, geometry: Geometry | None, last: Geometry | None) -> tuple[Board, int]:
+def _board(block: Block, way: Way, last: Geometry | None) -> tuple[Board, int]:
     """Make the board of a block, and tell its line; ``last`` is the previous board's geometry."""
+    geometry = way.geometry
     title, error = block.rows[0], None
     if block.is_title:
         raise FormatError(f"{shown(title.text.strip())}, expected a grid below it", title.line)
@@ -114,7 +115,8 @@ def _board(block: Block, geometry: Geometry | None, last: Geometry | None) -> tu
     for reading in ways_to_read(block, geometry.n if geometry else None):
         n = len(reading.rows)
         try:
-            shape = geometry or _shown_geometry(reading) or Geometry.of_size(n)
+            near = way.near if way.near and way.near.n == n else None
+            shape = geometry or _shown_geometry(reading, near) or near or Geometry.of_size(n)
             found.setdefault(board_of(reading.rows, n, shape), reading)
         except FormatError as wrong:
             error = error or wrong
@@ -235,8 +237,10 @@ def _check_mixture(rows: Sequence[Row], n: int, last: Geometry | None) -> None:
         raise UnreadableError(f"mixed formats: {found} cells, expected {expected}", row.line)
 
 
-def _shown_geometry(block: Block) -> Geometry | None:
+def _shown_geometry(block: Block, near: Geometry | None) -> Geometry | None:
     """The geometry that rules and bars show, None if they show no boxes.
+
+    If they could show several, it is the one ``near``, if that fits.
 
     Raises
     ------
@@ -267,6 +271,8 @@ def _shown_geometry(block: Block) -> Geometry | None:
         width = n // height
     elif height == n and width > 1:
         height = n // width
+    if near and height in (1, n, near.box_rows) and width in (1, n, near.box_columns):
+        return near
     if height * width != n or 1 in (height, width):
         raise FormatError(
             f"the rules show boxes of {height}x{width} on a board of {n} rows: "

@@ -114,7 +114,7 @@ def board_in(field: bytes, way: Way) -> Board | None:
 
 def _are_lines(rest: list[NumberedLine], way: Way) -> bool:
     """Whether below a single name there are boards on one line each, and no grid."""
-    return not rest or is_one_per_line(Head((0, b""), rest), way.geometry)
+    return not rest or is_one_per_line(Head((0, b""), rest), way)
 
 
 def _names_of(line: NumberedLine, row: bytes, way: Way) -> Header | None:
@@ -230,7 +230,7 @@ def _names_for(
 
 def _board_of_line(text: bytes, way: Way) -> Board | None:
     try:
-        return LineParser(way.geometry).parse(0, text)
+        return LineParser(way.geometry, way.near).parse(0, text)
     except FormatError:
         return None
 

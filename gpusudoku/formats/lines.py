@@ -45,7 +45,7 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
         If the input goes on with grids.
     """
     origin = Origin(way.source)
-    parser, copier = LineParser(way.geometry), LineCopier(lines, origin)
+    parser, copier = LineParser(way.geometry, way.near), LineCopier(lines, origin)
     for number, line in lines:
         try:
             board = parser.parse(number, line)
@@ -117,12 +117,16 @@ def _check_numbered(number: int, board: Board, behind: bytes) -> None:
 
 
 class LineParser:
-    """Reads boards on one line each, all of one geometry if one is given."""
+    """Reads boards on one line each, all of one geometry if one is given.
 
-    def __init__(self, geometry: Geometry | None) -> None:
-        self._geometry = geometry
+    If none is, but one is ``near``, this is the guess for boards with as many cells.
+    """
+
+    def __init__(self, geometry: Geometry | None, near: Geometry | None = None) -> None:
+        self._geometry, self._near = geometry, near
         self._last = geometry
-        geometries = GUESSED.values() if geometry is None else [geometry]
+        guessed = [*GUESSED.values(), near] if near is not None else GUESSED.values()
+        geometries = guessed if geometry is None else [geometry]
         self._by_length = {g.cells: g for g in geometries if g.n <= len(DIGITS)}
 
     def parse(self, number: int, line: bytes) -> Board | None:
@@ -180,6 +184,8 @@ class LineParser:
 
     def _guess(self, row: Row) -> Geometry | None:
         """The geometry that fits the number of cells, None if that number is no square."""
+        if self._near is not None and self._near.cells in row.counts:
+            return self._near
         squares = [count for count in row.counts if count == isqrt(count) ** 2 > 0]
         if not squares:
             return None
@@ -197,5 +203,5 @@ class LineParser:
             return f"{found} cells, expected {cells} for a board with boxes of {self._geometry}"
         # A token longer than any number is a run of characters.
         found = row.counts[0 if max(map(len, row.tokens), default=0) <= 2 else -1]
-        n = min(GUESSED, key=lambda n: abs(n * n - found))
+        n = min(GUESSED.keys() - {1}, key=lambda n: abs(n * n - found))
         return f"{found} cells make no board, the nearest is {n}x{n} with {n * n}"

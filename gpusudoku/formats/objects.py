@@ -55,7 +55,7 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             found, begun = _object(number, line), True
             name = _name_of(found, number, way.column)
             box = way.geometry or _box_of(found, number)
-            parser = parsers.setdefault(box, LineParser(box))
+            parser = parsers.setdefault(box, LineParser(box, way.near))
             names = tuple(found)
             board = parser.parse(number, _line_of(found.pop(name), number))
         except FormatError as error:

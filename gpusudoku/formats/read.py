@@ -43,6 +43,9 @@ from gpusudoku.formats.source import (
 )
 from gpusudoku.formats.tables import read_table
 
+_TEXT = "<text>"
+"""The name of a text in errors."""
+
 
 def read_batches(
     path: str,
@@ -96,7 +99,7 @@ def read_text(
     text: str,
     *,
     geometry: Geometry | None = None,
-    source: str = "<text>",
+    source: str = _TEXT,
     column: str | None = None,
 ) -> Iterator[Board]:
     """Read every board of a text.
@@ -106,7 +109,11 @@ def read_text(
     InputError
         The first that :func:`read_stream` yields.
     """
-    for found in read_text_batches(text, Way(source, geometry, column)):
+    return _boards(text, Way(source, geometry, column))
+
+
+def _boards(text: str, way: Way) -> Iterator[Board]:
+    for found in read_text_batches(text, way):
         if isinstance(found, InputError):
             raise found
         yield from found
@@ -135,7 +142,20 @@ def parse(text: str, box: Geometry | str | None = None) -> Board:
         If the text is not a board, or holds more than one.
     """
     geometry = Geometry.parse(box) if isinstance(box, str) else box
-    boards = list(read_text(text, geometry=geometry))
+    return _one(read_text(text, geometry=geometry))
+
+
+def parse_near(text: str, near: Geometry) -> Board:
+    """Read one board as :func:`parse` does, for whoever has a board of some shape before them.
+
+    Where the text leaves the shape of the boxes open, and ``near`` fits, that is meant, and not the
+    usual one.
+    """
+    return _one(_boards(text, Way(_TEXT, near=near)))
+
+
+def _one(found: Iterable[Board]) -> Board:
+    boards = list(found)
     if len(boards) != 1:
         raise InputError(f"{len(boards)} boards where one was expected")
     return boards[0]
@@ -167,7 +187,7 @@ def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
         header = find_header(head, way)
         if header is not None:
             return read_table(lines, way, header)
-    if is_one_per_line(head, way.geometry):
+    if is_one_per_line(head, way):
         return read_lines(lines, way)
     return read_grids(lines, way)
 

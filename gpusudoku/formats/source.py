@@ -47,6 +47,8 @@ class Way(NamedTuple):
     """The shape of all boxes, if it is given."""
     column: str | None = None
     """The column of a table that holds the boards, if it is given."""
+    near: Geometry | None = None
+    """One board is read, and this is the shape of its boxes if the text leaves that open."""
 
 
 class Entry(NamedTuple):

@@ -23,7 +23,8 @@ from gpusudoku.formats.source import FormatError, Lines, Way, single
 
 def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | InputError]:
     """Read the board of every line; a line without one gives an error in its place."""
-    parser, origin = LineParser(way.geometry), Origin(way.source, header.others(header.names))
+    parser = LineParser(way.geometry, way.near)
+    origin = Origin(way.source, header.others(header.names))
     copier = FieldCopier(lines)
     for number, line in lines:
         if number <= header.line or not line.strip():
@@ -77,7 +78,7 @@ class _Rows:
 def _is_row(number: int, line: bytes, way: Way, header: Header) -> bool:
     """Whether a line that begins with ``#`` has all fields, and a board in the right one."""
     try:
-        _row(LineParser(way.geometry), number, line, header)
+        _row(LineParser(way.geometry, way.near), number, line, header)
     except FormatError:
         return False
     return True

@@ -15,7 +15,8 @@ from gpusudoku.web.replies import Send, as_json
 
 STREAM = "text/event-stream"
 BEAT_SECONDS = 0.25
-"""There is progress after this time, though it be only that time goes by."""
+"""There is progress once in this time, though it be only that time goes by: who waits sees it move,
+and an answer that is quick comes alone."""
 _HEADERS = [
     (b"content-type", f"{STREAM}; charset=utf-8".encode()),
     (b"x-accel-buffering", b"no"),
@@ -31,9 +32,8 @@ class News:
         self._loop, self._event = asyncio.get_running_loop(), asyncio.Event()
 
     def tell(self, facts: Facts) -> None:
-        """Take in progress, from the thread that works at the case."""
+        """Take in progress, from the thread that works at the case; nobody is woken for that."""
         self.facts = {**self.facts, **facts}
-        self.wake()
 
     def wake(self, *_: object) -> None:
         """Wake whoever waits, from any thread."""

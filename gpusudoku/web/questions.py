@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property, partial
 from math import inf
 from typing import Any
 
@@ -15,7 +16,9 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described, shown
 from gpusudoku.formats import parse
+from gpusudoku.formats.read import parse_near
 from gpusudoku.options import is_integer
+from gpusudoku.orders.sampling import SEED_BITS
 
 MOST_SOLUTIONS = 1000
 """Solutions of one answer; a file for more of them is what the command line makes."""
@@ -25,6 +28,7 @@ LONGEST_PAGE = 64
 """Characters of a page's name."""
 LONGEST_NUMBER = 4000
 """Digits of an integer that comes as text; Python refuses to read many more."""
+_DIGITS = re.compile(r"\d+", re.ASCII)
 _PLACE = re.compile(r"<text>(?::(?P<line>\d+))?(?::(?P<column>\d+))?: ")
 """Where something is wrong in a text, as ``parse`` says it."""
 
@@ -35,13 +39,25 @@ class Question:
 
     kind: str
     """One of ``KINDS``."""
-    board: Board
+    read_board: Callable[[], Board]
+    """Reads what ``board`` is."""
     seconds: float | None = None
     """It is given up if it should take longer, or once it has; None for as long as it takes."""
     page: str | None = None
     """Who asks: a newer question of the same page takes the place of an older one."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """What only this kind of question has."""
+
+    @cached_property
+    def board(self) -> Board:
+        """The board, read when it is first asked for.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read; but only of the kind ``read``, whose answer that is.
+        """
+        return self.read_board()
 
 
 def read_question(kind: str, text: bytes | str) -> Question:
@@ -103,10 +119,14 @@ def question_of(kind: str, given: object) -> Question:
             guess = f"; did you mean {close[0]!r}?" if close else f": expected {', '.join(known)}"
             raise InputError(f"unknown field {shown(name)}{guess}")
     fields = {name: read(name, given.get(name)) for name, read in own.items()}
-    return Question(kind, _board(given), _seconds(given), _page(given), fields)
+    board = partial(_board, given, fields.get("near"))
+    question = Question(kind, board, _seconds(given), _page(given), fields)
+    if kind != "read":
+        _ = question.board
+    return question
 
 
-def _board(given: dict[str, Any]) -> Board:
+def _board(given: dict[str, Any], near: Geometry | None) -> Board:
     text, box = given.get("board"), given.get("box")
     if not isinstance(text, str):
         raise InputError(f"board: expected text, found {_found(text)}")
@@ -114,9 +134,11 @@ def _board(given: dict[str, Any]) -> Board:
         raise InputError(f'box: expected text such as "3x3", found {_found(box)}')
     geometry = None if box is None else Geometry.parse(box)
     try:
+        if near is not None and geometry is None:
+            return parse_near(text, near)
         return parse(text, geometry)
     except InputError as error:
-        raise InputError(_about_board(str(error), text)) from None
+        raise InputError(_about_board(_in_json(str(error)), text)) from None
 
 
 def _about_board(message: str, text: str) -> str:
@@ -127,6 +149,22 @@ def _about_board(message: str, text: str) -> str:
         found["line"] = None
     names = ["board", *(f"{name} {number}" for name, number in found.items() if number)]
     return f"{', '.join(names)}: {message[place.end() if place else 0 :]}"
+
+
+def _in_json(message: str) -> str:
+    """What is wrong with a board, with fields in place of the options of the command line."""
+    message = re.sub(r"--box (\w+)", r'"box": "\1"', message).replace("--box", '"box"')
+    message = message.replace(", or that of --column NAME", "")
+    return message.replace("give --column NAME", "call the right one puzzle")
+
+
+def _near(name: str, value: object) -> Geometry | None:
+    if value is not None and not isinstance(value, str):
+        raise InputError(f'{name}: expected text such as "3x3", found {_found(value)}')
+    try:
+        return Geometry.of(value)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
 
 
 def _seconds(given: dict[str, Any]) -> float | None:
@@ -151,11 +189,7 @@ def _page(given: dict[str, Any]) -> str | None:
 def _some(name: str, value: object) -> int:
     if value is None:
         return 1
-    if not is_integer(value) or not 0 <= value <= MOST_SOLUTIONS:  # type: ignore[operator]
-        raise InputError(
-            f"{name}: expected an integer from 0 to {MOST_SOLUTIONS}, found {_found(value)}"
-        )
-    return int(value)  # type: ignore[call-overload, no-any-return]
+    return _integer(name, value, MOST_SOLUTIONS, f"{MOST_SOLUTIONS}")
 
 
 def _whether(name: str, value: object) -> bool:
@@ -165,7 +199,8 @@ def _whether(name: str, value: object) -> bool:
 
 
 def _seed(name: str, value: object) -> int | None:
-    return None if value is None else _integer(name, value)
+    most = (1 << SEED_BITS) - 1
+    return None if value is None else _integer(name, value, most, f"2^{SEED_BITS} - 1")
 
 
 def _numbers(name: str, value: object) -> list[int]:
@@ -173,34 +208,36 @@ def _numbers(name: str, value: object) -> list[int]:
         raise InputError(f"{name}: expected a list of numbers as text, found {_found(value)}")
     if len(value) > MOST_SOLUTIONS:
         raise InputError(f"{name}: expected {MOST_SOLUTIONS} numbers at most, found {len(value)}")
-    numbers = [_integer(f"{name}[{index}]", each) for index, each in enumerate(value)]
-    for index, number in enumerate(numbers):
-        if number < 0:
-            raise InputError(
-                f"{name}[{index}]: numbers of solutions are from 0, found {_found(number)}"
-            )
-    return numbers
+    return [_integer(f"{name}[{index}]", each) for index, each in enumerate(value)]
 
 
-def _integer(name: str, value: object) -> int:
-    """An integer, as a number or as text: JavaScript keeps only numbers below 2^53 exactly."""
+def _integer(name: str, value: object, most: float = inf, words: str = "") -> int:
+    """An integer from 0 to the most, which ``words`` tell, if there is one.
+
+    It comes as a number or as text: JavaScript keeps only numbers below 2^53 exactly.
+    """
+    number = -1
     if is_integer(value):
-        return int(value)  # type: ignore[call-overload, no-any-return]
-    is_text = isinstance(value, str) and len(value) <= LONGEST_NUMBER
-    if is_text and value.isascii() and value.removeprefix("-").isdigit():  # type: ignore[attr-defined]
-        return int(value)  # type: ignore[call-overload, no-any-return]
-    raise InputError(f"{name}: expected an integer, found {_found(value)}")
+        number = int(value)  # type: ignore[call-overload]
+    elif isinstance(value, str) and len(value) <= LONGEST_NUMBER and _DIGITS.fullmatch(value):
+        number = int(value)
+    if not 0 <= number <= most:
+        bounds = f"from 0 to {words}" if words else "from 0 on"
+        raise InputError(f"{name}: expected an integer {bounds}, found {_found(value)}")
+    return number
 
 
 def _found(value: object) -> str:
     """What stands there, as JSON has it."""
     if value is None:
         return "nothing"
+    if isinstance(value, bool):
+        return json.dumps(value)
     return shown(value) if isinstance(value, str) else described(value)
 
 
 KINDS: Mapping[str, Mapping[str, Callable[[str, object], Any]]] = {
-    "read": {},
+    "read": {"near": _near},
     "count": {},
     "shares": {},
     "sample": {"n": _some, "seed": _seed, "numbers": _whether},

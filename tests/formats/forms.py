@@ -274,9 +274,12 @@ REFUSED = {
     "a puzzle of a game": (f"<a><game puzzle='{LINE}'/></a>", "1: a <game> without a board as its"),
     "an element with a board": (
         f"<a>\n<sudoku\ndata='{LINE}'/></a>",
-        "3: a board in 'data of <sudoku>', expected it in data of <game>",
+        "3: a board in 'data of <sudoku>', expected it as in <game data=\"BOARD\">",
     ),
-    "a board between tags": (f"<a>\n<b>{GRID}</b></a>", "10: a board in 'the text between tags'"),
+    "a board between tags": (
+        f"<a>\n<b>{GRID}</b></a>",
+        '10: a board between tags, expected it as in <game data="BOARD">',
+    ),
     "two boards of one name": (
         json.dumps({"puzzle": LINE})[:-1] + f', "puzzle": "{SOLUTION}"}}',
         "1: a JSON object with two values of 'puzzle'",

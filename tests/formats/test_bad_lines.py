@@ -17,7 +17,7 @@ BAD_LINES: dict[str, tuple[str, Geometry | None, str]] = {
         None,
         "2: 80 cells make no board, the nearest is 9x9 with 81",
     ),
-    "nothing": (":12", None, "2: 0 cells make no board, the nearest is 1x1 with 1"),
+    "nothing": (":12", None, "2: 0 cells make no board, the nearest is 4x4 with 16"),
     "25": ("." * 25, None, f"2: 25 cells: {no_box(5)}"),
     "49 numbers": (" ".join("." * 49), None, f"2: 49 cells: {no_box(7)}"),
     "4225": ("." * 65**2, None, "2: 4225 cells: a board of 65 rows: from 1 to 64 are supported"),
@@ -51,7 +51,7 @@ BAD_LINES: dict[str, tuple[str, Geometry | None, str]] = {
         None,
         "2:767: r16c16 holds 'none', expected a number from 0 to 16",
     ),
-    "bare words": ("no board", None, "2: 7 cells make no board, the nearest is 1x1 with 1"),
+    "bare words": ("no board", None, "2: 7 cells make no board, the nearest is 4x4 with 16"),
     "two boards": (
         f"{LINE} {LINE}",
         None,

@@ -184,10 +184,11 @@ def test_progress_that_nobody_takes_is_replaced_by_newer() -> None:
                 news.tell({"done": number})
 
         await asyncio.to_thread(work)
-        await news.wait()
-        assert news.facts == {"method": "search", "done": 999}
         await news.wait(0.01)
+        assert news.facts == {"method": "search", "done": 999}
+        await asyncio.to_thread(news.wake)
+        await news.wait()
         return news
 
     news = asyncio.run(asyncio.wait_for(main(), 60))
-    news.tell({"done": 1000})  # nobody wants to know any more
+    news.wake()  # nobody wants to know any more

@@ -2,12 +2,14 @@
 
 import { about, ask, reachable } from "./asking.js";
 import { mount } from "./component.js";
+import { NO_BOARD_IN_LINK } from "./exchange.js";
 import { Puzzle } from "./puzzle.js";
 import { Recovering } from "./recovering.js";
 
 const ADDRESS_AFTER = 250;
 
-const puzzle = Puzzle.fromLink(location.hash) ?? new Puzzle();
+const linked = Puzzle.fromLink(location.hash);
+const puzzle = linked ?? new Puzzle();
 const link = (shown) => `${location.origin}${location.pathname}${shown.link()}`;
 
 // Browsers refuse to write the address as often as one can type, and take their time for it.
@@ -24,15 +26,25 @@ for (const type of ["change", "mode"]) {
   });
 }
 addEventListener("beforeunload", writeAddress);
+
+const element = document.getElementById("app");
+const { grid, counting, destroy } = mount(element, {
+  ask, puzzle, about: await about(), link, clipboard: document,
+});
+const recovering = new Recovering(counting, reachable);
+grid.focusCell(Math.max(puzzle.cells.indexOf(0), 0));
+
+/** Tell whether the address was that of a board, and let it be that of the one that is shown. */
+const checkAddress = (other) => {
+  grid.say(other === null && location.hash !== "" ? NO_BOARD_IN_LINK : "", "error");
+  history.replaceState(null, "", puzzle.link());
+};
+if (location.hash !== "") checkAddress(linked);
 addEventListener("hashchange", ({ newURL }) => {
   const other = Puzzle.fromLink(new URL(newURL).hash);
   if (other !== null && other.link() !== puzzle.link()) puzzle.load(other);
+  checkAddress(other);
 });
-
-const element = document.getElementById("app");
-const { grid, counting, destroy } = mount(element, { ask, puzzle, about: await about(), link });
-const recovering = new Recovering(counting, reachable);
-grid.focusCell(Math.max(puzzle.cells.indexOf(0), 0));
 
 // A browser may keep a page that is left, with its questions: the server would work for nobody.
 addEventListener("pagehide", () => {

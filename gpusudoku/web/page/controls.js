@@ -30,15 +30,17 @@ export class Controls {
    * @param {(kind: string, question: object) => Promise<object>} parts.ask
    * @param {{boards?: {name: string, note: string, box: string, board: string}[]}} parts.about
    * @param {((puzzle: Puzzle) => string)|null} parts.link
+   * @param {?EventTarget} parts.clipboard Where Ctrl+V and Ctrl+C are heard; null: here alone.
    */
-  constructor(element, { puzzle, grid, ask, about, link }) {
+  constructor(element, { puzzle, grid, ask, about, link, clipboard }) {
     Object.assign(this, { puzzle, grid, link });
     this.root = element.closest(".gs-app") ?? element;
     // A click beside everything leaves the keyboard here, and not with the page around.
     this.root.tabIndex = -1;
     this.root.dataset.lmSuppressShortcuts = "true"; // JupyterLab takes no keys from here then.
     this.bar = make("div", { class: "gs-controls" });
-    this.exchange = new Exchange(this.bar, { root: this.root, puzzle, grid, ask });
+    this.exchange = new Exchange(this.bar,
+      { clipboard: clipboard ?? this.root, puzzle, grid, ask });
     this.help = new Help(this.bar, link !== null);
     this.#fill(about.boards ?? []);
     element.prepend(this.bar);
@@ -88,7 +90,7 @@ export class Controls {
     const give = [
       this.#button("paste", icon("paste"), "Paste a board (Ctrl+V)", () => exchange.paste()),
       this.#button("copy", icon("copy"), "Copy the board as text (Ctrl+C)", () =>
-        exchange.copy(puzzle.text(), "The board")),
+        exchange.copyBoard()),
       ...this.#outward(),
     ];
     const help = this.#button("help", "?", "Help", () => this.help.open());

@@ -1,8 +1,14 @@
 // Boards as text, in and out: paste, copy, and a text area where the clipboard is closed.
 
-import { shapeOf } from "./geometry.js";
+import { digitOf, shapeOf } from "./geometry.js";
 import { make, sentence } from "./making.js";
 import { Puzzle } from "./puzzle.js";
+
+export const NO_BOARD_IN_LINK = "This link holds no board.";
+const IS_LINK = /^(?:https?:\/\/\S*|\S*#\d+x\d+\/\S*)$/i;
+const NO_SIGN = /^[^\d.*_?|-]*$/;
+const TEXT = "textarea, [contenteditable], " +
+  "input:not([type=range], [type=checkbox], [type=radio], [type=button])";
 
 /**
  * Reads and gives text. Hooks: the form `gs-exchange` (hidden at first), in it a textarea and
@@ -16,20 +22,20 @@ export class Exchange {
   /**
    * @param {HTMLElement} element Is given the form.
    * @param {object} parts
-   * @param {HTMLElement} parts.root Where Ctrl+V and Ctrl+C are heard.
+   * @param {EventTarget} parts.clipboard Where Ctrl+V and Ctrl+C are heard.
    * @param {Puzzle} parts.puzzle
    * @param {import("./grid.js").Grid} parts.grid
    * @param {(kind: string, question: object) => Promise<object>} parts.ask
    */
-  constructor(element, { root, puzzle, grid, ask }) {
+  constructor(element, { clipboard, puzzle, grid, ask }) {
     Object.assign(this, { puzzle, grid, ask });
     this.#build();
     element.append(this.form);
     const { signal } = this.#stop;
     this.form.addEventListener("submit", (event) => this.#submit(event), { signal });
     this.form.addEventListener("keydown", (event) => this.#key(event), { signal });
-    root.addEventListener("paste", (event) => this.#pasted(event), { signal });
-    root.addEventListener("copy", (event) => this.#copied(event), { signal });
+    clipboard.addEventListener("paste", (event) => this.#pasted(event), { signal });
+    clipboard.addEventListener("copy", (event) => this.#copied(event), { signal });
   }
 
   /** Ask for a text; what the clipboard holds stands there already, if it may be read. */
@@ -47,6 +53,11 @@ export class Exchange {
     this.area.select();
   }
 
+  /** Copy the board to the clipboard. */
+  copyBoard() {
+    return this.copy(this.puzzle.portable(), "The board");
+  }
+
   /** Copy text to the clipboard; where that is closed, show it. */
   async copy(text, what) {
     try {
@@ -58,7 +69,8 @@ export class Exchange {
   }
 
   /**
-   * Read a board from text and put it on the grid, all of it clues.
+   * Read a board from text and put it on the grid, all of it clues; a link tells its edits, too. A
+   * single digit goes into the cell that is selected.
    *
    * @returns {Promise<?string>} What is wrong with the text, "" if nothing is; null if a newer
    *   text is read instead.
@@ -66,15 +78,14 @@ export class Exchange {
   async read(text) {
     const mine = ++this.#latest;
     try {
-      if (text.trim() === "") throw new Error("There is no text to read a board from.");
-      const answer = await this.#answer(text);
-      const shape = shapeOf(answer.box);
-      if (shape === null) throw new Error("This page shows boards up to 25x25 only.");
+      const read = await this.#read(text.trim(), text);
       if (mine !== this.#latest) return null;
-      this.puzzle.load(new Puzzle(shape, { cells: answer.cells, mode: this.puzzle.mode }));
+      this.grid.say(""); // what was said of another text is over, though this changes nothing
+      if (read instanceof Puzzle) this.puzzle.load(read);
+      else this.grid.enter(read);
       return "";
     } catch (error) {
-      return mine === this.#latest ? sentence(error.message.replace(/^board[,:] /, "")) : null;
+      return mine === this.#latest ? sentence(withoutFields(error.message)) : null;
     }
   }
 
@@ -83,12 +94,20 @@ export class Exchange {
     this.form.remove();
   }
 
-  /** Some texts fit more than one shape: then that of the board on the grid is meant. */
-  async #answer(text) {
-    const answer = await this.ask("read", { board: text });
-    const { shape } = this.puzzle;
-    if (answer.cells.length !== shape.cells || answer.box === String(shape)) return answer;
-    return this.ask("read", { board: text, box: String(shape) }).catch(() => answer);
+  /** The board that a text holds, or the digit. */
+  async #read(bare, text) {
+    if (bare === "") throw new Error("There is no text to read a board from.");
+    if (/^[\da-z.]$/i.test(bare)) return digitOf(bare);
+    if (IS_LINK.test(bare)) {
+      const linked = Puzzle.fromLink(bare.slice(bare.indexOf("#")));
+      if (linked === null) throw new Error(NO_BOARD_IN_LINK);
+      return linked;
+    }
+    if (NO_SIGN.test(bare)) throw new Error("This text holds no board.");
+    const near = String(this.puzzle.shape);
+    const { box, cells } = await this.ask("read", { board: text, near });
+    if (shapeOf(box) === null) throw new Error("This page shows boards up to 25x25 only.");
+    return new Puzzle(shapeOf(box), { cells, mode: this.puzzle.mode });
   }
 
   async #pasted(event) {
@@ -101,7 +120,7 @@ export class Exchange {
   #copied(event) {
     if (isText(event.target) || !getSelection().isCollapsed) return;
     event.preventDefault();
-    event.clipboardData.setData("text/plain", this.puzzle.text());
+    event.clipboardData.setData("text/plain", this.puzzle.portable());
     this.grid.say("The board is copied.");
   }
 
@@ -160,7 +179,17 @@ export class Exchange {
 
 /** Whether an element is one to write text in. */
 export function isText(target) {
-  return target.closest("input, textarea, [contenteditable]") !== null;
+  return target.closest?.(TEXT) != null;
+}
+
+/** A message for who has no fields to give: where it asks for "box", it says what else will do. */
+function withoutFields(message) {
+  const said = message.replace(/^board[,:] /, "");
+  const [advice, latin] = /(?:: |, or )give [^:]*"box"(?:: "(1x\d+)")?.*$/.exec(said) ?? [];
+  if (advice === undefined) return said;
+  const what = said.slice(0, -advice.length);
+  if (latin === undefined) return `${what}. Choose the size of the board first`;
+  return `${what}. Write a Latin square as {"board": "…", "box": "${latin}"}`;
 }
 
 function buttonOf(type, action, text, title) {

@@ -71,6 +71,13 @@ export class Shape {
     return `r${this.rowOf(cell) + 1}c${this.columnOf(cell) + 1}`;
   }
 
+  /** Whether a board of this size is taken for this shape where nothing tells its boxes. */
+  get isUsual() {
+    let rows = Math.floor(Math.sqrt(this.n));
+    while (rows > 1 && this.n % rows) rows--;
+    return this.boxRows === rows && (rows > 1 || this.n === 1);
+  }
+
   toString() {
     return `${this.boxRows}x${this.boxColumns}`;
   }

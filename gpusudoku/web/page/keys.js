@@ -46,6 +46,16 @@ export function erases(event) {
   return isPlain(event) && ["Backspace", "Delete", "0", "."].includes(event.key);
 }
 
+/**
+ * @returns {number|null} The digit of a key of which an input method keeps to itself what it is;
+ *   null for any other.
+ */
+export function hiddenDigitOf(event) {
+  const isHidden = ["Process", "Unidentified"].includes(event.key) && isPlain(event);
+  const key = isHidden && !event.shiftKey ? /^(?:Digit|Numpad)(\d)$/.exec(event.code) : null;
+  return key && Number(key[1]);
+}
+
 /** @returns {boolean} Whether a key stands alone, or with Shift. */
 export function isPlain(event) {
   return !(event.ctrlKey || event.altKey || event.metaKey);

@@ -6,6 +6,7 @@ import { digitOf, shapeOf, symbol } from "./geometry.js";
 
 const MOST_STEPS = 1000;
 const MODES = ["setting", "solving"];
+const LINK = /^#(\w+)\/(\w+)\/([0-9A-P.]+)(?:\/([0-9A-P.]+))?\/?(?:[?&].*)?$/i;
 
 /**
  * A board with undo. Its arrays are read, never written, by others: a change makes new ones.
@@ -133,6 +134,12 @@ export class Puzzle extends EventTarget {
     return lineOf(this.cells, ".");
   }
 
+  /** @returns {string} Text that is read as this board anywhere, with its shape if need be. */
+  portable() {
+    const board = this.text();
+    return this.shape.isUsual ? board : JSON.stringify({ board, box: String(this.shape) });
+  }
+
   /** @returns {string} The same of the clues alone; of a board without clues all digits. */
   cluesText() {
     return this.clues.some(Boolean) ? lineOf(this.#of(1), ".") : this.text();
@@ -146,16 +153,21 @@ export class Puzzle extends EventTarget {
     return `#${parts.join("/")}`;
   }
 
-  /** @returns {Puzzle|null} The board of a link; null if it holds none. */
+  /**
+   * @param {string} hash What others have made of a link is passed over: letters of another case,
+   *   dots for empty cells, a slash or parameters behind it.
+   * @returns {Puzzle|null} The board of a link; null if it holds none.
+   */
   static fromLink(hash) {
-    const parts = /^#(\w+)\/(\w+)\/([0-9A-P]+)(?:\/([0-9A-P]+))?$/.exec(String(hash));
-    const shape = parts && shapeOf(parts[1]);
-    if (!shape || !MODES.includes(parts[2])) return null;
+    const parts = LINK.exec(String(hash));
+    const shape = parts && shapeOf(parts[1].toLowerCase());
+    const mode = parts?.[2].toLowerCase();
+    if (!shape || !MODES.includes(mode)) return null;
     const clues = cellsOf(parts[3], shape);
     const edits = cellsOf(parts[4] ?? "0".repeat(shape.cells), shape);
     if (clues === null || edits === null) return null;
     const cells = clues.map((digit, cell) => digit || edits[cell]);
-    return new Puzzle(shape, { cells, clues, mode: parts[2] });
+    return new Puzzle(shape, { cells, clues, mode });
   }
 
   /** @returns {{digit: number, cells: number[], units: number[]}[]} Digits that stand twice. */

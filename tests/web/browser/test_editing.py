@@ -118,21 +118,21 @@ class TestPaste:
         assert screen.digits() == board.cells.tolist()
         assert screen.count() == 993
 
-    def test_what_is_no_board_changes_nothing(self, tab: Screen) -> None:
+    def test_what_is_no_board_changes_nothing(self, screen: Screen) -> None:
         """And what it holds is shown as text, if at all: nothing in it is run or asked for."""
-        tab.open(link(BOARD))
-        tab.focus(0)
+        screen.open(link(BOARD))
+        screen.focus(0)
         evil = "<img src=x onerror='window.evil = 1'><script>window.evil = 1</script>"
-        tab.paste(evil)
-        said = tab.until("return document.querySelector('.gs-message').textContent")
+        screen.paste(evil)
+        said = screen.until("return document.querySelector('.gs-message').textContent")
         assert said
-        assert tab.js("return [window.evil, document.querySelectorAll('#app img').length]") == [
+        assert screen.js("return [window.evil, document.querySelectorAll('#app img').length]") == [
             None,
             0,
         ]
-        assert tab.digits() == BOARD.cells.tolist()
-        assert tab.count() == 1
-        assert not [url for url in tab.requests() if url.endswith("/x")]
+        assert screen.digits() == BOARD.cells.tolist()
+        assert screen.count() == 1
+        assert not [url for url in screen.requests() if url.endswith("/x")]
 
     def test_it_is_one_step_to_undo(self, screen: Screen) -> None:
         screen.open(link(FULL))

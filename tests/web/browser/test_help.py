@@ -107,7 +107,7 @@ class TestBoxForText:
     @pytest.mark.parametrize(
         ("text", "said"),
         [
-            ("12345", "5 cells make no board, the nearest is 1x1 with 1."),
+            ("12345", "5 cells make no board, the nearest is 4x4 with 16."),
             ("1234\n12\n", "Line 2: row 2 of a grid has 2 cells, expected 4."),
         ],
     )
@@ -124,7 +124,7 @@ class TestBoxForText:
         tab.focus(0)
         tab.paste("12345")
         said = tab.until("return document.querySelector('.gs-note').textContent")
-        assert said == "5 cells make no board, the nearest is 1x1 with 1."
+        assert said == "5 cells make no board, the nearest is 4x4 with 16."
 
 
 class TestFocus:
