@@ -2,7 +2,7 @@
 
 import { make, setText } from "./making.js";
 
-/** Hooks: `data-part=line` with `data-kind` as the badge. The panel tells screen readers the same. */
+/** Hooks: `data-part=line`, `data-kind` as the badge. The panel tells it to screen readers. */
 export class CountLine {
   #number = make("b");
   #rest = make("span");
