@@ -83,7 +83,14 @@ class MismatchError(GpusudokuError, RuntimeError):
 
 
 class TooExpensive(GpusudokuError):  # noqa: N818 - the board is not wrong
-    """The board would take more time or memory than allowed to count in this way."""
+    """The board would take more time or memory than allowed to count in this way.
+
+    ``seconds`` is what it should take, None if nobody knows.
+    """
+
+    def __init__(self, message: object = "", seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.seconds = seconds
 
 
 class Interrupted(GpusudokuError):  # noqa: N818 - as KeyboardInterrupt

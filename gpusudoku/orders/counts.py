@@ -115,6 +115,7 @@ def count_one(
     if plan.seconds > most_seconds:
         raise TooExpensive(
             "too expensive: this needs counts of solutions, and one of these should take about"
-            f" {plan.seconds:.1e} s"
+            f" {plan.seconds:.1e} s",
+            plan.seconds / engine.threads,
         )
     return run_plan(plan, board, options, engine, progress)

@@ -106,7 +106,7 @@ class Answers:
         except Cancelled as error:
             if cancel.cancelled or not over.cancelled:
                 raise
-            words = f"it takes longer than {question.seconds:g} s"
+            words = f"it takes longer than {question.seconds:g} s; nobody knows how much longer"
             raise Expensive(words, None, error.count) from None
         finally:
             if timer is not None:
@@ -214,7 +214,12 @@ class Answers:
 def _examples() -> list[Facts]:
     """The boards that come with the program."""
     return [
-        {"name": entry.name, "note": entry.note, **_of(collection.load(entry.name))}
+        {
+            "name": entry.name,
+            "note": entry.note,
+            "count": decimal_digits(entry.count),
+            **_of(collection.load(entry.name)),
+        }
         for entry in collection.entries()
     ]
 

@@ -44,6 +44,8 @@ class Case(Generic[T]):
         self.context = copy_context()
         self.waiting = True
         """Whether nobody has begun to work at it."""
+        self.behind_own = False
+        """Whether one of the same page, which it has overtaken, has to let go first."""
         self.answer: Future[T] = Future()
         """Its error is ``Cancelled`` if there is nobody to be told."""
         self.cancel = CancelToken()
@@ -96,6 +98,8 @@ class Desk:
         """
         with self._lock:
             cases = [*self._waiting, *self._working]
+            pages = {each.page for each in self._working} - {None}
+            case.behind_own = case.page in pages
             self._waiting.append(case)
         same = [each for each in cases if each.page == case.page is not None]
         for older in [each for each in same if each.ticket < case.ticket]:

@@ -63,7 +63,7 @@ async def stream(
         await news.wait(BEAT_SECONDS)
         if case.answer.done():
             break
-        now = {"waiting": True} if case.waiting else news.facts
+        now = {"waiting": True, "own": case.behind_own} if case.waiting else news.facts
         elapsed = round(time.perf_counter() - start, 3)
         await _send(send, "progress", as_json({**now, "elapsed": elapsed}))
     error = case.answer.exception()

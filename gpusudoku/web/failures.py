@@ -60,7 +60,8 @@ def failure_of(error: BaseException) -> Failure:
         found = decimal_digits(error.count)
         return Failure("expensive", str(error), seconds=error.seconds, at_least=found)
     if isinstance(error, TooExpensive):
-        return Failure("expensive", str(error), seconds=None, at_least="0")
+        seconds = error.seconds
+        return Failure("expensive", str(error), seconds=seconds, at_least="0", final=True)
     if isinstance(error, InputError):
         return Failure("input", str(error))
     if isinstance(error, MemoryError):

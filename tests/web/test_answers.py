@@ -133,7 +133,7 @@ def test_about_has_every_board(answers: Answers) -> None:
     facts = answers.about()
     assert facts["version"] == gpusudoku.__version__
     assert (facts["device"], facts["threads"]) == ("cpu", 2)
-    assert {"name", "note", "box", "board"} == set(facts["boards"][0])
+    assert {"name", "note", "count", "box", "board"} == set(facts["boards"][0])
     assert "2f" in [entry["name"] for entry in facts["boards"]]
 
 

@@ -174,6 +174,7 @@ class TestOvertaking:
         new = ask(desk, quick, "page")
         assert failure_of(old) == failure_of(between) == "overtaken"
         assert (desk.working, desk.waiting, new.waiting) == (1, 1, True)
+        assert (old.behind_own, new.behind_own) == (False, True)
         assert ask(desk, quick, "another").answer.result(PATIENCE) == "done"
         let_go.set()
         assert new.answer.result(PATIENCE) == "done"

@@ -77,7 +77,7 @@ def test_those_who_wait_are_told_so(searching: Running) -> None:
         next(stream)
     third = searching.events("count", PUZZLE)
     name, facts = next(third)
-    assert (name, facts["waiting"]) == ("progress", True)
+    assert (name, facts["waiting"], facts["own"]) == ("progress", True, False)
     streams[0].close()
     assert list(third)[-1][1]["count"] == "1"
     streams[1].close()

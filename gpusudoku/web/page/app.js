@@ -1,9 +1,10 @@
 // The page: the component over HTTP, with the board in the address.
 
-import { about, ask } from "./asking.js";
+import { about, ask, reachable } from "./asking.js";
 import { mount } from "./component.js";
 import { NO_BOARD_IN_LINK } from "./exchange.js";
 import { Puzzle } from "./puzzle.js";
+import { Recovering } from "./recovering.js";
 
 const ADDRESS_AFTER = 250;
 
@@ -27,9 +28,10 @@ for (const type of ["change", "mode"]) {
 addEventListener("beforeunload", writeAddress);
 
 const element = document.getElementById("app");
-const { grid, destroy } = mount(element, {
+const { grid, counting, destroy } = mount(element, {
   ask, puzzle, about: await about(), link, clipboard: document,
 });
+const recovering = new Recovering(counting, reachable);
 grid.focusCell(Math.max(puzzle.cells.indexOf(0), 0));
 
 /** Tell whether the address was that of a board, and let it be that of the one that is shown. */
@@ -45,7 +47,10 @@ addEventListener("hashchange", ({ newURL }) => {
 });
 
 // A browser may keep a page that is left, with its questions: the server would work for nobody.
-addEventListener("pagehide", destroy);
+addEventListener("pagehide", () => {
+  recovering.destroy();
+  destroy();
+});
 addEventListener("pageshow", ({ persisted }) => {
   if (persisted) location.reload();
 });

@@ -64,6 +64,15 @@ export async function about() {
   }
 }
 
+/** @returns {Promise<boolean>} Whether the server answers. */
+export async function reachable() {
+  try {
+    return (await fetch("/status", { cache: "no-store" })).ok;
+  } catch {
+    return false;
+  }
+}
+
 /** The events in a stream of bytes that comes in pieces of any size. */
 class EventReader {
   #decoder = new TextDecoder();

@@ -20,7 +20,7 @@ import { Puzzle } from "./puzzle.js";
  *   there is no button for it.
  * @param {EventTarget} [options.clipboard] Where Ctrl+V and Ctrl+C are heard; by default in the
  *   component alone.
- * @returns {{puzzle: Puzzle, grid: Grid, panel: Panel, destroy: () => void}}
+ * @returns {{puzzle: Puzzle, grid: Grid, counting: Counting, panel: Panel, destroy: () => void}}
  */
 export function mount(
   element,
@@ -39,6 +39,7 @@ export function mount(
   return {
     puzzle,
     grid,
+    counting,
     panel,
     destroy() {
       counting.destroy();

@@ -7,10 +7,9 @@ import { icon } from "./icons.js";
 import { Keypad } from "./keypad.js";
 import { historyOf } from "./keys.js";
 import { make } from "./making.js";
+import { group, inWords } from "./numbers.js";
 import { pictureOf, save } from "./picture.js";
 import { Puzzle, cellsOf } from "./puzzle.js";
-
-const LONGEST = 64;
 
 /**
  * Buttons and menus for a board.
@@ -60,8 +59,8 @@ export class Controls {
 
   #fill(boards) {
     const { puzzle, grid, exchange } = this;
-    this.size = this.#menu("size", "Size of the board");
-    for (const shape of SHAPES) this.size.append(optionOf(String(shape), sizeName(shape)));
+    this.size = this.#menu("size", "Size of the board, with rows and columns of its boxes");
+    for (const shape of SHAPES) this.size.append(optionOf(String(shape), shortName(shape)));
     this.example = this.#menu("example", "Example boards");
     this.boards = fillExamples(this.example, boards);
     const mode = [
@@ -176,7 +175,7 @@ export class Controls {
     const { puzzle, grid } = this;
     const shape = String(puzzle.shape);
     if (![...this.size.options].some((option) => option.value === shape)) {
-      this.size.append(optionOf(shape, sizeName(puzzle.shape)));
+      this.size.append(optionOf(shape, shortName(puzzle.shape)));
     }
     this.size.value = shape;
     this.#able("undo", puzzle.canUndo);
@@ -224,21 +223,30 @@ function fillExamples(menu, boards) {
   const known = new Map();
   const groups = new Map();
   menu.append(optionOf("", "Examples"));
-  for (const { name, note, box, board } of boards) {
+  for (const { name, note, count, box, board } of boards) {
     const shape = shapeOf(box);
     const cells = shape && cellsOf(board, shape);
     if (!cells) continue;
     known.set(name, { name, note, shape, cells });
     if (!groups.has(shape)) groups.set(shape, make("optgroup", { label: sizeName(shape) }));
-    groups.get(shape).append(optionOf(name, shortened(`${name}: ${note}`)));
+    groups.get(shape).append(optionOf(name, exampleName(name, cells, BigInt(count))));
   }
   menu.append(...groups.values());
   menu.hidden = known.size === 0;
   return known;
 }
 
-function shortened(text) {
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
+/** @returns {string} "1b: 22 clues, 4,715 solutions" */
+function exampleName(name, cells, count) {
+  const clues = BigInt(cells.filter(Boolean).length);
+  const several = (number, noun) =>
+    `${number === 0n ? "no" : inWords(number) || group(number)} ${noun}${number === 1n ? "" : "s"}`;
+  return `${name}: ${several(clues, "clue")}, ${several(count, "solution")}`;
+}
+
+/** @returns {string} "6x6, boxes 2x3": as much as the menu has room for. */
+function shortName({ n, boxRows, boxColumns }) {
+  return boxRows === boxColumns ? `${n}x${n}` : `${n}x${n}, boxes ${boxRows}x${boxColumns}`;
 }
 
 function sizeName({ n, boxRows, boxColumns }) {

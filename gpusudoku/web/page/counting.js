@@ -18,7 +18,8 @@ const AT_ONCE = 5;
  * @property {?number} done The part of the work that is done, 0 to 1.
  * @property {number} elapsed Seconds since the question.
  * @property {?number} estimate Seconds that the count should take.
- * @property {boolean} waiting Whether the engine is busy with others.
+ * @property {boolean} waiting Whether the engine is busy.
+ * @property {boolean} own Whether it is busy with a question that this one has overtaken.
  * @property {boolean} compiling Whether what the shape of the board needs is being compiled.
  * @property {?Error} error Why there is no count.
  * @property {Shares} shares
@@ -98,6 +99,7 @@ export class Counting extends EventTarget {
       const most = known.estimate === null ? 1 : Math.max(known.elapsed / known.estimate, 0);
       known.done = "done" in facts ? Math.min(facts.done, most) : known.done;
       known.waiting = facts.waiting ?? false;
+      known.own = facts.own ?? false;
       known.compiling = facts.compiling ?? false;
     });
     if (error !== null) {
@@ -191,6 +193,7 @@ function unknown(state) {
     elapsed: 0,
     estimate: null,
     waiting: false,
+    own: false,
     compiling: false,
     error: null,
     shares: { state: "none", cells: null, milliseconds: 0, error: null },

@@ -10,14 +10,13 @@ export class AskError extends Error {
    * @param {number} [details.status] The HTTP status, 0 if there is none.
    * @param {?number} [details.seconds] What an answer should take, if it was too expensive.
    * @param {?bigint} [details.atLeast] How many solutions had been found.
+   * @param {boolean} [details.final] Whether it is too expensive without any limit, too.
    */
-  constructor(message, { kind = "failed", status = 0, seconds = null, atLeast = null } = {}) {
+  constructor(message, details = {}) {
     super(message);
     this.name = "AskError";
-    this.kind = kind;
-    this.status = status;
-    this.seconds = seconds;
-    this.atLeast = atLeast;
+    const none = { kind: "failed", status: 0, seconds: null, atLeast: null, final: false };
+    Object.assign(this, none, details);
   }
 
   /**
@@ -32,9 +31,10 @@ export class AskError extends Error {
       return new AskError(`the answer cannot be understood (status ${status})`, { status });
     }
     return new AskError(facts.error, {
-      kind: facts.kind,
+      kind: facts.kind ?? "failed",
       status: facts.status ?? status,
       seconds: facts.seconds ?? null,
+      final: facts.final ?? false,
       atLeast: /^\d+$/.test(facts.at_least ?? "") ? BigInt(facts.at_least) : null,
     });
   }

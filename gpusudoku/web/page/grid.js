@@ -57,10 +57,10 @@ export class Grid extends EventTarget {
     return this.painter.byShares;
   }
 
-  /** Select a cell and give it the keyboard. */
-  focusCell(cell) {
+  /** Select a cell and give it the keyboard; options are those of `focus`. */
+  focusCell(cell, options) {
     this.#select(cell);
-    this.cells[this.#focused].element.focus();
+    this.cells[this.#focused].element.focus(options);
   }
 
   /** Type a digit into the cell that is selected, or erase it with 0. */

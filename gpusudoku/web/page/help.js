@@ -13,7 +13,8 @@ const HELP_LINES = [
   ["Struck out, bold", "In none of the solutions; in all of them."],
   ["Ochre ring", "In one solution only: this digit makes the board unique."],
   ["Set clues", "What you type is a clue, part of the puzzle."],
-  ["Solve", "What you type is an edit, in blue; clues cannot be changed."],
+  ["Solve", "What you type is an edit, in blue; clues cannot be changed. Shares are hidden until " +
+    "you press Shares."],
   ["Text", "Ctrl+V pastes a board in any usual form, Ctrl+C copies it."],
 ];
 const LINK_LINE = ["Link", "It holds the board, clues and edits. It opens only where gpusudoku " +
@@ -21,6 +22,8 @@ const LINK_LINE = ["Link", "It holds the board, clues and edits. It opens only w
 
 /** A dialog that Escape closes; the focus is then where it was before. */
 export class Help {
+  #heading;
+
   /**
    * @param {HTMLElement} element Is given the dialog.
    * @param {boolean} hasLink Whether the page has a link that holds the board.
@@ -28,8 +31,9 @@ export class Help {
   constructor(element, hasLink) {
     const lines = hasLink ? [...HELP_LINES, LINK_LINE] : HELP_LINES;
     const close = makeButton("close-help", "Close", () => this.element.close());
+    this.#heading = make("h2", { tabindex: "-1" }, "Keys, and what you see");
     this.element = make("dialog", { class: "gs-help", "aria-label": "Help" },
-      make("h2", {}, "Keys, and what you see"),
+      this.#heading,
       make("dl", {}, ...lines.flatMap(([term, text]) => [make("dt", {}, term),
         make("dd", {}, text)])),
       close);
@@ -42,6 +46,9 @@ export class Help {
 
   open() {
     this.element.showModal();
+    // With the focus on the button at its end, a low window would show only that.
+    this.#heading.focus();
+    this.element.scrollTop = 0;
   }
 
   destroy() {

@@ -4,7 +4,7 @@ import { symbol } from "./geometry.js";
 import {
   make, makeButton, makeCard, moveByArrows, scrollWithin, sentence, setText,
 } from "./making.js";
-import { duration, fractionOf, group, inWords, percents } from "./numbers.js";
+import { fractionOf, group, inWords, percents, price } from "./numbers.js";
 
 /** Shows the shares of the cell that has the focus, or that the pointer is in. */
 export class Leaves {
@@ -95,15 +95,16 @@ export class Leaves {
     const title = `What each digit leaves in ${name}`;
     setText(this.#title, title);
     this.#list.setAttribute("aria-label", title);
-    const known = this.#shares !== null && digit === 0;
+    const known = this.#shares !== null && digit === 0 && !this.#isSecret;
     this.#list.hidden = !known;
     this.#message.hidden = known;
     this.#offer.hidden = true;
     this.#erase.hidden = digit === 0 || this.#isFixed(cell);
     if (known) this.#renderRows(cell);
     else this.#explain(name, digit);
-    this.#uniqueLine.classList.toggle("gs-kept", this.#best.places.length === 0);
-    setText(this.#uniqueText, this.#bestText());
+    const best = this.#isSecret ? "" : this.#bestText();
+    this.#uniqueLine.classList.toggle("gs-kept", best === "");
+    setText(this.#uniqueText, best);
     setText(this.#next, this.#best.places.length > 1 ? "Show next" : "Show it");
   }
 
@@ -118,6 +119,11 @@ export class Leaves {
     }
     if (places.length === 1) return "1 placement makes it unique";
     return `${group(BigInt(places.length))} placements make it unique`;
+  }
+
+  /** Whether it would give away to somebody who solves the board what he does not ask for. */
+  get #isSecret() {
+    return this.#puzzle.mode === "solving" && !this.#grid.showsShares;
   }
 
   /** Whether a digit cannot be erased: clues stay while one solves. */
@@ -158,13 +164,12 @@ export class Leaves {
     let offer = "";
     if (digit > 0) text = `${name} holds ${symbol(digit)}.`;
     else if (state === "done" && count === 0n) text = "The board has no solution.";
+    else if (this.#isSecret) text = "Hidden while you solve; with \u201cShares\u201d it is shown.";
     else if (state !== "done") text = state === "working" ? "" : "This needs the count.";
     else if (shares.state === "expensive") {
-      const price = shares.error.seconds;
-      text = price === null
-        ? sentence(shares.error.message)
-        : `The shares should take about ${duration(price)}.`;
-      offer = "Work them out anyway";
+      const { seconds, message, final } = shares.error;
+      text = seconds === null ? sentence(message) : `The shares should take ${price(seconds)}.`;
+      offer = final ? "" : "Work them out anyway";
     } else if (shares.state === "offered" || shares.state === "cancelled") {
       text = "The shares may take longer than the count.";
       offer = "Work them out";

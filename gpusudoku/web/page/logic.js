@@ -55,10 +55,16 @@ export class Logic {
     this.#answer = null;
     this.#at = -1;
     this.#rows = [];
+    if (this.#list.matches(":focus-within")) this.#buttons.explain.focus();
     this.#list.replaceChildren();
     this.#list.hidden = true;
     this.#status.say("");
     this.#render();
+  }
+
+  /** Somebody answers again: no question that failed says otherwise. */
+  recover() {
+    this.#status.recover();
   }
 
   destroy() {

@@ -6,6 +6,7 @@ const ONES = ["", "un", "duo", "tre", "quattuor", "quin", "sex", "septen", "octo
 const TENS = ["dec", "vigint", "trigint", "quadragint", "quinquagint", "sexagint", "septuagint"];
 TENS.push("octogint", "nonagint");
 const SPACE = "\u00a0";
+const YEAR = 31557600;
 
 /**
  * All digits, in groups of three.
@@ -32,14 +33,14 @@ export function groupShort(number, most = 40) {
 }
 
 /**
- * A number that people wrote, grouped in any usual way.
+ * A number that people wrote, with or without groups of three digits.
  *
- * @param {string} text
+ * @param {string} text "4715", "4,715", "4 715", ...
  * @returns {?bigint} null if it is none.
  */
 export function readNumber(text) {
-  const digits = text.replace(/[\s,._'\u2019]/g, "");
-  return /^\d+$/.test(digits) ? BigInt(digits) : null;
+  const isNumber = /^\s*(?:\d+|\d{1,3}([\s,._'\u2019])\d{3}(?:\1\d{3})*)\s*$/.test(text);
+  return isNumber ? BigInt(text.replace(/\D/g, "")) : null;
 }
 
 /**
@@ -126,20 +127,31 @@ export function fractionOf(part, whole) {
  * A time.
  *
  * @param {number} seconds
- * @returns {string} "63 ms", "1.2 s", "3 minutes", "5 million years"
+ * @returns {string} "63 ms", "1.2 s", "3 minutes", "15 years"
  */
 export function duration(seconds) {
   if (seconds < 0.001) return `${(seconds * 1000).toFixed(1)}${SPACE}ms`;
   if (seconds < 0.9995) return `${Math.round(seconds * 1000)}${SPACE}ms`;
   if (seconds < 9.95) return `${seconds.toFixed(1)}${SPACE}s`;
   if (seconds < 100) return `${Math.round(seconds)}${SPACE}s`;
-  const units = [["minute", 60], ["hour", 3600], ["day", 86400], ["year", 31557600]];
+  const units = [["minute", 60], ["hour", 3600], ["day", 86400], ["year", YEAR]];
   const [unit, length] = units.findLast(([, length]) => seconds >= 1.5 * length);
-  if (!Number.isFinite(seconds)) return "longer than anybody can wait";
   const number = seconds / length;
   const whole = BigInt(Math.round(number < 100 ? number : Number(number.toPrecision(2))));
   const words = inWords(whole) || group(whole);
   return `${words}${SPACE}${unit}s`;
+}
+
+/**
+ * What something should take. Estimates end at thousands of years on one core: they are then lower
+ * than the time itself, and many cores make them lower still.
+ *
+ * @param {number} seconds
+ * @returns {string} "about 3 minutes", "decades or longer", "more than a thousand years"
+ */
+export function price(seconds) {
+  if (seconds >= 1000 * YEAR) return "more than a thousand years";
+  return seconds >= 10 * YEAR ? "decades or longer" : `about${SPACE}${duration(seconds)}`;
 }
 
 /** The leading digits of a number, rounded, and the power of ten of the first of them. */

@@ -12,6 +12,7 @@
 // in `solutions` random, first, previous, next, last, use, hide, cancel; in `logic` explain,
 // previous-step, next-step, apply, close-steps, cancel; in `reducing` minimise, cancel.
 
+import { keepFocus } from "./keeping.js";
 import { Leaves } from "./leaves.js";
 import { Logic } from "./logic.js";
 import { make } from "./making.js";
@@ -43,6 +44,7 @@ export class Panel {
   #late = false;
   #busy = false;
   #ended = new AbortController();
+  #focus;
   #spoken = make("div", { class: "gs-hidden", "aria-live": "polite", "data-part": "spoken" });
   #root;
 
@@ -72,10 +74,14 @@ export class Panel {
       make("div", { class: "gs-cards" }, this.#result.element, this.#leaves.element, tools));
     // Outside of the root: what is inside is not read out while that is busy.
     element.append(this.#root, this.#spoken);
+    grid.frame.outer.after(this.#result.line);
+    this.#focus = keepFocus(this.#root, (options) => grid.focusCell(grid.focused, options));
     const { signal } = this.#ended;
     puzzle.addEventListener("change", (event) => this.#change(event.detail.reshaped), { signal });
     puzzle.addEventListener("mode", () => this.#update(), { signal });
-    grid.addEventListener("focus", () => this.#leaves.render(), { signal });
+    for (const type of ["focus", "shown"]) {
+      grid.addEventListener(type, () => this.#leaves.render(), { signal });
+    }
     grid.addEventListener("candidate", ({ detail }) => this.#leaves.point(detail), { signal });
     this.#counting.addEventListener("update", () => this.#update(), { signal });
     this.#change(false);
@@ -83,13 +89,18 @@ export class Panel {
 
   destroy() {
     this.#ended.abort();
+    this.#focus.abort();
     this.#stopTimers();
     clearTimeout(this.#fadeTimer);
-    for (const part of [this.#solutions, this.#logic, this.#reducing]) {
-      part.destroy();
-    }
+    for (const part of this.#parts) part.destroy();
     this.#root.remove();
+    this.#result.line.remove();
     this.#spoken.remove();
+  }
+
+  /** What asks questions of its own. */
+  get #parts() {
+    return [this.#solutions, this.#logic, this.#reducing];
   }
 
   /** The board is another: whatever is asked about the one before is given up. */
@@ -117,6 +128,7 @@ export class Panel {
     if (known.state !== "working" || this.#late) this.#tellCount(known.count);
     if (!busy || known.shares.state === "done") this.#showShares(known);
     this.#leaves.render();
+    if (settled) for (const part of this.#parts) part.recover();
   }
 
   #tellCount(count) {
@@ -144,10 +156,12 @@ export class Panel {
 
   /** Fade the answers of the board before once they have stood there for a moment. */
   #fade(busy) {
-    const { classList } = this.#root;
+    const fade = (on) => {
+      for (const each of [this.#root, this.#result.line]) each.classList.toggle("gs-fading", on);
+    };
     clearTimeout(this.#fadeTimer);
-    if (busy) this.#fadeTimer = setTimeout(() => classList.add("gs-fading"), FADE_AFTER);
-    else classList.remove("gs-fading");
+    if (busy) this.#fadeTimer = setTimeout(fade, FADE_AFTER, true);
+    else fade(false);
   }
 
   #beLate() {

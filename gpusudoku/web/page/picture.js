@@ -20,7 +20,7 @@ export function pictureOf(puzzle, solution = null) {
     if (shown === 0) return;
     const x = MARGIN + (shape.columnOf(cell) + 0.5) * SIDE;
     const y = MARGIN + (shape.rowOf(cell) + 0.5) * SIDE + SIDE * 0.2;
-    const look = clues[cell] ? ' font-weight="bold"' : digit ? "" : ' fill="#555"';
+    const look = clues[cell] ? ' font-weight="bold"' : "";
     digits.push(`<text x="${x}" y="${y}"${look}>${symbol(shown)}</text>`);
   });
   const [thin, thick] = linesOf(shape);

@@ -40,6 +40,11 @@ export class Reducing {
     this.#button.title = count === 1n ? "" : NEEDS;
   }
 
+  /** Somebody answers again: no question that failed says otherwise. */
+  recover() {
+    this.#status.recover();
+  }
+
   destroy() {
     this.#lane.stop();
   }

@@ -1,7 +1,8 @@
 // The count, large; what kind of board that makes it; and how the counting goes.
 
+import { CountLine } from "./line.js";
 import { make, makeButton, sentence, setText } from "./making.js";
-import { duration, group, groupShort, inWords } from "./numbers.js";
+import { duration, group, groupShort, inWords, price } from "./numbers.js";
 
 const NOT_YET = "\u2026";
 const BADGES = {
@@ -24,6 +25,7 @@ export class Result {
   #method = make("p", { class: "gs-quiet", "data-part": "method" });
   #note = make("p", { class: "gs-note", "data-part": "note", hidden: "" });
   #bar = make("progress", { class: "gs-bar", max: "1", "aria-label": "Progress", hidden: "" });
+  #line = new CountLine();
   #copy;
   #buttons;
   #old;
@@ -51,7 +53,8 @@ export class Result {
       { class: "gs-card gs-result", "data-part": "result", "aria-label": "Number of solutions" },
       make("div", { class: "gs-result-head" }, this.#badge, this.#copy),
       this.#number, words, foot);
-    this.#old = [this.#badge, this.#number, words, this.#method];
+    this.line = this.#line.element;
+    this.#old = [this.#badge, this.#number, words, this.#method, this.line];
   }
 
   /** Show nothing of the board before, of which a new one has nothing. */
@@ -63,6 +66,7 @@ export class Result {
       part.textContent = "";
     }
     delete this.#number.dataset.count;
+    this.#line.show("unknown", "", NOT_YET);
     this.#copy.disabled = true;
   }
 
@@ -83,7 +87,8 @@ export class Result {
     const failed = state === "failed" || (state === "done" && shares.state === "failed");
     this.#buttons.cancel.hidden = !(busy && late);
     this.#bar.hidden = !(busy && late);
-    this.#buttons.goOn.hidden = state !== "expensive" && state !== "cancelled";
+    const canGoOn = state === "expensive" ? !known.error.final : state === "cancelled";
+    this.#buttons.goOn.hidden = !canGoOn;
     this.#buttons.retry.hidden = !failed;
     const note = this.#noteOf(known, late);
     this.#note.hidden = note === "";
@@ -98,7 +103,7 @@ export class Result {
   /** What is known, in one sentence for those who hear it. */
   spoken(known) {
     const { state, count, conflict } = known;
-    if (state === "done" && count === 0n) return sentence(`No solution ${conflict}`.trim());
+    if (state === "done" && count === 0n) return `No solution. ${conflict}`.trim();
     if (state === "done" && count === 1n) return this.#isSolved ? "Solved." : UNIQUE;
     if (state === "done") return `${inWords(count) || group(count)} solutions.`;
     return this.#noteOf(known, true);
@@ -111,10 +116,14 @@ export class Result {
 
   #showCount({ count }) {
     const kind = count === 0n ? "none" : count === 1n ? "unique" : "several";
-    this.#setBadge(kind, kind === "unique" && this.#isSolved ? "solved" : BADGES[kind]);
+    const badge = kind === "unique" && this.#isSolved ? "solved" : BADGES[kind];
+    this.#setBadge(kind, badge);
+    const digits = String(count).length;
+    const noun = count === 1n ? "solution" : "solutions";
+    if (kind !== "several") this.#line.show(kind, badge, "");
+    else this.#line.show(kind, digits <= 22 ? group(count) : inWords(count), noun);
     if (count === this.#count) return;
     this.#count = count;
-    const digits = String(count).length;
     // It may break between groups; where digits are left out it breaks there.
     const text = groupShort(count);
     const parts = digits <= 40 ? text.split(/(?<=,)/) : [text];
@@ -122,15 +131,17 @@ export class Result {
     this.#number.dataset.count = count;
     this.#number.dataset.size = digits <= 10 ? "large" : digits <= 22 ? "medium" : "small";
     setText(this.#words, inWords(count));
-    const noun = count === 1n ? "solution" : "solutions";
     setText(this.#noun, digits > 40 ? `${noun}, ${digits} digits` : noun);
     this.#copy.disabled = false;
   }
 
   #showNone({ atLeast }) {
     this.#count = null;
-    this.#setBadge(atLeast !== null && atLeast > 1n ? "several" : "unknown");
+    const kind = atLeast !== null && atLeast > 1n ? "several" : "unknown";
+    this.#setBadge(kind);
     this.#number.textContent = atLeast ? `\u2265 ${groupShort(atLeast)}` : "?";
+    if (atLeast) this.#line.show(kind, `\u2265 ${groupShort(atLeast, 22)}`, "solutions");
+    else this.#line.show(kind, "", BADGES.unknown);
     delete this.#number.dataset.count;
     this.#number.dataset.size = atLeast ? "medium" : "large";
     this.#words.textContent = "";
@@ -144,19 +155,19 @@ export class Result {
   }
 
   #noteOf(known, late) {
-    const { state, conflict, atLeast, waiting, compiling, error, shares } = known;
+    const { state, conflict, atLeast, waiting, own, compiling, error, shares } = known;
     const time = timeText(known);
     if (state === "done" && conflict !== "") return sentence(conflict);
     if (state === "working" && late) {
+      if (waiting && own) return `Waiting for the question before to end${time}`;
       if (waiting) return `Waiting for other questions${time}`;
       if (compiling) return `Compiling for boards of this shape, once${time}`;
       return `${atLeast ? `At least ${groupShort(atLeast, 22)}` : "Counting"}${time}`;
     }
     if (state === "expensive") {
-      const price = error.seconds;
       const found = atLeast ? ` It found at least ${groupShort(atLeast, 22)}.` : "";
-      if (price === null) return sentence(error.message) + found;
-      return `Counting this board should take about ${duration(price)}.`;
+      if (error.seconds === null) return sentence(error.message) + found;
+      return `Counting this board should take ${price(error.seconds)}.`;
     }
     if (state === "cancelled") return "Cancelled.";
     if (state === "failed") return sentence(error.message);
@@ -189,9 +200,9 @@ export class Result {
 /** How long it takes already, and of how long, if that is much. */
 function timeText({ state, elapsed, estimate }) {
   if (elapsed < 1) return "";
-  const price = state === "working" && estimate >= 2 ? ` of about ${duration(estimate)}` : "";
-  const whole = Math.floor(elapsed);
-  return `, ${whole < 100 ? `${whole}\u00a0s` : duration(whole)}${price}`;
+  const total = state === "working" && estimate >= 2 ? ` of ${price(estimate)}` : "";
+  const passed = Math.floor(elapsed);
+  return `, ${passed < 100 ? `${passed}\u00a0s` : duration(passed)}${total}`;
 }
 
 function methodText({ method, milliseconds, shares, conflict }) {

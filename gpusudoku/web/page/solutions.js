@@ -44,7 +44,7 @@ export class Solutions {
       next: makeButton("next", "Next", () => this.#go(this.#at === null ? 0n : this.#at + 1n)),
       last: makeButton("last", "Last", () => this.#go(this.#count - 1n)),
       use: makeButton("use", "Use as board", () => this.#use()),
-      hide: makeButton("hide", "Hide", () => this.reset()),
+      hide: makeButton("hide", "Hide", () => this.#close()),
     };
     const { random, first, previous, next, last, use, hide } = this.#buttons;
     this.element = makeCard("solutions", "Solutions",
@@ -54,24 +54,26 @@ export class Solutions {
       make("label", { class: "gs-field gs-which" }, "Number", this.#field),
       this.#of, this.#slider,
       make("div", { class: "gs-buttons gs-with-status" }, use, hide, this.#status.element));
+    for (const field of [this.#seed, this.#field]) {
+      field.addEventListener("input", () => field.removeAttribute("aria-invalid"));
+    }
     this.#seed.addEventListener("keydown", (event) => onEnter(event, () => this.#drawAgain()));
     this.#field.addEventListener("keydown", (event) => onEnter(event, () => this.#goToNumber()));
     this.#field.addEventListener("change", () => this.#goToNumber());
     this.#slider.addEventListener("input", () => this.#slide());
     // Whatever else the grid shows may take the place of a solution.
     grid.addEventListener("shown", () => {
-      if (grid.solution === null) this.#hide();
+      if (grid.solution === null && this.#cells !== null) this.#close();
     });
     this.#setCount(null);
   }
 
   /** Forget the solutions of the board before, and hide what is shown. */
   reset() {
-    this.#lane.stop();
-    this.#at = null;
     this.#kept.clear();
-    this.#status.say("");
-    this.#hide();
+    this.#seed.value = "";
+    this.#seed.removeAttribute("aria-invalid");
+    this.#close();
   }
 
   /**
@@ -81,6 +83,11 @@ export class Solutions {
    */
   know(count) {
     if (count !== this.#count) this.#setCount(count);
+  }
+
+  /** Somebody answers again: no question that failed says otherwise. */
+  recover() {
+    this.#status.recover();
   }
 
   destroy() {
@@ -103,12 +110,15 @@ export class Solutions {
     previous.disabled = !known || this.#at === null || this.#at === 0n;
     next.disabled = !known || (this.#at ?? -1n) >= this.#count - 1n;
     use.disabled = hide.disabled = this.#cells === null;
-    if (!this.#field.matches(":focus")) {
-      this.#field.value = this.#at === null ? "" : group(this.#at + 1n);
-    }
+    if (!this.#field.matches(":focus")) this.#writeNumber();
     this.#slider.value = this.#at === null ? 0 : this.#place(this.#at);
     const place = this.#at === null ? "none" : `solution ${group(this.#at + 1n)}`;
     this.#slider.setAttribute("aria-valuetext", place);
+  }
+
+  #writeNumber() {
+    this.#field.value = this.#at === null ? "" : group(this.#at + 1n);
+    this.#field.removeAttribute("aria-invalid");
   }
 
   /** Where the slider stands for a solution. */
@@ -125,9 +135,9 @@ export class Solutions {
 
   #goToNumber() {
     const number = readNumber(this.#field.value);
-    if (this.#field.value.trim() === "" || number === (this.#at ?? -2n) + 1n) return;
-    if (number === null || number < 1n || number > this.#count) {
-      this.#status.say(`Expected a number from 1 to ${groupShort(this.#count)}.`, true);
+    if (this.#field.value.trim() === "" || number === (this.#at ?? -2n) + 1n) this.#writeNumber();
+    else if (number === null || number < 1n || number > this.#count) {
+      this.#refuse(this.#field, `a number from 1 to ${groupShort(this.#count)}`);
     } else this.#go(number - 1n);
   }
 
@@ -135,7 +145,7 @@ export class Solutions {
   async #go(at) {
     this.#at = at;
     this.#seed.value = "";
-    this.#field.value = group(at + 1n);
+    this.#writeNumber();
     const kept = this.#kept.get(at);
     if (kept !== undefined) {
       this.#lane.stop();
@@ -156,15 +166,22 @@ export class Solutions {
 
   #drawAgain() {
     const seed = readNumber(this.#seed.value);
-    if (seed === null || seed >= 1n << 128n) {
-      this.#status.say("Expected a seed from 0 to 2^128 - 1.", true);
+    if (this.#seed.value.trim() === "") this.#draw({});
+    else if (seed === null || seed >= 1n << 128n) {
+      this.#refuse(this.#seed, "a seed from 0 to 2^128 - 1");
     } else this.#draw({ seed: String(seed) });
+  }
+
+  #refuse(field, expected) {
+    field.setAttribute("aria-invalid", "true");
+    this.#status.say(`Expected ${expected}.`, true);
   }
 
   /** Show a random solution, with a new seed or a given one. */
   async #draw(seed) {
     this.#at = null;
     if (seed.seed === undefined) this.#seed.value = "";
+    this.#seed.removeAttribute("aria-invalid");
     const answer = await this.#asked("sample", { n: 1, ...seed }, "Drawing a random solution");
     if (answer === null) return;
     this.#seed.value = answer.seed;
@@ -189,6 +206,14 @@ export class Solutions {
     this.#cells = Array.from(text, digitOf);
     this.#grid.showSolution(this.#cells);
     this.#render();
+  }
+
+  /** End whatever is shown, or asked. */
+  #close() {
+    this.#lane.stop();
+    this.#at = null;
+    this.#status.say("");
+    this.#hide();
   }
 
   #hide() {

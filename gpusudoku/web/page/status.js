@@ -1,7 +1,7 @@
 // One line that tells how a question of a button goes.
 
 import { make, makeButton, sentence } from "./making.js";
-import { duration } from "./numbers.js";
+import { price } from "./numbers.js";
 
 const PATIENCE = 500;
 
@@ -12,6 +12,7 @@ export class StatusLine {
   #bar = make("progress", { class: "gs-bar", max: "1", hidden: "" });
   #cancel;
   #timer = 0;
+  #isOffline = false;
 
   /** @param {() => void} cancel What the button in it does while something is asked. */
   constructor(cancel) {
@@ -52,6 +53,7 @@ export class StatusLine {
    */
   say(text, wrong = false) {
     clearTimeout(this.#timer);
+    this.#isOffline = false;
     this.#text.textContent = text;
     this.#text.classList.toggle("gs-failed", wrong);
     this.#bar.removeAttribute("value");
@@ -66,6 +68,12 @@ export class StatusLine {
   fail(error) {
     const { kind, message, seconds } = error;
     const priced = kind === "expensive" && seconds !== null;
-    this.say(priced ? `That should take about ${duration(seconds)}.` : sentence(message), true);
+    this.say(priced ? `That should take ${price(seconds)}.` : sentence(message), true);
+    this.#isOffline = kind === "offline";
+  }
+
+  /** Somebody answers again. */
+  recover() {
+    if (this.#isOffline) this.say("");
   }
 }

@@ -167,6 +167,62 @@ def test_why_no_clues_can_be_removed(screen: Screen) -> None:
     assert button.get_attribute("title") == ""
 
 
+def test_what_each_digit_leaves_is_hidden_from_who_solves(screen: Screen) -> None:
+    leaves = "[data-part=leaves-list]", "[data-part=unique-placements]"
+    screen.open(link(collection.load("2b"), "solving"))
+    screen.settle()
+    assert not any(is_shown(screen, each) for each in leaves)
+    assert "Shares" in screen.text("[data-part=leaves-message]")
+    screen.driver.find_element("css selector", ".gs-controls [data-action=shares]").click()
+    assert all(is_shown(screen, each) for each in leaves)
+    assert screen.count() == 276
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (4, "about 4.0 s"),
+        (9000, "about 3 hours"),
+        (9e7, "about 3 years"),
+        (9e8, "decades or longer"),
+        (6e11, "more than a thousand years"),
+        (1e300, "more than a thousand years"),
+    ],
+)
+def test_no_price_is_told_that_nobody_knows(screen: Screen, seconds: float, text: str) -> None:
+    screen.open()
+    found = screen.js(
+        "return import('/page/numbers.js').then(({ price }) => price(arguments[0]))", seconds
+    )
+    assert found.replace("\u00a0", " ") == text
+
+
+@pytest.mark.parametrize(
+    ("facts", "said", "offered"),
+    [
+        ({"seconds": 6e11}, "Counting this board should take more than a thousand years.", True),
+        ({"seconds": None}, "It takes too long. It found at least 1,234.", True),
+        ({"seconds": 6e11, "final": True}, "Counting this board should take more than", False),
+    ],
+)
+def test_it_is_offered_to_go_on_where_that_can_end(
+    tab: Screen, facts: dict[str, object], said: str, offered: bool
+) -> None:
+    tab.open(link(collection.load("2b")))
+    error = {"error": "it takes too long", "kind": "expensive", "at_least": "1234", **facts}
+    tab.js(
+        "const real = window.fetch; const [error] = arguments;"
+        "window.fetch = (address, request) => address !== '/count' ? real(address, request)"
+        " : Promise.resolve(Response.json(error, { status: 422 }))",
+        error,
+    )
+    tab.focus(0)
+    tab.press("5")
+    note = "return document.querySelector('[data-part=note]').textContent"
+    assert tab.until(note).startswith(said)
+    assert is_shown(tab, "[data-action=count-anyway]") == offered
+
+
 @pytest.mark.parametrize(
     ("parts", "whole", "texts"),
     [

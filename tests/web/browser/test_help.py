@@ -11,6 +11,8 @@ from tests.boards import PUZZLE
 
 BOX_IS_OPEN = "return !document.querySelector('.gs-exchange').hidden"
 FOCUS_IS_IN_GRID = "return document.activeElement.matches('.gs-cell')"
+ARROW = 16
+"""Pixels of a menu's arrow."""
 ERROR = "return document.querySelector('.gs-exchange-error').textContent"
 
 
@@ -55,6 +57,21 @@ class TestHelp:
         screen.press("Escape")
         screen.until("return !document.querySelector('dialog').open")
         assert screen.js("return document.activeElement.dataset.action") == "help"
+
+    def test_it_begins_with_its_heading_in_a_low_window(self, screen: Screen) -> None:
+        screen.resize(640, 378)
+        screen.open()
+        for _ in range(2):
+            click(screen, "help")
+            top, bottom = screen.js(
+                "const dialog = document.querySelector('dialog');"
+                "const { top } = dialog.querySelector('h2').getBoundingClientRect();"
+                "return [top, dialog.querySelector('button').getBoundingClientRect().bottom]"
+            )
+            assert 0 <= top < 378 < bottom
+            screen.js("document.querySelector('dialog').scrollTop = 9999")
+            screen.press("Escape")
+            screen.until("return !document.querySelector('dialog').open")
 
     def test_keys_in_it_change_no_board(self, screen: Screen) -> None:
         screen.open()
@@ -138,10 +155,42 @@ def test_menus_tell_shapes_in_words(screen: Screen) -> None:
     sizes = screen.js(
         "return [...document.querySelector('[data-action=size]').options].map((each) => each.text)"
     )
-    assert sizes[1] == "6x6, boxes of 2 rows by 3 columns"
+    assert sizes[1] == "6x6, boxes 2x3"
     groups = screen.js(
         "return [...document.querySelectorAll('[data-action=example] optgroup')].map((each) =>"
         " each.label)"
     )
     assert {"4x4", "6x6, boxes of 2 rows by 3 columns", "9x9"} <= set(groups)
     assert len(groups) == len(set(groups))
+
+
+def test_the_menu_shows_the_whole_of_a_size(screen: Screen) -> None:
+    for width in (1280, 360):
+        screen.resize(width, 800)
+        screen.open()
+        rest = screen.js(
+            "const menu = document.querySelector('[data-action=size]');"
+            "const style = getComputedStyle(menu);"
+            "const text = document.createElement('span');"
+            "text.style.cssText = `position: absolute; font: ${style.font}; white-space: nowrap`;"
+            "document.body.append(text);"
+            "const widths = [...menu.options].map((each) => {"
+            "  text.textContent = each.text; return text.offsetWidth; });"
+            "return menu.clientWidth - parseFloat(style.paddingLeft)"
+            " - parseFloat(style.paddingRight) - Math.max(...widths)"
+        )
+        assert rest >= ARROW, width
+
+
+def test_examples_tell_clues_and_solutions(screen: Screen) -> None:
+    screen.open()
+    names = screen.js(
+        "return [...document.querySelector('[data-action=example]').options].map((each) =>"
+        " each.text.replaceAll('\u00a0', ' '))"
+    )
+    assert {
+        "1a: 28 clues, 1 solution",
+        "1b: 22 clues, 4,715 solutions",
+        "empty: no clues, 6.7 sextillion solutions",
+        "no-place: 5 clues, no solutions",
+    } <= set(names)

@@ -243,6 +243,11 @@ class TestScreenReader:
         screen.js("location.hash = arguments[0]", link(collection.load("a1")))
         screen.until(f"{live} === 'Unique: one solution.'")
 
+    def test_why_there_is_no_solution_is_told(self, screen: Screen) -> None:
+        screen.open(link(collection.load("conflict-row")))
+        live = "return document.querySelector('[aria-live=polite]').textContent"
+        assert screen.until(live).startswith("No solution. ")
+
 
 def test_no_digit_that_may_be_missing_is_told_as_100_percent(screen: Screen) -> None:
     screen.open()
