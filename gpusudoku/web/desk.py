@@ -101,7 +101,7 @@ class Desk:
             pages = {each.page for each in self._working} - {None}
             case.behind_own = case.page in pages
             self._waiting.append(case)
-        same = [each for each in cases if each.page == case.page is not None]
+        same = [each for each in cases if case.page is not None and each.page == case.page]
         for older in [each for each in same if each.ticket < case.ticket]:
             older.end(Failure("overtaken", "the page has a newer question"))
             same.remove(older)

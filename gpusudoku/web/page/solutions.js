@@ -15,6 +15,7 @@ export class Solutions {
   #grid;
   #lane;
   #count = null;
+  #isOld = false;
   #at = null;
   #cells = null;
   #kept = new Map();
@@ -70,6 +71,7 @@ export class Solutions {
 
   /** Forget the solutions of the board before, and hide what is shown. */
   reset() {
+    this.#isOld = true;
     this.#kept.clear();
     this.#seed.value = "";
     this.#seed.removeAttribute("aria-invalid");
@@ -82,6 +84,7 @@ export class Solutions {
    * @param {?bigint} count null if it is not known.
    */
   know(count) {
+    this.#isOld = false;
     if (count !== this.#count) this.#setCount(count);
   }
 
@@ -128,6 +131,7 @@ export class Solutions {
   }
 
   #slide() {
+    if (this.#count === null) return;
     const steps = BigInt(this.#slider.max);
     const last = this.#count - 1n;
     this.#go(steps === 0n ? 0n : (last * BigInt(this.#slider.value)) / steps);
@@ -143,6 +147,7 @@ export class Solutions {
 
   /** Show the solution with a number, from 0 on. */
   async #go(at) {
+    if (this.#isOld) return; // buttons stay as they are for a moment, with the count of before
     this.#at = at;
     this.#seed.value = "";
     this.#writeNumber();
