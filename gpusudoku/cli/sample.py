@@ -98,7 +98,7 @@ def sample(
       gpusudoku sample board.txt -n 1000000000 -o samples.txt --checkpoint sample.run
     """
     options = Options(**fields)
-    source = Source(boards, reading)
+    source = Source(boards, reading, kept=bool(checkpoint or part))
     facts = {"number": number, "seed": str(seed), "distinct": distinct, "format": form}
     replaces = force or goes_on(checkpoint)
     parted = part and Parted(part, "sample", source, facts, output, replaces)
