@@ -78,8 +78,6 @@ def answered_alone(asked: Asked) -> tuple[Asked, bool]:
     """
     assert asked.checkpoint is not None
     path, asked = asked.checkpoint, replace(asked, checkpoint=None)
-    if path == "-":
-        raise InputError("--checkpoint -: expected a file, which can be read and written")
     if asked.to_stdout:
         return asked, False
     output = str(asked.output)
