@@ -46,7 +46,7 @@ def count_part(
     number
         Which part, from 1 to ``parts``.
     parts
-        How many there are.
+        How many there are, at most 65536.
     cancel
         Ends the count early, from another thread.
     **options
