@@ -95,7 +95,7 @@ def sample(
       gpusudoku sample board.txt -n 1000000 --seed 7 -o samples.txt
       gpusudoku sample puzzles.txt -n 10 --distinct --format csv -o samples.csv
       gpusudoku sample board.txt -n 1000000 --seed 7 --part 3/8 -o part3.txt
-      gpusudoku sample board.txt -n 1000000000 -o samples.txt --checkpoint sample.run
+      gpusudoku sample board.txt -n 1000000000 -o all.txt --checkpoint all.run
     """
     options = Options(**fields)
     source = Source(boards, reading, kept=bool(checkpoint or part))
