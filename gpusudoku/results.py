@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.drawing import draw
+from gpusudoku.errors import Cancelled
 from gpusudoku.jobs.cancel import CancelToken, cancelling_of, check_cancelled
 
 One = TypeVar("One", covariant=True)
@@ -261,7 +262,11 @@ class Results(Generic[Blocks, One]):
         return self
 
     def __next__(self) -> One:
-        check_cancelled(self._cancel)
+        try:
+            check_cancelled(self._cancel)
+        except Cancelled:
+            self.close()  # whoever keeps the error keeps this, too, and would keep its threads
+            raise
         while True:
             for one in self._objects:
                 self._taken += 1

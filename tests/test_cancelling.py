@@ -204,6 +204,20 @@ def test_results_that_were_taken_before_remain() -> None:
         next(results)
 
 
+@pytest.mark.parametrize("call", [gpusudoku.count_many, gpusudoku.solve_many])
+def test_whoever_keeps_the_error_keeps_no_threads(call: Callable[..., Any]) -> None:
+    """The error has the results in its traceback, and they would have their threads."""
+    before, token = threading.active_count(), CancelToken()
+    found = call([BOARD] * 200, cancel=token, jobs=2, device="cpu")
+    next(found)
+    token.cancel()
+    with pytest.raises(Cancelled) as kept:
+        next(found)
+    no_more_threads(before)
+    assert kept.value.__traceback__ is not None
+    assert list(found.blocks()) == []
+
+
 def test_whoever_takes_results_is_not_stopped_by_their_token() -> None:
     """Between them, as in the loop around: the token is that of the work alone."""
     token = CancelToken()

@@ -23,7 +23,7 @@ from gpusudoku.cli.records import Answers, Writer
 from gpusudoku.cli.report import Totals
 from gpusudoku.cli.saving import journaled
 from gpusudoku.cli.source import Source
-from gpusudoku.cli.summary import Tally
+from gpusudoku.cli.summary import Ending, Tally
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.interrupts import held_interrupts
 
@@ -141,7 +141,9 @@ class Delivery:
                 told = f"interrupted: {tally.boards} boards {done}{journal.hint}"
                 raise Interrupted(told, tally.boards) from None
         if self._parted is not None:
-            self._parted.record_lines(self.writer.header(), self.writer.between)
+            status = source.status or (tally.status if asked.exit_code else 0)
+            ending = Ending(status, source.unreadable, tally.notes, tally.seconds)
+            self._parted.record_lines(self.writer.header(), self.writer.between, ending)
         if not source.single:
             if asked.stats:
                 totals.show()

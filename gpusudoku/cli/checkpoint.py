@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpusudoku.cli.asked import RECORDS, Asked
@@ -28,6 +30,15 @@ if TYPE_CHECKING:
 
 FROM_PYTHON = {"source": "<python>", "line": 0, "columns": [], "beside": []}
 """The place of a board that no command read."""
+MEASURED = frozenset(
+    (
+        *("seconds", "expansion_seconds", "utilisation", "device", "jobs", "stats", "seal"),
+        *("search_estimate", "contraction_estimate"),
+    )
+)
+"""What of an answer in JSON depends on the machine, which may be another one each time."""
+MOST_MEASURED = 1 << 20
+"""Bytes that it takes at most."""
 
 
 def checkpoint_of(
@@ -54,8 +65,11 @@ def checkpoint_of(
     return Checkpoint(asked.checkpoint, setup, _tell)
 
 
-def answered_alone(asked: Asked) -> Asked:
+def answered_alone(asked: Asked) -> tuple[Asked, bool]:
     """How the answer is given, for which a count is kept that is then written at once.
+
+    The second is whether it was written before: then ``check_written`` looks at the file that is
+    there, which stays as it is.
 
     Raises
     ------
@@ -63,14 +77,47 @@ def answered_alone(asked: Asked) -> Asked:
         If the output file exists, and not because this count has been finished before.
     """
     assert asked.checkpoint is not None
-    output, force = _real(asked.output), asked.force
-    if output is not None and goes_on(asked.checkpoint):
-        kept, _ = read_run(asked.checkpoint)
-        force |= kept.state.finished and kept.setup.get("output") == output
-    path, asked = asked.checkpoint, replace(asked, checkpoint=None, force=force)
-    if asked.output is not None:
-        refuse(asked.output, force, [path])
-    return asked
+    path, asked = asked.checkpoint, replace(asked, checkpoint=None)
+    if asked.to_stdout:
+        return asked, False
+    output = str(asked.output)
+    if goes_on(path):
+        is_there, (kept, _) = Path(output).is_file(), read_run(path)
+        if is_there and kept.state.finished and kept.setup.get("output") == _real(output):
+            return asked, True
+        if is_there and not asked.force:
+            more = "move it, or give the whole command again with --force"
+            raise InputError(f"{output}: exists already; {more}")
+    refuse(output, asked.force, [path])
+    return asked, False
+
+
+def check_written(output: str, text: bytes) -> None:
+    """Complain of an output file that has another answer than this one.
+
+    Raises
+    ------
+    InputError
+        If somebody else has written to it.
+    """
+    try:
+        with Path(output).open("rb") as file:
+            found = file.read(2 * len(text) + MOST_MEASURED)
+    except OSError as error:
+        raise InputError(f"{output}: cannot be read: {error.strerror}") from None
+    if _lasting(found) != _lasting(text):
+        raise InputError(f"{output}: is not what was written, and nothing is left to do")
+
+
+def _lasting(text: bytes) -> Any:
+    """What of an answer is the same whenever it is given."""
+    try:
+        facts = json.loads(text) if text.startswith(b"{") else None
+    except (ValueError, RecursionError):
+        facts = None
+    if not isinstance(facts, dict):
+        return text
+    return {name: value for name, value in facts.items() if name not in MEASURED}
 
 
 def asked_before(

@@ -87,7 +87,7 @@ def count(
     options = Options(**fields, limit=_limit(limit, only, asked))
     asked.refuse(boards)
     refuse_besides_checkpoint(asked.checkpoint, {"--cross-check": cross_check})
-    source = Source(boards, reading)
+    source = Source(boards, reading, kept=bool(asked.checkpoint or tasks.part))
     if source.board is not None and (asked.checkpoint or tasks.are_asked):
         others = {"--limit": limit, "--only": only, "--exit-code": asked.exit_code}
         others |= {"--cross-check": cross_check, "--log": asked.log}

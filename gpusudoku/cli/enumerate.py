@@ -102,7 +102,7 @@ def enumerate_(
       gpusudoku enumerate @2f -o solutions.txt --checkpoint list.run
     """
     options = Options(**fields)
-    source, writer = Source(boards, reading), solution_writer(form)
+    source, writer = Source(boards, reading, kept=bool(checkpoint or part)), solution_writer(form)
     chosen = Chosen(in_order, first, last, part if source.single else None, options.limit)
     refuse_besides_checkpoint(checkpoint, {"--stats": stats})
     own = search_facts(options) | {"order": chosen.order, "from": first, "to": last, "format": form}

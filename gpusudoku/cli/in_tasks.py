@@ -116,7 +116,7 @@ def count_in_tasks(
     source: Source, options: Options, asked: Asked, tasks: InTasks, inputs: Sequence[str]
 ) -> None:
     """Count the only board of a source, and write the count, or the record of a part of it."""
-    from gpusudoku.cli.checkpoint import answered_alone, checkpoint_of
+    from gpusudoku.cli.checkpoint import answered_alone, check_written, checkpoint_of
     from gpusudoku.runs.counting import How
     from gpusudoku.runs.counting import count_in_tasks as counted
 
@@ -127,19 +127,28 @@ def count_in_tasks(
         verified=note,
         facts=None if tasks.part is None else {"format": asked.form},
     )
+    is_written = False
     if asked.checkpoint is not None:
-        asked = answered_alone(asked)
+        asked, is_written = answered_alone(asked)
     with machine_of(tasks.cluster, options) as machine:
         delivery = Delivery(asked, source, machine, Plain(None, single=True))
         one = One(source, machine, delivery.line, asked.stats, partial(counted, how=how))
         one.parts = how.part[1]
-        if tasks.part is None:
+        if tasks.part is None and not is_written:
             delivery.deliver(_answers(source, options, delivery, one), inputs, "counted")
             return
-        [board] = source.singles()
         with delivery.line:
-            done = one(board, options)
-        _write_record(place_facts(board), done, tasks.part, asked, inputs)
+            if tasks.part is None:
+                [answer] = _answers(source, options, delivery, one)
+                check_written(str(asked.output), delivery.writer.header() + answer.text)
+                return
+            [board] = source.singles()
+            text = _record(place_facts(board), one(board, options), tasks.part, asked)
+        if is_written:
+            check_written(str(asked.output), text)
+            return
+        with Output(asked.output, asked.force, inputs) as out:
+            out.write(text)
 
 
 def resume_count(path: str, kept: Kept, settings: Settings) -> None:
@@ -161,10 +170,8 @@ def _answers(
             show_stats(results)
 
 
-def _write_record(
-    place: Mapping[str, Any], done: Counted, part: WhichPart, asked: Asked, inputs: Sequence[str]
-) -> None:
-    """Write the record of a part of a count, a line of JSON."""
+def _record(place: Mapping[str, Any], done: Counted, part: WhichPart, asked: Asked) -> bytes:
+    """The record of a part of a count, a line of JSON."""
     from gpusudoku.runs.parts import records
     from gpusudoku.runs.parts.counts import merged, part_of_count
 
@@ -174,5 +181,4 @@ def _write_record(
         note(f"part {part.number} of {part.parts} has nothing to do: there are {tasks} tasks")
     if asked.stats:
         show_stats([merged([found])])
-    with Output(asked.output, asked.force, inputs) as out:
-        out.write(f"{records.placed(found, place)}\n".encode())
+    return f"{records.placed(found, place)}\n".encode()

@@ -11,6 +11,7 @@ from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.options import output_file
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.parts import placed
+from gpusudoku.cli.summary import Ending
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.runs.identity import board_of_identity
 from gpusudoku.runs.parts import files
@@ -33,6 +34,7 @@ def merge(names: tuple[str, ...], output: str | None, force: bool) -> None:
     them, one a line; or it is a file of lines that a command wrote with --part and --output, whose
     record is beside it, with .part.json at the end of its name. Their order does not matter. Parts
     that are missing, overlap, have changed, or are of another board, option or version are refused.
+    The closing line of a batch and the exit status are those of the whole command.
 
     \b
     Examples:
@@ -54,8 +56,10 @@ def merge(names: tuple[str, ...], output: str | None, force: bool) -> None:
     if len(kinds) > 1:
         raise InputError(f"{parts[0][0]}: a damaged record of a part: others have other results")
     is_lines = kinds == {Lines}
+    ending: Ending | None = None
     if is_lines:
         text, inputs = _checked(parts)
+        ending = Ending.of_parts([part.stats for _, part in parts])
     else:
         text, inputs = _text(parts, output), [name for name, _ in parts]
     with Output(output, force, inputs) as out, out.telling_lines():
@@ -63,6 +67,8 @@ def merge(names: tuple[str, ...], output: str | None, force: bool) -> None:
             _join(parts, text, out)
         else:
             out.write(text)
+    if ending is not None:
+        ending.show()
 
 
 def _checked(parts: Named) -> tuple[bytes, list[str]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from gpusudoku.errors import InputError, shown
+from gpusudoku.runs.parts.records import MOST_PARTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,8 +56,10 @@ def parsed_part(ctx: click.Context, param: click.Parameter, value: str | None) -
         return None
     match = re.fullmatch(rf"\s*(\d{{1,{MOST_DIGITS}}})/(\d{{1,{MOST_DIGITS}}})\s*", value, re.ASCII)
     part = WhichPart(int(match[1]), int(match[2])) if match else WhichPart(0, 0)
-    if not 1 <= part.number <= part.parts:
-        raise click.BadParameter(f"{shown(value)}: expected I/N, I from 1 to N, such as 3/100")
+    if not 1 <= part.number <= part.parts <= MOST_PARTS:
+        raise click.BadParameter(
+            f"{shown(value)}: expected I/N, I from 1 to N, N at most {MOST_PARTS}, such as 3/100"
+        )
     return part
 
 

@@ -249,11 +249,19 @@ def output_file(command: str) -> Callable[[Command], Command]:
     )
 
 
+def _kept_file(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """The name of a file that is read and written, for click."""
+    if value is not None and value in ("", "-"):
+        raise click.BadParameter(f"{value!r}: expected the name of a file")
+    return value
+
+
 def checkpoint(command: str) -> Callable[[Command], Command]:
     """The option of a command that lets it be taken up again."""
     return own_option(command)(
         "--checkpoint",
         metavar="FILE",
+        callback=_kept_file,
         shell_complete=complete_files,
         help="Save every few seconds in FILE how far it is; the same command goes on from there.",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from gpusudoku.cli.numbers import WhichPart, parsed_part
 from gpusudoku.cli.options import Command, own_option
 from gpusudoku.cli.output import Output, refuse
 from gpusudoku.cli.source import Source
+from gpusudoku.cli.summary import Ending
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.pieces import part_of
 from gpusudoku.runs.identity import Identity, identity_of_board
@@ -97,23 +99,37 @@ class Parted:
         """Let the source give the boards of this part alone, if there are several."""
         if self._source.single:
             return
-        boards = self.take(self._source.survey.boards, "boards")
+        survey = self._source.survey
+        if not survey.boards:
+            raise InputError("no board can be read, so that there are no parts")
+        boards = self.take(survey.boards, "boards")
         self._source.only(boards, to_the_end=self.part.number == self.part.parts)
 
-    def record(self, found: NDArray[Any] | Lines) -> str:
-        """The record of what was found, shares or a file of lines: a line of JSON."""
+    def record(self, found: NDArray[Any] | Lines, ending: Ending | None = None) -> str:
+        """The record of what was found, shares or a file of lines: a line of JSON.
+
+        ``ending`` is how the part ends, if it has lines.
+        """
         board = self._source.board
         facts = {**self._facts, "tasks": self._total, "parts": self.part.parts}
         boards = self._source.survey._asdict() if board is None else identity_of_board(board[0])
         identity = Identity(self._command, boards, facts)
         place = {} if board is None else place_facts(board)
-        return str(records.PartRecord(identity, self.part.number, self._tasks, found, place=place))
+        stats = {} if ending is None else asdict(ending)
+        number, tasks = self.part.number, self._tasks
+        return str(records.PartRecord(identity, number, tasks, found, stats, place))
 
-    def record_lines(self, header: bytes = b"", between: bytes = b"") -> None:
-        """Write the record of the file of lines beside it, once that is complete."""
+    def record_lines(
+        self, header: bytes = b"", between: bytes = b"", ending: Ending | None = None
+    ) -> None:
+        """Write the record of the file of lines beside it, once that is complete.
+
+        ``ending`` is how the part ends, by default with the status of its source.
+        """
         if self._lines is None or not Path(self._lines).is_file():
             return
-        text = self.record(files.lines_in(self._lines, header, between))
+        ending = ending or Ending(self._source.status, self._source.unreadable)
+        text = self.record(files.lines_in(self._lines, header, between), ending)
         with Output(str(files.record_path(self._lines)), self._force, ()) as out:
             out.write(f"{text}\n".encode())
 

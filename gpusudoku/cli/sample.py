@@ -95,10 +95,10 @@ def sample(
       gpusudoku sample board.txt -n 1000000 --seed 7 -o samples.txt
       gpusudoku sample puzzles.txt -n 10 --distinct --format csv -o samples.csv
       gpusudoku sample board.txt -n 1000000 --seed 7 --part 3/8 -o part3.txt
-      gpusudoku sample board.txt -n 1000000000 -o samples.txt --checkpoint sample.run
+      gpusudoku sample board.txt -n 1000000000 -o all.txt --checkpoint all.run
     """
     options = Options(**fields)
-    source = Source(boards, reading)
+    source = Source(boards, reading, kept=bool(checkpoint or part))
     facts = {"number": number, "seed": str(seed), "distinct": distinct, "format": form}
     replaces = force or goes_on(checkpoint)
     parted = part and Parted(part, "sample", source, facts, output, replaces)

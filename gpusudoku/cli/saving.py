@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpusudoku.cli.again import identity_of_command, setup_of_command
 from gpusudoku.cli.journal import Journal, Start
+from gpusudoku.cli.messages import note
 from gpusudoku.cli.output import Output, is_same_file, refuse
 from gpusudoku.errors import GpusudokuError, InputError, printable
 from gpusudoku.jobs.interrupts import patient_interrupts
@@ -235,11 +236,14 @@ def journaled(
         if ledger.identity is None:
             refuse(path, force, inputs)
         ledger.begin(identity, setup_of_command(), portion)
+        finished = ledger.finished
         with (
             patient_interrupts(PATIENCE_SECONDS),
             Output(path, force, inputs, _size_before(ledger, path)) as out,
             SavedJournal(out, ledger) as journal,
         ):
+            if finished:
+                note(f"{ledger.path}: finished before")
             yield journal
 
 

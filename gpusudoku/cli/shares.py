@@ -110,7 +110,7 @@ def shares(
     options = Options(**fields)
     form = _form(form, as_json, halving)
     _check_plot(plot, output, force, boards)
-    source = Source(boards, reading)
+    source = Source(boards, reading, kept=bool(checkpoint or part))
     _check_number(source.single, plot, checkpoint)
     facts = {"format": form, "halving": halving}
     parted = None

@@ -69,7 +69,7 @@ def solve(
         raise InputError("--exit-code needs to know whether there is another solution: no --first")
     options = Options(**fields, limit=1 if first_only else 2)
     asked.refuse(boards)
-    source = Source(boards, reading)
+    source = Source(boards, reading, kept=bool(asked.checkpoint or part))
     if part is not None and source.single:
         raise InputError("--part is for batches here: one solution has no parts")
     parted = parted_answers(part, "solve", source, asked, search_facts(options))

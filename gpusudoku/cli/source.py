@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -10,10 +9,9 @@ from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
 
 import click
-import numpy as np
 
 from gpusudoku import collection, formats
 from gpusudoku.board.batch import Batch
@@ -22,6 +20,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.cli.messages import complain, note, quietly
 from gpusudoku.cli.options import Reading
+from gpusudoku.cli.survey import Survey, surveyed
 from gpusudoku.errors import InputError, printable, shown
 
 _CELL = re.compile(r"[0-9.*_?x\s|,;-]")
@@ -36,15 +35,6 @@ MOST_CONFLICTS = 20
 """Boards whose contradicting clues are named: thousands would hide all other messages."""
 
 
-class Survey(NamedTuple):
-    """What is known of a whole input once it was read."""
-
-    boards: int
-    """How many can be read."""
-    sha256: str
-    """Of all that they are: shapes, cells and candidates; hexadecimal digits."""
-
-
 def _as_they_are(batches: Iterable[Batch]) -> Iterable[Batch]:
     return batches
 
@@ -53,10 +43,14 @@ class Source:
     """The boards that a command was given, read one after the other, together, or before.
 
     A bad board ends the reading by an ``InputError`` after all boards before it; or, if the
-    command is to keep going, it is reported on stderr at once and counted.
+    command is to keep going, it is reported on stderr at once and counted. Where something is
+    ``kept`` of what is done, an input of which nothing can be read ends the command in any case:
+    nothing is done then.
     """
 
-    def __init__(self, names: Iterable[str | Batch], reading: Reading) -> None:
+    def __init__(
+        self, names: Iterable[str | Batch], reading: Reading, *, kept: bool = False
+    ) -> None:
         self.unreadable = 0
         """Bad boards that were reported."""
         self.lacks_answers = False  # because some board was reported that has none
@@ -70,7 +64,9 @@ class Source:
         self._meter = formats.Meter([name for name in names if is_file(name)])
         found = chain.from_iterable(_read(name, reading, self._meter) for name in names)
         head = list(islice(found, 2))
-        if isinstance(head[0], InputError) and not reading.keep_going:
+        if isinstance(head[0], InputError) and (
+            not reading.keep_going or (kept and len(head) == 1)
+        ):
             raise head[0]  # before anything is written
         self._head, self._found = head, chain(head, found)
         self.single = len(head) == 1 and (isinstance(head[0], InputError) or len(head[0]) == 1)
@@ -106,7 +102,7 @@ class Source:
                 raise InputError(f"{name}: cannot be read twice, as a batch has to be for this")
         found = (_read(name, self._reading, formats.Meter([])) for name in self._names)
         with quietly(True):  # all is said when boards are given
-            return _surveyed(chain.from_iterable(found), self._keep_going)
+            return surveyed(chain.from_iterable(found), self._keep_going)
 
     def only(self, boards: range, *, to_the_end: bool) -> None:
         """From now on give these boards alone, a range of their indices of step 1.
@@ -173,10 +169,15 @@ class Source:
         self.lacks_answers = True
         complain(str(why))
 
+    @property
+    def status(self) -> int:
+        """That of the exit: 2 if a bad board was reported, else 1 if one is unanswered."""
+        return 2 if self.unreadable else int(self.lacks_answers)
+
     def finish(self) -> None:
-        """Exit with status 2 if a bad board was reported, else with 1 if one is unanswered."""
-        if self.unreadable or self.lacks_answers:
-            click.get_current_context().exit(2 if self.unreadable else 1)
+        """Exit with the status, if it is not 0."""
+        if self.status:
+            click.get_current_context().exit(self.status)
 
 
 def _of(boards: Batch, passed: int, wanted: range) -> Iterator[Batch]:
@@ -185,30 +186,6 @@ def _of(boards: Batch, passed: int, wanted: range) -> Iterator[Batch]:
     end = min(max(wanted.stop - passed, start), len(boards))
     if start < end or passed == 0:
         yield boards.part(start, end)
-
-
-def _surveyed(found: Iterable[Batch | InputError], keep_going: bool) -> Survey:
-    """Number and digest of all boards, however they come together in batches."""
-    boards, shape = 0, None
-    cells, candidates = hashlib.sha256(), hashlib.sha256()
-    for batch in found:
-        if isinstance(batch, InputError):
-            if not keep_going:
-                raise batch
-            continue
-        if batch.geometry != shape:
-            shape = batch.geometry
-            cells.update(f"{boards}:{shape};".encode())
-        cells.update(np.ascontiguousarray(batch.cells).data)
-        if batch.candidates is not None:
-            for index in np.flatnonzero(
-                (batch.candidates != shape.all_digits).any(axis=1)
-            ).tolist():
-                candidates.update(f"{boards + index}:".encode())
-                candidates.update(batch.candidates[index].astype("<u8").tobytes())
-        boards += len(batch)
-    cells.update(candidates.digest())
-    return Survey(boards, cells.hexdigest())
 
 
 def looks_like_board(text: str) -> bool:

@@ -123,7 +123,11 @@ def _what(kept: Kept) -> str:
     by = f" by {method}" if isinstance(method, str) else ""
     box = identity.boards.get("box")
     of = f" of one board of boxes {box}" if isinstance(box, str) else ""
-    return f"{identity.command}{of}{by}, version {identity.version}"
+    part, parts = (identity.options.get(name) for name in ("part", "parts"))
+    # Of a command it is what stands on the command line, of a count of one board two numbers.
+    which = str(part).replace("/", " of ") if parts is None else f"{part} of {parts}"
+    told = "" if part is None else f", part {which}"
+    return f"{identity.command}{of}{by}{told}, version {identity.version}"
 
 
 def _rate(kept: Kept) -> float | None:

@@ -206,9 +206,9 @@ class Database:
 
 
 def _name(path: object) -> str:
-    """A path as text; complains about what is none."""
+    """A path as text, not empty; complains about what is none."""
     name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
-    if not isinstance(name, str):
+    if not isinstance(name, str) or not name:
         raise InputError(f"{described(path)}: expected the name of a file")
     return name
 

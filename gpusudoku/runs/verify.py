@@ -25,7 +25,8 @@ class Verifier:
     """Counts some of the tasks of a run again, once they are finished.
 
     Which they are depends on the run and the share alone, and, of a contraction, on the runs in
-    which its terms were summed. A task of a search, or of a board in parts, is a board, which is
+    which its terms were summed. If the sample has none of all tasks that were finished, one of the
+    last is counted again. A task of a search, or of a board in parts, is a board, which is
     counted as ``cross_check`` counts one. Terms of a contraction are summed on the CPU if a GPU
     summed them, and else in wider numbers.
 
@@ -78,11 +79,16 @@ class Verifier:
         """
         for tasks, solutions in found:
             self._begun[tasks] = self._begun.get(tasks, 0) + solutions
-        finished = [tasks for tasks in self._begun if tasks.start not in unfinished]
-        for tasks in finished:
-            whole = Found(tasks, self._begun.pop(tasks))
-            if self.chooses(tasks):
-                self._verify(whole)
+        finished = [
+            Found(tasks, self._begun.pop(tasks))
+            for tasks in list(self._begun)
+            if tasks.start not in unfinished
+        ]
+        chosen = [whole for whole in finished if self.chooses(whole.tasks)]
+        if not (unfinished or chosen or self.ways):  # of these nothing is kept yet
+            chosen = finished[:1]
+        for whole in chosen:
+            self._verify(whole)
 
     def chooses(self, tasks: range) -> bool:
         """Whether a task, or a run of them, is one of those that are counted again."""
@@ -97,7 +103,8 @@ class Verifier:
             else f"{tasks} of {total} tasks chosen, but not counted again: no way is affordable"
             for way, tasks in self.ways.items()
         ]
-        return "; ".join(ways) or "no task of the sample came to its end, so none was counted again"
+        none = "no task came to its end now" if total else "there are no tasks"
+        return "; ".join(ways) or f"{none}, so none was counted again"
 
     def _verify(self, found: Found) -> None:
         board = self._plan.board_of(found.tasks.start)

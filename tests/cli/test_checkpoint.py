@@ -104,7 +104,7 @@ def test_other_boards_and_files_are_refused(run, path, tmp_path, file):
         ("count", BOARD, "--checkpoint", tmp_path): "is a folder",
         ("count", BOARD, "--checkpoint", tmp_path / "no" / "x"): "there is no folder",
         ("count", BOARD, "--checkpoint", other): "not made by --checkpoint",
-        ("count", BOARD, "--checkpoint", path, "-o", output): "exists already; --force overwrites",
+        ("count", BOARD, "--checkpoint", path, "-o", output): "exists already; move it, or",
         ("count", BOARD, "--checkpoint", tmp_path / "new", "-o", output): "exists already",
         ("resume", other): "not made by --checkpoint",
         ("resume", tmp_path / "missing"): "no such file",

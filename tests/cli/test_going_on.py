@@ -27,6 +27,13 @@ def stopped(this, full, room, *options):
     return read_run(this.run_file)[0].state.position
 
 
+def untimed(record):
+    """A record without what took its time."""
+    facts = json.loads(record.read_text())
+    facts["stats"].pop("seconds")
+    return facts | {"seal": None}
+
+
 class TestSample:
     @pytest.fixture(autouse=True)
     def _small_blocks(self, monkeypatch):
@@ -114,7 +121,7 @@ class TestPartOfABatch:
         for again in (this.resume, this.resume, this):
             assert again() == (0, "", "")
             assert this.out.read_text() == wanted
-            assert record.read_text() == (tmp_path / "plain.txt.part.json").read_text()
+            assert untimed(record) == untimed(tmp_path / "plain.txt.part.json")
 
     def test_a_record_that_was_there_before_is_not_replaced(self, kept, tmp_path, command):
         this = kept([*command, "--part", "2/2"], boards_for(command))

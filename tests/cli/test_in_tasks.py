@@ -139,4 +139,4 @@ def test_resume_counts_tasks_again_if_the_command_would_have(run, tmp_path, monk
     status, out, err = run("resume", path)
     assert (status, out) == (0, "6\n")
     assert "tasks counted again by " in err
-    assert "no task of the sample came to its end" in run("resume", path)[2]
+    assert "no task came to its end now" in run("resume", path)[2]

@@ -74,8 +74,8 @@ class TestNotAll:
     def test_many_are_missing(self, run, tmp_path, refused):
         """They are not counted one by one."""
         path = tmp_path / "a.json"
-        run("shares", SOME, "--part", f"7/{10**30}", "-o", path)
-        assert f"parts 1 to 6, 8 to {10**30} of {10**30} are missing" in refused(path)
+        run("shares", SOME, "--part", "7/65536", "-o", path)
+        assert "parts 1 to 6, 8 to 65536 of 65536 are missing" in refused(path)
 
     def test_twice(self, shares, refused, tmp_path):
         paths = shares(2)

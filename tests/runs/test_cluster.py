@@ -189,10 +189,10 @@ def test_workers_join_and_leave(local, piecework, tmp_path):
         wait_for(lambda: not client.nthreads())
         notes: list[str] = []
         driver, keeper = piecework(client, seconds=0.05, note=notes.append)
-        sizes = {0: 1, 1: 3, 2: 1}
+        sizes = {0: 1, 1: 2, 2: 1}
 
         def scale(progress):
-            """Have one worker; once it works, three; once another one works, one again."""
+            """Have one worker; once it works, two; once both have worked, one again."""
             size = sizes.pop(min(2, len(list(tmp_path.glob("at-*")))), None)
             if size == 1 and not sizes:
                 (tmp_path / "hurry").touch()

@@ -10,6 +10,7 @@ import pytest
 from gpusudoku.board.board import Board
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError, MismatchError
+from gpusudoku.formats import parse
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.portion import Found
@@ -69,6 +70,32 @@ def test_one_wrong_task_stops_the_run(
     assert board_of_identity(record["run"]["boards"]) == board
     if plan.board_of(tasks.start) is not None:
         assert naive.count(board_of_identity(record["board"])) == solutions
+
+
+@every
+def test_one_task_is_checked_however_small_the_share_is(
+    make: Callable[[], Plan], board: Board, way: str, tmp_path: Path
+) -> None:
+    """It is one of the last, of which nothing is kept yet, and a wrong one stops the run."""
+    plan = make()
+    [first, *others] = plan.step(CpuEngine(2), plan.part(1, 1)).found
+    verify = verifier(plan, board, 1e-9, tmp_path)
+    verify.take(others, {first.tasks.start})
+    assert not verify.ways
+    verify.take([first], ())
+    assert verify.ways == {way: len(first.tasks)}
+    verify.take([], ())
+    assert verify.ways == {way: len(first.tasks)}
+    wrong = verifier(plan, board, 1e-9, tmp_path)
+    with pytest.raises(MismatchError):
+        wrong.take([Found(first.tasks, first.solutions + 1)], ())
+
+
+def test_nothing_to_check(tmp_path: Path) -> None:
+    plan = search(parse("11.............."))
+    verify = verifier(plan, GENERAL, 1e-9, tmp_path)
+    verify.take((), ())
+    assert verify.told() == "there are no tasks, so none was counted again"
 
 
 def test_boards_of_tasks_have_their_solutions() -> None:

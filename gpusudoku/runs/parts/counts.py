@@ -17,10 +17,8 @@ from gpusudoku.options import OptionFields, Options, is_integer, takes_options
 from gpusudoku.results import ContractionStats, Count, Estimates, SearchStats, Stats
 from gpusudoku.runs.counting import Counted, How, count_in_tasks
 from gpusudoku.runs.identity import board_of_identity
-from gpusudoku.runs.parts.records import PartRecord, in_order
+from gpusudoku.runs.parts.records import MOST_PARTS, PartRecord, in_order
 
-MOST_PARTS = 1 << 16
-"""Of one board: every part makes all tasks, of which it takes some."""
 _STATS: dict[str, type[Stats]] = {"search": SearchStats, "contraction": ContractionStats}
 
 
@@ -48,7 +46,7 @@ def count_part(
     number
         Which part, from 1 to ``parts``.
     parts
-        How many there are.
+        How many there are, at most 65536.
     cancel
         Ends the count early, from another thread.
     **options
@@ -85,6 +83,8 @@ def merge(parts: Iterable[PartRecord | str]) -> Count:
         If one is missing, two overlap, one is of another board, option or version, or a record is
         damaged.
     """
+    if isinstance(parts, str | bytes | PartRecord) or not isinstance(parts, Iterable):
+        raise InputError(f"{described(parts)}: expected all parts of a count, such as a list")
     found = [each if isinstance(each, PartRecord) else PartRecord.parse(each) for each in parts]
     ordered = in_order((f"part {part.number}", part) for part in found)
     return merged([part for _, part in ordered])

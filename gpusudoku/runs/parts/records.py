@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.board import Board
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, described
 from gpusudoku.options import Options, is_integer
 from gpusudoku.results import decimal_digits
 from gpusudoku.runs.identity import Identity
@@ -29,6 +29,8 @@ SCHEMA = 1
 """Of the record; another one is not read."""
 MOST_DIGITS = 1 << 17
 """Of a number that is read: a count may have many, but not so many that to read it takes long."""
+MOST_PARTS = 1 << 16
+"""Of one run: every part makes all tasks, of which it takes some."""
 MOST_NAMED = 10
 """Ranges of parts that a message names."""
 
@@ -124,14 +126,14 @@ class PartRecord:
             If the text is no record of this schema, or it is damaged.
         """
         try:
-            return cls._of(json.loads(text))
+            record = json.loads(text)
+        except (ValueError, TypeError, RecursionError):  # also for a number of too many digits
+            raise InputError("no record of a part") from None
+        try:
+            return cls._of(record)
         except InputError:
             raise
-        except RecursionError:
-            raise InputError("no record of a part") from None
-        except (ValueError, KeyError, TypeError) as error:
-            if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
-                raise InputError("no record of a part") from None
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             why = str(error) if type(error) is ValueError else "something is missing"
             raise InputError(f"a damaged record of a part: {why}") from None
 
@@ -140,7 +142,9 @@ class PartRecord:
         if not isinstance(record, dict) or record.get("kind") != KIND:
             raise InputError("no record of a part")
         if record.get("schema") != SCHEMA:
-            raise InputError(f"a record of another version: schema {record.get('schema')!r}")
+            raise InputError(
+                f"a record of another version: schema {described(record.get('schema'))}"
+            )
         identity = Identity.parse(json.dumps(record["identity"]))
         if identity.digest != record["digest"]:
             raise ValueError("its digest is not that of what it is of")
