@@ -115,8 +115,8 @@ class Output:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None and (self._header is not None or self._path is not None):
-            self._begin()
+        if kind is None:
+            self.begin()
         if self._file is None:
             return
         is_empty = not os.fstat(self._file.fileno()).st_size
@@ -149,7 +149,7 @@ class Output:
         """
         if text:
             if self._header is not None:
-                self._begin()
+                self.begin()
             self._write(text, lines)
 
     def write_header(self, header: Callable[[], bytes]) -> None:
@@ -160,8 +160,8 @@ class Output:
         """
         self._header = None if self._begun_size else header
 
-    def _begin(self) -> None:
-        """Write the header, and open the file in any case."""
+    def begin(self) -> None:
+        """Write what stands before all results, if anything does, and make the file in any case."""
         text = b"" if self._header is None else self._header()
         self._header = None
         if text or self._path is not None:

@@ -95,7 +95,8 @@ class SavedJournal(Journal):
         self._ended.set()
         self._thread.join()
         if kind is None:
-            self._complain()
+            self.output.begin()  # even if there is nothing but what stands before all results
+            self.advance()
             self._save(finished=True)
         elif self._error is None:
             with suppress(GpusudokuError):  # there is one already, and the last save stands

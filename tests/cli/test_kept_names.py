@@ -42,6 +42,18 @@ def test_what_is_finished_says_so(run, file, tmp_path, command):
         assert err.splitlines()[0] == f"gpusudoku: {path}: finished before"
 
 
+@pytest.mark.parametrize(
+    "command", ["count --only unique", "sample -n 0", "sample -n 0 --seed 1 --part 2/2"]
+)
+def test_a_table_without_a_row_is_finished(run, file, tmp_path, command):
+    """It has what stands before all rows."""
+    boards, path, table = file(f"{SOME}\n{SOME}\n"), tmp_path / "a.run", tmp_path / "out"
+    asked = [*command.split(), boards, "--format", "csv", "-o", table, "--checkpoint", path]
+    for again in (asked, asked, ["resume", path]):
+        assert run(*again)[:2] == (0, "")
+        assert table.read_text().count("\n") == 1
+
+
 def test_status_tells_which_part(run, file, tmp_path):
     boards, path = file(f"{SOME}\n{SOME}\n"), tmp_path / "a.run"
     for what in (boards, SOME):

@@ -243,3 +243,14 @@ def test_a_worker_that_is_dismissed_tells_nothing(clock):
     boards = Batch.of([gpusudoku.parse(LINE_4X4)])
     with pytest.raises(Cancelled):
         count_some("dismissed", OPTIONS, boards, 7.0, 1)
+
+
+def test_a_worker_forgets_old_runs(monkeypatch):
+    monkeypatch.setattr(worker, "MOST_TOKENS", 3)
+    kept = worker._token("kept")
+    for run in range(5):
+        worker.dismiss(str(run))
+        assert worker._token("kept") is kept
+    assert len(worker._tokens) == 3
+    assert worker._token("4").cancelled
+    assert not worker._token("0").cancelled

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 
 _at_work = threading.Lock()
 """One step at a time has all threads of a process, and a plan is for one thread at a time."""
+MOST_TOKENS = 256
 _tokens: dict[str, CancelToken] = {}
-"""Of the runs that this process has worked at."""
+"""Of the last runs that this process has worked at: what was sent before a run ended may come."""
+_keeping = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def work(run: Run, portion: Portion, seconds: float, threads: int) -> Worked:
     It depends on the portion only what is found in the end: whoever loses what came of it may have
     it done again by another worker.
     """
-    token = _tokens.setdefault(run.key, CancelToken())
+    token = _token(run.key)
     with _at_work, token:
         plan, engine = _plan(run), _engine(replace(run.options, jobs=threads))
         return Worked(plan.step(engine, portion, seconds=seconds), engine.name)
@@ -94,7 +96,7 @@ def count_some(
     """
     from gpusudoku.planning.batch import count_block
 
-    token, out_of_time = _tokens.setdefault(key, CancelToken()), CancelToken()
+    token, out_of_time = _token(key), CancelToken()
     clock = threading.Timer(seconds, out_of_time.cancel)
     counts: list[Counts] = []
     with _at_work, token:
@@ -113,8 +115,17 @@ def count_some(
 
 def dismiss(key: str) -> None:
     """Stop what this process does for a run, now or later, and keep nothing of it."""
-    _tokens.setdefault(key, CancelToken()).cancel()
+    _token(key).cancel()
     _plan.cache_clear()
+
+
+def _token(key: str) -> CancelToken:
+    """What stops the work for a run."""
+    with _keeping:
+        token = _tokens[key] = _tokens.pop(key, CancelToken())
+        while len(_tokens) > MOST_TOKENS:
+            del _tokens[next(iter(_tokens))]
+        return token
 
 
 @lru_cache(maxsize=1)
