@@ -127,11 +127,11 @@ def asked() -> list[Case]:
 
     return [
         *(case("`shares`", "3x3", clues, lambda found: found.shares()) for clues in (0, 5, 12)),
-        case("`shares`", "3x4", 40, lambda found: found.shares()),
+        case("`shares`", "3x4", 44, lambda found: found.shares()),
         case("`sample`", "3x3", 0, lambda found: found.sample(SAMPLES, SEED)),
         case("`sample`", "3x3", 5, lambda found: found.sample(SAMPLES, SEED)),
         case("`sample`, distinct", "3x3", 0, lambda f: f.sample(SAMPLES, SEED, distinct=True)),
-        case("`sample`", "3x4", 40, lambda found: found.sample(SAMPLES, SEED)),
+        case("`sample`", "3x4", 44, lambda found: found.sample(SAMPLES, SEED)),
         case("first k", "3x3", 0, lambda found: found[10**21]),
         case("first k", "3x3", 5, lambda found: found[10**9]),
         case("first k", "4x4", 60, lambda found: found[10**9]),
