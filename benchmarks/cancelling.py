@@ -27,7 +27,7 @@ from machine import gigahertz, record, recorded
 from script import Run, grouped, script, table, turns
 
 from gpusudoku import Cancelled, CancelToken
-from gpusudoku.errors import GpusudokuError
+from gpusudoku.errors import GpusudokuError, TooExpensive
 from gpusudoku.jobs.cores import usable_cores
 
 LIMIT = 0.1
@@ -49,13 +49,15 @@ MILLISECONDS = 1000.0
 def cancelled(call: Callable[[CancelToken], object], moment: float) -> Run | None:
     """Cancel a call at a moment of it, in seconds; None if it ended before that.
 
+    One that finds out what it would cost, and that this is too much, has ended, too.
+
     Raises
     ------
     GpusudokuError
         If the call raises any error of its own.
     """
     token, before = CancelToken(), set(threading.enumerate())
-    raised: list[tuple[type, str]] = []
+    raised: list[tuple[type | None, str]] = []
 
     def work() -> None:
         try:
@@ -75,10 +77,15 @@ def cancelled(call: Callable[[CancelToken], object], moment: float) -> Run | Non
     seconds, used = time.perf_counter() - begun - moment, time.process_time() - cpu
     time.sleep(LATER_SECONDS)
     later = time.process_time() - cpu - used
-    if raised and raised[0][0] is not Cancelled:
-        raise GpusudokuError(raised[0][1])
+    kind, words = raised[0] if raised else (None, "")
+    if kind not in (None, Cancelled, TooExpensive):
+        raise GpusudokuError(words)
     # From the moment, not from the cancellation: what holds the interpreter's lock delays that.
-    return {"moment": moment, "seconds": seconds, "cpu": used, "later": later} if raised else None
+    return (
+        {"moment": moment, "seconds": seconds, "cpu": used, "later": later}
+        if kind is Cancelled
+        else None
+    )
 
 
 def taken(case: Case) -> float:
