@@ -19,6 +19,8 @@ STRATEGIES = ("first", "min")
 METHODS = ("auto", "search", "contraction")
 CUTOFFS_BY = ("space", "empty")
 MOST_JOBS = 1024
+MOST_PARTS = 1 << 16
+"""Of one run: every part makes all tasks, of which it takes some."""
 MEMORY = 2 << 30
 """The bytes that a contraction may take by default."""
 LEAST_MEMORY = 256 << 20

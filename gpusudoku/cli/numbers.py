@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from gpusudoku.errors import InputError, shown
-from gpusudoku.runs.parts.records import MOST_PARTS
+from gpusudoku.options import MOST_PARTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

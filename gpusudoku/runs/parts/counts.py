@@ -13,11 +13,11 @@ from gpusudoku.errors import InputError, described
 from gpusudoku.given import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.job import Progress
-from gpusudoku.options import OptionFields, Options, is_integer, takes_options
+from gpusudoku.options import MOST_PARTS, OptionFields, Options, is_integer, takes_options
 from gpusudoku.results import ContractionStats, Count, Estimates, SearchStats, Stats
 from gpusudoku.runs.counting import Counted, How, count_in_tasks
 from gpusudoku.runs.identity import board_of_identity
-from gpusudoku.runs.parts.records import MOST_PARTS, PartRecord, in_order
+from gpusudoku.runs.parts.records import PartRecord, in_order
 
 _STATS: dict[str, type[Stats]] = {"search": SearchStats, "contraction": ContractionStats}
 

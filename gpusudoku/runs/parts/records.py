@@ -29,8 +29,6 @@ SCHEMA = 1
 """Of the record; another one is not read."""
 MOST_DIGITS = 1 << 17
 """Of a number that is read: a count may have many, but not so many that to read it takes long."""
-MOST_PARTS = 1 << 16
-"""Of one run: every part makes all tasks, of which it takes some."""
 MOST_NAMED = 10
 """Ranges of parts that a message names."""
 
