@@ -132,7 +132,7 @@ def batches_of(
 
 
 def _integers(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Floats as integers, 0 where there is NaN, if all can be that; everything else as it is."""
+    """Return floats as integers, 0 for NaN, if all can be that, and everything else as it is."""
     if numbers.dtype.kind != "f":
         return numbers
     found = np.where(np.isnan(numbers), 0, numbers)

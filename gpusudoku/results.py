@@ -9,7 +9,7 @@ import math
 import operator
 import re
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
@@ -164,16 +164,13 @@ class Count:
         others = other._bounds if is_count else [other]
         found = [holds(mine, theirs) for mine in self._bounds for theirs in others]
         if any(each != found[0] for each in found[1:]):
-            hidden, name = (
-                other if self.exact else self,
-                str(other) if is_count else described(other),
-            )
-            hidden._unknown(f"compare {self} with {name}")
+            hidden = other if self.exact else self
+            hidden._unknown(f"compare {self} with {other if is_count else described(other)}")
         return found[0]
 
     @property
     def _bounds(self) -> list[float]:
-        """The least and the greatest number that it may be."""
+        """Return the least and the greatest number that it may be."""
         return [self.count] if self.exact else [self.count, math.inf]
 
     def __bool__(self) -> bool:
@@ -228,12 +225,12 @@ class Count:
 
     @property
     def solvable(self) -> bool:
-        """Whether there is a solution."""
+        """Tell whether there is a solution."""
         return bool(self)
 
     @property
     def unique(self) -> bool | None:
-        """Whether there is exactly one solution; None if the limit hides that."""
+        """Tell whether there is exactly one solution; None if the limit hides that."""
         return self.count == 1 if self.exact or self.count > 1 else None
 
     def as_dict(self) -> dict[str, Any]:
@@ -350,7 +347,7 @@ class BadBoard:
 
     @property
     def numbers(self) -> NDArray[Any]:
-        """None, in an array (1) of Python's objects."""
+        """Return None, in an array (1) of Python's objects."""
         return np.array([None], object)
 
     def __bool__(self) -> bool:
@@ -363,7 +360,7 @@ class BadBoard:
         yield self
 
     def part(self, start: int, end: int) -> BadBoard:
-        """Itself, as there is no smaller part."""
+        """Return it as it is: there is no smaller part."""
         return self
 
 
@@ -421,6 +418,14 @@ def _in_places(
     yield from bad
 
 
+def _length(boards: Any) -> int | None:
+    """Return the number of boards, None if they do not tell it."""
+    try:
+        return len(boards)
+    except (TypeError, OverflowError):
+        return None
+
+
 class Results(Generic[Blocks, One]):
     """An iterator over the results of many boards, in their order.
 
@@ -438,7 +443,7 @@ class Results(Generic[Blocks, One]):
         boards: object = None,
     ) -> None:
         self._blocks, self._cancel = cancelling_of(cancel, blocks), cancel
-        self._length = len(boards) if isinstance(boards, Sized) else None
+        self._length = _length(boards)
         self._block: Blocks | None = None
         self._objects: Iterator[One] = iter(())
         self._numbers = list[NDArray[Any]]()
@@ -494,6 +499,7 @@ class Results(Generic[Blocks, One]):
 
     def _check_open(self) -> None:
         """Complain if there are no more results, where none would be given without a word."""
+        check_cancelled(self._cancel)
         if self._end:
             raise InputError(f"{self!r} can be gone through once: keep results in a list")
 

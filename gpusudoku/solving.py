@@ -48,7 +48,7 @@ class Solution:
 
     @property
     def solvable(self) -> bool:
-        """Whether there is a solution."""
+        """Tell whether there is a solution."""
         return bool(self)
 
     def __str__(self) -> str:

@@ -17,6 +17,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count, count_many
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.formats import parse
+from gpusudoku.listing import solutions
 from gpusudoku.options import OptionFields
 from gpusudoku.results import BadBoard, ContractionStats, Count, Counts, numbers_of
 from gpusudoku.solving import solve, solve_many
@@ -395,6 +396,11 @@ class TestResults:
         assert repr(results) == "<Results: 1 of 3 taken, closed>"
         with pytest.raises(InputError, match="taken, closed> can be gone through once"):
             list(results)
+
+    def test_of_solutions_which_have_no_length(self) -> None:
+        results = count_many(solutions(LINE_4X4, device="cpu"), device="cpu")
+        assert repr(results) == "<Results: 0 taken>"
+        assert results.numbers().tolist() == [1] * 6
 
     def test_none(self) -> None:
         assert not count_many([], device="cpu")
