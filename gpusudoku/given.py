@@ -89,6 +89,8 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
     refuse_arrays(item)
     rows: Any = item if hasattr(item, "__array__") else list(item)
     cells = array_of(rows)
+    if cells.size == 1 and cells.item() is None:  # a missing puzzle in a table of one column
+        raise InputError("expected a board as text or as rows of cells, found one missing value")
     if cells.dtype == object and {str} <= {*map(type, cells.flat)} <= {str, type(None)}:
         return _board_of_texts(cells, geometry)
     _check_shape(cells)

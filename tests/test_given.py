@@ -134,6 +134,7 @@ class TestOneBoard:
             (np.zeros((8, 2), int), "8 rows of 2 cells, expected as many rows as columns"),
             ([BOARD], "an array of 3 dimensions, expected one board"),
             ([0] * 5 + [5.5] * 11, "r2c2 holds 5.5: cells must be integers, 0 for an empty one"),
+            ([np.nan], "expected a board as text or as rows of cells, found one missing value"),
             ([np.nan] * 15 + [np.inf], "r4c4 holds inf: cells must be integers"),
             ([True] * 16, "r1c1 holds True: cells must be integers"),
             ([0, "2"] + [0] * 14, "r1c2 holds '2': cells must be integers"),
@@ -187,7 +188,7 @@ class TestOneBoard:
 class OnGpu:
     """Stands for an array of CuPy: it has no values here."""
 
-    __cuda_array_interface__ = property(dict)
+    __cuda_array_interface__ = property(lambda self: {})
     shape = (4, 4)
 
     def __iter__(self) -> Iterator[Any]:
