@@ -71,7 +71,7 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
             raise InputError(f"box {geometry}, but the board has boxes of {given.geometry}")
         return given
     if isinstance(given, os.PathLike):
-        return _board_of_file(os.fsdecode(given), geometry)
+        return _board_of_file(_file_name(given), geometry)
     item = _plain(given)
     if isinstance(item, str):
         try:
@@ -112,10 +112,7 @@ def batches_of(
     """
     geometry = Geometry.of(box)
     if isinstance(boards, os.PathLike):
-        name = os.fsdecode(boards)
-        if not os.path.exists(name) or os.path.isdir(name):  # noqa: PTH110, PTH112 - of any text
-            raise InputError(f"{name}: expected a file that can be read")
-        return read_batches(name, geometry)
+        return read_batches(_file_name(boards), geometry)
     if isinstance(boards, str):
         _refuse_name(boards)
     if isinstance(boards, Board | str | bytes):
@@ -242,6 +239,14 @@ def _numbered(item: Any, index: int, geometry: Geometry | None) -> Batch | Input
         return Batch.of([board_of(item, geometry)])
     except InputError as error:
         return InputError(f"board {index}: {_PLACE.sub('', str(error))}")
+
+
+def _file_name(path: os.PathLike[str]) -> str:
+    """Return the name of a file that is there."""
+    name = os.fsdecode(path)
+    if not os.path.exists(name) or os.path.isdir(name):  # noqa: PTH110, PTH112 - of any text
+        raise InputError(f"{name}: expected a file that can be read")
+    return name
 
 
 def _board_of_file(name: str, geometry: Geometry | None) -> Board:

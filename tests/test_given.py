@@ -221,8 +221,9 @@ class TestFiles:
         [
             ("bars", "bars is a file: read it with pathlib.Path('bars')"),
             ("none.csv", "none.csv looks like the name of a file, and there is none: give"),
-            (Path("none.csv"), "none.csv: "),
-            (Path(), ".: "),
+            (Path("none.csv"), "none.csv: expected a file that can be read"),
+            (Path("-"), "-: expected a file that can be read"),
+            (Path(), ".: expected a file that can be read"),
         ],
     )
     def test_what_is_no_board(self, given: Any, message: str) -> None:
