@@ -26,7 +26,6 @@ import gpusudoku
 from gpusudoku import Board
 from gpusudoku.engines.make import make_engine
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.options import Options
 
 CLUES = [0, 4, 8, 12, 17, 20, 24]
 WARM_UP = [0, 17, 24]
@@ -46,7 +45,7 @@ class Watch:
 
     def __init__(self, board: Board) -> None:
         self.board = board
-        self._engine = make_engine(Options(device="cpu"))
+        self._engine = make_engine(device="cpu")
         self._rng = random.Random(SEED)
 
     def run(self, samples: int) -> Run:

@@ -27,7 +27,6 @@ import gpusudoku
 from gpusudoku import Board, collection
 from gpusudoku.engines.make import make_engine
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.options import Options
 from gpusudoku.results import Count
 
 SERIES = [f"{series}{letter}" for series in "12" for letter in "abcdef"]
@@ -45,7 +44,7 @@ class Recorder:
     """Counts boards, and keeps the figures."""
 
     def __init__(self) -> None:
-        self.engine = make_engine(Options(device="cpu"))
+        self.engine = make_engine(device="cpu")
         self.runs: list[Run] = []
 
     def count(self, group: str, board: Board, expected: int | None = None) -> float:

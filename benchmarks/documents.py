@@ -32,7 +32,6 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import make_engine
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.options import Options
 
 DECOMPOSITION = {
     "decomposition-16x16": {"serial": (390.0, 390_725), "parallel": (195.629, 390_819)},
@@ -54,8 +53,8 @@ Case = tuple[str, str, str, int | None]
 def measure(cases: list[Case], repeats: int) -> list[Run]:
     """Every run of every case, on one thread and on all cores."""
     engines = {
-        "serial": make_engine(Options(device="cpu", jobs=1)),
-        "parallel": make_engine(Options(device="cpu", jobs=usable_cores())),
+        "serial": make_engine(device="cpu", jobs=1),
+        "parallel": make_engine(device="cpu", jobs=usable_cores()),
     }
     runs = []
     ways = list(product(cases, engines))

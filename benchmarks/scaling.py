@@ -20,14 +20,13 @@ from script import Run, board_names, counted, grouped, repeated, script, table, 
 from gpusudoku import collection
 from gpusudoku.bench.engines import thread_numbers
 from gpusudoku.engines.make import make_engine
-from gpusudoku.options import Options
 
 BOARDS = ["1f", "2f", "a8"]
 
 
 def measure(names: list[str], repeats: int) -> list[Run]:
     """Every run of every case."""
-    engines = {jobs: make_engine(Options(device="cpu", jobs=jobs)) for jobs in thread_numbers()}
+    engines = {jobs: make_engine(device="cpu", jobs=jobs) for jobs in thread_numbers()}
     runs = []
     cases = list(product(names, engines))
     for (name, jobs), kept in turns(

@@ -114,7 +114,7 @@ def measure_batch(boards: list[Board], engine: Engine) -> list[Run]:
 
 def measure(most: int) -> list[Run]:
     """Every run, with at most so many boards of each number of clues."""
-    engine, runs = make_engine(Options(device="cpu")), []
+    engine, runs = make_engine(device="cpu"), []
     options = {"engine": engine, "device": "cpu"}
     for board in Board.empty(NINE), *random_boards(BATCH, 2):  # loads what is compiled
         measure_board(board, options)

@@ -19,7 +19,6 @@ from script import Run, board_names, counted, grouped, repeated, script, table, 
 
 from gpusudoku import collection
 from gpusudoku.engines.make import make_engine
-from gpusudoku.options import Options
 
 SERIES = ["1c", "1d", "1e", "1f", "2c", "2d", "2e", "2f"]
 LARGE = [
@@ -39,7 +38,7 @@ LARGE_SETTINGS = [("min", "singles"), ("min", "locked"), ("min", "all")]
 
 def measure(names: list[str], repeats: int) -> list[Run]:
     """Every run of every case."""
-    engine = make_engine(Options(device="cpu", jobs=1))
+    engine = make_engine(device="cpu", jobs=1)
     cases = [
         (n, setting) for n in names for setting in (LARGE_SETTINGS if n in LARGE else SETTINGS)
     ]

@@ -119,7 +119,7 @@ def simplified(name: str, boards: Sequence[Board], sets: Sequence[str]) -> list[
 
 def timed(lists: dict[str, list[Board]], sets: Sequence[str], repeats: int) -> list[Run]:
     """Every run that looks for one solution of each board, on one thread."""
-    engine = make_engine(Options(device="cpu", jobs=1))
+    engine = make_engine(device="cpu", jobs=1)
     impossible = [parse(IMPOSSIBLE)]
     contracted = gpusudoku.count(*impossible, engine=engine, device="cpu", method="contraction")
     runs: list[Run] = [{"list": "impossible", "solutions": str(contracted.count)}]

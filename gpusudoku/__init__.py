@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from gpusudoku.minimising import Minimised, minimise
     from gpusudoku.options import Options
     from gpusudoku.results import (
+        BadBoard,
         ContractionStats,
         Count,
         Counts,
@@ -72,6 +73,7 @@ __version__ = "0.11.0"
 # Loaded at first use: most of these bring in Numba, which takes longer than reading a board. All of
 # them bring in NumPy, and the command line is to catch signals before that.
 _LAZY = {
+    "BadBoard": "results",
     "Board": "board.board",
     "CancelToken": "jobs.cancel",
     "Conflict": "board.board",
@@ -110,6 +112,7 @@ _LAZY = {
 }
 
 __all__ = [
+    "BadBoard",
     "Board",
     "CancelToken",
     "Cancelled",

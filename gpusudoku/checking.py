@@ -11,7 +11,7 @@ from typing import Unpack
 
 from gpusudoku.contraction.prepare import NINE
 from gpusudoku.engines.engine import Engine
-from gpusudoku.engines.make import make_engine
+from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import (
     Cancelled,
     DeviceError,
@@ -138,7 +138,7 @@ class Checker:
         """The engine of a device; None if it cannot be used."""
         if options.device not in self._engines:
             self._engines[options.device] = None
-            self._engines[options.device] = make_engine(options, self._on_loss)
+            self._engines[options.device] = engine_for(options, fallback=self._on_loss)
         return self._engines[options.device]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -20,7 +20,7 @@ from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.batch import CountsOne, count_block, most_boards, side_by_side
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.run import count_board
-from gpusudoku.results import Count, Counts, Results
+from gpusudoku.results import Count, Counts, Results, recording
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -41,12 +41,14 @@ def count(
 ) -> Count:
     """Count all solutions of a board, exactly.
 
+    Many boards are better counted by ``count_many``: that is 20 to 200 times as fast as a loop.
+
     Parameters
     ----------
     board
-        A ``Board``, a string in any form that ``parse`` reads, or n * n integers (0 or None for an
-        empty cell) or strings in a flat list, a list of rows, or an array. A board with
-        contradicting clues has 0 solutions.
+        A ``Board``, a string in any form that ``parse`` reads, a ``pathlib.Path`` of a file with
+        one board, or n * n numbers (0, None or NaN for an empty cell) or strings in a flat list, a
+        list of rows, or an array. A board with contradicting clues has 0 solutions.
     box
         The shape of the boxes, as a ``Geometry`` or as ``"RxC"``; by default that of the ``Board``,
         or guessed.
@@ -105,9 +107,10 @@ def _count_in_tasks(
 
 @takes_options
 def count_many(
-    boards: Iterable[BoardLike],
+    boards: Iterable[BoardLike] | os.PathLike[str],
     *,
     box: Geometry | str | None = None,
+    on_error: str = "raise",
     engine: Engine | None = None,
     cluster: Client | str | None = None,
     cancel: CancelToken | None = None,
@@ -129,10 +132,15 @@ def count_many(
     ----------
     boards
         Any iterable of what ``count`` takes: a list, a generator, an open file with a board on
-        every line, a NumPy array of strings, a column of pandas, Arrow or polars. In an array of
-        integers of two dimensions every row is a board, in one of three every grid.
+        every line, a NumPy array of strings, a column of pandas, Arrow or polars; or the
+        ``pathlib.Path`` of a file. In an array of numbers of two dimensions every row is a board,
+        in one of three every grid.
     box
         The shape of the boxes of all boards; by default each has its own, or it is guessed.
+    on_error
+        What is done about a board that cannot be read: ``raise`` its error once all before it are
+        counted, which ends the results; or ``record`` it as a ``BadBoard``, which has the error and
+        stands in the place of the result, and go on. ``result.error`` is None for all others.
     engine
         As for ``count``.
     cluster
@@ -147,18 +155,20 @@ def count_many(
     ------
     InputError
         At once, if no boards are given, or an option's value is wrong. If one of the boards is no
-        board, once all before it are counted; ``board 17: ...`` names it by its index, from 0.
+        board, as ``on_error`` says; ``board 17: ...`` names it by its index, from 0.
     DeviceError, TooExpensive, ClusterError, Interrupted, Cancelled
         As ``count`` does.
     """
     refuse_both(engine, cluster)
     with cancelling(cancel):
-        batches, chosen = batches_of(boards, box), Options(**options)
-        if cluster is None:
-            results = count_batches(batches, chosen, engine)
-        else:
-            results = _count_many_on(cluster, batches, chosen)
-    return Results(results, cancel)
+        found, chosen = batches_of(boards, box), Options(**options)
+
+        def counts(batches: Iterator[Batch]) -> Generator[Counts, None, None]:
+            if cluster is None:
+                return count_batches(batches, chosen, engine)
+            return _count_many_on(cluster, batches, chosen)
+
+        return Results(recording(found, counts, on_error), cancel, boards)
 
 
 def _count_many_on(

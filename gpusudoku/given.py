@@ -4,21 +4,24 @@ A board is one of these:
 
 * a ``Board``;
 * a string in any form that ``parse`` reads, a grid on several lines included;
-* n * n integers, or n rows of n, in lists or in a NumPy array; 0 or None for an empty cell;
+* a ``pathlib.Path``, of a file with one board;
+* n * n integers, or n rows of n, in lists, in a NumPy array or in a table of pandas; 0, None or NaN
+  for an empty cell, and 5.0 is 5;
 * the same with a string for every cell, as in ``[["5", ".", ...], ...]``, or for every row.
 
 Many boards are any iterable of them: a list, a generator, an open file, a NumPy array of strings, a
-column of pandas, Arrow or polars. In an array of integers of two dimensions every row is a board,
-in one of three every grid.
+column of pandas, Arrow or polars; or the ``pathlib.Path`` of a file. In an array of numbers of two
+dimensions every row is a board, in one of three every grid.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Set
-from itertools import groupby, islice
-from math import isqrt
+from itertools import groupby, islice, pairwise
+from math import isqrt, prod
 from typing import Any
 
 import numpy as np
@@ -26,16 +29,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
-from gpusudoku.board.cells import array_of, name_of, refuse_mask
+from gpusudoku.board.cells import array_of, name_of, refuse_arrays
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, Interrupted, described
-from gpusudoku.formats import parse
+from gpusudoku.formats import parse, read_batches
 from gpusudoku.formats.plain import COMPILED_BOARDS, Run, plain_boards
 from gpusudoku.formats.texts import is_strings, joined_texts
 from gpusudoku.jobs.pace import Pace
 
-BoardLike = Board | ArrayLike
+BoardLike = Board | ArrayLike | os.PathLike[str]
 """What is taken for a board."""
 
 FIRST_ITEMS = 16
@@ -48,6 +51,9 @@ MOST_DIGIT = 64
 
 _PLACE = re.compile(r"^<text>(:\d+)*: ")
 """The line and column in a string, which say little beside the index of the string."""
+_FILE_NAME = re.compile(
+    r".{1,250}\.(txt|text|csv|tsv|sdk|sdm|ss|jsonl?|ndjson|md|npy|xlsx?|gz|bz2|xz|zst|zip)", re.I
+)
 _SYMBOL = re.compile(r"[.*_0-9A-Za-z]\d?")
 
 
@@ -64,9 +70,15 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
         if geometry is not None and geometry != given.geometry:
             raise InputError(f"box {geometry}, but the board has boxes of {given.geometry}")
         return given
+    if isinstance(given, os.PathLike):
+        return _board_of_file(_file_name(given), geometry)
     item = _plain(given)
     if isinstance(item, str):
-        return parse(item, geometry)
+        try:
+            return parse(item, geometry)
+        except InputError:
+            _refuse_name(item)
+            raise
     if isinstance(item, int) and item > MOST_DIGIT:
         raise InputError(
             "a number, expected a board as text: read columns of puzzles as text (dtype=str), as"
@@ -74,37 +86,56 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
         )
     if not isinstance(item, Iterable) or isinstance(item, Mapping | Set):
         raise InputError(f"expected a board as text or as rows of cells, found {described(item)}")
+    refuse_arrays(item)
     rows: Any = item if hasattr(item, "__array__") else list(item)
     cells = array_of(rows)
+    if cells.size == 1 and cells.item() is None:  # a missing puzzle in a table of one column
+        raise InputError("expected a board as text or as rows of cells, found one missing value")
     if cells.dtype == object and {str} <= {*map(type, cells.flat)} <= {str, type(None)}:
         return _board_of_texts(cells, geometry)
     _check_shape(cells)
     return Board(cells, geometry)
 
 
-def batches_of(boards: Iterable[BoardLike], box: Geometry | str | None = None) -> Iterator[Batch]:
-    """The boards that are given, in their order, many at a time where they come quickly.
+def batches_of(
+    boards: Iterable[BoardLike] | os.PathLike[str], box: Geometry | str | None = None
+) -> Iterator[Batch | InputError]:
+    """Give the boards in their order, many at a time where they come quickly.
+
+    In the place of each that is no board stands the error, which tells its index, or its place in
+    the file.
 
     Raises
     ------
     InputError
-        At once, if what is given is no collection of boards; else after all boards before it, if
-        one of them is no board. The error tells its index.
+        If what is given is no collection of boards.
     """
     geometry = Geometry.of(box)
+    if isinstance(boards, os.PathLike):
+        return read_batches(_file_name(boards), geometry)
+    if isinstance(boards, str):
+        _refuse_name(boards)
     if isinstance(boards, Board | str | bytes):
         raise InputError(f"expected boards, found one {type(boards).__name__}: use a list of them")
-    refuse_mask(boards)
+    refuse_arrays(boards)
     shape = getattr(boards, "shape", (1,))
     if not isinstance(boards, Iterable) or isinstance(boards, Mapping) or shape == ():
         raise InputError(f"expected boards, found {described(boards)}")
     if len(shape) > 1:  # a table: its rows, not the names of its columns
-        boards = np.asarray(boards)
+        boards = _integers(np.asarray(boards))
         if boards.dtype.kind in "iu":
             return _array_batches(boards, geometry)
     if type(boards) in (list, tuple) or (isinstance(boards, np.ndarray) and boards.ndim == 1):
         return _batches(_slices(boards), geometry)
     return _batches(_taken(iter(boards)), geometry)
+
+
+def _integers(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return floats as integers, 0 for NaN, if all can be that, and everything else as it is."""
+    if numbers.dtype.kind != "f":
+        return numbers
+    found = np.where(np.isnan(numbers), 0, numbers)
+    return found.astype(np.int64) if np.isin(found, np.arange(MOST_DIGIT + 1)).all() else numbers
 
 
 def _slices(boards: Any) -> Iterator[Any]:
@@ -137,7 +168,7 @@ def _taken(items: Iterator[Any]) -> Iterator[list[Any]]:
         raise error
 
 
-def _batches(blocks: Iterable[Any], geometry: Geometry | None) -> Iterator[Batch]:
+def _batches(blocks: Iterable[Any], geometry: Geometry | None) -> Iterator[Batch | InputError]:
     """Read lists of items of any kind, and arrays of strings."""
     run, index = Run(), 0
     for block in blocks:
@@ -154,11 +185,13 @@ def _batches(blocks: Iterable[Any], geometry: Geometry | None) -> Iterator[Batch
                 yield from _text_batches(some, index, geometry, run)
             else:
                 for place, item in enumerate(some, index):
-                    yield Batch.of([_numbered(item, place, geometry)])
+                    yield _numbered(item, place, geometry)
             index += len(some)
 
 
-def _text_batches(texts: Any, index: int, geometry: Geometry | None, run: Run) -> Iterator[Batch]:
+def _text_batches(
+    texts: Any, index: int, geometry: Geometry | None, run: Run
+) -> Iterator[Batch | InputError]:
     """Read strings; those that are just the characters of cells together."""
     joined = joined_texts(texts)
     for size, start, end in joined.alike():
@@ -175,38 +208,68 @@ def _text_batches(texts: Any, index: int, geometry: Geometry | None, run: Run) -
                     yield Batch(shape, cells)
                     start += len(cells)
                     continue
-            yield Batch.of([_numbered(texts[start], index + start, geometry)])
+            yield _numbered(texts[start], index + start, geometry)
             start += 1
 
 
-def _array_batches(boards: NDArray[Any], geometry: Geometry | None) -> Iterator[Batch]:
+def _array_batches(boards: NDArray[Any], geometry: Geometry | None) -> Iterator[Batch | InputError]:
     """Read integers of two dimensions, a board in every row, or of three, a grid in every one."""
+    advice = ""
+    if boards.ndim == 2 and boards.shape[0] == boards.shape[1]:
+        size = f"{len(boards)}x{len(boards)}"
+        advice = f"; an array of {size} has a board in every row: for one board put it in a list"
     for index in range(0, len(boards), MOST_ITEMS):
         some = boards[index : index + MOST_ITEMS]
-        try:
-            first = _numbered(some[0], index, geometry)
-        except InputError as error:
-            if boards.ndim == 2 and boards.shape[0] == boards.shape[1]:
-                raise InputError(
-                    f"an array of {len(boards)}x{len(boards)} integers has a board in every row;"
-                    f" for one board put it in a list ({error})"
-                ) from None
-            raise
-        cells = some.reshape(len(some), -1)
-        right = ((cells >= 0) & (cells <= first.n)).all(axis=1)
-        end = len(some) if right.all() else int(right.argmin())
-        if end:
-            yield Batch(first.geometry, cells[:end].astype(np.uint8, order="C"))
-        if end < len(some):
-            _numbered(some[end], index + end, geometry)
+        cells = some.reshape(len(some), prod(some.shape[1:]))
+        right: Any = ((cells >= 0) & (cells <= isqrt(cells.shape[1]))).all(axis=1)
+        changes = np.flatnonzero(right[1:] != right[:-1]) + 1
+        for start, end in pairwise([0, *changes.tolist(), len(some)]):
+            first = _numbered(some[start], index + start, geometry)
+            if isinstance(first, Batch):
+                yield Batch(first.geometry, cells[start:end].astype(np.uint8, order="C"))
+            else:
+                for place in range(start, end):
+                    error = _numbered(some[place], index + place, geometry)
+                    yield InputError(f"{error}{advice}")
 
 
-def _numbered(item: Any, index: int, geometry: Geometry | None) -> Board:
-    """The board of an item; an error tells its index."""
+def _numbered(item: Any, index: int, geometry: Geometry | None) -> Batch | InputError:
+    """Return the board of an item, or the error, which tells its index."""
     try:
-        return board_of(item, geometry)
+        return Batch.of([board_of(item, geometry)])
     except InputError as error:
-        raise InputError(f"board {index}: {_PLACE.sub('', str(error))}") from None
+        return InputError(f"board {index}: {_PLACE.sub('', str(error))}")
+
+
+def _file_name(path: os.PathLike[str]) -> str:
+    """Return the name of a file that is there."""
+    name = os.fsdecode(path)
+    if not os.path.exists(name) or os.path.isdir(name):  # noqa: PTH110, PTH112 - of any text
+        raise InputError(f"{name}: expected a file that can be read")
+    return name
+
+
+def _board_of_file(name: str, geometry: Geometry | None) -> Board:
+    """Return the only board in a file."""
+    boards: list[Board] = []
+    for found in read_batches(name, geometry):
+        if isinstance(found, InputError):
+            raise found
+        boards += found
+        if len(boards) > 1:
+            raise InputError(f"{name}: several boards, expected one: give it to count_many")
+    return boards[0]
+
+
+def _refuse_name(text: str) -> None:
+    """Complain about the name of a file where a board is expected."""
+    if os.path.isfile(text):  # noqa: PTH113 - which takes any text
+        raise InputError(f"{text} is a file: read it with pathlib.Path({text!r})")
+    if _FILE_NAME.fullmatch(text):
+        raise InputError(
+            f"{text} looks like the name of a file, and there is none: give a board as text, or a"
+            " file as pathlib.Path"
+        )
 
 
 def _plain(item: Any) -> Any:

@@ -5,10 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+import math
+import operator
+import re
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +21,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.drawing import draw
-from gpusudoku.errors import Cancelled
+from gpusudoku.errors import Cancelled, InputError, TooExpensive, described
 from gpusudoku.jobs.cancel import CancelToken, cancelling_of, check_cancelled
 
 One = TypeVar("One", covariant=True)
@@ -24,6 +29,11 @@ Blocks = TypeVar("Blocks", bound="Block[Any]")
 
 LONGEST_NUMBER = 60
 """Digits of a count that is shown in full where it stands for itself, as in a notebook."""
+
+ON_ERROR = ("raise", "record")
+"""What is done about a board that cannot be read."""
+_PLAIN_FORMAT = re.compile(r"(.?[<>^])?(\d*)([,_]?)d?")
+"""An alignment, a width, a separator of thousands: of a format, what text can follow."""
 
 
 def decimal_digits(number: int) -> str:
@@ -102,13 +112,20 @@ class Estimates:
         return {"search": self.search_seconds, "contraction": self.contraction_seconds}[method]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Count:
     """The number of solutions of a board.
 
     ``count`` is exact if ``exact``; if not, a limit was given and the count is that or more.
+
+    It behaves like the number: in comparisons, ``int``, ``bool``, ``hash``, formats, ``+`` and
+    ``sum``. If a limit was reached, it equals nothing, and it is less or greater than another
+    number only where the limit decides that. Everything else is a ValueError then, but ``bool``,
+    which is true as soon as there is a solution, and formats, which show ``1,000+``.
     """
 
+    error: ClassVar[InputError | None] = None
+    """None; a ``BadBoard`` has its error here."""
     board: Board
     count: int
     exact: bool
@@ -121,8 +138,71 @@ class Count:
     estimates: Estimates | None = None
     """What was estimated before; None for a board of a batch."""
 
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Count):
+            return self.exact and other.exact and self.count == other.count
+        return self.exact and self.count == other
+
+    def __hash__(self) -> int:
+        return hash(self.count) if self.exact else object.__hash__(self)
+
+    def __lt__(self, other: Any) -> bool:
+        return self._compare(operator.lt, other)
+
+    def __le__(self, other: Any) -> bool:
+        return self._compare(operator.le, other)
+
+    def __gt__(self, other: Any) -> bool:
+        return self._compare(operator.gt, other)
+
+    def __ge__(self, other: Any) -> bool:
+        return self._compare(operator.ge, other)
+
+    def _compare(self, holds: Callable[[Any, Any], bool], other: Any) -> bool:
+        """Compare with another number, if all numbers that either may be agree."""
+        is_count = isinstance(other, Count)
+        others = other._bounds if is_count else [other]
+        found = [holds(mine, theirs) for mine in self._bounds for theirs in others]
+        if any(each != found[0] for each in found[1:]):
+            hidden = other if self.exact else self
+            hidden._unknown(f"compare {self} with {other if is_count else described(other)}")
+        return found[0]
+
+    @property
+    def _bounds(self) -> list[float]:
+        """Return the least and the greatest number that it may be."""
+        return [self.count] if self.exact else [self.count, math.inf]
+
+    def __bool__(self) -> bool:
+        return self > 0
+
+    def __index__(self) -> int:
+        if not self.exact:
+            self._unknown(f"use {self} as an integer")
+        return self.count
+
+    def __add__(self, other: Any) -> Any:
+        return operator.index(self) + other
+
+    __radd__ = __add__
+
+    def _unknown(self, purpose: str) -> NoReturn:
+        """Complain that a limit hides the number."""
+        raise InputError(
+            f"cannot {purpose}: the limit {decimal_digits(self.count)} was reached; count without a"
+            " limit, or use .count, a lower bound"
+        )
+
+    def __format__(self, spec: str) -> str:
+        plain = _PLAIN_FORMAT.fullmatch(spec)
+        if plain is None:
+            return format(operator.index(self), spec)
+        alignment, width, separator = plain.groups()
+        digits = f"{Decimal(self.count):,}".replace(",", separator) + "+" * (not self.exact)
+        return f"{digits:{alignment or '>'}{width}}"
+
     def __str__(self) -> str:
-        return decimal_digits(self.count) if self.exact else f"{self.count}+"
+        return f"{self:d}"
 
     def __repr__(self) -> str:
         of_what = f"{self._in_words()} of {self.board.describe()}"
@@ -142,6 +222,16 @@ class Count:
     def method(self) -> str:
         """``search`` or ``contraction``."""
         return self.stats.method
+
+    @property
+    def solvable(self) -> bool:
+        """Tell whether there is a solution."""
+        return bool(self)
+
+    @property
+    def unique(self) -> bool | None:
+        """Tell whether there is exactly one solution; None if the limit hides that."""
+        return self.count == 1 if self.exact or self.count > 1 else None
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON types; integers that may exceed 2^53 are strings."""
@@ -224,7 +314,7 @@ class Counts:
 
     def text(self, count: int) -> str:
         """One of the counts as it is shown: ``N+`` for N or more."""
-        return decimal_digits(count) if self.is_exact(count) else f"{count}+"
+        return decimal_digits(count) + "+" * (not self.is_exact(count))
 
 
 class Block(Protocol[One]):
@@ -242,23 +332,140 @@ class Block(Protocol[One]):
         """Those of the boards from start to before end."""
 
 
+@dataclass(frozen=True)
+class BadBoard:
+    """A board that could not be read, in the place of its result: see ``count_many``.
+
+    It is no number: to add it, to order it, or to ask whether it is true, is an error. Among blocks
+    it is a block of one board.
+    """
+
+    index: int
+    """Its place among the boards, from 0."""
+    error: InputError
+    """What is wrong with it, and where."""
+
+    @property
+    def numbers(self) -> NDArray[Any]:
+        """Return None, in an array (1) of Python's objects."""
+        return np.array([None], object)
+
+    def __bool__(self) -> bool:
+        raise InputError(str(self.error))
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[BadBoard]:
+        yield self
+
+    def part(self, start: int, end: int) -> BadBoard:
+        """Return it as it is: there is no smaller part."""
+        return self
+
+
+def recording(
+    found: Iterable[Batch | InputError],
+    work: Callable[[Iterator[Batch]], Generator[Blocks, None, None]],
+    on_error: str,
+) -> Generator[Any, None, None]:
+    """Have the boards worked on that were found, and raise or record the errors among them.
+
+    Raises
+    ------
+    InputError
+        At once, if ``on_error`` is neither; else if it is ``raise``, in the place of the first bad
+        board.
+    """
+    if on_error not in ON_ERROR:
+        raise InputError(f"on_error {described(on_error)}: expected {' or '.join(ON_ERROR)}")
+    bad = deque[BadBoard]()
+    return _in_places(work(_good(found, bad, on_error)), bad)
+
+
+def _good(
+    found: Iterable[Batch | InputError], bad: deque[BadBoard], on_error: str
+) -> Iterator[Batch]:
+    """Give the boards, and put the errors among them aside."""
+    index = 0
+    for each in found:
+        if not isinstance(each, InputError):
+            yield each
+        elif on_error == "raise":
+            raise InputError(f'{each} (on_error="record" goes on after it)')
+        else:
+            bad.append(BadBoard(index, each))
+        index += 1 if isinstance(each, InputError) else len(each)
+
+
+def _in_places(
+    blocks: Generator[Blocks, None, None], bad: deque[BadBoard]
+) -> Generator[Any, None, None]:
+    """Give blocks, cut where bad boards were, and these."""
+    given = 0
+    with closing(blocks):
+        for block in blocks:
+            start = 0
+            while bad and bad[0].index - given <= len(block) - start:
+                end = start + bad[0].index - given
+                if start < end:
+                    yield block.part(start, end)
+                yield bad.popleft()
+                given, start = given + end - start + 1, end
+            if start < len(block):
+                yield block.part(start, len(block)) if start else block
+            given += len(block) - start
+    yield from bad
+
+
+def _length(boards: Any) -> int | None:
+    """Return the number of boards, None if they do not tell it."""
+    try:
+        return len(boards)
+    except (TypeError, OverflowError):
+        return None
+
+
 class Results(Generic[Blocks, One]):
     """An iterator over the results of many boards, in their order.
 
     Boards are worked on in blocks, and an object for a board is made only when it is asked for:
     ``blocks`` and ``numbers`` make none. ``close`` stops the work on boards that nobody asked for,
-    and so does the token that the call was given.
+    and so does the token that the call was given. ``len`` is the number of all boards, a TypeError
+    if that is not known before they are read. Results can be gone through once: after the end, or
+    an error, everything but ``next`` is an InputError that says so.
     """
 
     def __init__(
-        self, blocks: Generator[Blocks, None, None], cancel: CancelToken | None = None
+        self,
+        blocks: Generator[Blocks, None, None],
+        cancel: CancelToken | None = None,
+        boards: object = None,
     ) -> None:
         self._blocks, self._cancel = cancelling_of(cancel, blocks), cancel
+        self._length = _length(boards)
         self._block: Blocks | None = None
         self._objects: Iterator[One] = iter(())
-        self._taken = 0
+        self._numbers = list[NDArray[Any]]()
+        self._given = self._taken = 0
+        """Results given, of all boards and of the block."""
+        self._end = ""
+        """Why there are no more."""
+
+    def __repr__(self) -> str:
+        total = "" if self._length is None else f" of {self._length}"
+        return f"<Results: {self._given}{total} taken{self._end}>"
+
+    def __len__(self) -> int:
+        if self._length is None:
+            raise TypeError("the number of boards is not known before all are read")
+        return self._length
+
+    def __bool__(self) -> bool:
+        return self._length != 0
 
     def __iter__(self) -> Results[Blocks, One]:
+        self._check_open()
         return self
 
     def __next__(self) -> One:
@@ -269,29 +476,61 @@ class Results(Generic[Blocks, One]):
             raise
         while True:
             for one in self._objects:
-                self._taken += 1
+                self._taken, self._given = self._taken + 1, self._given + 1
                 return one
-            self._block, self._taken = next(self._blocks), 0
+            self._block, self._taken = self._next_block(), 0
+            if self._block is None:
+                raise StopIteration
             self._objects = iter(self._block)
+
+    def _next_block(self) -> Blocks | None:
+        """Return the next block, or None at the end."""
+        try:
+            block = next(self._blocks, None)
+        except TooExpensive as error:  # of the board whose turn it is
+            self._end = f", ended by board {self._given}: {error}"
+            raise TooExpensive(f"board {self._given}: {error}", error.seconds) from None
+        except BaseException as error:
+            self._end = self._end or f", ended by {type(error).__name__}: {error}"
+            raise
+        if block is None:
+            self._end = self._end or ", consumed"
+        return block
+
+    def _check_open(self) -> None:
+        """Complain if there are no more results, where none would be given without a word."""
+        check_cancelled(self._cancel)
+        if self._end:
+            raise InputError(f"{self!r} can be gone through once: keep results in a list")
 
     def blocks(self) -> Iterator[Blocks]:
         """What is left, in blocks of boards that were worked on together."""
+        self._check_open()
         block, self._block, self._objects = self._block, None, iter(())
         if block is not None and self._taken < len(block):
-            yield block.part(self._taken, len(block))
-        for block in self._blocks:  # which goes on when nobody asks for the rest here
+            block = block.part(self._taken, len(block))
+        else:
+            block = self._next_block()
+        while block is not None:  # which goes on when nobody asks for the rest here
+            self._given += len(block)
             yield block
+            block = self._next_block()
 
     def numbers(self) -> NDArray[Any]:
         """The number of solutions found of every board that is left.
 
-        An array (B), int64, or of Python's integers where one exceeds that. A number that reaches
-        the limit may be smaller than the count.
+        An array (B), int64, or of Python's objects: integers, where one exceeds that, and None for
+        a ``BadBoard``. A number that reaches the limit may be smaller than the count. After an
+        error the next call returns the numbers that were found before it.
         """
-        found = [np.zeros(0, np.int64), *(block.numbers for block in self.blocks())]
+        if not (self._end and self._numbers):
+            for block in self.blocks():
+                self._numbers.append(block.numbers)
+        found, self._numbers = [np.zeros(0, np.int64), *self._numbers], []
         return np.concatenate(found)
 
     def close(self) -> None:
         """Stop the work."""
+        self._end = self._end or ", closed"
         self._blocks.close()
         self._objects, self._block = iter(()), None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +18,22 @@ from gpusudoku.board.drawing import draw
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
+from gpusudoku.errors import InputError
 from gpusudoku.given import BoardLike, batches_of, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.job import Progress
 from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.batch import find_solutions
-from gpusudoku.results import Results, SearchStats
+from gpusudoku.results import Results, SearchStats, recording
 from gpusudoku.streaming import Stream
 
 
 @dataclass(frozen=True, repr=False)
 class Solution:
-    """The outcome of ``solve``."""
+    """The outcome of ``solve``, true if there is a solution."""
 
+    error: ClassVar[InputError | None] = None
+    """None; a ``BadBoard`` has its error here."""
     puzzle: Board
     """The board that was solved."""
     board: Board | None
@@ -38,6 +42,14 @@ class Solution:
     """Whether there is exactly one; None if there is one, and nobody looked for another."""
     stats: SearchStats
     """What was done; for a board of many, for all boards that were solved together."""
+
+    def __bool__(self) -> bool:
+        return self.board is not None
+
+    @property
+    def solvable(self) -> bool:
+        """Tell whether there is a solution."""
+        return bool(self)
 
     def __str__(self) -> str:
         """In words: ``the only solution``, ``one of several solutions`` and so on."""
@@ -124,9 +136,10 @@ def solve(
 
 @takes_options
 def solve_many(
-    boards: Iterable[BoardLike],
+    boards: Iterable[BoardLike] | os.PathLike[str],
     *,
     box: Geometry | str | None = None,
+    on_error: str = "raise",
     check_unique: bool = True,
     engine: Engine | None = None,
     cancel: CancelToken | None = None,
@@ -134,10 +147,10 @@ def solve_many(
 ) -> Results[Solved, Solution]:
     """Find a solution of each of many boards, in their order.
 
-    What is taken for boards, and the box, are as for ``count_many``, everything else is as for
-    ``solve``. Boards are solved in blocks, one on each thread, or one after the other where they
-    take long, and the ``stats`` of a result are those of its block. Memory is bounded by two blocks
-    for each thread, however many boards there are.
+    What is taken for boards, the box and ``on_error`` are as for ``count_many``, everything else is
+    as for ``solve``. Boards are solved in blocks, one on each thread, or one after the other where
+    they take long, and the ``stats`` of a result are those of its block. Memory is bounded by two
+    blocks for each thread, however many boards there are.
 
     What is returned is an iterator over a ``Solution`` for every board. Its method ``blocks`` gives
     what was ``Solved`` of many boards instead, as arrays.
@@ -148,9 +161,12 @@ def solve_many(
         As ``count_many`` does.
     """
     with cancelling(cancel):
-        batches = batches_of(boards, box)
-        results = solve_batches(batches, Options(**options), engine, check_unique=check_unique)
-    return Results(results, cancel)
+        found, chosen = batches_of(boards, box), Options(**options)
+
+        def solved(batches: Iterator[Batch]) -> Generator[Solved, None, None]:
+            return solve_batches(batches, chosen, engine, check_unique=check_unique)
+
+        return Results(recording(found, solved, on_error), cancel, boards)
 
 
 def solve_board(

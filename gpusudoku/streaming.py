@@ -18,7 +18,7 @@ from gpusudoku.board.batch import Batch, sort_keys
 from gpusudoku.board.blocks import Later, in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
-from gpusudoku.engines.make import engine_for, make_engine
+from gpusudoku.engines.make import engine_for
 from gpusudoku.jobs.cancel import (
     ASK_SECONDS,
     CancelToken,
@@ -157,7 +157,7 @@ class Stream:
     ) -> None:
         options = options or Options()
         self._board, self._left = board, options.limit
-        engine = engine or make_engine(options)
+        engine = engine_for(options, engine)
         self._streaming = _Streaming(board, options, engine, progress, part)
         finalize(self, self._streaming.stop)
 

@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 
 
+class NAType:
+    """Stands for what pandas has where an integer is missing."""
+
+
 class Scalar:
     """Stands for what an Arrow column has in one place."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from gpusudoku.errors import InputError
 from gpusudoku.formats import parse
 from gpusudoku.given import batches_of, board_of
 from tests.boards import LINE_4X4, PUZZLE, SHAPES, puzzle
-from tests.columns import Column, Scalar, Table
+from tests.columns import Column, NAType, Scalar, Table
 from tests.formats.forms import FORMS, REFUSED
 
 BOARD = parse(LINE_4X4)
@@ -22,7 +24,12 @@ ROWS = [LINE_4X4[i : i + 4] for i in range(0, 16, 4)]
 
 
 def boards_of(given: Any, box: str | None = None) -> list[Board]:
-    return [board for batch in batches_of(given, box) for board in batch]
+    found: list[Board] = []
+    for batch in batches_of(given, box):
+        if isinstance(batch, InputError):
+            raise batch
+        found += batch
+    return found
 
 
 def outcome(text: str, batched: bool = False) -> Board | str:
@@ -34,13 +41,10 @@ def outcome(text: str, batched: bool = False) -> Board | str:
 
 
 def outcomes(given: Any) -> list[Board | str]:
-    """The boards before the first error, and the error."""
+    """The boards, and the errors in the places of those that are none."""
     found: list[Board | str] = []
-    try:
-        for batch in batches_of(given):
-            found += batch
-    except InputError as error:
-        found.append(str(error))
+    for batch in batches_of(given):
+        found += [str(batch)] if isinstance(batch, InputError) else batch
     return found
 
 
@@ -51,7 +55,7 @@ def alone(given: Any) -> list[Board | str]:
         try:
             found.append(board_of(item))
         except InputError as error:
-            return [*found, f"board {index}: {re.sub(r'^<text>(:[0-9]+)*: ', '', str(error))}"]
+            found.append(f"board {index}: {re.sub(r'^<text>(:[0-9]+)*: ', '', str(error))}")
     return found
 
 
@@ -75,6 +79,12 @@ class TestOneBoard:
             tuple(map(tuple, BOARD.grid.tolist())),
             list(BOARD),
             [[digit or None for digit in row] for row in BOARD.grid.tolist()],
+            BOARD.grid.astype(np.float32),
+            np.where(BOARD.grid, BOARD.grid, np.nan),
+            np.where(BOARD.grid, BOARD.grid, np.nan).astype(object),
+            Table(np.where(BOARD.grid, BOARD.grid, np.nan)),
+            Table(np.array([digit or NAType() for digit in BOARD.cells.tolist()]).reshape(4, 4)),
+            [[cell if cell != "." else np.nan for cell in row] for row in ROWS],
             (digit for digit in BOARD.cells.tolist()),
             list(LINE_4X4),
             [list(row) for row in ROWS],
@@ -123,8 +133,9 @@ class TestOneBoard:
             ([[0] * 4] * 3, "3 rows of 4 cells, expected as many rows as columns"),
             (np.zeros((8, 2), int), "8 rows of 2 cells, expected as many rows as columns"),
             ([BOARD], "an array of 3 dimensions, expected one board"),
-            ([1.0] * 16, "r1c1 holds 1.0: cells must be integers, 0 for an empty one"),
-            ([0] * 5 + [np.nan] * 11, "r2c2 holds nan: cells must be integers"),
+            ([0] * 5 + [5.5] * 11, "r2c2 holds 5.5: cells must be integers, 0 for an empty one"),
+            ([np.nan], "expected a board as text or as rows of cells, found one missing value"),
+            ([np.nan] * 15 + [np.inf], "r4c4 holds inf: cells must be integers"),
             ([True] * 16, "r1c1 holds True: cells must be integers"),
             ([0, "2"] + [0] * 14, "r1c2 holds '2': cells must be integers"),
             ([0, 5] + [0] * 14, "r1c2 holds 5: digits run from 1 to 4"),
@@ -172,6 +183,63 @@ class TestOneBoard:
 
         with pytest.raises(InputError, match=r"^no array of cells: implicit conversion"):
             board_of(OnDevice([]))
+
+
+class OnGpu:
+    """Stands for an array of CuPy: it has no values here."""
+
+    __cuda_array_interface__ = property(lambda self: {})
+    shape = (4, 4)
+
+    def __iter__(self) -> Iterator[Any]:
+        raise AssertionError("read one by one")
+
+
+@pytest.mark.parametrize("read", [board_of, boards_of, lambda array: boards_of([array]), Board])
+def test_an_array_in_gpu_memory(read: Any) -> None:
+    with pytest.raises(InputError, match=r"^(board 0: )?an array in GPU memory, .* cupy.asnumpy$"):
+        read(OnGpu())
+
+
+class TestFiles:
+    @pytest.fixture(autouse=True)
+    def files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        Path("one.txt").write_text("\n".join(ROWS))
+        Path("bars").write_text(f"{LINE_4X4}\n{LINE_4X4[1:]}\n{LINE_4X4}\n")
+
+    def test_paths_are_read(self) -> None:
+        assert board_of(Path("one.txt")) == BOARD
+        assert boards_of([Path("one.txt"), LINE_4X4]) == [BOARD, BOARD]
+        assert outcomes(Path("bars")) == [
+            BOARD, "bars:2: 15 cells make no board, the nearest is 4x4 with 16", BOARD
+        ]  # fmt: skip
+        assert board_of(Path("one.txt"), "1x4").geometry == Geometry(1, 4)
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ("bars", "bars is a file: read it with pathlib.Path('bars')"),
+            ("none.csv", "none.csv looks like the name of a file, and there is none: give"),
+            (Path("none.csv"), "none.csv: expected a file that can be read"),
+            (Path("-"), "-: expected a file that can be read"),
+            (Path(), ".: expected a file that can be read"),
+        ],
+    )
+    def test_what_is_no_board(self, given: Any, message: str) -> None:
+        for read in (board_of, boards_of):
+            with pytest.raises(InputError) as caught:
+                read(given)
+            assert str(caught.value).startswith(message)
+
+    def test_several_boards_are_not_one(self) -> None:
+        Path("two.txt").write_text(f"{LINE_4X4}\n" * 2)
+        with pytest.raises(InputError, match=r"^two.txt: several boards, expected one: "):
+            board_of(Path("two.txt"))
+
+    def test_a_board_is_a_board_whatever_files_there_are(self) -> None:
+        Path(LINE_4X4).write_text("")
+        assert board_of(LINE_4X4) == BOARD
 
 
 class TestManyBoards:
@@ -227,7 +295,8 @@ class TestManyBoards:
         boards = [puzzle("2x3", 9, seed) for seed in range(5)]
         rows = np.array([board.cells for board in boards], dtype, order=order)
         grids = np.array([board.grid for board in boards], dtype, order=order)
-        for form in (rows, grids, Table(rows), rows.tolist(), list(grids)):
+        sheet = np.where(rows, rows, np.nan)
+        for form in (rows, grids, Table(rows), rows.tolist(), list(grids), sheet, Table(sheet)):
             assert boards_of(form) == boards
         assert boards_of(rows[:0]) == []
         assert boards_of(rows, "3x2") == [Board(row, Geometry(3, 2)) for row in rows]
@@ -279,7 +348,7 @@ class TestManyBoards:
 def test_a_puzzle_that_was_read_as_a_number_is_refused() -> None:
     """As pandas reads a column of puzzles with zeros."""
     with pytest.raises(InputError, match=r"^board 0: a number, expected a board as text: read"):
-        list(batches_of([1000020000300000]))
+        boards_of([1000020000300000])
     with pytest.raises(InputError, match=r"^a number, "):
         board_of(int("53007" + "0" * 76))
 
@@ -287,9 +356,9 @@ def test_a_puzzle_that_was_read_as_a_number_is_refused() -> None:
 def test_blank_strings_in_an_array_are_no_boards() -> None:
     for texts in ([" "], ["  ", ""], [LINE_4X4, "   "]):
         with pytest.raises(InputError, match=r"board \d: "):
-            list(batches_of(np.array(texts)))
+            boards_of(np.array(texts))
 
 
 def test_one_grid_for_many_boards_is_named() -> None:
     with pytest.raises(InputError, match="for one board put it in a list"):
-        list(batches_of(np.zeros((9, 9), int)))
+        boards_of(np.zeros((9, 9), int))

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
+import pickle
+from copy import copy, deepcopy
 from math import inf
+from typing import Any
 
+import numpy as np
 import pytest
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count, count_many
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.formats import parse
+from gpusudoku.listing import solutions
 from gpusudoku.options import OptionFields
-from gpusudoku.results import ContractionStats, Counts, numbers_of
+from gpusudoku.results import BadBoard, ContractionStats, Count, Counts, numbers_of
+from gpusudoku.solving import solve, solve_many
 from tests import naive
-from tests.boards import full_grid, puzzle, spoilt
+from tests.boards import LINE_4X4, PUZZLE, full_grid, puzzle, spoilt
 
 BOARD = puzzle("2x3", 8, 1)
 TOTAL = naive.count(BOARD)
@@ -147,6 +153,258 @@ def test_counts_of_any_size_are_integers() -> None:
         numbers = Counts(boards, numbers_of(counts), None, "cpu", 1, stats).numbers
         assert numbers.tolist() == counts
         assert all(type(number) is int for number in numbers.tolist())
+
+
+def of(number: int, exact: bool = True) -> Count:
+    stats = ContractionStats(products=0, seconds=0.0, utilisation=())
+    return Count(Board.empty(Geometry(2, 2)), number, exact, "cpu", 1, stats)
+
+
+class TestNumbers:
+    """A count behaves like the number that it holds."""
+
+    def test_of_a_board(self) -> None:
+        found = [
+            count(text, device="cpu", method="search")
+            for text in (PUZZLE, LINE_4X4, "11" + 14 * ".")
+        ]
+        assert found == [1, 6, 0]
+        assert (
+            [bool(each) for each in found]
+            == [each.solvable for each in found]
+            == [True, True, False]
+        )
+        assert [each.unique for each in found] == [True, False, False]
+        assert sum(found) == 7
+        solutions = [solve(each.board, device="cpu") for each in found]
+        assert (
+            [bool(each) for each in solutions]
+            == [each.solvable for each in solutions]
+            == [True, True, False]
+        )
+
+    @pytest.mark.parametrize("other", [5, 5.0, np.int64(5), np.uint8(5), np.float32(5), of(5)])
+    def test_comparisons(self, other: Any) -> None:
+        assert of(5) == other
+        assert other == of(5)
+        assert (of(5) != other, other != of(5)) == (False, False)
+        assert of(4) < other < of(6)
+        assert of(5) <= other <= of(5)
+        assert other > of(4)
+        assert of(6) > other >= of(5)
+        assert not of(5) < other
+        assert len({other, of(5)}) == 1
+
+    def test_what_is_no_number(self) -> None:
+        assert of(5) != "5"
+        assert of(5) != None  # noqa: E711
+        with pytest.raises(TypeError):
+            sorted([of(5), "5"])
+
+    def test_as_an_integer(self) -> None:
+        counts = [of(3), of(1), of(2)]
+        assert (int(of(5)), float(of(5)), [0, 10, 20][of(1)]) == (5, 5.0, 10)
+        assert sorted(counts) == [1, 2, 3]
+        assert max(counts) == 3
+        assert (of(1) + 2, 2 + of(1), of(1) + of(2), sum(counts)) == (3, 3, 3, 6)
+        assert type(sum(counts)) is int
+        assert np.array(counts, np.int64).tolist() == [3, 1, 2]
+        assert (np.array(counts) == 1).tolist() == [False, True, False]
+        assert {of(5): "five"}[5] == "five"  # type: ignore[index]
+
+    @pytest.mark.parametrize("exact", [True, False])
+    def test_copies(self, exact: bool) -> None:
+        for again in (
+            copy(of(5, exact)),
+            deepcopy(of(5, exact)),
+            pickle.loads(pickle.dumps(of(5, exact))),
+        ):
+            assert (again.count, again.exact, again == 5) == (5, exact, exact)
+
+    @pytest.mark.parametrize(
+        ("number", "exact", "spec", "text"),
+        [
+            (1234567, True, "", "1234567"),
+            (1234567, True, "d", "1234567"),
+            (1234567, True, ",", "1,234,567"),
+            (1234567, True, "_", "1_234_567"),
+            (1234567, True, "12,", "   1,234,567"),
+            (1234567, False, ">12,", "  1,234,567+"),
+            (1234567, False, "", "1234567+"),
+            (12, True, "*^6", "**12**"),
+            (12, False, "<6", "12+   "),
+            (12, True, "06", "000012"),
+            (12, True, "x", "c"),
+            (12, True, "+.1f", "+12.0"),
+        ],
+    )
+    def test_formats(self, number: int, exact: bool, spec: str, text: str) -> None:
+        assert format(of(number, exact), spec) == text
+
+    def test_where_a_limit_was_reached(self) -> None:
+        """It is 5 or more: that decides some questions, and all others are refused."""
+        limited = of(5, exact=False)
+        assert bool(limited)
+        assert limited != 5
+        assert limited != limited
+        assert limited > 4
+        assert limited >= 5
+        assert of(3) < limited
+        assert not limited < 5
+        assert not limited <= of(4)
+        for ask in (
+            lambda: limited < 6,
+            lambda: limited <= 5,
+            lambda: limited > 5,
+            lambda: limited >= np.int64(6),
+            lambda: of(5) < limited,
+            lambda: limited < of(7, exact=False),
+            lambda: int(limited),
+            lambda: limited + 1,
+            lambda: sum([of(1), limited]),
+            lambda: f"{limited:x}",
+        ):
+            with pytest.raises(
+                ValueError, match=r"^cannot .*5\+.*: the limit 5 was reached; count"
+            ):
+                ask()
+
+    def test_what_a_limit_hides(self) -> None:
+        for limit, unique in ((1, None), (2, False)):
+            found = count(LINE_4X4, limit=limit, device="cpu", method="search")
+            assert (found.unique, found.solvable) == (unique, True)
+        assert of(0, exact=False).unique is None
+        with pytest.raises(ValueError, match=r"^cannot compare 0\+ with 0"):
+            bool(of(0, exact=False))
+
+    def test_formats_of_thousands_of_digits(self) -> None:
+        """Python makes no text of such integers."""
+        assert f"{of(10**5000)}" == "1" + 5000 * "0"
+        assert f"{of(10**5000):,}" == "100" + 1666 * ",000"
+        assert f"{of(10**5000, exact=False):>5005}" == "   1" + 5000 * "0" + "+"
+
+
+GIVEN = [None, LINE_4X4, "12", [5.5] * 16, *[LINE_4X4] * 40, "11" + 14 * ".", ""]
+BAD = [0, 2, 3, 45]
+
+
+class TestBadBoards:
+    @pytest.mark.parametrize("jobs", [1, 2])
+    @pytest.mark.parametrize("many", [count_many, solve_many])
+    def test_are_recorded_in_their_places(self, many: Any, jobs: int) -> None:
+        found = list(many(iter(GIVEN), on_error="record", device="cpu", jobs=jobs))
+        assert len(found) == len(GIVEN)
+        assert [each.index for each in found if isinstance(each, BadBoard)] == BAD
+        assert [index for index, each in enumerate(found) if each.error] == BAD
+        assert str(found[3].error) == (
+            "board 3: r1c1 holds 5.5: cells must be integers, 0 for an empty one"
+        )
+        assert [bool(each) for each in found if each.error is None] == [True] * 41 + [False]
+
+    def test_are_no_numbers(self) -> None:
+        [bad] = count_many([None], on_error="record", device="cpu")
+        assert bad != 0
+        for ask in (lambda: bad < 1, lambda: sum([bad]), lambda: int(bad)):  # type: ignore[call-overload]
+            with pytest.raises(TypeError):
+                ask()
+        with pytest.raises(InputError, match=r"^board 0: expected a board"):
+            bool(bad)
+
+    def test_in_arrays(self) -> None:
+        rows = np.zeros((40, 16), int)
+        rows[[0, 7, 8]] = 5
+        numbers = count_many(rows, on_error="record", device="cpu").numbers()
+        assert [index for index, number in enumerate(numbers) if number is None] == [0, 7, 8]
+        assert numbers[1:7].tolist() == [288] * 6
+
+    @pytest.mark.parametrize("many", [count_many, solve_many])
+    def test_in_blocks_and_numbers(self, many: Any) -> None:
+        """They are never passed over: what is left has the places of what was given."""
+        good = 6 if many is count_many else 2
+        numbers = [None, good, None, None, *[good] * 40, 0, None]
+        found = many(GIVEN, on_error="record", device="cpu").numbers()
+        assert found.tolist() == numbers
+        with pytest.raises(TypeError):
+            found.sum()
+        blocks = many(GIVEN, on_error="record", device="cpu").blocks()
+        assert [number for block in blocks for number in block.numbers.tolist()] == numbers
+        assert many(GIVEN[4:-1], on_error="record", device="cpu").numbers().dtype == np.int64
+
+    def test_end_the_results_by_default(self) -> None:
+        results = count_many([LINE_4X4, LINE_4X4, None, LINE_4X4], device="cpu")
+        assert [next(results), next(results)] == [6, 6]
+        with pytest.raises(InputError, match=r'^board 2: .* \(on_error="record" goes on'):
+            next(results)
+        assert repr(results).startswith("<Results: 2 of 4 taken, ended by InputError: board 2: ")
+        with pytest.raises(InputError, match="ended by InputError: board 2: "):
+            list(results)
+
+    def test_numbers_before_an_error_are_not_lost(self) -> None:
+        results = count_many([LINE_4X4, LINE_4X4, None], device="cpu")
+        with pytest.raises(InputError, match=r"^board 2: "):
+            results.numbers()
+        assert results.numbers().tolist() == [6, 6]
+
+    def test_what_is_too_expensive_is_named(self) -> None:
+        boards = [LINE_4X4, 144 * ".", LINE_4X4]
+        results = count_many(boards, method="contraction", device="cpu")
+        assert next(results) == 6
+        with pytest.raises(TooExpensive, match=r"^board 1: too expensive to contract"):
+            next(results)
+
+
+class TestResults:
+    def test_tell_their_state(self) -> None:
+        results = count_many([LINE_4X4] * 3, device="cpu")
+        assert (repr(results), len(results)) == ("<Results: 0 of 3 taken>", 3)
+        next(results)
+        assert repr(results) == "<Results: 1 of 3 taken>"
+        assert len(list(results)) == 2
+        assert (repr(results), len(results)) == ("<Results: 3 of 3 taken, consumed>", 3)
+
+    def test_of_boards_that_nobody_has_counted(self) -> None:
+        results = count_many(iter([LINE_4X4] * 3), device="cpu")
+        with pytest.raises(TypeError, match=r"^the number of boards is not known before"):
+            len(results)
+        assert results
+        results.numbers()
+        assert repr(results) == "<Results: 3 taken, consumed>"
+
+    def test_are_not_given_twice_without_a_word(self) -> None:
+        for consume in (
+            list,
+            lambda results: results.numbers(),
+            lambda results: [*results.blocks()],
+        ):
+            results = solve_many([LINE_4X4] * 3, device="cpu")
+            assert len(consume(results)) > 0  # type: ignore[no-untyped-call]
+            assert next(results, None) is None
+            for again in (
+                list,
+                lambda results: results.numbers(),
+                lambda results: [*results.blocks()],
+            ):
+                with pytest.raises(
+                    InputError, match=r"^<Results: 3 of 3 taken, consumed> can be gone"
+                ):
+                    again(results)  # type: ignore[no-untyped-call]
+
+    def test_closed(self) -> None:
+        results = count_many([LINE_4X4] * 3, device="cpu")
+        next(results)
+        results.close()
+        assert repr(results) == "<Results: 1 of 3 taken, closed>"
+        with pytest.raises(InputError, match="taken, closed> can be gone through once"):
+            list(results)
+
+    def test_of_solutions_which_have_no_length(self) -> None:
+        results = count_many(solutions(LINE_4X4, device="cpu"), device="cpu")
+        assert repr(results) == "<Results: 0 taken>"
+        assert results.numbers().tolist() == [1] * 6
+
+    def test_none(self) -> None:
+        assert not count_many([], device="cpu")
+        assert count_many([], device="cpu").numbers().tolist() == []
 
 
 def test_blocks_may_be_asked_for_one_by_one() -> None:

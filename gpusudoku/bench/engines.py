@@ -34,7 +34,7 @@ def counter() -> Callable[[Case], Count]:
 
     @cache
     def engine_of(device: str, jobs: int | None) -> Engine:
-        return make_engine(Options(device=device, jobs=jobs))
+        return make_engine(device=device, jobs=jobs)
 
     def count_case(case: Case) -> Count:
         options = case.options

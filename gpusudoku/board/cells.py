@@ -19,14 +19,16 @@ from gpusudoku.errors import InputError, described
 
 
 def array_of(given: ArrayLike) -> NDArray[Any]:
-    """The array of nested lists or the like: of integers, or else of the objects as they are.
+    """The array of nested lists or the like: of integers, or else of objects.
+
+    Where a value is missing, as NaN is, there is None, and whole floats are integers.
 
     Raises
     ------
     InputError
         If there are rows of different lengths, or no cells at all, or a mask over some.
     """
-    refuse_mask(given, *(given if isinstance(given, list | tuple) else ()))
+    refuse_arrays(given, *(given if isinstance(given, list | tuple) else ()))
     try:
         values = np.asarray(given)
     except ValueError:
@@ -37,11 +39,20 @@ def array_of(given: ArrayLike) -> NDArray[Any]:
         raise InputError(f"expected integers for the cells, found {described(given)}")
     if values.dtype.kind in "iu":
         return values
-    return np.asarray(given, object)  # NumPy makes text or floats of all of what is mixed
+    values = np.asarray(given, object)  # NumPy makes text or floats of all of what is mixed
+    found: NDArray[Any] = np.frompyfunc(_cell, 1, 1)(values)
+    return found
 
 
-def refuse_mask(*given: object) -> None:
-    """Complain about a masked array: NumPy would show what is under the mask.
+def _cell(value: object) -> object:
+    """Return a value of a cell: None for one that is missing, an integer for a whole float."""
+    if isinstance(value, float | np.floating):
+        return None if np.isnan(value) else int(value) if value.is_integer() else value
+    return None if type(value).__name__ == "NAType" else value  # of pandas
+
+
+def refuse_arrays(*given: object) -> None:
+    """Complain about arrays in GPU memory, and masked ones: NumPy would show what is masked.
 
     Raises
     ------
@@ -50,6 +61,10 @@ def refuse_mask(*given: object) -> None:
     """
     if any(isinstance(each, np.ma.MaskedArray) for each in given):
         raise InputError("a masked array, expected a plain one: fill it, with 0 for empty cells")
+    if any(hasattr(each, "__cuda_array_interface__") for each in given):
+        raise InputError(
+            "an array in GPU memory, expected one in main memory: copy it, as with cupy.asnumpy"
+        )
 
 
 def digits_of(given: ArrayLike, geometry: Geometry | None) -> tuple[NDArray[np.uint8], Geometry]:

@@ -74,10 +74,10 @@ def short_path(folder: Path) -> str:
 
 def start_engine(options: Options) -> Engine:
     """Make the engine, and say what could surprise: that it compiles, and which device it is."""
-    from gpusudoku.engines.make import make_engine
+    from gpusudoku.engines.make import engine_for
 
     announce_compiling()
-    engine = make_engine(options, warn_of_device)
+    engine = engine_for(options, fallback=warn_of_device)
     _describe_engine(engine, options.device)
     return engine
 

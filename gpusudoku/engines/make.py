@@ -3,28 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Unpack
 
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import DeviceError, InputError, described
-from gpusudoku.options import Options
+from gpusudoku.options import OptionFields, Options, takes_options
 
 
-def make_engine(options: Options, fallback: Callable[[DeviceError], None] | None = None) -> Engine:
-    """Make the engine that the options ask for.
+@takes_options
+def make_engine(
+    *, fallback: Callable[[DeviceError], None] | None = None, **options: Unpack[OptionFields]
+) -> Engine:
+    """Make an engine, to count and solve several boards with it: ``count(board, engine=engine)``.
 
-    ``fallback`` is told why, where ``auto`` finds a GPU but cannot use it and takes the CPU; and
-    later, if a GPU is lost while it counts: by default that is a RuntimeWarning.
+    Parameters
+    ----------
+    fallback
+        Told why, where ``auto`` finds a GPU but cannot use it and takes the CPU; and later, if a
+        GPU is lost while it counts: by default that is a RuntimeWarning.
+    **options
+        The fields of ``Options``, of which the engine depends on ``device``, ``jobs`` and ``gpus``.
 
     Raises
     ------
     DeviceError
         If CUDA is asked for, or GPUs are by number, and it cannot be used.
     InputError
-        If what is given are no ``Options``, or if there is no GPU of a given number.
+        If an option's value is wrong, or if there is no GPU of a given number.
     """
-    if not isinstance(options, Options):
-        raise InputError(f"options {described(options)}: expected Options(device=...) or the like")
+    return engine_for(Options(**options), fallback=fallback)
+
+
+def engine_for(
+    options: Options,
+    engine: Engine | None = None,
+    fallback: Callable[[DeviceError], None] | None = None,
+) -> Engine:
+    """Return the engine that is given, or else make one as the options ask.
+
+    Raises
+    ------
+    InputError
+        If what is given is no engine.
+    DeviceError
+        As ``make_engine`` does.
+    """
+    if engine is not None:
+        if not hasattr(engine, "explore"):
+            raise InputError(f"engine {described(engine)}: expected one that make_engine gives")
+        return engine
     # Imported here because CuPy takes a second to import.
     auto = options.device == "auto" and options.gpus is None
     wanted = options.device == "cuda" or options.gpus is not None
@@ -41,23 +69,6 @@ def make_engine(options: Options, fallback: Callable[[DeviceError], None] | None
     from gpusudoku.engines.cpu import CpuEngine
 
     return CpuEngine(options.jobs)
-
-
-def engine_for(options: Options, engine: Engine | None) -> Engine:
-    """The engine that is given, or else one made as the options ask.
-
-    Raises
-    ------
-    InputError
-        If what is given is no engine.
-    DeviceError
-        As ``make_engine`` does.
-    """
-    if engine is None:
-        return make_engine(options)
-    if not hasattr(engine, "explore"):
-        raise InputError(f"engine {described(engine)}: expected one that make_engine gives")
-    return engine
 
 
 def refuse_both(engine: Engine | None, cluster: object) -> None:

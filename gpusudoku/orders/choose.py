@@ -25,7 +25,7 @@ from gpusudoku.contraction.nine.shares import nine_shares
 from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
-from gpusudoku.engines.make import make_engine
+from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import Cancelled, TooExpensive
 from gpusudoku.jobs.cancel import Turns, check_cancelled
 from gpusudoku.jobs.job import Progress
@@ -285,4 +285,4 @@ class Orders:
 
 def _restored(version: str, board: Board, options: Options) -> Orders:
     """What was pickled: nothing of it depends on the version so far."""
-    return Orders(board, options, make_engine(options))
+    return Orders(board, options, engine_for(options))

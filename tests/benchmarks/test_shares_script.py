@@ -14,7 +14,6 @@ from machine import record
 import gpusudoku
 from gpusudoku.engines.make import make_engine
 from gpusudoku.errors import MismatchError
-from gpusudoku.options import Options
 from tests import naive
 
 CLUES = 36
@@ -23,7 +22,7 @@ CLUES = 36
 
 @pytest.mark.usefixtures("uncompiled")
 def test_boards_alone_and_together() -> None:
-    boards, engine = random_boards(CLUES, 3), make_engine(Options(device="cpu"))
+    boards, engine = random_boards(CLUES, 3), make_engine(device="cpu")
     counts = [naive.count(board, 1 << 12) for board in boards]
     options: dict[str, Any] = {"engine": engine, "device": "cpu"}
     for board, count in zip(boards, counts, strict=True):

@@ -12,7 +12,6 @@ from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.engines.make import make_engine
 from gpusudoku.errors import DeviceError, InputError
-from gpusudoku.options import Options
 from tests import naive
 from tests.boards import puzzle
 
@@ -21,28 +20,30 @@ TOTAL = naive.count(BOARD)
 
 
 def test_the_device_asked_for() -> None:
-    assert isinstance(make_engine(Options(device="cpu")), CpuEngine)
-    assert make_engine(Options(device="cpu", jobs=3)).workers == 3
-    assert make_engine(Options(device="cpu")).workers >= 1
+    assert isinstance(make_engine(device="cpu"), CpuEngine)
+    assert make_engine(device="cpu", jobs=3).workers == 3
+    assert make_engine(device="cpu").workers >= 1
+    with pytest.raises(TypeError, match=r"^make_engine\(\) .* 'job'; did you mean 'jobs'"):
+        make_engine(job=3)  # type: ignore[call-arg]
 
 
 @pytest.mark.usefixtures("without_cuda")
 def test_without_cuda() -> None:
-    assert isinstance(make_engine(Options()), CpuEngine)
+    assert isinstance(make_engine(), CpuEngine)
     with pytest.raises(DeviceError, match="CUDA cannot be used: there is none"):
-        make_engine(Options(device="cuda"))
+        make_engine(device="cuda")
     with pytest.raises(DeviceError):
         count(BOARD, device="cuda")
 
 
 @pytest.mark.skipif(not availability.simulated(), reason="knows how many GPUs the simulator has")
 def test_gpus_by_number() -> None:
-    assert isinstance(make_engine(Options()), CudaEngine)
-    assert make_engine(Options(gpus=(0, 0))).workers == 1
+    assert isinstance(make_engine(), CudaEngine)
+    assert make_engine(gpus=(0, 0)).workers == 1
     with pytest.raises(InputError, match="no GPU 1: GPUs are numbered from 0 to 0"):
-        make_engine(Options(device="cuda", gpus=(0, 1)))
+        make_engine(device="cuda", gpus=(0, 1))
     with pytest.raises(InputError, match=r"gpus \(-1,\)"):
-        make_engine(Options(device="cuda", gpus=(-1,)))
+        make_engine(device="cuda", gpus=(-1,))
 
 
 def test_an_engine_serves_many_boards() -> None:

@@ -218,7 +218,7 @@ from gpusudoku.engines.make import make_engine
 from tests.ptx.driver.machine import contexts
 
 with cupy.cuda.Device(1):
-    engine = make_engine(Options(device="cuda", gpus=(0,)))
+    engine = make_engine(device="cuda", gpus=(0,))
     print(json.dumps(sorted(driver.devices)))
     found = count(collection.load("1c"), engine=engine)
     print(json.dumps([found.count, contexts.device.number, len(contexts.stack)]))

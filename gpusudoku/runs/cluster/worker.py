@@ -139,6 +139,6 @@ def _plan(run: Run) -> Plan:
 
 @lru_cache(maxsize=1)
 def _engine(options: Options) -> Engine:
-    from gpusudoku.engines.make import make_engine
+    from gpusudoku.engines.make import engine_for
 
-    return make_engine(options)
+    return engine_for(options)

@@ -23,7 +23,6 @@ from gpusudoku.engines.make import make_engine
 from gpusudoku.errors import DeviceError
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.options import Options
 from gpusudoku.search.frontier import Frontier
 from tests import naive
 from tests.boards import puzzle
@@ -79,12 +78,12 @@ def test_a_gpu_that_cannot_be_had(reason: str, monkeypatch: pytest.MonkeyPatch) 
     """It is known before anything is counted, so that ``auto`` can take the CPU."""
     BROKEN[reason].insert(monkeypatch)
     with pytest.raises(DeviceError) as caught:
-        make_engine(Options(device="cuda"))
+        make_engine(device="cuda")
     assert str(caught.value).startswith("GPU 0 cannot be used: ")
     assert reason in str(caught.value)
     assert "\n" not in str(caught.value)
     told: list[DeviceError] = []
-    assert isinstance(make_engine(Options(), told.append), CpuEngine)
+    assert isinstance(make_engine(fallback=told.append), CpuEngine)
     assert reason in str(told[0])
 
 
