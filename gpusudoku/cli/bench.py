@@ -188,9 +188,9 @@ def _show(outcome: Results, request: Request) -> None:
     starved = sum(bool(row["starved"]) for row in rows)
     if starved:
         note(
-            f"{starved} of {len(rows)} rows are starved: other programs had the cores for part of"
-            " the time. Their speed-ups, with a ?, say nothing, and figures leave these rows out."
-            " Measure again when nothing else runs."
+            f"{starved} of {len(rows)} rows are starved: other programs took or slowed the cores."
+            " Figures leave these rows out, whose speed-ups have a ?. Measure again when nothing"
+            " else runs."
         )
     if request.plot is not None:
         for figure in drawing.save(plots.figures_of(rows, outcome.machine), request.plot):
