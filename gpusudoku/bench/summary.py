@@ -69,10 +69,15 @@ def marked(rows: list[Row]) -> list[Row]:
 
 
 def _too_fast(row: Row) -> bool:
-    """Say whether a row has a speed-up that its threads cannot have, over a run that can be judged."""
-    faster, threads = row["speed_up"] or 0.0, row["jobs"]
-    judged = threads is not None and faster * (row["median"] or 0.0) >= LEAST_SECONDS
-    return bool(judged and faster > MOST * threads)
+    """Say whether the threads of a row cannot be so fast, beside a run that can be judged."""
+    faster = row["speed_up"] or 0.0
+    judged = faster * (row["median"] or 0.0) >= LEAST_SECONDS
+    return judged and row["jobs"] is not None and too_fast(faster, row["jobs"])
+
+
+def too_fast(speed_up: float, threads: int) -> bool:
+    """Say whether so many threads cannot have a speed-up, see ``MOST``."""
+    return speed_up > MOST * threads
 
 
 def _without_jobs(each: Measured) -> tuple[Any, ...]:
