@@ -126,7 +126,7 @@ def show(_: Path | None = None) -> None:
 
 
 def simulated_cutoffs() -> None:
-    """Print the best cutoff of one board by the number of virtual cores, and the best run of all."""
+    """Print the best cutoffs of one board by the number of virtual cores, and the best of all."""
     runs = [run for run in virtual() if run["cutoff"] is not None and "busy" not in run]
     [name] = dict.fromkeys(run["board"] for run in runs)
     line = plain(virtual())[name]

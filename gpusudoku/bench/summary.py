@@ -20,8 +20,8 @@ COLUMNS = (
 STARVED = 0.9
 """Threads that had a core for less of their time are starved: so is what was measured."""
 MOST = 1.01
-"""Clocks vary by this factor. N threads that seem to be more than MOST * N times as fast as one show
-that the run on one was slowed, though it had its core."""
+"""Clocks vary by this factor. Where N threads seem more than MOST * N times as fast as one, the
+run on one was slowed, though it had its core."""
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,12 @@ class TestRecorded:
         assert found.returncode == 0, f"{name}: {found.stderr or 'no commit before this one'}"
 
 
+def test_measured_and_simulated_are_of_one_machine_and_commit() -> None:
+    """Figures and tables compare them."""
+    one, other = (machine(RESULTS / f"{name}.json") for name in ("bench", "simulated"))
+    assert (one["processor"], one["commit"]) == (other["processor"], other["commit"])
+
+
 @pytest.mark.parametrize("path", SHEETS, ids=lambda path: path.name)
 def test_a_sheet_has_the_rows_of_the_results_beside_it(path: Path) -> None:
     """So what is said of the machine there holds here. Columns that came later may be missing."""
