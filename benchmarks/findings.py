@@ -232,6 +232,34 @@ def depends(_: Path | None = None) -> None:
     print_sources("bench", "simulated", theirs=True)
 
 
+def empty(_: Path | None = None) -> None:
+    """Print the times of the empty board in different tables, and what each includes."""
+    contractions, shares, numbers = (
+        recorded(RESULTS / f"{name}.json")["runs"]
+        for name in ("contraction", "shares", "by_number")
+    )
+    called, once = (
+        [run["count_seconds"] for run in runs if run["clues"] == 0 and "board" in run]
+        for runs in (shares, numbers)
+    )
+    turns, row = (
+        [run["seconds"] for run in contractions if run["group"] == group]
+        for group in ("empty", "0")
+    )
+    lines = [
+        (turns, "the first table above", "engine time, after the other boards of the table"),
+        (row, "the second, no clues", "engine time, again and again"),
+        (called, "[shares](more-results.md#shares), and the README",
+         "a call of `count` in Python, again and again"),
+        (once, "[solutions by number](more-results.md#solutions-by-number)",
+         "a call of `count` in Python, once"),
+    ]  # fmt: skip
+    table(["the empty board", "runs", "where", "what the time includes"],
+          [[duration(median(seconds)), f"{len(seconds)}", where, what]
+           for seconds, where, what in lines])  # fmt: skip
+    print_sources("contraction", "shares", "by_number")
+
+
 def power(cutoff: float) -> str:
     """A search space: 1e30."""
     return f"{cutoff:.0e}".replace("e+", "e")
@@ -284,7 +312,7 @@ def busy(_: Path | None = None) -> None:
 @command("findings")
 def main() -> None:
     """Print all of it."""
-    for part in (times, cores, depends, busy):
+    for part in (times, cores, depends, busy, empty):
         part()
         print()
 

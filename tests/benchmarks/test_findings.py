@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import claims
@@ -16,11 +17,13 @@ import model
 import pytest
 import scaling
 import simulated_figures
+import summary
 from machine import RESULTS
 from published import CORES, SPEED_UPS
 
 from gpusudoku.errors import InputError
 
+ROOT = Path(__file__).parents[2]
 Change = Callable[[str, Callable[[list[dict[str, Any]]], list[dict[str, Any]]]], None]
 
 
@@ -131,6 +134,27 @@ class TestStarved:
         change("bench", starved(*list(SPEED_UPS)[3:]))
         with pytest.raises(InputError, match="4 or more of the boards 1a to 2f, not of 3"):
             findings.coefficients()
+
+
+def test_a_bound_of_gpus_is_the_same_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
+    """In the report, where the kernels are explained, and where a reader asks."""
+    rate = f"{model.gpu_rate():.2e}".replace("e+0", "e")
+    assert f"the last bound kept is {rate}" in (ROOT / "kernels/README.md").read_text("utf-8")
+    assert "computed by warp.py" in printed(model.show, capsys)
+    faq = (ROOT / "docs/faq.md").read_text("utf-8")
+    assert "[a bound](results.md#when-does-contraction-win)" in faq
+
+
+def test_every_time_of_the_empty_board_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    """Those of the README and of both tables of the contraction among them."""
+    text = printed(findings.empty, capsys)
+    summary.show(RESULTS / "summary.json")
+    readme = row_of(capsys.readouterr().out, "none")
+    assert row_of(text, readme[1])[2].endswith("the README")
+    runs = findings.recorded(RESULTS / "contraction.json")["runs"]
+    for group in ("empty", "0"):
+        middle = median(run["seconds"] for run in runs if run["group"] == group)
+        assert row_of(text, findings.duration(middle))[3].startswith("engine time")
 
 
 def test_one_core_is_one_line(change: Change, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 TABLES = {
     "docs/results.md": "findings.times scaling findings.cores findings.depends cutoffs"
     " findings.busy claims documents.show_paper documents.show_report techniques speed model"
-    " contraction peers one_core",
+    " contraction findings.empty peers one_core",
     "docs/long-runs.md": "checkpoints",
     "docs/hostile-input.md": "streams fuzz",
     "docs/page.md": "page",
@@ -76,6 +76,12 @@ def test_published_times_and_speed_ups_agree() -> None:
 
 def run(program: str, seconds: float, complete: bool = True) -> dict[str, object]:
     return {"program": program, "solutions": 4715, "complete": complete, "seconds": seconds}
+
+
+def test_a_ratio_says_of_what(capsys) -> None:
+    summary.show(readme.RESULTS / "summary.json")
+    heads = capsys.readouterr().out.splitlines()[2]
+    assert heads.endswith("| best other program | their time / ours |")
 
 
 class TestSummary:
