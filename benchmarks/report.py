@@ -47,8 +47,8 @@ CUTOFFS = ("@1d", "@1e", "@2d", "@2e", "--method", "search", "--repeats", "2", "
 PROGRAMS = ("GPUSUDOKU_TDOKU", "GPUSUDOKU_RUST_SUDOKU", "GPUSUDOKU_SCHOKU")
 LONG = ("contraction", "shares", "checkpoints", "cancelling", "streams", "page", "fuzz")
 """Parts that are run only if asked for: 6, 30, 2, 20, 4, 4 and 40 minutes."""
-TOGETHER = {"bench", "simulated"}
-"""Parts of which neither runs alone: figures and tables compare what they record."""
+TOGETHER = {"bench", "cutoff", "simulated"}
+"""Parts of which none runs alone: figures and tables compare what they record."""
 LAST = ("figures", "readme")
 """Parts that always run, as they show what others record."""
 NEEDED = {
