@@ -128,9 +128,9 @@ def bench(**options: Any) -> None:
     Without a BOARD, those that come with the program are measured. Cases take turns, so that a slow
     minute affects all of them. Every count is checked. In the table "busy" is the share of the time
     in which the threads worked, and "got" the share of that for which they had a core. If other
-    programs took the cores, or slowed the run on one thread, a row is starved, and a ? stands behind
-    its speed-up. Ctrl-C skips the current case; twice within a second it ends the run, and shows the
-    results so far.
+    programs took the cores, or slowed the run on one thread, a row is starved: a ? stands behind
+    its speed-up. Ctrl-C skips the current case; twice within a second it ends the run, and shows
+    the results so far.
 
     \b
     Examples:
