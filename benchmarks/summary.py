@@ -22,6 +22,7 @@ from published import SECONDS, SOURCE
 from gpusudoku import collection
 from gpusudoku.bench import tables
 from gpusudoku.bench.summary import Row, undisturbed
+from gpusudoku.errors import InputError
 
 DEFAULT = "gpusudoku auto, all cores"
 ONE_CORE = "gpusudoku search, -j 1"
@@ -88,8 +89,16 @@ def show_solutions(shares: Rows, numbers: Rows) -> None:
 
 
 def times_of_2f(rows: list[Row]) -> tuple[float, float | None]:
-    """Seconds of the quicker method on all cores, and of the search on one core if undisturbed."""
+    """Return the seconds of the quicker method on all cores, and of the search on one if known.
+
+    Raises
+    ------
+    InputError
+        If every run was disturbed.
+    """
     rows = [row for row in rows if row["board"] == "2f" and row["device"] == "cpu"]
+    if not rows:
+        raise InputError(f"{RESULTS / 'bench.json'}: expected an undisturbed run of board 2f")
     cores = max(row["jobs"] for row in rows)
     alone = [row["median"] for row in rows if (row["method"], row["jobs"]) == ("search", 1)]
     return min(row["median"] for row in rows if row["jobs"] == cores), next(iter(alone), None)

@@ -12,6 +12,8 @@ import pytest
 import readme
 import summary
 
+from gpusudoku.errors import InputError
+
 ROOT = Path(__file__).parents[2]
 TABLES = {
     "docs/results.md": "findings.times scaling findings.cores findings.depends cutoffs"
@@ -85,6 +87,10 @@ def test_a_ratio_says_of_what(capsys) -> None:
 
 
 class TestSummary:
+    def test_a_board_whose_runs_were_all_disturbed(self) -> None:
+        with pytest.raises(InputError, match="bench.json: expected an undisturbed run of board 2f"):
+            summary.times_of_2f([])
+
     def test_the_quickest_other_program_is_shown(self, capsys) -> None:
         runs = [run(DEFAULT, 0.003), run(ONE_CORE, 0.001), run("one", 0.09), run("two", 0.045)]
         runs += [run("unfinished", 0.01, complete=False)]
