@@ -88,7 +88,7 @@ def test_a_ratio_says_of_what(capsys) -> None:
 
 class TestSummary:
     def test_a_board_whose_runs_were_all_disturbed(self) -> None:
-        with pytest.raises(InputError, match="bench.json: expected an undisturbed run of board 2f"):
+        with pytest.raises(InputError, match="expected an undisturbed run of board 2f"):
             summary.times_of_2f([])
 
     def test_the_quickest_other_program_is_shown(self, capsys) -> None:
