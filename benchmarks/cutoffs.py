@@ -119,29 +119,39 @@ def show(_: Path | None = None) -> None:
         f"\nThe best times by the two measures differ by {median(apart):.0%} in the median of"
         f" {len(apart)} boards, {max(apart):.0%} at most."
     )
-    print_sources(*KINDS)
+    print_sources("bench", *KINDS)
     print()
     simulated_cutoffs()
     print_sources("simulated")
 
 
 def simulated_cutoffs() -> None:
-    """Print the best cutoff of one board by the number of virtual cores."""
-    runs = [run for run in virtual() if run["cutoff"] is not None and run["sharing"]
-            and "busy" not in run]  # fmt: skip
+    """Print the best cutoffs of one board by the number of virtual cores, and the best of all."""
+    runs = [run for run in virtual() if run["cutoff"] is not None and "busy" not in run]
     [name] = dict.fromkeys(run["board"] for run in runs)
     line = plain(virtual())[name]
-    rows = []
+    rows, better = [], []
     for number in dict.fromkeys(run["workers"] for run in runs):
-        some = {run["cutoff"]: run for run in runs if run["workers"] == number}
-        best = best_of([(cutoff, run["seconds"]) for cutoff, run in some.items()])
-        boards = some[best.cutoff]["frontier_boards"] / number
-        rows.append([f"{number}", f"{line[1] / line[number]:.1f}", f"{line[1] / best.seconds:.1f}",
-                     power(best.cutoff), f"{boards:.1f}",
-                     f"{power(best.least)} to {power(best.most)}"])  # fmt: skip
+        none = line[1] / line[number]
+        cells = [f"{number}", f"{none:.1f}"]
+        for sharing, what in ((True, "boards handed over"), (False, "nothing handed over")):
+            some = {run["cutoff"]: run for run in runs
+                    if (run["workers"], run["sharing"]) == (number, sharing)}  # fmt: skip
+            best = best_of([(cutoff, run["seconds"]) for cutoff, run in some.items()])
+            boards, faster = some[best.cutoff]["frontier_boards"] / number, line[1] / best.seconds
+            cells += [f"{faster:.1f} at {power(best.cutoff)}", f"{boards:.1f}",
+                      f"{power(best.least)} to {power(best.most)}"]  # fmt: skip
+            better.append((faster / none, number, faster, none, f"{power(best.cutoff)}, {what}"))
+        rows.append(cells)
     print(f"Simulated, board {name}: speed-up\n")
-    heads = ["cores", "no cutoff", "best cutoff", "which is", "boards for each core"]
-    table([*heads, f"within {NEAR - 1:.0%} of it"], rows, left=0)
+    head = ["boards for each core", f"within {NEAR - 1:.0%} of it"]
+    table(["cores", "no cutoff", "best cutoff", *head, "best, nothing handed over", *head], rows,
+          left=0)  # fmt: skip
+    gain, number, faster, none, what = max(better)
+    print(
+        f"\nThe most that a cutoff wins: on {number} cores the cutoff {what}, {faster:.1f} times,"
+        f" {none:.1f} without cutoff ({gain - 1:+.0%})."
+    )
 
 
 @command("cutoffs")

@@ -191,6 +191,23 @@ def coefficients() -> dict[str, dict[str, float]]:
     }
 
 
+def over_all_cores() -> dict[str, dict[str, float]]:
+    """Correlate speed-ups with cores and boards, over all boards and published numbers of cores."""
+    theirs = {name: dict(zip(CORES, line, strict=True)) for name, line in SPEED_UPS.items()}
+    boards = {name: collection.load(name) for name in SPEED_UPS}
+    found = {}
+    for title, lines in (("ours, simulated", speed_ups()), ("theirs", theirs)):
+        points = [
+            (number, np.log10(float(board.search_space)), board.empty_cells,
+             collection.entry(name).count, lines[name][number])
+            for name, board in boards.items() for number in CORES
+        ]  # fmt: skip
+        *columns, faster = zip(*points, strict=True)
+        values = [coefficient([float(value) for value in column], faster) for column in columns]
+        found[title] = dict(zip(("cores", *CORRELATED[:3]), values, strict=True))
+    return found
+
+
 def goes_with(line: dict[str, float]) -> str:
     """Whether the speed-up is correlated more with the solutions or with the size of a board."""
     if line[WORK] > max(line[name] for name in SIZE):
@@ -199,7 +216,7 @@ def goes_with(line: dict[str, float]) -> str:
 
 
 def depends(_: Path | None = None) -> None:
-    """Print what the speed-up is correlated with."""
+    """Print what the speed-up is correlated with, on some cores and over all numbers of cores."""
     found = coefficients()
     names = CORRELATED[:-1]
     rows = [
@@ -207,7 +224,40 @@ def depends(_: Path | None = None) -> None:
         for title, line in found.items()
     ]
     table(["the speed-up of 12 boards", *names, "goes more with"], rows)
+    print()
+    every = over_all_cores()
+    heads = [f"the same on {len(CORES)} numbers of cores at once", *next(iter(every.values()))]
+    table(heads, [[title, *(f"{value:.2f}" for value in line.values())]
+                  for title, line in every.items()])  # fmt: skip
     print_sources("bench", "simulated", theirs=True)
+
+
+def empty(_: Path | None = None) -> None:
+    """Print the times of the empty board in different tables, and what each includes."""
+    contractions, shares, numbers = (
+        recorded(RESULTS / f"{name}.json")["runs"]
+        for name in ("contraction", "shares", "by_number")
+    )
+    called, once = (
+        [run["count_seconds"] for run in runs if run["clues"] == 0 and "board" in run]
+        for runs in (shares, numbers)
+    )
+    turns, row = (
+        [run["seconds"] for run in contractions if run["group"] == group]
+        for group in ("empty", "0")
+    )
+    lines = [
+        (turns, "the first table above", "engine time, after the other boards of the table"),
+        (row, "the second, no clues", "engine time, again and again"),
+        (called, "[shares](more-results.md#shares), and the README",
+         "a call of `count` in Python, again and again"),
+        (once, "[solutions by number](more-results.md#solutions-by-number)",
+         "a call of `count` in Python, once"),
+    ]  # fmt: skip
+    table(["the empty board", "runs", "where", "what the time includes"],
+          [[duration(median(seconds)), f"{len(seconds)}", where, what]
+           for seconds, where, what in lines])  # fmt: skip
+    print_sources("contraction", "shares", "by_number")
 
 
 def power(cutoff: float) -> str:
@@ -262,7 +312,7 @@ def busy(_: Path | None = None) -> None:
 @command("findings")
 def main() -> None:
     """Print all of it."""
-    for part in (times, cores, depends, busy):
+    for part in (times, cores, depends, busy, empty):
         part()
         print()
 

@@ -7,6 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
+from threading import Barrier
 from typing import Any
 
 import numba
@@ -101,11 +102,17 @@ def _spin(steps):  # type: ignore[no-untyped-def]
 
 
 def gigahertz(threads: int) -> float:
-    """The clock rate in GHz that each of some threads gets at the same time: what is free now."""
+    """Measure the clock rate in GHz that each of some threads gets at the same time.
+
+    New threads may begin on one core, and are moved apart while they warm up.
+    """
     steps = 20_000_000
+    ready = Barrier(threads)
     _spin(1)
 
     def rate(_: int) -> float:
+        _spin(steps)
+        ready.wait()
         start = time.perf_counter()
         _spin(steps)
         return 6 * steps / (time.perf_counter() - start) / 1e9

@@ -179,7 +179,7 @@ def show(path: Path) -> None:
         factors.append([name, *(number(s / ours) if s and ours else "" for s, ours in ratios)])
     table(["rate", "number", *(title(*column) for column in columns)], rows)
     print()
-    table(["times as long as ours", *(title(*column) for column in others)], factors)
+    table(["their time / ours", *(title(*column) for column in others)], factors)
 
 
 @script("one_core", show)

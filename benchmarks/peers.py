@@ -163,7 +163,7 @@ def show(path: Path) -> None:
 
 
 def show_factors(cases: Cases, counts: dict[str, int], own: str, peers: list[str]) -> None:
-    """Print how many times as long as our search the others take."""
+    """Print the others' times over that of our search."""
     factors = {name: [factor(cases[name, peer], cases[name, own]) for peer in peers]
                for name in counts}  # fmt: skip
     kinds = {
@@ -175,7 +175,7 @@ def show_factors(cases: Cases, counts: dict[str, int], own: str, peers: list[str
         if columns:
             factors[f"geometric mean, {kind} solutions"] = [mean(column) for column in columns]
     rows = [[name, *map(times, row)] for name, row in factors.items()]
-    table([f"times as long as {own}", *peers], rows)
+    table([f"their time / {own}", *peers], rows)
 
 
 def middle(runs: list[Run]) -> Found | None:

@@ -1,7 +1,7 @@
 """The whole CPU report: all scripts in turn, results, figures and the tables of the documentation.
 
     python benchmarks/report.py               under 20 minutes on two cores, with progress
-    python benchmarks/report.py bench peers   some parts only
+    python benchmarks/report.py speed peers   some parts only
     python benchmarks/report.py --long        with the parts that take longer: 110 minutes more
 
 What a part records takes the place of what was there when the whole part is done. The last two
@@ -47,6 +47,8 @@ CUTOFFS = ("@1d", "@1e", "@2d", "@2e", "--method", "search", "--repeats", "2", "
 PROGRAMS = ("GPUSUDOKU_TDOKU", "GPUSUDOKU_RUST_SUDOKU", "GPUSUDOKU_SCHOKU")
 LONG = ("contraction", "shares", "checkpoints", "cancelling", "streams", "page", "fuzz")
 """Parts that are run only if asked for: 6, 30, 2, 20, 4, 4 and 40 minutes."""
+TOGETHER = {"bench", "cutoff", "simulated"}
+"""Parts of which none runs alone: figures and tables compare what they record."""
 LAST = ("figures", "readme")
 """Parts that always run, as they show what others record."""
 NEEDED = {
@@ -240,6 +242,8 @@ def main(parts: tuple[str, ...], long: bool, batches: tuple[str, ...], **lists: 
     if unknown:
         raise InputError(f"no part {unknown[0]!r}: expected {', '.join(known)}")
     wanted = {*(parts or [part for part in known if long or part not in LONG]), *LAST}
+    if wanted & TOGETHER:
+        wanted |= TOGETHER
     warn()
     try:
         seconds, failed = run([part for part in known if part in wanted], batches, lists)

@@ -19,9 +19,12 @@ from script import Run, board_names, counted, grouped, repeated, script, table, 
 
 from gpusudoku import collection
 from gpusudoku.bench.engines import thread_numbers
+from gpusudoku.bench.summary import too_fast
 from gpusudoku.engines.make import make_engine
 
 BOARDS = ["1f", "2f", "a8"]
+NEAR = 0.05
+"""A speed-up that differs from the factor of the cycles by less goes with it."""
 
 
 def measure(names: list[str], repeats: int) -> list[Run]:
@@ -48,7 +51,7 @@ def measure(names: list[str], repeats: int) -> list[Run]:
 def show(path: Path) -> None:
     """Print the table of a recorded file."""
     results = recorded(path)
-    rows = []
+    rows, apart = [], []
     alone: dict[str, tuple[float, float]] = {}
     cases = grouped(results["runs"], "board", "jobs")
     print(f"{repeated(cases.values())}\n")
@@ -57,10 +60,29 @@ def show(path: Path) -> None:
         cycles = jobs * median(run["gigahertz"] for run in case)
         busy = median(min(run["utilisation"]) for run in case)
         alone_rate, alone_cycles = alone.setdefault(name, (rate, cycles))
-        rows.append([name, f"{jobs}", f"{rate:.2f}", f"{rate / alone_rate:.2f}",
-                     f"{cycles / alone_cycles:.2f}", f"{busy:.1%}"])  # fmt: skip
+        faster, more = rate / alone_rate, cycles / alone_cycles
+        cells = [name, f"{jobs}", f"{rate:.2f}"]
+        if too_fast(faster, jobs):
+            rows.append([*cells, "", "", ""])
+            continue
+        apart.append(abs(faster / more - 1))
+        rows.append([*cells, f"{faster:.2f}", f"{more:.2f}", f"{busy:.1%}"])
     heads = ["board", "threads", "M solutions/s", "speed-up", "cycles, over 1 thread's"]
     table([*heads, "least busy thread"], rows)
+    print(said(max(apart)))
+
+
+def said(apart: float) -> str:
+    """Say whether speed-ups and cycles, which differ by a share at most, go together."""
+    if apart <= NEAR:
+        return (
+            f"\nSpeed-ups and cycles differ by {apart:.0%} at most: nearly all cycles go into the"
+            " search."
+        )
+    return (
+        f"\nSpeed-ups and cycles differ by up to {apart:.0%}: the clock, which is measured before"
+        " each run, was another during the runs."
+    )
 
 
 @script("scaling", show)

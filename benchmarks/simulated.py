@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from machine import RESULTS, record, recorded
+from machine import RESULTS, record, recorded, source
 from published import CORES, SPEED_UPS
 from script import Run, board_names, check, script, table
 from simulated_figures import measured_speed_ups, plain
@@ -144,6 +144,9 @@ def show(path: Path) -> None:
     numbers = [number for number in SHOWN if number in {run["workers"] for run in runs}]
     heads = [f"{number} cores" for number in numbers[1:]]
     table(["board", "solutions", "1 core, ms", *heads], rows_of(runs, numbers))
+    bench = RESULTS / "bench.json"
+    if bench.is_file():
+        print(f"\nIn parentheses: {source(bench, 'python benchmarks/report.py bench').strip('*')}")
     show_without(runs)
     show_checked(runs, machine["processor_seconds"])
 

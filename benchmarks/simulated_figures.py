@@ -14,7 +14,7 @@ from script import Run
 
 from gpusudoku import collection
 from gpusudoku.bench import tables
-from gpusudoku.bench.correlations import VARIABLES, correlation, matrix
+from gpusudoku.bench.correlations import FEWEST, VARIABLES, correlation, matrix
 from gpusudoku.bench.curves import DOUBLINGS, speed_up_axes
 from gpusudoku.bench.drawing import (
     COLOURS,
@@ -26,6 +26,7 @@ from gpusudoku.bench.drawing import (
     key,
     set_log,
     short,
+    source_of,
     style,
 )
 from gpusudoku.bench.plots import COEFFICIENTS, SPACE, Figure
@@ -34,11 +35,9 @@ from gpusudoku.errors import InputError
 
 MOST_CORES = max(CORES)
 """The number of cores of the published correlations."""
-COSTS_NOTE = (
-    "Simulated: each step is charged with its cost on one core of this machine, so there is no"
-    " spread."
-)
-MEASURED_NOTE = "Measured: short bars at 2 cores, medians of several runs on this machine."
+COSTS_NOTE = "Simulated: each step is charged with its cost on one core, so there is no spread. {}."
+MEASURED_NOTE = "Measured: {}medians of several runs. {}."
+BARS = "short bars at 2 cores, "
 PUBLISHED_NOTE = "Published: means of three runs. Each program is compared with itself on one core."
 SHORT_SECONDS = 0.01
 """Boards that one core counts sooner are drawn pale: what is left out matters to them."""
@@ -62,13 +61,21 @@ SHARED: dict[bool, dict[str, Any]] = {
 """The lines of runs with and without boards that are handed over."""
 
 
+def measured_note(marks: str = "") -> str:
+    """Say what marks the measured values, and where they are from; empty if there are none."""
+    path = RESULTS / "bench.json"
+    if not path.is_file():
+        return ""
+    return MEASURED_NOTE.format(marks, source_of(recorded(path)["machine"]))
+
+
 def measured_speed_ups(path: Path, threads: int = 2) -> dict[str, float]:
     """The measured speed-up of every board on some threads; none if nothing was recorded."""
     return {name: points["speed_up"] for name, points in measured_points(path, threads).items()}
 
 
 def suite_rows(path: Path) -> list[Row]:
-    """The rows of a run of ``gpusudoku bench``, without those that were starved."""
+    """Read the rows of a run of ``gpusudoku bench`` that were not starved."""
     return undisturbed(tables.read_json(str(path))[0])
 
 
@@ -122,7 +129,7 @@ def figures_of(path: Path) -> Figures:
 
 def _entitled(runs: list[Run], machine: dict[str, Any], pyplot: Any) -> Iterable[tuple[str, Any]]:
     for name, title, figure, notes in _figures(runs, pyplot):
-        entitle(figure, title, machine, COSTS_NOTE, *notes)
+        entitle(figure, title, COSTS_NOTE.format(source_of(machine)), *filter(None, notes))
         yield name, figure
 
 
@@ -136,10 +143,10 @@ def _figures(runs: list[Run], pyplot: Any) -> Iterable[Figure]:
         if series:
             title = f"Speed-up of a search on several cores: {title}"
             figure = _speed_ups(seconds, series, pyplot)
-            yield name, title, figure, [MEASURED_NOTE, *notes, PALE_NOTE]
+            yield name, title, figure, [measured_note(BARS), *notes, PALE_NOTE]
     if set(FEW) <= set(seconds):
         title = "How many times as fast all solutions are counted on several cores as on one"
-        yield "many-cores", title, _few(seconds, pyplot), [MEASURED_NOTE, PUBLISHED_NOTE]
+        yield "many-cores", title, _few(seconds, pyplot), [measured_note(BARS), PUBLISHED_NOTE]
     if any(not run["sharing"] for run in runs):
         title = f"Simulated speed-up over the cutoff, board {_cutoff_board(runs)}"
         yield "cutoff", title, _cutoffs(runs, pyplot), [SPACE]
@@ -150,7 +157,8 @@ def _figures(runs: list[Run], pyplot: Any) -> Iterable[Figure]:
         yield "utilisation", title, _busy(some, pyplot), []
     if set(SPEED_UPS) <= set(simulated_points(runs, MOST_CORES)):
         title = "What the speed-up goes with: correlations of the boards 1a to 2f"
-        yield "correlation", title, _correlations(runs, pyplot), [COEFFICIENTS, SPACE]
+        notes = [measured_note(), COEFFICIENTS, SPACE]
+        yield "correlation", title, _correlations(runs, pyplot), notes
 
 
 def _cutoff_board(runs: list[Run]) -> str:
@@ -287,8 +295,10 @@ def _correlations(runs: list[Run], pyplot: Any) -> Any:
     assert tuple(VARIABLES) == CORRELATED
     measured = measured_points(RESULTS / "bench.json", 2)
     matrices: dict[str, Any] = {}
-    if set(SPEED_UPS) <= set(measured):
-        matrices["measured on 2 threads"] = matrix([measured[name] for name in SPEED_UPS])
+    known = [measured[name] for name in SPEED_UPS if name in measured]
+    if len(known) >= FEWEST:
+        fewer = "" if len(known) == len(SPEED_UPS) else f", {len(known)} boards"
+        matrices[f"measured on 2 threads{fewer}"] = matrix(known)
     for number in (2, MOST_CORES):
         computed = simulated_points(runs, number)
         if set(SPEED_UPS) <= set(computed):

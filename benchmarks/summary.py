@@ -20,6 +20,9 @@ from peers import middle
 from published import SECONDS, SOURCE
 
 from gpusudoku import collection
+from gpusudoku.bench import tables
+from gpusudoku.bench.summary import Row, undisturbed
+from gpusudoku.errors import InputError
 
 DEFAULT = "gpusudoku auto, all cores"
 ONE_CORE = "gpusudoku search, -j 1"
@@ -36,18 +39,20 @@ Rows = list[dict[str, Any]]
 
 def show(path: Path) -> None:
     """Print the table from the recorded files beside ``path``, which is no file itself."""
-    peers, bench, documents, shares, numbers = (
+    peers, documents, shares, numbers = (
         json.loads((path.parent / f"{name}.json").read_text())
-        for name in ("peers", "bench", "documents", "shares", "by_number")
+        for name in ("peers", "documents", "shares", "by_number")
     )
-    print(f"{heading(peers['machine'])}\n")
+    rows, described = tables.read_json(str(path.parent / "bench.json"))
+    machines = [heading(each) for each in (peers["machine"], described)]
+    print(f"{'; 2f: '.join(dict.fromkeys(machines))}\n")
     heads = ["board", "solutions", "gpusudoku", "search on one core", "best other program"]
-    print(f"| {' | '.join(heads)} | times as long |")
+    print(f"| {' | '.join(heads)} | their time / ours |")
     print("|---|---:|---:|---:|---|---:|")
     for name in dict.fromkeys(run["board"] for run in peers["runs"]):
         show_measured(name, [run for run in peers["runs"] if run["board"] == name])
     seconds, source = SECONDS["2f"][1], f"{SOURCE}, 64 cores, published"
-    show_row("2f", *times_of_2f(bench["rows"]), seconds, source)
+    show_row("2f", *times_of_2f(undisturbed(rows)), seconds, source)
     seconds = DECOMPOSITION[DECOMPOSED]["parallel"][0]
     source = "its report, 8 cores, published"
     show_row(DECOMPOSED, *times_of_decomposed(documents["runs"]), seconds, source)
@@ -83,12 +88,20 @@ def show_solutions(shares: Rows, numbers: Rows) -> None:
         )
 
 
-def times_of_2f(rows: Rows) -> tuple[float, float]:
-    """Seconds of the quicker method on all cores, and of the search on one core."""
+def times_of_2f(rows: list[Row]) -> tuple[float, float | None]:
+    """Return the seconds of the quicker method on all cores, and of the search on one if known.
+
+    Raises
+    ------
+    InputError
+        If every run was disturbed.
+    """
     rows = [row for row in rows if row["board"] == "2f" and row["device"] == "cpu"]
+    if not rows:
+        raise InputError(f"{RESULTS / 'bench.json'}: expected an undisturbed run of board 2f")
     cores = max(row["jobs"] for row in rows)
-    [one_core] = [row["median"] for row in rows if (row["method"], row["jobs"]) == ("search", 1)]
-    return min(row["median"] for row in rows if row["jobs"] == cores), one_core
+    alone = [row["median"] for row in rows if (row["method"], row["jobs"]) == ("search", 1)]
+    return min(row["median"] for row in rows if row["jobs"] == cores), next(iter(alone), None)
 
 
 def times_of_decomposed(runs: Rows) -> tuple[float, float]:
@@ -101,9 +114,10 @@ def times_of_decomposed(runs: Rows) -> tuple[float, float]:
     return median(parallel), median(serial)
 
 
-def show_row(name: str, own: float, one_core: float, seconds: float, other: str) -> None:
+def show_row(name: str, own: float, one_core: float | None, seconds: float, other: str) -> None:
     """Print one row of the table."""
-    cells = [name, f"{collection.entry(name).count:,}", duration(own), duration(one_core),
+    alone = "" if one_core is None else duration(one_core)
+    cells = [name, f"{collection.entry(name).count:,}", duration(own), alone,
              f"{duration(seconds)} ({other})", factor(seconds / own)]  # fmt: skip
     print(f"| {' | '.join(cells)} |")
 
@@ -114,7 +128,7 @@ def duration(seconds: float) -> str:
 
 
 def factor(ratio: float) -> str:
-    """How many times as long the other program took, in two digits."""
+    """Format their time over ours in two digits."""
     return f"{float(f'{ratio:.2g}'):,.6g}"
 
 

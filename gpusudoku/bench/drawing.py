@@ -98,14 +98,17 @@ def save(figures: Figures, folder: str) -> list[Path]:
     return written
 
 
-def entitle(figure: Any, title: str, machine: dict[str, Any], *notes: str) -> None:
-    """Put a title over a figure, and under it where the data come from and what its marks mean."""
-    source = heading(machine)
-    if machine.get("commit"):
-        source += f", commit {machine['commit']}"
+def source_of(machine: dict[str, Any]) -> str:
+    """Name the machine, the date and the commit of a measurement."""
+    commit = f", commit {machine['commit']}" if machine.get("commit") else ""
+    return f"{heading(machine)}{commit}"
+
+
+def entitle(figure: Any, title: str, *notes: str) -> None:
+    """Put a title over a figure, and under it what its marks mean and where the data come from."""
     width = figure.get_size_inches()[0]
     figure.suptitle(fill(title, int(LARGE_LETTERS * width)))
-    below = [fill(line, int(SMALL_LETTERS * width)) for line in (*notes, source)]
+    below = [fill(line, int(SMALL_LETTERS * width)) for line in notes]
     figure.supxlabel("\n".join(below), fontsize=8, color="0.3")
 
 

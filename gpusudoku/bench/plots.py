@@ -11,7 +11,7 @@ from typing import Any
 
 from gpusudoku.bench.correlations import correlated, correlation
 from gpusudoku.bench.curves import cutoff, series_of, speed_up
-from gpusudoku.bench.drawing import Figures, entitle
+from gpusudoku.bench.drawing import Figures, entitle, source_of
 from gpusudoku.bench.points import bars, busy, over_time
 from gpusudoku.bench.summary import Row, undisturbed
 
@@ -40,7 +40,7 @@ def _entitled(rows: list[Row], machine: dict[str, Any], pyplot: Any) -> Iterable
     repeats = sorted({row["runs"] for row in rows})
     words = " to ".join(str(number) for number in dict.fromkeys([*repeats[:1], *repeats[-1:]]))
     for name, title, figure, notes in _figures(rows, pyplot):
-        entitle(figure, title, machine, *(note.format(words) for note in notes))
+        entitle(figure, title, *(note.format(words) for note in notes), source_of(machine))
         yield name, figure
 
 

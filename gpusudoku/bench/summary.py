@@ -8,7 +8,7 @@ from math import log10
 from statistics import mean, median, stdev
 from typing import Any
 
-from gpusudoku.bench.running import Measured
+from gpusudoku.bench.running import LEAST_SECONDS, Measured
 
 COLUMNS = (
     "board", "clues", "empty_cells", "log10_space", "solutions", "method", "device", "jobs",
@@ -19,6 +19,9 @@ COLUMNS = (
 """The columns of CSV and JSON. Times are in seconds, the search space is its logarithm."""
 STARVED = 0.9
 """Threads that had a core for less of their time are starved: so is what was measured."""
+MOST = 1.01
+"""Clocks vary by this factor. Where N threads seem more than MOST * N times as fast as one, the
+run on one was slowed, though it had its core."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Row:
 
 
 def undisturbed(rows: Iterable[Row]) -> list[Row]:
-    """The rows that were measured and not starved: figures and conclusions are drawn from these."""
+    """Return the rows with a time that are not starved. Figures and conclusions rest on these."""
     return [row for row in rows if row["median"] is not None and not row["starved"]]
 
 
@@ -44,14 +47,37 @@ def rows_of(measured: Sequence[Measured]) -> list[Row]:
     """One row for every case, in order.
 
     The speed-up is relative to the same setting on one CPU thread, if that was measured, too. A
-    row is starved if its threads, or that one, had to wait for cores.
+    row is starved if its threads, or that one, had to wait for cores; see also ``marked``.
     """
     alone = {
         _without_jobs(each): each
         for each in measured
         if each.runs and (each.case.options["device"], each.case.options["jobs"]) == ("cpu", 1)
     }
-    return [_row(each, alone.get(_without_jobs(each))) for each in measured]
+    return marked([_row(each, alone.get(_without_jobs(each))) for each in measured])
+
+
+def marked(rows: list[Row]) -> list[Row]:
+    """Mark the rows of a setting as starved if its run on one thread was slowed, see ``MOST``."""
+    columns = ("board", "method", "strategy", "propagate", "cutoff_by", "cutoff")
+    settings = [tuple(row[name] for name in columns) for row in rows]
+    slowed = {setting for setting, row in zip(settings, rows, strict=True) if _too_fast(row)}
+    for setting, row in zip(settings, rows, strict=True):
+        if setting in slowed:
+            row.values["starved"] = True
+    return rows
+
+
+def _too_fast(row: Row) -> bool:
+    """Say whether the threads of a row cannot be so fast, beside a run that can be judged."""
+    faster = row["speed_up"] or 0.0
+    judged = faster * (row["median"] or 0.0) >= LEAST_SECONDS
+    return judged and row["jobs"] is not None and too_fast(faster, row["jobs"])
+
+
+def too_fast(speed_up: float, threads: int) -> bool:
+    """Say whether so many threads cannot have a speed-up, see ``MOST``."""
+    return speed_up > MOST * threads
 
 
 def _without_jobs(each: Measured) -> tuple[Any, ...]:

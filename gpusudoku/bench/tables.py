@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gpusudoku.bench.machine import heading
-from gpusudoku.bench.summary import COLUMNS, Row
+from gpusudoku.bench.summary import COLUMNS, Row, marked
 from gpusudoku.errors import InputError
 from gpusudoku.results import decimal_digits
 
@@ -89,7 +89,7 @@ def read_json(path: str) -> tuple[list[Row], dict[str, Any]]:
             rows.append(Row({name: record.get(name) for name in COLUMNS}, setting, times))
         described = dict(recorded["machine"])
         heading(described)  # complains if a field is missing
-        return rows, described
+        return marked(rows), described
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}, expected a file that can be read") from None
     except (ValueError, KeyError, TypeError, AttributeError):

@@ -127,9 +127,10 @@ def bench(**options: Any) -> None:
 
     Without a BOARD, those that come with the program are measured. Cases take turns, so that a slow
     minute affects all of them. Every count is checked. In the table "busy" is the share of the time
-    in which the threads worked, and "got" the share of that for which they had a core: if other
-    programs took the cores, a row is starved, and a ? stands behind its speed-up. Ctrl-C skips the
-    current case; twice within a second it ends the run, and shows the results so far.
+    in which the threads worked, and "got" the share of that for which they had a core. If other
+    programs took the cores, or slowed the run on one thread, a row is starved: a ? stands behind
+    its speed-up. Ctrl-C skips the current case; twice within a second it ends the run, and shows
+    the results so far.
 
     \b
     Examples:
@@ -188,9 +189,9 @@ def _show(outcome: Results, request: Request) -> None:
     starved = sum(bool(row["starved"]) for row in rows)
     if starved:
         note(
-            f"{starved} of {len(rows)} rows are starved: other programs had the cores for part of"
-            " the time. Their speed-ups, with a ?, say nothing, and figures leave these rows out."
-            " Measure again when nothing else runs."
+            f"{starved} of {len(rows)} rows are starved: other programs took or slowed the cores."
+            " Figures leave these rows out, whose speed-ups have a ?. Measure again when nothing"
+            " else runs."
         )
     if request.plot is not None:
         for figure in drawing.save(plots.figures_of(rows, outcome.machine), request.plot):

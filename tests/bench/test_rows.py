@@ -82,6 +82,31 @@ class TestRows:
             assert line.endswith("starved") == marked
             assert f"{row['got']:.1%}" in line
 
+    @pytest.mark.parametrize(
+        ("seconds", "slowed"),
+        [
+            ((1.0, 0.5), False),
+            ((1.0, 0.496), False),
+            ((1.0, 0.49), True),  # two threads cannot be more than twice as fast
+            ((0.009, 0.004), False),  # too short to be judged
+        ],
+    )
+    def test_a_run_on_one_thread_that_was_slowed(
+        self, tmp_path: Path, seconds: tuple[float, float], slowed: bool
+    ) -> None:
+        """Every row of its setting is left out, also of those that were recorded without a mark."""
+        times = dict(zip((1, 2), seconds, strict=True))
+
+        def count(case: Case) -> Count:
+            return fake(times[case.options["jobs"]] * case.options["jobs"])(case)
+
+        cases = cases_of(SUBJECTS[:1], jobs=[1, 2])
+        rows = rows_of(measured(Bench(cases, count, lambda case: 0)).measured)
+        assert {row["starved"] for row in rows} == {slowed}
+        path = tmp_path / "rows.json"
+        path.write_text(tables.as_json(rows, machine()).replace("true", "false"))
+        assert len(undisturbed(tables.read_json(str(path))[0])) == (0 if slowed else 2)
+
     def test_what_was_recorded_before_there_were_marks(self, tmp_path: Path) -> None:
         path = tmp_path / "older.json"
         recorded = json.loads(tables.as_json(self.rows(), machine()))

@@ -11,9 +11,11 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
+from click.testing import CliRunner
 
 from gpusudoku import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli import cli
 from gpusudoku.formats import parse
 from tests.boards import puzzle
 from tests.techniques import Contradiction, given_clues, reference
@@ -84,6 +86,19 @@ def test_the_impossible_board_is_refuted_as_the_benchmark_says() -> None:
     assert not refutes("hidden-single")
     assert not refutes("hidden-pair")
     assert not refutes("hidden-single,naked-pair")
+
+
+def test_a_search_has_a_log_of_what_the_report_logs(tmp_path: Path) -> None:
+    """Its boards, result and seconds with ``--stats``, and all of it as a line with ``--log``."""
+    path = tmp_path / "log.jsonl"
+    words = ["solve", "@decomposition-easy-9x9", "--stats", "--device", "cpu", "--log", str(path)]
+    done = CliRunner().invoke(cli, words)
+    (logged,) = [json.loads(line) for line in path.read_text().splitlines()]
+    for name, key in (("boards explored", "boards_explored"), ("nodes", "nodes")):
+        assert f"{name}: {logged[key]}\n" in done.stderr
+    assert "seconds: " in done.stderr
+    assert "| 1 4 6 | 7 9 2 | 3 8 5 |" in done.stdout
+    assert {"board", "jobs", "solution", "seconds"} <= set(logged)
 
 
 def test_documents_are_tabulated(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import simulated_figures
 from figures import NAMES, PLOTS, figures_of
-from machine import RESULTS
+from machine import RESULTS, recorded
 
 from gpusudoku.bench import plots, tables
 from gpusudoku.bench.drawing import Figures, each, save
@@ -86,6 +87,25 @@ def test_other_results_are_other_figures(
     before = shown(figures_of(RESULTS / f"{name}.json"))
     after = shown(figures_of(copy))
     assert stale <= {figure for figure in before if before[figure] != after[figure]}
+
+
+def test_figures_name_both_machines_and_commits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of the simulation, and that of what was measured on two cores."""
+    bench = json.loads((RESULTS / "bench.json").read_text("utf-8"))
+    bench["machine"] |= {"processor": "Another One", "commit": "cafe12345678"}
+    (tmp_path / "bench.json").write_text(json.dumps(bench), "utf-8")
+    monkeypatch.setattr(simulated_figures, "RESULTS", tmp_path)
+    commit = recorded(RESULTS / "simulated.json")["machine"]["commit"]
+    below = {
+        name: " ".join(figure.get_supxlabel().split())
+        for name, figure in each(figures_of(RESULTS / "simulated.json"))
+    }
+    assert all(f"commit {commit}" in text for text in below.values())
+    measured = {name for name, text in below.items() if "Another One" in text}
+    assert measured == {"many-cores", "speed-up", "speed-up-more", "correlation"}
+    assert all("commit cafe12345678" in below[name] for name in measured)
 
 
 def test_a_figure_is_drawn_byte_for_byte_again(tmp_path: Path) -> None:

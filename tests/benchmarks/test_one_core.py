@@ -47,7 +47,7 @@ class TestRace:
         assert tables["rate"]["list, M puzzles/s"] == ["2", "4e-06", "1e-06", "8e-06", "1e-06"]
         solutions = ["4,715", "0.00943", "0.00236", "0.0189", "0.00236"]
         assert tables["rate"]["1b, M solutions/s"] == solutions
-        factors = tables["times as long as ours"]
+        factors = tables["their time / ours"]
         assert factors[""] == [heads[1], heads[3]]
         assert factors["list"] == factors["1b"] == ["4", "8"]
         assert run([], "--show").stdout == result.stdout

@@ -12,11 +12,13 @@ import pytest
 import readme
 import summary
 
+from gpusudoku.errors import InputError
+
 ROOT = Path(__file__).parents[2]
 TABLES = {
     "docs/results.md": "findings.times scaling findings.cores findings.depends cutoffs"
     " findings.busy claims documents.show_paper documents.show_report techniques speed model"
-    " contraction peers one_core",
+    " contraction findings.empty peers one_core",
     "docs/long-runs.md": "checkpoints",
     "docs/hostile-input.md": "streams fuzz",
     "docs/page.md": "page",
@@ -78,7 +80,17 @@ def run(program: str, seconds: float, complete: bool = True) -> dict[str, object
     return {"program": program, "solutions": 4715, "complete": complete, "seconds": seconds}
 
 
+def test_a_ratio_says_of_what(capsys) -> None:
+    summary.show(readme.RESULTS / "summary.json")
+    heads = capsys.readouterr().out.splitlines()[2]
+    assert heads.endswith("| best other program | their time / ours |")
+
+
 class TestSummary:
+    def test_a_board_whose_runs_were_all_disturbed(self) -> None:
+        with pytest.raises(InputError, match="expected an undisturbed run of board 2f"):
+            summary.times_of_2f([])
+
     def test_the_quickest_other_program_is_shown(self, capsys) -> None:
         runs = [run(DEFAULT, 0.003), run(ONE_CORE, 0.001), run("one", 0.09), run("two", 0.045)]
         runs += [run("unfinished", 0.01, complete=False)]

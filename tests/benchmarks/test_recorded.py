@@ -66,6 +66,13 @@ class TestRecorded:
         assert found.returncode == 0, f"{name}: {found.stderr or 'no commit before this one'}"
 
 
+def test_measured_and_simulated_are_of_one_machine_and_commit() -> None:
+    """Figures and tables compare them."""
+    names = ("bench", "cutoff-space", "cutoff-empty", "simulated")
+    described = [machine(RESULTS / f"{name}.json") for name in names]
+    assert len({(each["processor"], each["commit"]) for each in described}) == 1
+
+
 @pytest.mark.parametrize("path", SHEETS, ids=lambda path: path.name)
 def test_a_sheet_has_the_rows_of_the_results_beside_it(path: Path) -> None:
     """So what is said of the machine there holds here. Columns that came later may be missing."""

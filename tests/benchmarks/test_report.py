@@ -88,6 +88,13 @@ class TestParts:
         assert names(commands) == ["scaling", "techniques", "figures", "readme"]
         assert commands[1][2:4] == ["--easy", __file__]
 
+    @pytest.mark.parametrize("part", ["bench", "cutoff", "simulated"])
+    def test_what_is_compared_is_recorded_together(
+        self, commands: list[list[str]], part: str
+    ) -> None:
+        CliRunner().invoke(report.main, [part])
+        assert names(commands) == ["bench"] * 3 + ["simulated", "figures", "readme"]
+
     def test_long(self, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(report, "find_spec", lambda name: None)
         monkeypatch.setattr(report, "missing", lambda: "no Chromium")

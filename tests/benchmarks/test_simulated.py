@@ -249,6 +249,14 @@ class TestRecorded:
         assert max(ratios) / min(ratios) < 1.5
 
 
+def test_the_table_says_where_its_measured_values_are_from(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    simulated.show(RESULTS / "simulated.json")
+    bench = simulated.source(RESULTS / "bench.json", "python benchmarks/report.py bench")
+    assert f"\nIn parentheses: {bench.strip('*')}\n" in capsys.readouterr().out
+
+
 def test_how_far_real_and_virtual_threads_are_apart(capsys: pytest.CaptureFixture[str]) -> None:
     measured = {"1d": {"1": 2.0, "8": 2.2, "64": 3.0, "128": 5.0}}
     runs = [
