@@ -63,6 +63,15 @@ def test_the_board_is_shown_as_it_is_before_a_step(screen: Screen) -> None:
     assert screen.digits() == BOARD.cells.tolist()
 
 
+def test_a_step_names_its_technique_once(screen: Screen) -> None:
+    explain(screen)
+    rows = screen.js("return [...document.querySelectorAll('.gs-step')].map((e) => e.textContent)")
+    names = [step.technique.replace("-", " ") for step in gpusudoku.explain(BOARD).steps]
+    assert "locked candidates" in names
+    assert [row.count(name) for row, name in zip(rows, names, strict=True)] == [1] * len(rows)
+    assert all(row.startswith(f"{name} ") for row, name in zip(rows, names, strict=True))
+
+
 def test_the_reason_is_marked(screen: Screen) -> None:
     explain(screen)
     [first, *_] = gpusudoku.explain(BOARD).steps
