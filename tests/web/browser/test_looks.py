@@ -226,6 +226,45 @@ def test_who_solves_sees_no_shares_at_first(screen: Screen) -> None:
     screen.until(shown)
 
 
+def pressed(screen: Screen) -> list[str]:
+    """Which small digits are chosen."""
+    chosen: list[str] = screen.js(
+        "return [...document.querySelectorAll('.gs-controls [aria-pressed=true]')].map((each) =>"
+        " each.dataset.action).filter((each) => ['candidates', 'shares'].includes(each))"
+    )
+    return chosen
+
+
+def test_candidates_and_shares_take_each_other_s_place(screen: Screen) -> None:
+    plain = (
+        "return [...document.querySelectorAll('.gs-candidates:not([hidden]) > :not(.gs-none)')]"
+        ".map((each) => each.matches('.gs-plain'))"
+    )
+    screen.open(link(collection.load("2b")))
+    screen.settle()
+    screen.draw()
+    assert pressed(screen) == ["shares"]
+    for action in ("candidates", "shares"):
+        screen.js(f"document.querySelector('.gs-controls [data-action={action}]').click()")
+        screen.draw()
+        assert pressed(screen) == [action]
+        assert set(screen.js(plain)) == {action == "candidates"}
+        # Of a solution they take the place, too.
+        screen.driver.find_element("css selector", "[data-action=random]").click()
+        screen.until("return document.querySelector('.gs-shown') !== null")
+
+
+def test_each_mode_keeps_the_small_digits_that_were_chosen(screen: Screen) -> None:
+    screen.open(link(collection.load("2b")))
+    screen.settle()
+    for action, shown in [
+        ("shares", []), ("solving", []), ("shares", ["shares"]), ("setting", []),
+        ("candidates", ["candidates"]), ("solving", ["shares"]), ("setting", ["candidates"]),
+    ]:  # fmt: skip
+        screen.js(f"document.querySelector('.gs-controls [data-action={action}]').click()")
+        assert pressed(screen) == shown
+
+
 class TestKeyboardAlone:
     def test_tab_reaches_every_control(self, screen: Screen) -> None:
         """Of lists and grids one element, as the arrow keys move in them."""
@@ -265,6 +304,15 @@ class TestScreenReader:
         names = {each.accessible_name or each.get_attribute("outerHTML")[:80]: each
                  for each in screen.js(CONTROLS)}  # fmt: skip
         assert [name for name in names if name.startswith("<")] == []
+
+    def test_names_have_the_text_that_is_seen(self, screen: Screen) -> None:
+        screen.open(link(collection.load("2b")))
+        screen.settle()
+        screen.focus(0)
+        buttons = screen.driver.find_elements("css selector", "[data-part=panel] button")
+        texts = {each.accessible_name: " ".join(each.text.split()) for each in buttons}
+        assert len(texts) > 12
+        assert [name for name, text in texts.items() if text not in " ".join(name.split())] == []
 
     def test_the_grid_is_a_grid(self, screen: Screen) -> None:
         board = collection.load("box2x3-few")

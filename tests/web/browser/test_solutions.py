@@ -266,7 +266,7 @@ class TestRedundantClues:
         screen.open(link(board).replace("setting", "solving"))
         screen.focus(cell)
         screen.press(digit)
-        screen.settle()
+        screen.js("document.querySelector('.gs-controls [data-action=shares]').click()")
         click(screen, "reducing", "minimise")
         screen.until(
             "return document.querySelectorAll('.gs-clue').length < arguments[0]", board.clues
