@@ -139,8 +139,8 @@ class Grid:
                     if struck and not places & ~self._units[other]:
                         kind = "pointing" if is_box else "claiming"
                         why = (
-                            f"locked candidates ({kind}): all places of {d + 1} in"
-                            f" {self._unit_name(unit)} are in {self._unit_name(other)}"
+                            f"locked candidates: all places of {d + 1} in"
+                            f" {self._unit_name(unit)} are in {self._unit_name(other)} ({kind})"
                         )
                         return self._striking("locked-candidates", why, {d: struck}, places, unit)
         return None

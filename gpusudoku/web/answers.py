@@ -106,7 +106,7 @@ class Answers:
         except Cancelled as error:
             if cancel.cancelled or not over.cancelled:
                 raise
-            words = f"it takes longer than {question.seconds:g} s; nobody knows how much longer"
+            words = f"it takes longer than {question.seconds:g} s; how long is not known"
             raise Expensive(words, None, error.count) from None
         finally:
             if timer is not None:
@@ -212,7 +212,7 @@ class Answers:
 
 @cache
 def _examples() -> list[Facts]:
-    """The boards that come with the program."""
+    """The boards that come with the program, but those that only the literature has counted."""
     return [
         {
             "name": entry.name,
@@ -221,6 +221,7 @@ def _examples() -> list[Facts]:
             **_of(collection.load(entry.name)),
         }
         for entry in collection.entries()
+        if entry.confirmed != ("literature",)
     ]
 
 

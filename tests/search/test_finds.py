@@ -107,15 +107,15 @@ def struck(cells: Iterable[int], *digits: int) -> tuple[tuple[int, int], ...]:
         (
             Board([*[0] * 6, 2, 3, 4, *[0] * 27], Geometry(2, 3)),
             Step("locked-candidates",
-                 "locked candidates (pointing): all places of 1 in box 1 are in row 1, which"
-                 " strikes 1 from r1c4, r1c5 and r1c6",
+                 "locked candidates: all places of 1 in box 1 are in row 1 (pointing),"
+                 " which strikes 1 from r1c4, r1c5 and r1c6",
                  (), struck((3, 4, 5), 1), (0, 1, 2), 12),
         ),
         (
             row_of({1: 511, 2: 511}, rest=508),
             Step("locked-candidates",
-                 "locked candidates (claiming): all places of 1 in row 1 are in box 1, which"
-                 " strikes 1 from r2c1, r2c2, r2c3, r3c1, r3c2 and r3c3",
+                 "locked candidates: all places of 1 in row 1 are in box 1 (claiming),"
+                 " which strikes 1 from r2c1, r2c2, r2c3, r3c1, r3c2 and r3c3",
                  (), struck((9, 10, 11, 18, 19, 20), 1), (1, 2), 0),
         ),
         (

@@ -75,7 +75,7 @@ export class Controls {
     ];
     const erase = [
       this.#button("new", "New", "Empty the board; undo brings it back", () => {
-        puzzle.clear();
+        this.#empty(puzzle.shape);
         this.#focusBoard();
       }),
       this.#button("clear-edits", "Clear edits", "Erase all but the clues", () =>
@@ -131,7 +131,7 @@ export class Controls {
       if (button) this.#actions[button.dataset.action]?.();
     });
     on(this.size, "change", () => {
-      puzzle.reshape(shapeOf(this.size.value));
+      this.#empty(shapeOf(this.size.value));
       this.#focusBoardFrom(this.size);
     });
     on(this.example, "change", () => {
@@ -153,6 +153,13 @@ export class Controls {
     });
     for (const type of ["change", "mode"]) on(puzzle, type, () => this.#refresh());
     on(grid, "shown", () => this.#refresh());
+  }
+
+  /** Empty the board, and say how it comes back. */
+  #empty(shape) {
+    const erased = this.puzzle.cells.some(Boolean);
+    this.puzzle.reshape(shape);
+    if (erased) this.grid.say("Erased; Undo (Ctrl+Z) brings it back.");
   }
 
   #focusBoard() {

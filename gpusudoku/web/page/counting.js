@@ -9,7 +9,7 @@ const AT_ONCE = 5;
  * What is known of one board.
  *
  * @typedef {object} Known
- * @property {"idle"|"working"|"done"|"expensive"|"failed"|"cancelled"} state Of the count.
+ * @property {"idle"|"working"|"done"|"expensive"|"failed"|"cancelled"|"hidden"} state Of the count.
  * @property {?bigint} count
  * @property {string} conflict Why there is no solution, if that is seen without counting.
  * @property {string} method "search", "contraction", or "" if nothing was counted.
@@ -181,7 +181,8 @@ export class Counting extends EventTarget {
   }
 }
 
-function unknown(state) {
+/** @returns {Known} Nothing. */
+export function unknown(state) {
   return {
     state,
     count: null,

@@ -49,12 +49,18 @@ export class Grid extends EventTarget {
 
   /** @returns {boolean} Whether candidates by the rules are shown. */
   get showsCandidates() {
-    return this.painter.byRules;
+    return this.painter.showsCandidates;
   }
 
   /** @returns {boolean} Whether shares are shown, when they are known. */
   get showsShares() {
-    return this.painter.byShares;
+    return this.painter.showsShares;
+  }
+
+  /** @returns {boolean} Whether counts stay hidden: to who solves they betray a wrong digit. */
+  get hidesCounts() {
+    const { mode, cells } = this.puzzle;
+    return mode === "solving" && !this.showsShares && cells.includes(0);
   }
 
   /** Select a cell and give it the keyboard; options are those of `focus`. */
@@ -74,16 +80,16 @@ export class Grid extends EventTarget {
     }
   }
 
-  /** Show candidates by the rules where no shares are shown. */
+  /** Show candidates by the rules, in place of shares. */
   showCandidates(on) {
     this.painter.byRules = on;
-    this.#paint();
-    this.#show();
+    this.revealShares(this.showsShares && !on);
   }
 
-  /** Let shares be seen, when they are known; they are at first, but for who solves the board. */
+  /** Show shares in this mode, when they are known; at first only while one sets clues. */
   revealShares(on) {
-    this.painter.byShares = on;
+    this.painter.byShares[this.puzzle.mode] = on;
+    this.painter.solution = null;
     this.#paint();
     this.#show();
   }
@@ -147,12 +153,14 @@ export class Grid extends EventTarget {
     on("focusin", (event) => this.#select(cellOf(event.target)));
     on("pointerover", (event) => this.#hover(event.target));
     on("pointerleave", () => this.#point(null));
-    on("dblclick", (event) => {
-      if (this.#hover(event.target)) this.#take();
+    on("click", ({ detail, pointerType, target }) => {
+      if (detail === 2 && pointerType !== "touch" && this.#hover(target)) this.#take();
     });
     this.puzzle.addEventListener("change", (event) => this.#changed(event.detail), { signal });
-    this.puzzle.addEventListener("mode", () => this.revealShares(this.puzzle.mode === "setting"),
-      { signal });
+    this.puzzle.addEventListener("mode", () => {
+      this.#paint();
+      this.#show();
+    }, { signal });
   }
 
   #changed({ reshaped }) {

@@ -13,8 +13,8 @@ const HELP_LINES = [
   ["Struck out, bold", "In none of the solutions; in all of them."],
   ["Ochre ring", "In one solution only: this digit makes the board unique."],
   ["Set clues", "What you type is a clue, part of the puzzle."],
-  ["Solve", "What you type is an edit, in blue; clues cannot be changed. Shares are hidden until " +
-    "you press Shares."],
+  ["Solve", "What you type is an edit, in blue; clues cannot be changed. Count and shares are " +
+    "hidden until you press Shares."],
   ["Text", "Ctrl+V pastes a board in any usual form, Ctrl+C copies it."],
 ];
 const LINK_LINE = ["Link", "It holds the board, clues and edits. It opens only where gpusudoku " +

@@ -56,7 +56,7 @@ export class Leaves {
       };
       const digit = make("span", { class: "gs-leaf-digit" }, symbol(index + 1));
       const button = make("button", { type: "button", class: "gs-leaf", "data-digit": index + 1 },
-        digit, parts.number, parts.part);
+        digit, " ", parts.number, " ", parts.part);
       button.tabIndex = index === 0 ? 0 : -1;
       return { ...parts, button };
     });
@@ -95,14 +95,14 @@ export class Leaves {
     const title = `What each digit leaves in ${name}`;
     setText(this.#title, title);
     this.#list.setAttribute("aria-label", title);
-    const known = this.#shares !== null && digit === 0 && !this.#isSecret;
+    const known = this.#shares !== null && digit === 0;
     this.#list.hidden = !known;
     this.#message.hidden = known;
     this.#offer.hidden = true;
     this.#erase.hidden = digit === 0 || this.#isFixed(cell);
     if (known) this.#renderRows(cell);
     else this.#explain(name, digit);
-    const best = this.#isSecret ? "" : this.#bestText();
+    const best = this.#bestText();
     this.#uniqueLine.classList.toggle("gs-kept", best === "");
     setText(this.#uniqueText, best);
     setText(this.#next, this.#best.places.length > 1 ? "Show next" : "Show it");
@@ -119,11 +119,6 @@ export class Leaves {
     }
     if (places.length === 1) return "1 placement makes it unique";
     return `${group(BigInt(places.length))} placements make it unique`;
-  }
-
-  /** Whether it would give away to somebody who solves the board what he does not ask for. */
-  get #isSecret() {
-    return this.#puzzle.mode === "solving" && !this.#grid.showsShares;
   }
 
   /** Whether a digit cannot be erased: clues stay while one solves. */
@@ -151,9 +146,6 @@ export class Leaves {
       setText(number, share === 0n ? "none" : sizeOf(share));
       setText(part, makesUnique ? "makes it unique" : parts[index]);
       button.classList.toggle("gs-makes-unique", makesUnique);
-      const leaves = share === 0n ? "no solution" : inWords(share) || group(share);
-      const rest = makesUnique ? "makes it unique" : `${part.textContent}`;
-      button.setAttribute("aria-label", `Place ${symbol(index + 1)}: leaves ${leaves}, ${rest}`);
       if (isPointed) scrollWithin(this.#list, button);
     });
   }
@@ -163,8 +155,8 @@ export class Leaves {
     let text = "";
     let offer = "";
     if (digit > 0) text = `${name} holds ${symbol(digit)}.`;
+    else if (this.#grid.hidesCounts) text = "Hidden while you solve; \u201cShares\u201d shows it.";
     else if (state === "done" && count === 0n) text = "The board has no solution.";
-    else if (this.#isSecret) text = "Hidden while you solve; with \u201cShares\u201d it is shown.";
     else if (state !== "done") text = state === "working" ? "" : "This needs the count.";
     else if (shares.state === "expensive") {
       const { seconds, message, final } = shares.error;

@@ -90,9 +90,8 @@ export class Logic {
     const { steps } = this.#answer;
     this.#rows = steps.map(({ technique, text }, index) => {
       const name = technique.replaceAll("-", " ");
-      const words = text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text;
       const button = make("button", { type: "button", class: "gs-step" },
-        make("span", { class: "gs-technique" }, name), words);
+        make("span", { class: "gs-technique" }, name), text.replace(`${name}: `, " "));
       button.tabIndex = index === 0 ? 0 : -1;
       return button;
     });

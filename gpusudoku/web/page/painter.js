@@ -19,8 +19,17 @@ export class Painter {
     this.#pieces = new Pieces(tell);
     this.puzzle = puzzle;
     this.byRules = false;
-    this.byShares = puzzle.mode === "setting";
+    // Who solves the board asks for them.
+    this.byShares = { setting: true, solving: false };
     this.solution = null;
+  }
+
+  get showsShares() {
+    return this.byShares[this.puzzle.mode];
+  }
+
+  get showsCandidates() {
+    return this.byRules && !this.showsShares;
   }
 
   /** Whether there are shares, of this board or of the one before. */
@@ -124,10 +133,10 @@ export class Painter {
     const extra = this.#extra(index);
     if (extra) return { looks: null, words: `empty, ${symbol(extra)} is shown` };
     const mask = this.#masks[index];
-    if (!this.isMarked && this.byShares && this.#known?.cells[index] === 0) {
+    if (!this.isMarked && this.showsShares && this.#known?.cells[index] === 0) {
       return this.#looksByShares(index, mask);
     }
-    if (!this.isMarked && !this.byRules) return { looks: null, words: "empty" };
+    if (!this.isMarked && !this.showsCandidates) return { looks: null, words: "empty" };
     const { n } = puzzle.shape;
     const struck = this.isMarked ? this.#step.struck.get(index) : 0;
     return { looks: looksByRules(mask, n, struck), words: wordsByRules(mask, n) };

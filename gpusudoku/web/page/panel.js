@@ -3,8 +3,8 @@
 // For tests and styles: the root is `[data-part=panel]`. It has `aria-busy=true` while something
 // is asked, `gs-fading` once that goes on for a moment, and `data-settled=true` once the count, and
 // the shares if they are asked for without a click, are those of the board on the screen.
-// Parts: `result` with `badge` (`data-kind` none, unique, several, unknown), `count` (`data-count`:
-// all digits), `words`, `method`, `note`;
+// Parts: `result` with `badge` (`data-kind` none, unique, several, unknown, hidden), `count`
+// (`data-count`: all digits), `words`, `method`, `note`;
 // `leaves` with `leaves-list` (buttons with `data-digit`), `leaves-message`, `unique-placements`;
 // `solutions` with `seed`, `number`, `of`, `slider`; `logic`; `reducing`; each of the last three
 // has a `status`. Beside the root `spoken` is what screen readers are told.
@@ -12,6 +12,7 @@
 // in `solutions` random, first, previous, next, last, use, hide, cancel; in `logic` explain,
 // previous-step, next-step, apply, close-steps, cancel; in `reducing` minimise, cancel.
 
+import { unknown } from "./counting.js";
 import { keepFocus } from "./keeping.js";
 import { Leaves } from "./leaves.js";
 import { Logic } from "./logic.js";
@@ -20,6 +21,7 @@ import { Reducing } from "./reducing.js";
 import { Result } from "./result.js";
 import { Solutions } from "./solutions.js";
 
+const HIDDEN = unknown("hidden");
 const FADE_AFTER = 150;
 const LATE = 500;
 const TOLD_EVERY = 250;
@@ -35,7 +37,7 @@ export class Panel {
   #solutions;
   #logic;
   #reducing;
-  #known = null;
+  #told = null;
   #shown = null;
   #fadeTimer = 0;
   #lateTimer = 0;
@@ -78,10 +80,8 @@ export class Panel {
     this.#focus = keepFocus(this.#root, (options) => grid.focusCell(grid.focused, options));
     const { signal } = this.#ended;
     puzzle.addEventListener("change", (event) => this.#change(event.detail.reshaped), { signal });
-    puzzle.addEventListener("mode", () => this.#update(), { signal });
-    for (const type of ["focus", "shown"]) {
-      grid.addEventListener(type, () => this.#leaves.render(), { signal });
-    }
+    grid.addEventListener("focus", () => this.#leaves.render(), { signal });
+    grid.addEventListener("shown", () => this.#update(), { signal });
     grid.addEventListener("candidate", ({ detail }) => this.#leaves.point(detail), { signal });
     this.#counting.addEventListener("update", () => this.#update(), { signal });
     this.#change(false);
@@ -117,9 +117,17 @@ export class Panel {
     this.#update();
   }
 
+  /** What is known, or nothing while that is hidden; failures are told. */
+  get #known() {
+    const { known } = this.#counting;
+    return this.#grid.hidesCounts && known.state !== "failed" ? HIDDEN : known;
+  }
+
   #update() {
-    const { known, busy, settled } = this.#counting;
-    if (known !== this.#known || busy !== this.#busy) this.#wait(known, busy);
+    const { settled } = this.#counting;
+    const known = this.#known;
+    const busy = this.#counting.busy && known !== HIDDEN;
+    if (known !== this.#told || busy !== this.#busy) this.#wait(known, busy);
     this.#root.setAttribute("aria-busy", busy);
     if (settled) this.#root.dataset.settled = true;
     else delete this.#root.dataset.settled;
@@ -139,7 +147,7 @@ export class Panel {
   /** A question begins or ends: tell how far it is if it takes long, and what came of it. */
   #wait(known, busy) {
     if (busy !== this.#busy) this.#fade(busy);
-    this.#known = known;
+    this.#told = known;
     this.#busy = busy;
     this.#late = false;
     this.#stopTimers();
@@ -169,11 +177,11 @@ export class Panel {
     this.#showShares(null);
     this.#update();
     // Whoever works tells more often than anybody reads, and drawing takes the cores from him.
-    this.#toldTimer = setInterval(() => this.#result.show(this.#counting.known, true), TOLD_EVERY);
+    this.#toldTimer = setInterval(() => this.#result.show(this.#known, true), TOLD_EVERY);
   }
 
   #speak() {
-    const text = this.#result.spoken(this.#counting.known);
+    const text = this.#result.spoken(this.#known);
     if (text !== this.#spoken.textContent) this.#spoken.textContent = text;
   }
 

@@ -103,11 +103,6 @@ export class Puzzle extends EventTarget {
     this.#change(stateOf(shape, [], []));
   }
 
-  /** Erase everything. */
-  clear() {
-    this.reshape(this.shape);
-  }
-
   /** Erase everything but the clues. */
   clearEdits() {
     const { shape, cells, clues } = this.#state;

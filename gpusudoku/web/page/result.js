@@ -8,8 +8,9 @@ const NOT_YET = "\u2026";
 const BADGES = {
   none: "no solution",
   unique: "unique",
-  several: "several solutions",
+  several: "not unique",
   unknown: "not counted",
+  hidden: "hidden while you solve",
 };
 const UNIQUE = "Unique: one solution.";
 
@@ -135,13 +136,13 @@ export class Result {
     this.#copy.disabled = false;
   }
 
-  #showNone({ atLeast }) {
+  #showNone({ state, atLeast }) {
     this.#count = null;
-    const kind = atLeast !== null && atLeast > 1n ? "several" : "unknown";
+    const kind = atLeast > 1n ? "several" : state === "hidden" ? state : "unknown";
     this.#setBadge(kind);
     this.#number.textContent = atLeast ? `\u2265 ${groupShort(atLeast)}` : "?";
     if (atLeast) this.#line.show(kind, `\u2265 ${groupShort(atLeast, 22)}`, "solutions");
-    else this.#line.show(kind, "", BADGES.unknown);
+    else this.#line.show(kind, "", BADGES[kind]);
     delete this.#number.dataset.count;
     this.#number.dataset.size = atLeast ? "medium" : "large";
     this.#words.textContent = "";
@@ -169,6 +170,7 @@ export class Result {
       if (error.seconds === null) return sentence(error.message) + found;
       return `Counting this board should take ${price(error.seconds)}.`;
     }
+    if (state === "hidden") return "\u201cShares\u201d shows the count.";
     if (state === "cancelled") return "Cancelled.";
     if (state === "failed") return sentence(error.message);
     if (shares.state === "working" && late) return `Working out shares${time}`;

@@ -20,7 +20,7 @@ export class Solutions {
   #cells = null;
   #kept = new Map();
   #seed = make("input", {
-    class: "gs-seed", inputmode: "numeric", autocomplete: "off", placeholder: "new each time",
+    inputmode: "numeric", autocomplete: "off", placeholder: "new each time",
     "data-part": "seed",
   });
   #field = make("input", {
@@ -50,7 +50,7 @@ export class Solutions {
     const { random, first, previous, next, last, use, hide } = this.#buttons;
     this.element = makeCard("solutions", "Solutions",
       make("div", { class: "gs-buttons" }, random,
-        make("label", { class: "gs-field" }, "Seed", this.#seed)),
+        make("label", { class: "gs-field gs-seed" }, "Seed", this.#seed)),
       make("div", { class: "gs-steps" }, first, previous, next, last),
       make("label", { class: "gs-field gs-which" }, "Number", this.#field),
       this.#of, this.#slider,

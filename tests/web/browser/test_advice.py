@@ -167,15 +167,49 @@ def test_why_no_clues_can_be_removed(screen: Screen) -> None:
     assert button.get_attribute("title") == ""
 
 
+@pytest.mark.parametrize("size", [(1280, 900), (390, 844)])
+def test_who_solves_does_not_see_that_a_digit_is_wrong(
+    screen: Screen, size: tuple[int, int]
+) -> None:
+    board = collection.load("a1")
+    solution = gpusudoku.solve(board, device="cpu").board
+    assert solution is not None
+    cell = board.cells.tolist().index(0)
+    right = int(solution.cells[cell])
+    wrong = next(
+        digit
+        for digit in range(1, 10)
+        if digit != right and int(board.candidates[cell]) >> digit - 1 & 1
+    )
+    screen.resize(*size)
+    screen.open(link(board, "solving"))
+    seen = []
+    for digit in (right, wrong):
+        screen.focus(cell)
+        screen.press(str(digit))
+        screen.settle()
+        screen.until("return document.querySelector('[data-part=spoken]').textContent")
+        seen.append(screen.js(
+            "const parts = document.querySelectorAll('.gs-side, [data-part=line]');"
+            "return [[...parts].map((each) => each.textContent.replace(/holds \\d/, '')),"
+            " [...document.querySelectorAll('button:disabled')].map((each) => each.dataset.action)]"
+        ))  # fmt: skip
+    assert seen[0] == seen[1]
+    click(screen, "shares")
+    assert screen.count() == 0
+
+
 def test_what_each_digit_leaves_is_hidden_from_who_solves(screen: Screen) -> None:
     leaves = "[data-part=leaves-list]", "[data-part=unique-placements]"
     screen.open(link(collection.load("2b"), "solving"))
     screen.settle()
+    assert screen.text("[data-part=badge]") == "hidden while you solve"
     assert not any(is_shown(screen, each) for each in leaves)
     assert "Shares" in screen.text("[data-part=leaves-message]")
     screen.driver.find_element("css selector", ".gs-controls [data-action=shares]").click()
     assert all(is_shown(screen, each) for each in leaves)
     assert screen.count() == 276
+    assert screen.text("[data-part=badge]") == "not unique"
 
 
 @pytest.mark.parametrize(

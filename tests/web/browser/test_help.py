@@ -150,6 +150,16 @@ class TestFocus:
             assert screen.js(before)
 
 
+def test_a_new_size_says_how_the_board_comes_back(screen: Screen) -> None:
+    board = collection.load("2b")
+    screen.open(link(board))
+    choose(screen, "size", "2x3")
+    assert "Undo" in screen.text(".gs-note")
+    screen.press("Control+z")
+    assert screen.digits() == board.cells.tolist()
+    assert screen.text(".gs-note") == ""
+
+
 def test_menus_tell_shapes_in_words(screen: Screen) -> None:
     screen.open()
     sizes = screen.js(

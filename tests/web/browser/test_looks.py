@@ -132,20 +132,82 @@ def test_texts_stand_out(screen: Screen, dark: bool, name: str) -> None:
     assert (max(channels) < 60) if dark else (min(channels) > 240)
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_equal_shares_look_equal_in_tinted_units(screen: Screen, dark: bool) -> None:
-    screen.dark(dark)
-    screen.open()
+@pytest.mark.parametrize("kind", ["out", "plain"])
+def test_the_tint_of_a_cell_is_seen_behind_its_small_digits(screen: Screen, kind: str) -> None:
+    """Behind those in no solution, and behind shares."""
+    screen.open(link(collection.load("2b")))
     screen.settle()
-    screen.focus(0)
     screen.draw()
-    colours = screen.js(
-        "return ['.gs-peer', '.gs-cell:not(.gs-peer, .gs-focused)'].map((cell) =>"
-        " getComputedStyle(document.querySelector(`${cell} .gs-candidate`)).backgroundColor)"
+    alphas = screen.js(
+        "const canvas = document.createElement('canvas').getContext('2d', {"
+        " willReadFrequently: true });"
+        "return [...document.querySelectorAll('.gs-candidate:not(.gs-none)')].filter((each) =>"
+        " each.matches('.gs-out') === (arguments[0] === 'out')).map((each) => {"
+        "  canvas.clearRect(0, 0, 1, 1);"
+        "  canvas.fillStyle = getComputedStyle(each).backgroundColor;"
+        "  canvas.fillRect(0, 0, 1, 1);"
+        "  return canvas.getImageData(0, 0, 1, 1).data[3]; })",
+        kind,
     )
-    assert colours[0] == colours[1]
-    assert "/" not in colours[0]  # it is opaque
-    assert not colours[0].startswith("rgba")
+    assert alphas
+    assert max(alphas) == 0 if kind == "out" else max(alphas) < 255
+
+
+@pytest.mark.parametrize("size", [(1366, 625), (1280, 900), (390, 844)])
+@pytest.mark.parametrize("name", ["2b", "16x16-few"])
+def test_a_small_digit_stands_at_one_place_in_all_cells(
+    screen: Screen, size: tuple[int, int], name: str
+) -> None:
+    screen.resize(*size)
+    screen.open(link(collection.load(name)))
+    screen.settle()
+    for kind in ("shares", "candidates"):
+        if kind == "candidates":
+            screen.js("document.querySelector('[data-action=candidates]').click()")
+        screen.draw()
+        places = screen.js(
+            "const places = {};"
+            "for (const each of document.querySelectorAll('.gs-candidate:not(.gs-none)')) {"
+            "  const cell = each.closest('.gs-cell').getBoundingClientRect();"
+            "  const { x, y, height } = each.getBoundingClientRect();"
+            "  (places[each.textContent] ??= {})[[x - cell.x, y - cell.y, height]] = true;"
+            "} return Object.values(places).map((each) => Object.keys(each))"
+        )
+        assert all(len(each) == 1 for each in places)
+        assert "." not in str(places)
+
+
+class TestDoubleClick:
+    def place(self, screen: Screen) -> dict[str, float]:
+        """Where a candidate is."""
+        screen.open(link(collection.load("2b")))
+        screen.settle()
+        screen.draw()
+        place: dict[str, float] = screen.js(
+            "const candidate = document.querySelector('.gs-candidate:not(.gs-none)');"
+            "const box = candidate.getBoundingClientRect();"
+            "return { x: box.x + box.width / 2, y: box.y + box.height / 2 }"
+        )
+        return place
+
+    def test_the_mouse_writes(self, screen: Screen) -> None:
+        place = self.place(screen)
+        for clicks in (1, 2):
+            for type_ in ("mousePressed", "mouseReleased"):
+                screen.cdp("Input.dispatchMouseEvent", type=type_, button="left",
+                           clickCount=clicks, **place)  # fmt: skip
+        assert sum(map(bool, screen.digits())) == collection.load("2b").clues + 1
+
+    def test_a_finger_does_not(self, screen: Screen) -> None:
+        screen.resize(390, 844, touch=True)
+        place = self.place(screen)
+        screen.js("window.taps = 0; addEventListener('click', () => taps++)")
+        for _ in range(2):
+            screen.cdp("Input.dispatchTouchEvent", type="touchStart", touchPoints=[place])
+            screen.cdp("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        screen.until("return taps === 2")
+        screen.draw()
+        assert screen.digits() == collection.load("2b").cells.tolist()
 
 
 def test_who_solves_sees_no_shares_at_first(screen: Screen) -> None:
@@ -162,6 +224,45 @@ def test_who_solves_sees_no_shares_at_first(screen: Screen) -> None:
     assert shares.get_attribute("aria-pressed") == "false"
     screen.driver.find_element("css selector", ".gs-controls [data-action=shares]").click()
     screen.until(shown)
+
+
+def pressed(screen: Screen) -> list[str]:
+    """Which small digits are chosen."""
+    chosen: list[str] = screen.js(
+        "return [...document.querySelectorAll('.gs-controls [aria-pressed=true]')].map((each) =>"
+        " each.dataset.action).filter((each) => ['candidates', 'shares'].includes(each))"
+    )
+    return chosen
+
+
+def test_candidates_and_shares_take_each_other_s_place(screen: Screen) -> None:
+    plain = (
+        "return [...document.querySelectorAll('.gs-candidates:not([hidden]) > :not(.gs-none)')]"
+        ".map((each) => each.matches('.gs-plain'))"
+    )
+    screen.open(link(collection.load("2b")))
+    screen.settle()
+    screen.draw()
+    assert pressed(screen) == ["shares"]
+    for action in ("candidates", "shares"):
+        screen.js(f"document.querySelector('.gs-controls [data-action={action}]').click()")
+        screen.draw()
+        assert pressed(screen) == [action]
+        assert set(screen.js(plain)) == {action == "candidates"}
+        # Of a solution they take the place, too.
+        screen.driver.find_element("css selector", "[data-action=random]").click()
+        screen.until("return document.querySelector('.gs-shown') !== null")
+
+
+def test_each_mode_keeps_the_small_digits_that_were_chosen(screen: Screen) -> None:
+    screen.open(link(collection.load("2b")))
+    screen.settle()
+    for action, shown in [
+        ("shares", []), ("solving", []), ("shares", ["shares"]), ("setting", []),
+        ("candidates", ["candidates"]), ("solving", ["shares"]), ("setting", ["candidates"]),
+    ]:  # fmt: skip
+        screen.js(f"document.querySelector('.gs-controls [data-action={action}]').click()")
+        assert pressed(screen) == shown
 
 
 class TestKeyboardAlone:
@@ -203,6 +304,15 @@ class TestScreenReader:
         names = {each.accessible_name or each.get_attribute("outerHTML")[:80]: each
                  for each in screen.js(CONTROLS)}  # fmt: skip
         assert [name for name in names if name.startswith("<")] == []
+
+    def test_names_have_the_text_that_is_seen(self, screen: Screen) -> None:
+        screen.open(link(collection.load("2b")))
+        screen.settle()
+        screen.focus(0)
+        buttons = screen.driver.find_elements("css selector", "[data-part=panel] button")
+        texts = {each.accessible_name: " ".join(each.text.split()) for each in buttons}
+        assert len(texts) > 12
+        assert [name for name, text in texts.items() if text not in " ".join(name.split())] == []
 
     def test_the_grid_is_a_grid(self, screen: Screen) -> None:
         board = collection.load("box2x3-few")

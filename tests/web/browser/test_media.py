@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from screen import Screen, link
 
-from gpusudoku import collection
+from gpusudoku import Board, collection
 
 SHORT = {
     "2b": "276 solutions",
@@ -45,6 +45,44 @@ class TestOnPhones:
                 " document.querySelector(name).getBoundingClientRect().top).join()"
             ))  # fmt: skip
         assert len(tops) == 1
+
+
+@pytest.mark.parametrize("width", [1280, 700, 390])
+def test_the_board_alone_is_printed(screen: Screen, width: int) -> None:
+    screen.resize(width, 800)
+    screen.open(link(collection.load("2b")))
+    screen.settle()
+    screen.cdp("Emulation.setEmulatedMedia", media="print")
+    seen = screen.js(
+        "return [...document.querySelectorAll('body *')].filter((each) => each.checkVisibility() &&"
+        " [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))"
+        ".map((each) => each.className)"
+    )
+    left, right = screen.js(
+        "const { left, right } = document.querySelector('.gs-grid').getBoundingClientRect();"
+        "return [left, document.documentElement.clientWidth - right]"
+    )
+    screen.cdp("Emulation.setEmulatedMedia", media="")
+    assert 0 <= left <= right + 1 <= left + 2
+    assert seen == ["gs-digit"] * collection.load("2b").clues
+
+
+@pytest.mark.parametrize("name", ["conflict-row", "16x16-few"])
+def test_the_message_is_seen_on_a_small_laptop(screen: Screen, name: str) -> None:
+    board = collection.load(name)
+    cells = board.cells.copy()
+    cells[0] = cells[cells > 0][0]  # of a row with a digit
+    screen.resize(1366, 625)
+    screen.open(link(Board(cells, board.geometry)))
+    grid, top, bottom, text = screen.js(
+        "const message = document.querySelector('.gs-message');"
+        "const { top, bottom } = message.getBoundingClientRect();"
+        "const grid = document.querySelector('.gs-grid').getBoundingClientRect();"
+        "return [grid.bottom, top, bottom, message.textContent]"
+    )
+    assert "stands" in text
+    assert bottom <= 625
+    assert grid <= top or board.geometry.n > 12  # larger boards need to scroll
 
 
 def test_a_solution_on_paper_and_in_a_picture_is_black(screen: Screen) -> None:

@@ -130,6 +130,16 @@ class TestRandom:
         left[cell] = found[cell]
         assert screen.count() == gpusudoku.count(left, device="cpu").count
 
+    @pytest.mark.parametrize("size", [(1366, 625), (1280, 900), (390, 844), (340, 700)])
+    def test_the_whole_of_a_seed_is_seen(self, screen: Screen, size: tuple[int, int]) -> None:
+        screen.resize(*size)
+        screen.open(link(MANY))
+        rest = screen.js(
+            "const field = document.querySelector('[data-part=seed]');"
+            "field.value = 2n ** 128n - 1n; return field.clientWidth - field.scrollWidth"
+        )
+        assert rest >= 0
+
     def test_its_seed_goes_with_it(self, screen: Screen) -> None:
         screen.open(link(MANY))
         click(screen, "solutions", "random")
@@ -256,7 +266,7 @@ class TestRedundantClues:
         screen.open(link(board).replace("setting", "solving"))
         screen.focus(cell)
         screen.press(digit)
-        screen.settle()
+        screen.js("document.querySelector('.gs-controls [data-action=shares]').click()")
         click(screen, "reducing", "minimise")
         screen.until(
             "return document.querySelectorAll('.gs-clue').length < arguments[0]", board.clues
