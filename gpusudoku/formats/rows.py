@@ -9,7 +9,7 @@ from math import isqrt
 
 from gpusudoku.board.text import DIGITS
 from gpusudoku.formats.source import FormatError
-from gpusudoku.formats.symbols import BLANKS, digit_of
+from gpusudoku.formats.symbols import BLANKS, digit_of, may_be_letters
 
 _WHITE = b" \t\n\r\f\v"
 _PLAIN = b"-=+|" + _WHITE
@@ -215,6 +215,9 @@ class Row:
         """
         if b"[" in self.text or b"]" in self.text:
             return False  # It may name a part of a file.
+        cells = b"".join(self.tokens)
+        if len(cells) in (n, n * n) and may_be_letters(cells, n):
+            return False
         letters = set(b"".join(_WORD.findall(self.text)))
         return any(digit_of(bytes([c])) > n for c in letters) and not any(
             len(run) >= min(n, 9) for run in _RUN.findall(self.text)
