@@ -191,6 +191,13 @@ class Row:
         return count in (len(self.tokens), len(self.tokens) - self.ends_in_gap)
 
     @property
+    def gaps(self) -> int:
+        """The number of fields between commas or tabs where none has a cell; 0 if any has one."""
+        if not self.text.strip():
+            return self.text.count(b"\t") + 1
+        return self.filled if self.filled == len(self.tokens) else 0
+
+    @property
     def is_text(self) -> bool:
         """Whether this is no row of a board of any size, nor a board, but text."""
         count = max(self.counts)
