@@ -106,7 +106,7 @@ def test_zstd_without_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "compression", None)
     path = tmp_path / "f"
     path.write_bytes(b"\x28\xb5\x2f\xfd\x04\x00")
-    expected = "zstd data needs the package zstandard: pip install 'gpusudoku[zstd]'"
+    expected = "zstd data needs zstandard: pip install '.[zstd]' in a checkout of gpusudoku"
     assert read(path) == [f"{path}: {expected}"]
 
 
