@@ -99,11 +99,13 @@ class Block:
 
         If the grid and what follows both begin with such a row, it may be another that parts them.
         """
-        n, below = self.rows[-1].gaps, Row(0, text)
+        n = self.rows[-1].gaps if self.rows else 0
         grid = self.rows[-1 - n : -1]
+        if not 1 < n == len(grid) >= len(self.rows) - 1 - MOST_TITLES:
+            return False
+        below = Row(0, text)
         return (
-            1 < n == len(grid) >= len(self.rows) - 1 - MOST_TITLES
-            and not grid[0].is_title(n)
+            not grid[0].is_title(n)
             and not (grid[0].gaps and below.gaps)
             and all(n in row.counts or row.text.count(b"\t") + 1 == n for row in [*grid, below])
         )
@@ -167,7 +169,7 @@ def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
             if section:
                 skipping = section[1].lower() != b"puzzle"
         elif text.strip() and not skipping:
-            is_parted = block and block.rows and block.is_parted_from(text)
+            is_parted = block is not None and block.is_parted_from(text)
             if block and (is_parted or block.ends_before(text)):
                 if is_parted:
                     block.rows.pop()

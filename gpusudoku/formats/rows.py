@@ -195,7 +195,7 @@ class Row:
         """The number of fields between commas or tabs where none has a cell; 0 if any has one."""
         if not self.text.strip():
             return self.text.count(b"\t") + 1
-        return self.filled if self.filled == len(self.tokens) else 0
+        return self.filled if self.filled and self.filled == len(self.tokens) else 0
 
     @property
     def is_text(self) -> bool:
