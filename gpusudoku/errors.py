@@ -48,6 +48,11 @@ def _of_bounded_length(text: str) -> str:
     return text if len(text) <= LONGEST_MESSAGE else f"{text[: half - 1]}…{text[-half:]}"
 
 
+def not_installed(user: str, packages: str, extra: str) -> str:
+    """Say that something needs packages, and how to install the extra that has them."""
+    return f"{user} needs {packages}: pip install '.[{extra}]' in a checkout of gpusudoku"
+
+
 class GpusudokuError(Exception):
     """Base class: every error this package raises on purpose. Its text is one line.
 

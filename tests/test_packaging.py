@@ -1,5 +1,6 @@
 """What is in the checkout is in the wheel, and the wheel works from anywhere."""
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), ROOT / "benchmarks/README.md"]
 SOURCES = {"gpusudoku": "gpusudoku", "kernels": "gpusudoku/kernels", "boards": "gpusudoku/boards"}
 
 
@@ -57,6 +59,17 @@ def test_versions_agree():
 
     assert f'version = "{gpusudoku.__version__}"' in (ROOT / "pyproject.toml").read_text()
     assert f"## {gpusudoku.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+    named = [re.findall(r"[Vv]ersion (\d+\.\d+\.\d+)", page.read_text()) for page in PAGES]
+    assert {version for versions in named for version in versions} == {gpusudoku.__version__}
+
+
+def test_extras_are_installed_from_a_checkout():
+    """There need be no index that has the package; what is named is there."""
+    extras = re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    for page in PAGES:
+        assert "gpusudoku[" not in page.read_text()
+        for named in re.findall(r"\.\[([\w,]+)\]", page.read_text()):
+            assert set(named.split(",")) <= set(extras), page
 
 
 def test_readme_names_every_command():

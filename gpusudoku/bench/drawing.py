@@ -11,7 +11,7 @@ from typing import Any
 
 from gpusudoku.bench.fingerprint import fingerprint
 from gpusudoku.bench.machine import heading
-from gpusudoku.errors import GpusudokuError, InputError
+from gpusudoku.errors import GpusudokuError, InputError, not_installed
 
 Figures = Callable[[Any], Iterable[tuple[str, Any]]]
 """Draws figures with pyplot, each with its name."""
@@ -49,7 +49,7 @@ def require() -> None:
         If matplotlib is not installed.
     """
     if find_spec("matplotlib") is None:
-        raise GpusudokuError("--plot needs matplotlib (the extra 'bench', as in '.[bench]')")
+        raise GpusudokuError(not_installed("--plot", "matplotlib", "bench"))
 
 
 def each(figures: Figures) -> Iterator[tuple[str, Any]]:

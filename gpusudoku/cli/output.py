@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -36,7 +37,7 @@ class Output:
     ------
     InputError
         If the file exists and ``force`` is not set, is an input, or cannot be written; or if there
-        are less bytes than it had.
+        are less bytes than it had. If stdout is an input.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Output:
         self._lines: Lines | None = None
         self._lines_in_memory = 0
         if self._path is None:
+            refuse_stdout(inputs)
             return
         if size is None:
             refuse(self._path, force, inputs)
@@ -250,6 +252,21 @@ def refuse_target(path: str, inputs: Sequence[str]) -> None:
             raise InputError(f"{path}: is read, and cannot be written at the same time")
 
 
+def refuse_stdout(inputs: Iterable[str]) -> None:
+    """Raise an InputError if stdout is a file that is read: results would be read as boards."""
+    try:
+        written = os.fstat(sys.stdout.fileno())
+    except (OSError, AttributeError):  # in memory, or closed
+        return
+    for path in inputs:
+        read = _stat(path)
+        if read and stat.S_ISREG(read.st_mode) and os.path.samestat(written, read):
+            name = "<stdin>" if path == "-" else path
+            raise InputError(
+                f"{name}: is read, and cannot be standard output, too: write to another file"
+            )
+
+
 def _refuse_short(path: str, size: int) -> None:
     """Raise an InputError for a file that is gone on with, if it lacks some of its bytes."""
     file = Path(path)
@@ -274,7 +291,15 @@ def is_same_file(path: str, other: str) -> bool:
 def _is_same(path: str, other: str) -> bool:
     """Whether a file that exists is another one, ``-`` for standard input, under any name."""
     try:
-        read = os.fstat(sys.stdin.fileno()) if other == "-" else Path(other).stat()
-        return os.path.samestat(Path(path).stat(), read)
-    except (OSError, AttributeError):  # no such file, or no standard input
+        read = _stat(other)
+        return read is not None and os.path.samestat(Path(path).stat(), read)
+    except OSError:  # no such file
         return False
+
+
+def _stat(path: str) -> os.stat_result | None:
+    """Return the status of a file, ``-`` for standard input; None if it is not there."""
+    try:
+        return os.fstat(sys.stdin.fileno()) if path == "-" else Path(path).stat()
+    except (OSError, AttributeError):
+        return None

@@ -43,6 +43,8 @@ own = own_option("sample")
 
 _SEED = "seed"
 """The note of a seed that nobody gave."""
+_INSTEAD = "; with more clues it can be sampled, and enumerate --limit N lists N, not random ones"
+"""What is possible with a board that is too expensive to sample."""
 
 
 @click.command()
@@ -230,7 +232,8 @@ class _Sampling:
             yield from blocks
         except (InputError, TooExpensive) as error:
             line.clear()
-            source.unanswered(f"{place_of(batch, 0)}{error}")
+            hint = _INSTEAD if isinstance(error, TooExpensive) else ""
+            source.unanswered(f"{place_of(batch, 0)}{error}{hint}")
 
     def _watched(self, batches: Iterable[Batch]) -> Iterable[Batch]:
         """The boards of all that are read that are not done."""

@@ -23,7 +23,7 @@ from gpusudoku.cli.options import (
 from gpusudoku.cli.output import show
 from gpusudoku.cli.report import start_engine
 from gpusudoku.cli.source import Source
-from gpusudoku.errors import GpusudokuError, InputError, Interrupted, shown
+from gpusudoku.errors import GpusudokuError, InputError, Interrupted, not_installed, shown
 from gpusudoku.jobs.interrupts import patient_interrupts
 from gpusudoku.options import Options
 
@@ -189,7 +189,7 @@ def _check_packages() -> None:
         import uvicorn
     except ImportError as error:
         raise GpusudokuError(
-            f"serve needs Starlette and uvicorn: pip install 'gpusudoku[web]' ({error})"
+            f"{not_installed('serve', 'Starlette and uvicorn', 'web')} ({error})"
         ) from None
     del starlette, uvicorn
 

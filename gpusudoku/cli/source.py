@@ -20,6 +20,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.cli.messages import complain, note, quietly
 from gpusudoku.cli.options import Reading
+from gpusudoku.cli.output import refuse_stdout
 from gpusudoku.cli.survey import Survey, surveyed
 from gpusudoku.errors import InputError, printable, shown
 
@@ -61,7 +62,9 @@ class Source:
         self._to_the_end = True
         """Whether what is wrong after the last board belongs to these."""
         self._names, self._reading = (names := list(names)), reading
-        self._meter = formats.Meter([name for name in names if is_file(name)])
+        files = [name for name in names if is_file(name)]
+        refuse_stdout(files)
+        self._meter = formats.Meter(files)
         found = chain.from_iterable(_read(name, reading, self._meter) for name in names)
         head = list(islice(found, 2))
         if isinstance(head[0], InputError) and (

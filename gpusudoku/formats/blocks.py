@@ -94,6 +94,22 @@ class Block:
             for n in row.counts
         ) and not is_rule(text)
 
+    def is_parted_from(self, text: bytes) -> bool:
+        """Whether the last row, without a cell, parts a whole grid from the next line, a row, too.
+
+        If the grid and what follows both begin with such a row, it may be another that parts them.
+        """
+        n = self.rows[-1].gaps if self.rows else 0
+        grid = self.rows[-1 - n : -1]
+        if not 1 < n == len(grid) >= len(self.rows) - 1 - MOST_TITLES:
+            return False
+        below = Row(0, text)
+        return (
+            not grid[0].is_title(n)
+            and not (grid[0].gaps and below.gaps)
+            and all(n in row.counts or row.text.count(b"\t") + 1 == n for row in [*grid, below])
+        )
+
     def is_blank_row(self, text: bytes) -> bool:
         """Whether a line of blanks and tabs is a row like the last one, without a digit."""
         if len(text) < 3 or not self.rows:
@@ -153,7 +169,10 @@ def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
             if section:
                 skipping = section[1].lower() != b"puzzle"
         elif text.strip() and not skipping:
-            if block and block.ends_before(text):
+            is_parted = block is not None and block.is_parted_from(text)
+            if block and (is_parted or block.ends_before(text)):
+                if is_parted:
+                    block.rows.pop()
                 first = first or block
                 yield block
                 block = None

@@ -17,7 +17,7 @@ from gpusudoku.formats.source import (
     NumberedLine,
     UnreadableError,
     Way,
-    check_text,
+    binary_error,
     content,
 )
 from gpusudoku.formats.symbols import digit_of
@@ -36,6 +36,8 @@ class Head(NamedTuple):
     lines: list[NumberedLine]
     taken: Sequence[NumberedLine] = ()
     """The same lines with the comments between them, to be put back."""
+    binary: UnreadableError | None = None
+    """The error to raise if no board is found: they have a control character."""
 
     @property
     def first(self) -> bytes:
@@ -49,7 +51,7 @@ def take_head(lines: Iterator[NumberedLine]) -> Head:
     Raises
     ------
     UnreadableError
-        If there is nothing, or if it is not text.
+        If there is nothing.
     """
     comment = (0, b"")
     head: list[NumberedLine] = []
@@ -81,8 +83,7 @@ def take_head(lines: Iterator[NumberedLine]) -> Head:
             break
     if not head:
         raise UnreadableError("no board found")
-    check_text(head)
-    return Head(comment, head, taken)
+    return Head(comment, head, taken, binary_error(head))
 
 
 def is_one_per_line(head: Head, way: Way) -> bool:

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, not_installed
 from gpusudoku.formats.source import UnreadableError
 
 BUFFER_BYTES = 1 << 16
@@ -52,9 +52,7 @@ def expanded(stream: BinaryIO, name: str) -> BinaryIO:
             try:
                 raw = _Expanded(opener(stream), kind)
             except ModuleNotFoundError:
-                raise InputError(
-                    f"{name}: zstd data needs the package zstandard: pip install 'gpusudoku[zstd]'"
-                ) from None
+                raise InputError(not_installed(f"{name}: zstd data", "zstandard", "zstd")) from None
             return io.BufferedReader(raw, BUFFER_BYTES)
     return stream
 

@@ -18,14 +18,16 @@ symbols of the digits, :mod:`~gpusudoku.formats.expanding` expands what is compr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from io import BufferedReader, BytesIO
+from itertools import chain, islice
 from typing import BinaryIO
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.formats.detect import is_one_per_line, take_head
+from gpusudoku.formats.detect import Head, is_one_per_line, take_head
 from gpusudoku.formats.expanding import BUFFER_BYTES
 from gpusudoku.formats.grids import read_grids
 from gpusudoku.formats.headers import find_header
@@ -42,6 +44,9 @@ from gpusudoku.formats.source import (
     Way,
 )
 from gpusudoku.formats.tables import read_table
+
+_MOST_BAD = 1 << 7
+"""Bad boards before the first good one, if there are control characters: more are binary data."""
 
 _TEXT = "<text>"
 """The name of a text in errors."""
@@ -77,7 +82,7 @@ def read_stream(
     Parameters
     ----------
     stream
-        Bytes, expected to be UTF-8.
+        Bytes, expected to be UTF-8 or UTF-16.
     source
         The name of the stream in errors.
     geometry
@@ -174,9 +179,24 @@ def _read(stream: BinaryIO, way: Way) -> Iterator[Batch | InputError]:
 
 
 def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
-    """Choose the reader of the input's form."""
+    """Read an input of any form; binary data is one error."""
     head = take_head(lines)
     lines.put_back(head.taken)
+    if head.binary is None:
+        return _entries_of_form(head, lines, way)
+    # A line with a control character is one bad board, if there are good ones.
+    first: list[Batch | InputError] = []
+    with suppress(FormatError):
+        found = _entries_of_form(head, lines, way)
+        for entry in islice(found, _MOST_BAD):
+            first.append(entry)
+            if not isinstance(entry, InputError):
+                return chain(first, found)
+    raise head.binary
+
+
+def _entries_of_form(head: Head, lines: Lines, way: Way) -> Iterator[Batch | InputError]:
+    """Choose the reader of the input's form."""
     if is_object(head):
         return read_objects(lines, way)
     if is_list(head):

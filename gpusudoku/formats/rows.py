@@ -9,7 +9,7 @@ from math import isqrt
 
 from gpusudoku.board.text import DIGITS
 from gpusudoku.formats.source import FormatError
-from gpusudoku.formats.symbols import BLANKS, digit_of
+from gpusudoku.formats.symbols import BLANKS, digit_of, may_be_letters
 
 _WHITE = b" \t\n\r\f\v"
 _PLAIN = b"-=+|" + _WHITE
@@ -191,6 +191,13 @@ class Row:
         return count in (len(self.tokens), len(self.tokens) - self.ends_in_gap)
 
     @property
+    def gaps(self) -> int:
+        """The number of fields between commas or tabs where none has a cell; 0 if any has one."""
+        if not self.text.strip():
+            return self.text.count(b"\t") + 1
+        return self.filled if self.filled and self.filled == len(self.tokens) else 0
+
+    @property
     def is_text(self) -> bool:
         """Whether this is no row of a board of any size, nor a board, but text."""
         count = max(self.counts)
@@ -215,6 +222,9 @@ class Row:
         """
         if b"[" in self.text or b"]" in self.text:
             return False  # It may name a part of a file.
+        cells = b"".join(self.tokens)
+        if len(cells) in (n, n * n) and may_be_letters(cells, n):
+            return False
         letters = set(b"".join(_WORD.findall(self.text)))
         return any(digit_of(bytes([c])) > n for c in letters) and not any(
             len(run) >= min(n, 9) for run in _RUN.findall(self.text)

@@ -16,6 +16,7 @@ from gpusudoku.board.fields import Fields
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.errors import MOST_OF_BOARD, InputError, shortened
+from gpusudoku.formats.encodings import as_utf8, utf_16_of
 
 LONGEST_LINE = 1 << 20
 """Bytes of the longest line, more than any board needs: a file without line ends is refused."""
@@ -163,11 +164,11 @@ class NumberedLines(Lines):
         line = self._split.popleft() if self._split else self._read()
         self._number += 1
         if self._number == 1:
-            if line.startswith((b"\xff\xfe", b"\xfe\xff")):
-                raise UnreadableError("binary data (UTF-16), expected UTF-8 text", 1)
+            encoding = utf_16_of(line)
+            if encoding is not None:
+                self._decode(line, encoding)
+                return self._next()
             line = line.removeprefix(b"\xef\xbb\xbf")
-        if b"\0" in line:
-            raise UnreadableError("binary data (a NUL byte), expected text", self._number)
         if len(line) >= LONGEST_LINE:
             raise UnreadableError(
                 f"a line of {LONGEST_LINE} bytes or more, expected text", self._number
@@ -175,6 +176,14 @@ class NumberedLines(Lines):
         if len(line) < _LONGEST_FENCE and _FENCE.fullmatch(line):
             line = b"\n"
         return self._number, line
+
+    def _decode(self, line: bytes, encoding: str) -> None:
+        """Begin again, with all that was read in another encoding."""
+        taken = b"".join([line, *self._split, self._rest, self._data[self._place : self._end]])
+        self._stream = as_utf8(taken, self._stream, encoding)
+        self._is_buffered, self._ended, self._drained = True, False, False
+        self._split.clear()
+        self._rest, self._place, self._number = b"", self._end, 0
 
     def _read(self) -> bytes:
         line = b"" if self._ended else self._take(LONGEST_LINE - len(self._rest))
@@ -247,18 +256,13 @@ class NumberedLines(Lines):
         return self._number - lines + 1
 
 
-def check_text(lines: Iterable[NumberedLine]) -> None:
-    """Refuse control characters, which mark a file as binary even without a NUL byte.
-
-    Raises
-    ------
-    UnreadableError
-        If there is one.
-    """
+def binary_error(lines: Iterable[NumberedLine]) -> UnreadableError | None:
+    """Return the error of the first control character, which marks binary data; None without."""
     for number, line in lines:
         found = _CONTROL.search(line)
         if found:
-            raise UnreadableError(f"binary data (byte {found[0][0]:#04x}), expected text", number)
+            return UnreadableError(f"binary data (byte {found[0][0]:#04x}), expected text", number)
+    return None
 
 
 def content(line: bytes) -> bytes:

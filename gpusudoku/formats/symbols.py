@@ -11,6 +11,11 @@ is taken for hexadecimal if it has a ``0``, no ``G``, and
 * or no such sign, and exactly one ``0`` in every row and every column: this is a full board. (Read
   as a board with sixteen empty cells, it would have just as many solutions.)
 
+A board of 10 to 26 digits, such as 16, may have letters alone, ``A-P`` for 1 to 16. It is taken for
+that if it has a letter that would be too large a digit otherwise, none of ``1-9``, and no ``0``
+beside another sign for an empty cell. Letters ``A-G`` alone stay 10 to 16: with other digits for
+them, the board has just as many solutions.
+
 Every other board of 16 digits has letters ``A-G`` for 10 to 16.
 """
 
@@ -50,6 +55,8 @@ _NUMBERS = {b"%d" % value: value for value in range(65)}
 _NUMBERS |= {b"%02d" % value: value for value in range(10)}
 _NUMBERS |= {bytes([sign]): 0 for sign in _SIGNS}
 _MOST_WITH_X = 9
+_FIGURES = 9
+"""Digits that are no letters."""
 
 
 def character_values(text: bytes, n: int) -> NDArray[np.uint8]:
@@ -59,12 +66,22 @@ def character_values(text: bytes, n: int) -> NDArray[np.uint8]:
     -------
     uint8 (n * n)
     """
+    if may_be_letters(text, n) and not (b"0" in text and _has(text, _SIGNS)):
+        values = np.frombuffer(text.translate(CHARACTERS), np.uint8)
+        if values.max() > n:
+            return np.where(values > 0, values - _FIGURES, values)
     table = CHARACTERS
     if n == 16 and _is_hexadecimal(text):
         table = HEXADECIMAL
-    elif 1 < n <= _MOST_WITH_X and (b"x" in text or b"X" in text) and not _has_blank(text):
+    elif 1 < n <= _MOST_WITH_X and (b"x" in text or b"X" in text) and not _has(text, BLANKS):
         table = _WITH_X
     return np.frombuffer(text.translate(table), np.uint8)
+
+
+def may_be_letters(text: bytes, n: int) -> bool:
+    """Whether cells may have the first n letters of the alphabet for their digits."""
+    letters = DIGITS[_FIGURES:][:n]
+    return _FIGURES < n == len(letters) and not text.upper().translate(None, letters + BLANKS)
 
 
 def is_blank(cell: bytes) -> bool:
@@ -92,15 +109,15 @@ def digit_of(cell: bytes) -> int:
     return digit if digit != UNKNOWN else 0
 
 
-def _has_blank(text: bytes) -> bool:
-    return any(sign in text for sign in BLANKS)
+def _has(text: bytes, signs: bytes) -> bool:
+    return any(sign in text for sign in signs)
 
 
 def _is_hexadecimal(text: bytes) -> bool:
     """Whether 256 characters are hexadecimal, by the rule at the head of this module."""
     if b"0" not in text or b"G" in text.upper():
         return False
-    if any(sign in text for sign in _SIGNS):
+    if _has(text, _SIGNS):
         return True
     zeros = (np.frombuffer(text, np.uint8) == ord("0")).reshape(16, 16)
     return bool((zeros.sum(0) == 1).all() and (zeros.sum(1) == 1).all())

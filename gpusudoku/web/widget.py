@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, not_installed
 from gpusudoku.given import BoardLike
 from gpusudoku.options import OptionFields, Options, takes_options
 
@@ -54,9 +54,7 @@ def widget(
     try:
         import anywidget  # noqa: F401
     except ImportError:
-        raise ImportError(
-            "a widget needs the package anywidget: pip install 'gpusudoku[notebook]'"
-        ) from None
+        raise ImportError(not_installed("a widget", "anywidget", "notebook")) from None
     from gpusudoku.web.notebook import widget_of
 
     return widget_of(board, box, engine_for(chosen, engine), chosen)

@@ -78,7 +78,8 @@ def test_the_extra_is_named_that_is_not_installed(run, monkeypatch, loud):
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert run("count", LINE_4X4, "--cluster", "local") == (
         *(1, ""),
-        "gpusudoku: a cluster needs Dask distributed: pip install 'gpusudoku[cluster]'\n",
+        "gpusudoku: a cluster needs Dask distributed: pip install '.[cluster]' in a checkout of"
+        " gpusudoku\n",
     )
 
 

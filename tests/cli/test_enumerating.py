@@ -69,6 +69,8 @@ class TestEnumerate:
         assert (status, out) == (1, wanted)
         assert "board.txt:2: too expensive" in err
         assert err.count("\n") == 1
+        instead = "; with more clues it can be sampled, and enumerate --limit N lists N"
+        assert (instead in err) == (command[0] == "sample")
         bad = file(f"{ALL[0]}\n{EMPTY}\n{few}\n123\n")
         assert run(*command, bad, "-q", "--keep-going")[:2] == (2, wanted)
 

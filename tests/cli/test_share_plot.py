@@ -75,7 +75,9 @@ def test_without_matplotlib(run, file, tmp_path, monkeypatch):
     monkeypatch.setattr("gpusudoku.bench.drawing.find_spec", lambda name: None)
     status, out, err = run("shares", file(LINE_4X4), "--plot", tmp_path / "shares.svg")
     assert (status, out) == (1, "")
-    assert err.startswith("gpusudoku: --plot needs matplotlib")
+    assert err.startswith(
+        "gpusudoku: --plot needs matplotlib: pip install '.[bench]' in a checkout"
+    )
 
 
 def test_one_board_only(run, file, tmp_path):

@@ -129,6 +129,28 @@ def test_an_interrupt_while_the_file_is_opened_leaves_no_file(run, file, tmp_pat
     assert not out.exists()
 
 
+@posix
+@pytest.mark.parametrize(
+    "names", [["enumerate", "-"], ["simplify", "board.txt"], ["merge", "1", "2"]]
+)
+def test_stdout_is_not_appended_to_what_is_read(start, run, empty, tmp_path, names):
+    command, *names = names
+    for part in names if command == "merge" else ():
+        run("enumerate", empty, "--part", f"{part}/2", "-o", tmp_path / part)
+    path = empty if names == ["-"] else tmp_path / names[0]
+    before = path.read_bytes()
+    names = [name if name == "-" else tmp_path / name for name in names]
+    settings = {"preexec_fn": partial(limit_files, 100_000)}
+    with path.open("ab") as stdout, path.open("rb") as stdin:
+        process = start(command, *names, stdin=stdin, stdout=stdout, **settings)
+    said = process.communicate(timeout=300)[1]
+    assert process.returncode == 2
+    name = "<stdin>" if names == ["-"] else path
+    reason = "is read, and cannot be standard output, too: write to another file"
+    assert said == f"gpusudoku: {name}: {reason}\n"
+    assert path.read_bytes() == before
+
+
 def shell(command, *arguments):
     """Run the program in a shell, for its redirections; returns status, stdout and stderr."""
     line = command.replace("gpusudoku", f'exec "{sys.executable}" -m gpusudoku', 1)

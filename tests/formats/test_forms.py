@@ -139,3 +139,19 @@ def test_counts_after_colons_read_back(name: str) -> None:
     board = collection.load(name)
     text = f"{board}:7\n{board}:1000+\n"
     assert list(read_text(text)) == [board, board]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_row_without_a_cell_parts_grids(separator: str) -> None:
+    """Spreadsheets save such a row; it may be one of a grid as well, and then nothing is read."""
+    cells = [f"{LINE[:72]}.........", LINE]  # an empty row at the end
+    first, second = (
+        "\n".join(separator.join(board[i : i + 9].replace(".", " ")) for i in range(0, 81, 9))
+        for board in cells
+    )
+    gap = separator * 8
+    found = read("\n".join([first, gap, second, gap, first, gap, second]).replace(" ", ""))
+    assert [write_line(entry.board) for entry in found] == cells * 2
+    for text in (f"{first}\n{gap}\n{gap}\n{first}", f"{second}\n{gap}", f"{gap}\n{first}\n{gap}"):
+        with pytest.raises(InputError, match="rows of 9 cells, expected 9"):
+            list(read_text(text.replace(" ", "")))

@@ -49,6 +49,18 @@ def test_compressed_files(kind: str, tmp_path: Path) -> None:
     assert max(map(len, batches)) > 500
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_utf_16(encoding: str, mark: str, tmp_path: Path) -> None:
+    path = tmp_path / "boards.txt"
+    data = f"{mark}{LINE}\r\n# ─\r\n{LINE}Ä\r\n{LINE}\r\n".encode(encoding)
+    path.write_bytes(data)
+    error = f"{path}:3:82: unknown character 'Ä', expected digits, letters or one of . 0 * _ - ?"
+    assert read(path) == [1, error, 1]
+    path.write_bytes(gzip.compress(data + b"\0\xd8\0"))
+    assert read(path)[:-1] == [1, error, 1]
+
+
 @kinds
 def test_two_compressed_parts_are_one_file(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "f"
@@ -94,7 +106,7 @@ def test_zstd_without_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "compression", None)
     path = tmp_path / "f"
     path.write_bytes(b"\x28\xb5\x2f\xfd\x04\x00")
-    expected = "zstd data needs the package zstandard: pip install 'gpusudoku[zstd]'"
+    expected = "zstd data needs zstandard: pip install '.[zstd]' in a checkout of gpusudoku"
     assert read(path) == [f"{path}: {expected}"]
 
 

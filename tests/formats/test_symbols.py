@@ -83,3 +83,33 @@ def test_lines_that_read_two_ways(separator: str, n: int) -> None:
 def test_characters_do_not_read_two_ways() -> None:
     """36 characters are no row of a 36x36 board, which is written in numbers."""
     assert [entry.board.n for entry in read(("." * 36 + "\n") * 36)] == [6] * 36
+
+
+@pytest.mark.parametrize("n", [10, 12, 16, 25])
+def test_letters_alone(n: int) -> None:
+    """A stands for 1, if a letter is too large for a digit otherwise, and there is no figure."""
+    full = solution(Geometry.of_size(n))
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:n]
+    cells = np.where(np.arange(n * n) % 4, full.cells[::-1], 0)
+    text = "".join("." if cell == 0 else letters[cell - 1] for cell in cells)
+    rows = [text[i : i + n] for i in range(0, n * n, n)]
+    commas = "\n".join(map(",".join, rows)).replace(".", "")
+    titles = "\n".join(["Hard", *rows, "Diabolical puzzle", *rows])
+    lines = f"{text}\n" * 40
+    for form in (
+        text,
+        text.lower(),
+        text.replace(".", "0"),
+        "\n".join(rows),
+        commas,
+        titles,
+        lines,
+    ):
+        for entry in read(form):
+            assert (entry.board.cells == cells).all()
+    assert len(read(titles)) == 2
+    low = text.translate({ord(letter): "." for letter in letters[n - 9 :]})
+    assert read(low)[0].board.cells.max() == n
+    assert write_line(read(low)[0].board) == low  # what this program writes has figures, too
+    with pytest.raises(AssertionError, match=rf"which is digit \d+, expected 1 to {n}"):
+        read(text.replace(letters[0], "1"))

@@ -13,11 +13,14 @@ UNREADABLE: dict[str, tuple[str | bytes, list[str]]] = {
     "rules": (" ===\n ===\n", ["f: no board found"]),
     "header": ("id,puzzle\n# comment\n", ["f: no board found"]),
     "other section": (f"[State]\n{GRID}", ["f: no board found"]),
-    "UTF-16": (LINE.encode("utf-16"), ["f:1: binary data (UTF-16), expected UTF-8 text"]),
-    "NUL": (f"{LINE}\n\0{LINE}", ["f:2: binary data (a NUL byte), expected text"]),
-    "late NUL": (
-        f"{LINE}\n" * 200 + "\0\n" + LINE,
-        [*(f"board {i}" for i in range(1, 201)), "f:201: binary data (a NUL byte), expected text"],
+    "NUL": (f"{LINE[:80]}\0\n{GRID[:80]}\0", ["f:1: binary data (byte 0x00), expected text"]),
+    "NUL in many lines": (
+        f"{LINE[:80]}\0\n" * 128 + LINE,
+        ["f:1: binary data (byte 0x00), expected text"],
+    ),
+    "image": (
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\n\0\0\0\n\x08\x02" + bytes(range(256)) * 9,
+        ["f:2: binary data (byte 0x1a), expected text"],
     ),
     "gzip": (b"# a\n\x1f\x8b\x08\x08abc\n", ["f:2: binary data (byte 0x1f), expected text"]),
     "no line end": ("." * (1 << 20), ["f:1: a line of 1048576 bytes or more, expected text"]),
@@ -64,3 +67,31 @@ UNREADABLE: dict[str, tuple[str | bytes, list[str]]] = {
 def test_unreadable(data: str | bytes, expected: list[str]) -> None:
     """What spoils the whole input is one error, after which nothing follows."""
     assert report(data) == expected
+
+
+BAD = LINE[:40] + "\0" + LINE[41:]
+NUL = "unknown character '\\x00', expected digits, letters or one of . 0 * _ - ?"
+WITH_NUL = {
+    "lines": ([LINE] * 300, BAD, f"f:{{}}:41: {NUL}"),
+    "table": (["id,puzzle", *[f"7,{LINE}"] * 600], f"7,{BAD}", f"f:{{}}:43: {NUL}"),
+    "objects": (
+        [f'{{"puzzle": "{LINE}"}}'] * 600,
+        f'{{"puzzle": "{BAD}"}}',
+        "f:{}: expected a JSON object on every line",
+    ),
+    "grids": ([*GRID.split("\n"), ""] * 40, GRID[:8] + "\0", f"f:{{}}:9: {NUL}"),
+}
+
+
+@pytest.mark.parametrize("form", WITH_NUL)
+@pytest.mark.parametrize("index", [1, 2, -20])
+def test_a_nul_byte_spoils_one_board(form: str, index: int) -> None:
+    """Neither what stands before it nor what follows is lost, wherever it stands."""
+    lines, bad, error = WITH_NUL[form]
+    if form == "grids":
+        index *= 10
+    place = index % len(lines)
+    good = [each for each in report("\n".join(lines)) if each.startswith("board")]
+    found = report("\n".join([*lines[:place], bad, *lines[place + 1 :]]))
+    assert [each for each in found if not each.startswith("board")] == [error.format(place + 1)]
+    assert len(found) == len(good)

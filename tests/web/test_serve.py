@@ -107,7 +107,7 @@ def test_without_the_packages(run: Run, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     status, out, err = run("serve")
     assert (status, out) == (1, "")
-    assert "pip install 'gpusudoku[web]'" in err
+    assert "pip install '.[web]' in a checkout of gpusudoku" in err
     assert err.count("\n") == 1
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING
 
-from gpusudoku.errors import ClusterError, InputError, described, shown
+from gpusudoku.errors import ClusterError, InputError, described, not_installed, shown
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.interrupts import in_thread
 
@@ -51,9 +51,7 @@ def connected(cluster: Client | str, jobs: int | None = None) -> Iterator[Client
     try:
         import distributed
     except ImportError:
-        raise ClusterError(
-            "a cluster needs Dask distributed: pip install 'gpusudoku[cluster]'"
-        ) from None
+        raise ClusterError(not_installed("a cluster", "Dask distributed", "cluster")) from None
     if isinstance(cluster, distributed.Client):
         if cluster.asynchronous:
             raise InputError("cluster: expected a client that is not asynchronous")
