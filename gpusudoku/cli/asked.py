@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
-import click
-
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.journal import refuse_besides_checkpoint
 from gpusudoku.cli.objects import JsonLines
@@ -16,6 +14,7 @@ from gpusudoku.cli.options import Command, checkpoint, compose, output_file, own
 from gpusudoku.cli.output import is_same_file, refuse
 from gpusudoku.cli.records import Writer
 from gpusudoku.cli.tables import Table
+from gpusudoku.cli.usage import Choice
 from gpusudoku.errors import InputError
 
 RECORDS = ("csv", "tsv", "jsonl")
@@ -120,7 +119,7 @@ def form_options(command: str, forms: Sequence[str], text: str) -> Callable[[Com
     """``--format``, with this help, and ``--json``; see ``asked_form``."""
     own = own_option(command)
     return compose(
-        own("--format", "form", type=click.Choice(forms), help=text),
+        own("--format", "form", type=Choice(forms), help=text),
         own("--json", "as_json", is_flag=True, help="The same as --format jsonl."),
     )
 

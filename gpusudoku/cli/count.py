@@ -28,6 +28,7 @@ from gpusudoku.cli.parts import parted_answers
 from gpusudoku.cli.records import Answers
 from gpusudoku.cli.report import show_stats, warn_of_device
 from gpusudoku.cli.source import Source
+from gpusudoku.cli.usage import Choice, Integer
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import Count, Counts
@@ -47,8 +48,8 @@ own = own_option("count")
 @boards_argument
 @counting
 @searching
-@own("--limit", type=click.IntRange(min=1), metavar="N", help="Stop at N solutions, shown as N+.")
-@own("--only", type=click.Choice(list(WANTED)), help="Write only boards with such a count.")
+@own("--limit", type=Integer(min=1), metavar="N", help="Stop at N solutions, shown as N+.")
+@own("--only", type=Choice(list(WANTED)), help="Write only boards with such a count.")
 @own("--cross-check", is_flag=True, help="Count again in another way, if that is affordable.")
 @in_tasks
 @answering("count", RECORDS, "[default: COUNT, or BOARD:COUNT in a batch]")

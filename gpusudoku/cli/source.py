@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, islice
+from math import isqrt
 from pathlib import Path
 from typing import TypeGuard
 
@@ -27,6 +28,8 @@ _CELL = re.compile(r"[0-9.*_?x\s|,;-]")
 _LEAST_CELLS = 16
 """An argument of fewer cells is taken for the name of a file."""
 _CERTAIN_CELLS = 36
+_SQUARE_CELLS = 81
+"""An argument of as many characters as a board of at least so many cells has is meant for one."""
 _CERTAIN = re.compile(r"\.\.|[\n\[]|(?:\b[0-4][\s,;]+){4}")
 """What no name has, but a board of fewer cells: a dated name has as many digits and dashes."""
 _LONGEST_NAME = 200
@@ -191,7 +194,8 @@ def _of(boards: Batch, passed: int, wanted: range) -> Iterator[Batch]:
 def looks_like_board(text: str) -> bool:
     """Whether an argument is meant for a board, right or wrong, and not for a file."""
     cells = len(_CELL.findall(text))
-    return cells >= _LEAST_CELLS and cells >= 0.8 * len(text)
+    is_square = len(text) == isqrt(len(text)) ** 2 >= _SQUARE_CELLS and "/" not in text
+    return cells >= _LEAST_CELLS and (cells >= 0.8 * len(text) or is_square)
 
 
 def with_blanks(text: str, cells: int) -> str:
@@ -243,7 +247,9 @@ def _read_argument(text: str, reading: Reading) -> Iterator[Batch | InputError]:
         yield InputError(f"no file {shown(text)}, and no board: {wrong}")
     else:
         name = printable(text) if 0 < len(text) < _LONGEST_NAME else shown(text)
-        yield InputError(f"{name}: no such file, and no board")
+        known = any(text == entry.name for entry in collection.entries())
+        hint = f": did you mean @{text}?" if known else ", and no board"
+        yield InputError(f"{name}: no such file{hint}")
 
 
 def _read_own(name: str, box: Geometry | None) -> Iterator[Batch | InputError]:

@@ -58,6 +58,7 @@ class TestEnding:
         status, merged, err = run("merge", *paths)
         assert (status, closing(err)) == (2, told)
         assert err.count("\n") == 1
+        assert run("merge", *paths, "-q") == (2, merged, "")
         if "--first" not in command:  # which may find others
             assert merged == out
 
