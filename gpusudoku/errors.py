@@ -1,5 +1,7 @@
 """The errors that a caller can meet, each with the exit status the command line gives it."""
 
+from typing import NamedTuple
+
 MOST_SHOWN = 40
 """Characters of the input that a message quotes."""
 MOST_OF_BOARD = 256
@@ -48,6 +50,24 @@ def _of_bounded_length(text: str) -> str:
     return text if len(text) <= LONGEST_MESSAGE else f"{text[: half - 1]}…{text[-half:]}"
 
 
+class BadBoard(NamedTuple):
+    """What is known of a board that cannot be read."""
+
+    source: str
+    """The file, or whatever it is read from."""
+    line: int
+    """Where the error is, from 1; 0 if no line is wrong."""
+    reason: str
+    """The message of its error, without the place."""
+    puzzle: str = ""
+    """The board as it is given, empty if that is not known."""
+    columns: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    """What stands beside it, a text for each of the columns."""
+    is_last: bool = False
+    """Whether the rest of the input means nothing."""
+
+
 class GpusudokuError(Exception):
     """Base class: every error this package raises on purpose. Its text is one line.
 
@@ -64,6 +84,8 @@ class InputError(GpusudokuError, ValueError):
     """Bad input: a board, a file or an option value. The text names the place."""
 
     exit_status = 2
+    bad: BadBoard | None = None
+    """The board that cannot be read, if it is the error of one."""
 
 
 class DeviceError(GpusudokuError, RuntimeError):

@@ -40,6 +40,10 @@ class Asked:
     """Whether that file may exist."""
     checkpoint: str | None = None
     """The file that tells how far it is; None if nobody asked."""
+    solution: bool = False
+    """Whether records have a solution."""
+    errors: bool = False
+    """Whether records have an error: there is one for each bad board, too."""
 
     @property
     def to_stdout(self) -> bool:
@@ -69,7 +73,9 @@ class Asked:
         """What writes the form; ``plain`` writes those of the command alone."""
         if self.form == "jsonl":
             return JsonLines(details)
-        return Table("," if self.form == "csv" else "\t") if self.form in RECORDS else plain
+        if self.form not in RECORDS:
+            return plain
+        return Table("," if self.form == "csv" else "\t", self.solution, self.errors)
 
 
 def answering(

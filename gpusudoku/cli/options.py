@@ -105,7 +105,11 @@ _reading = compose(
         metavar="NAME",
         help="The column of a table that holds the boards, if its name is not a usual one.",
     ),
-    option("--keep-going", is_flag=True, help="Report bad boards of a batch and continue."),
+    option(
+        "--keep-going",
+        is_flag=True,
+        help="Report bad boards of a batch and continue; a table has a row for each.",
+    ),
     quiet_option,
 )
 

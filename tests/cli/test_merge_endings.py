@@ -42,6 +42,7 @@ class TestEnding:
         [
             (["count"], "7 boards: 2 unique, 2 several, 0 none, 3 unreadable"),
             (["solve"], "7 boards: 2 unique, 2 several, 0 none, 3 unreadable"),
+            (["count", "--format", "csv"], "7 boards: 2 unique, 2 several, 0 none, 3 unreadable"),
             (["solve", "--first"], "7 boards: 4 solvable, 0 none, 3 unreadable"),
             (["enumerate"], None),
             (["shares"], None),
