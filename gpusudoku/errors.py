@@ -84,8 +84,11 @@ class InputError(GpusudokuError, ValueError):
     """Bad input: a board, a file or an option value. The text names the place."""
 
     exit_status = 2
-    bad: BadBoard | None = None
-    """The board that cannot be read, if it is the error of one."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(message)
+        self.bad: BadBoard | None = None
+        """What is known of the board, if it is the error of one that cannot be read."""
 
 
 class DeviceError(GpusudokuError, RuntimeError):

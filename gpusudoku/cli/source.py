@@ -58,7 +58,7 @@ class Source:
         self.unreadable = 0
         """Bad boards that were reported."""
         self.lacks_answers = False  # because some board was reported that has none
-        self.keep_going = reading.keep_going
+        self._keep_going = reading.keep_going
         self.bad: deque[tuple[int, BadBoard]] | None = None
         """Bad boards to be written, each with the number of boards given before it: a writer of
         them puts a queue here, and takes them out."""
@@ -110,7 +110,7 @@ class Source:
         found = (_read(name, self._reading, formats.Meter([])) for name in self._names)
         with quietly(True):  # all is said when boards are given
             try:
-                return surveyed(chain.from_iterable(found), self.keep_going)
+                return surveyed(chain.from_iterable(found), self._keep_going)
             except InputError as error:
                 raise self._ending(error) from None
 
@@ -159,7 +159,7 @@ class Source:
         try:
             yield
         except InputError as error:
-            if not self.keep_going:
+            if not self._keep_going:
                 raise self._ending(error, not self.single) from None
             self.unreadable += 1
             complain(str(error))
