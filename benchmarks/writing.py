@@ -72,7 +72,8 @@ def forms() -> dict[tuple[str, str], Write]:
     for command, columns in product(("count", "solve"), (0, 2)):
         some = answers(boards, command, columns)
         for name, writer in (
-            ("csv", Table(",")), ("tsv", Table("\t")), ("jsonl", JsonLines(False))
+            ("csv", Table(",", command == "solve")), ("tsv", Table("\t", command == "solve")),
+            ("jsonl", JsonLines(False)),
         ):  # fmt: skip
             label = f"{name}, {columns} columns beside" if columns else name
             cases[command, label] = partial(writer.text, some)

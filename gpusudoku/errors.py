@@ -1,5 +1,7 @@
 """The errors that a caller can meet, each with the exit status the command line gives it."""
 
+from typing import NamedTuple
+
 MOST_SHOWN = 40
 """Characters of the input that a message quotes."""
 MOST_OF_BOARD = 256
@@ -53,6 +55,24 @@ def not_installed(user: str, packages: str, extra: str) -> str:
     return f"{user} needs {packages}: pip install '.[{extra}]' in a checkout of gpusudoku"
 
 
+class BadEntry(NamedTuple):
+    """What is known of a board that cannot be read."""
+
+    source: str
+    """The file, or whatever it is read from."""
+    line: int
+    """Where the error is, from 1; 0 if no line is wrong."""
+    reason: str
+    """The message of its error, without the place."""
+    puzzle: str = ""
+    """The board as it is given, empty if that is not known."""
+    columns: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    """What stands beside it, a text for each of the columns."""
+    is_last: bool = False
+    """Whether the rest of the input means nothing."""
+
+
 class GpusudokuError(Exception):
     """Base class: every error this package raises on purpose. Its text is one line.
 
@@ -69,6 +89,11 @@ class InputError(GpusudokuError, ValueError):
     """Bad input: a board, a file or an option value. The text names the place."""
 
     exit_status = 2
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(message)
+        self.bad: BadEntry | None = None
+        """What is known of the board, if it is the error of one that cannot be read."""
 
 
 class DeviceError(GpusudokuError, RuntimeError):

@@ -16,6 +16,7 @@ from gpusudoku.cli.options import Reading, boards_argument, output_file, own_opt
 from gpusudoku.cli.output import Output, show
 from gpusudoku.cli.report import power_of_ten
 from gpusudoku.cli.source import Source, place_of
+from gpusudoku.cli.usage import Choice
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.cores import usable_cores
@@ -116,7 +117,7 @@ def _show_candidates(board: Board) -> None:
 @own_option("convert")(
     "--format",
     "form",
-    type=click.Choice(list(formats.FORMATS)),
+    type=Choice(list(formats.FORMATS)),
     default="line",
     help="The form to write.",
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 
     from gpusudoku.board.batch import Batch
     from gpusudoku.engines.engine import Engine
+
+
+_BAD = "bad"
+"""The note of how many bad boards are written."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,8 @@ class Delivery:
         parted: Parted | None = None,
     ) -> None:
         self._asked, self._source, self._engine = asked, source, engine
+        if asked.errors and wanted is None:  # a bad board has no count that is wanted
+            source.bad = deque()
         self._parted = parted
         details = source.single or asked.stats
         self.alone = source.single or (details and (asked.form == "jsonl" or asked.log is not None))
@@ -83,6 +90,8 @@ class Delivery:
         self._log = JsonLines(details)
         self._begun = False
         """Whether anything is written: what comes next stands behind it."""
+        self._bad = 0
+        """How many bad boards had their turn."""
         self._journal: Journal | None = None
         self.line = ProgressLine()
 
@@ -125,14 +134,17 @@ class Delivery:
                         self.line.clear()
                         none = results.boards.chosen(results.numbers == 0)
                         source.warn_conflicts(none)
-                        with held_interrupts():  # so that output, log and tally agree
-                            self._give(prepared, out, log, tally)
-                            journal.notes["tally"] = tally.notes
-                            journal.found += _sum(results.numbers)
-                            journal.advance(boards=len(results))
+                        for part in self._parts(prepared, tally.boards):
+                            self._give_bad(journal, log, tally.boards)
+                            with held_interrupts():  # so that output, log and tally agree
+                                self._give(part, out, log, tally)
+                                journal.notes["tally"] = tally.notes
+                                journal.found += _sum(part.answers.results.numbers)
+                                journal.advance(boards=len(part.answers))
                         totals.add(len(results), results.stats, continued=results.continued)
                         if not source.single:
                             self.line.boards(tally.boards, source.share)
+                    self._give_bad(journal, log, tally.boards)
                     if not self._begun:
                         out.write(self.writer.header())
             except (KeyboardInterrupt, Interrupted) as error:
@@ -151,6 +163,33 @@ class Delivery:
         source.finish()
         if asked.exit_code:
             click.get_current_context().exit(tally.status)
+
+    def _parts(self, prepared: Prepared, done: int) -> Iterator[Prepared]:
+        """Cut answers, the first to the board of index ``done``, where bad boards stand."""
+        start, end = 0, len(prepared.answers)
+        for place in sorted({place - done for place, _ in self._source.bad or ()}):
+            if start < place < end:
+                yield self.prepare(prepared.answers.part(start, place))
+                start = place
+        yield self.prepare(prepared.answers.part(start, end)) if start else prepared
+
+    def _give_bad(self, journal: Journal, log: Log | None, done: int) -> None:
+        """Write the bad boards before the one of index ``done``, but for those written before."""
+        bad = self._source.bad
+        while bad and bad[0][0] <= done:
+            _, board = bad.popleft()
+            self._bad += 1
+            if self._bad <= journal.notes.get(_BAD, 0):
+                continue
+            text = self.writer.unreadable(board)  # from which the header may have its columns
+            with held_interrupts():
+                if text:
+                    journal.output.write((b"" if self._begun else self.writer.header()) + text)
+                    self._begun = True
+                if log is not None:
+                    log.write(self._log.unreadable(board))
+                journal.notes[_BAD] = self._bad
+                journal.advance()
 
     def _give(self, prepared: Prepared, out: Output, log: Log | None, tally: Tally) -> None:
         """Write answers; what was written goes to log and tally."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
-import click
-
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.journal import refuse_besides_checkpoint
 from gpusudoku.cli.objects import JsonLines
@@ -16,6 +14,7 @@ from gpusudoku.cli.options import Command, checkpoint, compose, output_file, own
 from gpusudoku.cli.output import is_same_file, refuse
 from gpusudoku.cli.records import Writer
 from gpusudoku.cli.tables import Table
+from gpusudoku.cli.usage import Choice
 from gpusudoku.errors import InputError
 
 RECORDS = ("csv", "tsv", "jsonl")
@@ -41,6 +40,10 @@ class Asked:
     """Whether that file may exist."""
     checkpoint: str | None = None
     """The file that tells how far it is; None if nobody asked."""
+    solution: bool = False
+    """Whether records have a solution."""
+    errors: bool = False
+    """Whether records have an error: there is one for each bad board, too."""
 
     @property
     def to_stdout(self) -> bool:
@@ -70,7 +73,9 @@ class Asked:
         """What writes the form; ``plain`` writes those of the command alone."""
         if self.form == "jsonl":
             return JsonLines(details)
-        return Table("," if self.form == "csv" else "\t") if self.form in RECORDS else plain
+        if self.form not in RECORDS:
+            return plain
+        return Table("," if self.form == "csv" else "\t", self.solution, self.errors)
 
 
 def answering(
@@ -120,7 +125,7 @@ def form_options(command: str, forms: Sequence[str], text: str) -> Callable[[Com
     """``--format``, with this help, and ``--json``; see ``asked_form``."""
     own = own_option(command)
     return compose(
-        own("--format", "form", type=click.Choice(forms), help=text),
+        own("--format", "form", type=Choice(forms), help=text),
         own("--json", "as_json", is_flag=True, help="The same as --format jsonl."),
     )
 

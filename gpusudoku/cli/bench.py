@@ -9,8 +9,9 @@ import click
 
 from gpusudoku.cli.measuring import Request, Results, measure
 from gpusudoku.cli.messages import note
-from gpusudoku.cli.options import Command, Seconds, force, own_option, reading
+from gpusudoku.cli.options import Command, force, own_option, reading
 from gpusudoku.cli.output import Output, refuse, show
+from gpusudoku.cli.usage import Choice, Integer, Seconds
 from gpusudoku.errors import InputError, MismatchError, shown
 from gpusudoku.jobs.interrupts import interrupt_status
 from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES
@@ -91,14 +92,14 @@ def _jobs(word: str) -> int:
 )
 @bench_option(
     "--cutoff-by",
-    type=click.Choice(CUTOFFS_BY),
+    type=Choice(CUTOFFS_BY),
     default="space",
     help="What --cutoff measures: the search space, or the number of empty cells.",
 )
 @bench_option(
     "-i",
     "--repeats",
-    type=click.IntRange(min=1),
+    type=Integer(min=1),
     default=3,
     help="Runs of every case, after a warm-up.",
 )

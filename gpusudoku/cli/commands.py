@@ -83,6 +83,27 @@ _PLACES = {
 }
 
 
+MEANT = {
+    **dict.fromkeys(("all", "list"), "enumerate"),
+    **dict.fromkeys(("check", "unique", "valid"), "solve"),
+    **dict.fromkeys(("generate", "new", "random"), "sample"),
+}
+"""Other names of commands."""
+_EXPLAIN = "gpusudoku.explain(board) in Python {}; 'gpusudoku serve' has it as Logic step by step"
+_MINIMISE = (
+    "gpusudoku.minimise(board) in Python leaves no redundant clue; 'gpusudoku serve' has it as "
+    "Remove redundant clues"
+)
+ELSEWHERE = {
+    "explain": _EXPLAIN.format("names every step"),
+    "hint": _EXPLAIN.format("names the next step"),
+    "minimise": _MINIMISE,
+    "minimize": _MINIMISE,
+    "rate": _EXPLAIN.format("names the techniques that a board needs"),
+}
+"""Where to find what is no command."""
+
+
 class _Imported(Mapping[str, click.Command]):
     """The commands by name: each is imported when somebody asks for it."""
 
@@ -138,19 +159,33 @@ class Commands(click.Group):
             return self.commands[name]
         from gpusudoku.cli.source import looks_like_board
 
-        close = get_close_matches(name.lower(), self.commands, n=1, cutoff=0.5)
+        word = name.lower()
+        close = [MEANT[word]] if word in MEANT else get_close_matches(word, self.commands, 1, 0.5)
         if name.startswith("@") or name == "-" or _is_file(name):
             guess = f"did you mean 'count {name}'?"
         elif looks_like_board(name):
             guess = f"did you mean {shown(f'count {name}')}?"
+        elif word in ELSEWHERE:
+            guess = ELSEWHERE[word]
         else:
             guess = f"did you mean {close[0]!r}?" if close else "'gpusudoku help' lists them"
         raise click.UsageError(f"no command {shown(name)}: {guess}")
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """As that of click, with our words for a board that is taken for an option.
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Run as click does; errors of usage are in our words."""
+        try:
+            return super().main(*args, **settings)
+        except click.exceptions.NoArgsIsHelpError:
+            raise
+        except click.UsageError as error:
+            from gpusudoku.cli.usage import worded
 
-        An interrupt is an error like others here; click writes an empty line for it.
+            raise click.UsageError(worded(error), error.ctx) from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Invoke as click does; an interrupt is an error like others here.
+
+        Click would write an empty line for it. A board may have been taken for an option.
         """
         try:
             return super().invoke(ctx)
@@ -158,8 +193,12 @@ class Commands(click.Group):
             from gpusudoku.cli.source import looks_like_board
 
             if any(looks_like_board(each) for each in arguments_of(ctx) if each.startswith("-")):
-                message = f"{error.message} A board that starts with - comes after --."
-                raise click.UsageError(message, error.ctx) from None
+                message = f"no option {shown(error.option_name)}: a board that begins with - "
+                raise click.UsageError(f"{message}comes after --", error.ctx) from None
+            raise
+        except click.BadOptionUsage as error:
+            name = ctx.invoked_subcommand or ""  # click does not tell whose option it is
+            error.ctx = error.ctx or click.Context(self.named(name), info_name=name, parent=ctx)
             raise
         except KeyboardInterrupt:
             raise Interrupted("interrupted") from None
@@ -191,7 +230,9 @@ def _is_file(name: str) -> bool:
     commands=_Imported(),
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.version_option(__version__, prog_name="gpusudoku", message="%(prog)s %(version)s")
+@click.version_option(
+    __version__, "-V", "--version", prog_name="gpusudoku", message="%(prog)s %(version)s"
+)
 def cli() -> None:
     """Count and list all solutions of Sudoku boards, exactly, on a GPU or on all CPU cores.
 
@@ -220,16 +261,16 @@ def _complete_commands(
 
 
 @click.command("help")
-@click.argument("command", required=False, metavar="[COMMAND]", shell_complete=_complete_commands)
+@click.argument("commands", nargs=-1, metavar="[COMMAND...]", shell_complete=_complete_commands)
 @click.pass_context
-def help_(ctx: click.Context, command: str | None) -> None:
+def help_(ctx: click.Context, commands: tuple[str, ...]) -> None:
     """Show the help of a command, or of all.
 
     \b
-    Example:
+    Examples:
       gpusudoku help count
+      gpusudoku help count sample
     """
     root = ctx.find_root()
-    if command is not None:
-        root = click.Context(cli.named(command), info_name=command, parent=root)
-    click.echo(root.get_help())
+    contexts = [click.Context(cli.named(name), info_name=name, parent=root) for name in commands]
+    click.echo("\n\n".join(context.get_help() for context in contexts or [root]))

@@ -12,9 +12,10 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.completing import complete_boxes
 from gpusudoku.cli.expected import duration
 from gpusudoku.cli.messages import note, quietly
-from gpusudoku.cli.options import box_of, option, own_option
+from gpusudoku.cli.options import box_of, own_option, quiet_option
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import not_kept, short_path
+from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import GpusudokuError
 from gpusudoku.options import MOST_JOBS
 
@@ -39,8 +40,8 @@ own = own_option("compile")
     is_flag=True,
     help="Also for all boards that come with gpusudoku, and for other techniques and strategies.",
 )
-@own("-j", "--jobs", type=click.IntRange(1, MOST_JOBS), help="Processes.  [default: usable cores]")
-@option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but what is wrong.")
+@own("-j", "--jobs", type=Integer(1, MOST_JOBS), help="Processes.  [default: usable cores]")
+@quiet_option
 def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> None:
     """Compile before it is needed what is compiled once.
 

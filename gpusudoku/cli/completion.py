@@ -16,6 +16,7 @@ import click
 from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import own_option
 from gpusudoku.cli.output import show
+from gpusudoku.cli.usage import Choice
 from gpusudoku.errors import InputError
 
 MARK = "# Completion of gpusudoku, written by: gpusudoku completion"
@@ -100,7 +101,7 @@ class Place(NamedTuple):
 
 
 @click.command()
-@click.argument("shell", required=False, type=click.Choice(list(SCRIPTS)), metavar="[SHELL]")
+@click.argument("shell", required=False, type=Choice(list(SCRIPTS)), metavar="[SHELL]")
 @own_option("completion")(
     "--install", is_flag=True, help="Write the script where the shell loads it."
 )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import click
+import numpy as np
 
 from gpusudoku.cli.alone import One, Plain
 from gpusudoku.cli.answering import Delivery, Prepared
@@ -28,6 +30,7 @@ from gpusudoku.cli.parts import parted_answers
 from gpusudoku.cli.records import Answers
 from gpusudoku.cli.report import show_stats, warn_of_device
 from gpusudoku.cli.source import Source
+from gpusudoku.cli.usage import Choice, Integer
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import Count, Counts
@@ -47,8 +50,9 @@ own = own_option("count")
 @boards_argument
 @counting
 @searching
-@own("--limit", type=click.IntRange(min=1), metavar="N", help="Stop at N solutions, shown as N+.")
-@own("--only", type=click.Choice(list(WANTED)), help="Write only boards with such a count.")
+@own("--limit", type=Integer(min=1), metavar="N", help="Stop at N solutions, shown as N+.")
+@own("--only", type=Choice(list(WANTED)), help="Write only boards with such a count.")
+@own("--solution", is_flag=True, help="Also find a solution of every board: csv, tsv, jsonl.")
 @own("--cross-check", is_flag=True, help="Count again in another way, if that is affordable.")
 @in_tasks
 @answering("count", RECORDS, "[default: COUNT, or BOARD:COUNT in a batch]")
@@ -58,6 +62,7 @@ def count(
     reading: Reading,
     asked: Asked,
     only: str | None,
+    solution: bool,
     cross_check: bool,
     limit: int | None,
     tasks: InTasks,
@@ -86,18 +91,24 @@ def count(
     """
     options = Options(**fields, limit=_limit(limit, only, asked))
     asked.refuse(boards)
+    if solution and asked.form is None:
+        raise InputError(
+            "--solution needs --format csv, tsv or jsonl; solve prints solutions alone"
+        )
     refuse_besides_checkpoint(asked.checkpoint, {"--cross-check": cross_check})
     source = Source(boards, reading, kept=bool(asked.checkpoint or tasks.part))
     if source.board is not None and (asked.checkpoint or tasks.are_asked):
         others = {"--limit": limit, "--only": only, "--exit-code": asked.exit_code}
+        others |= {"--solution": solution}
         others |= {"--cross-check": cross_check, "--log": asked.log}
         tasks.refuse(others, asked.checkpoint)
         count_in_tasks(source, options, asked, tasks, boards)
         return
+    asked = replace(asked, solution=solution, errors=reading.keep_going)
     each = asked.stats and (asked.form == "jsonl" or asked.log is not None)
     others = {"--cross-check": cross_check, "--stats with --format jsonl or --log": each}
     tasks.refuse_for_batch(asked.checkpoint, others)
-    facts = {**search_facts(options), "only": only}
+    facts = {**search_facts(options), "only": only, "solution": solution}
     parted = parted_answers(tasks.part, "count", source, asked, facts)
     wanted = None if only is None else WANTED[only]
     count_one, count_many = counters(tasks.cluster)
@@ -107,7 +118,8 @@ def count(
         check = CrossCheck(options, share) if share else None
         one = One(source, engine, delivery.line, asked.stats, count_one)
         count_blocks = partial(count_many, options=options, engine=engine, one=one)
-        found = _counted(source, options, delivery, check, one, count_blocks)
+        answers = partial(_with_solutions, options=options) if solution else Answers
+        found = _counted(source, options, delivery, check, one, count_blocks, answers)
         delivery.deliver(found, boards, "counted")
 
 
@@ -128,12 +140,13 @@ def _counted(
     check: CrossCheck | None,
     one: One[Count],
     count_blocks: Callable[..., Generator[Prepared, None, None]],
+    answers: Callable[[Counts], Answers],
 ) -> Generator[Prepared, None, None]:
     """Count the boards in blocks, or each alone, and again if that is asked."""
     watched = delivery.watched
     if check is None and not delivery.alone:
         yield from count_blocks(
-            watched(source.batches()), then=lambda results: delivery.prepare(Answers(results))
+            watched(source.batches()), then=lambda results: delivery.prepare(answers(results))
         )
         return
     for board in source.singles(watched):
@@ -141,11 +154,25 @@ def _counted(
         if check is not None:
             with naming(source.place(board)):
                 check(results)
-        yield delivery.prepare(Answers(results))
+        yield delivery.prepare(answers(results))
         if source.single and one.stats:
             show_stats(results)
     if check is not None:
         check.tell()
+
+
+def _with_solutions(results: Counts, options: Options) -> Answers:
+    """Find a solution of every board that has one, in the thread that calls."""
+    from gpusudoku.engines.cpu import CpuEngine
+    from gpusudoku.planning.batch import find_solutions
+
+    boards, limited = results.boards, replace(options, limit=1)
+    solutions, solvable = np.zeros_like(boards.cells), np.flatnonzero(results.numbers > 0)
+    if len(solvable):
+        some = boards.chosen(results.numbers > 0)
+        rows, roots, _ = find_solutions(some, limited, CpuEngine(1), alone=True)
+        solutions[solvable[roots]] = rows
+    return Answers(results, solutions)
 
 
 class CrossCheck:

@@ -26,6 +26,7 @@ from gpusudoku.cli.parts import Parted, part_option
 from gpusudoku.cli.report import Totals, start_engine
 from gpusudoku.cli.saving import journaled
 from gpusudoku.cli.source import Source
+from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import TooExpensive
 from gpusudoku.options import Options
 from gpusudoku.runs.parts.records import search_facts
@@ -43,7 +44,7 @@ own = own_option("enumerate")
 @method
 @own(
     "--limit",
-    type=click.IntRange(min=1),
+    type=Integer(min=1),
     metavar="N",
     help="List at most N solutions of each board.",
 )
@@ -84,9 +85,9 @@ def enumerate_(
 ) -> None:
     """List all solutions of every BOARD, streamed in constant memory.
 
-    A 9x9 board is listed without a search, in an order that is the same every time; all --part
-    together, one after the other, are exactly this list. Other boards, and those with a --limit of
-    at most 10,000, --method search or --device cuda, are searched, and solutions come as they are
+    A 9x9 board is listed without a search, in an order that is the same every time; --limit N lists
+    the first N, and all --part together, one after the other, are exactly this list. Other boards,
+    and all with --method search or --device cuda, are searched, and solutions come as they are
     found: in a fixed order with -j 1, in any order with more threads. --sorted, --from and --to
     list in ascending order. Boards of a batch come in input order, in ascending order where they
     have few solutions, and a --part of it has whole boards. Only whole lines are written, whatever

@@ -285,7 +285,5 @@ def facts_of_listing(options: Options) -> dict[str, str]:
 
 
 def searches(options: Options) -> bool:
-    """Whether all boards that need not be in order are searched."""
-    from gpusudoku.planning.choose import only_searches
-
-    return options.device == "cuda" or only_searches(options)
+    """Tell whether a search lists all boards that need not be in order, with or without a limit."""
+    return options.device == "cuda" or options.method == "search"

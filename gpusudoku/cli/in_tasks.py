@@ -21,6 +21,7 @@ from gpusudoku.cli.parts import part_option, place_facts
 from gpusudoku.cli.records import Answers
 from gpusudoku.cli.report import show_stats
 from gpusudoku.cli.source import Source
+from gpusudoku.cli.usage import Number
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import Counts
@@ -95,7 +96,7 @@ def in_tasks(command: Callable[..., Any]) -> Callable[..., Any]:
         own(
             "--verify-sample",
             "verify",
-            type=float,
+            type=Number(),
             callback=_share_of,
             metavar="P",
             help="Count this share of the tasks of a board, or of the boards of a batch, again in"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.options import output_file
+from gpusudoku.cli.messages import quietly
+from gpusudoku.cli.options import output_file, quiet_option
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.parts import placed
 from gpusudoku.cli.summary import Ending
@@ -27,7 +28,8 @@ Named = Sequence[tuple[str, PartRecord]]
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
 @output_file("merge")
-def merge(names: tuple[str, ...], output: str | None, force: bool) -> None:
+@quiet_option
+def merge(names: tuple[str, ...], output: str | None, force: bool, quiet: bool) -> None:
     """Join all parts of a run: print what the whole command would have printed.
 
     A FILE has the records of parts, as "count BOARD --part I/N" and "shares BOARD --part I/N" print
@@ -51,6 +53,12 @@ def merge(names: tuple[str, ...], output: str | None, force: bool) -> None:
       seq 100 | xargs -P 4 -I% gpusudoku sample board.txt -n 1000000 --seed 7 \\
         -j 1 --part %/100 -o part%.txt
     """
+    with quietly(quiet):
+        _merge(names, output, force)
+
+
+def _merge(names: tuple[str, ...], output: str | None, force: bool) -> None:
+    """Do what ``merge`` does."""
     parts = in_order(files.read_parts(names))
     kinds = {type(part.found) for _, part in parts}
     if len(kinds) > 1:

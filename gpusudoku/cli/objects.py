@@ -10,6 +10,7 @@ import numpy as np
 
 from gpusudoku.board.rows import Rows
 from gpusudoku.cli.records import Answers, Records, distinct
+from gpusudoku.errors import BadEntry
 from gpusudoku.results import Counts
 
 
@@ -59,6 +60,18 @@ class JsonLines(Records):
         ]
         written.fields(places.others, before, places.origin_of)
         written.texts([b'"}}\n' if each else b"}\n" for each in names], places.origin_of)
+
+    def unreadable(self, board: BadEntry) -> bytes:
+        """See ``Writer``."""
+        columns = dict(zip(distinct(board.columns), board.others, strict=True))
+        facts: dict[str, object] = {
+            "board": board.puzzle or None,
+            "error": board.reason,
+            "source": board.source,
+            "line": board.line or None,
+            **({"columns": columns} if columns else {}),
+        }
+        return f"{json.dumps(facts)}\n".encode()
 
     def each(self, answers: Answers) -> list[bytes]:
         """Every object, with what few have: texts that need an escape, and all details."""

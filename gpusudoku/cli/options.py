@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial, wraps
-from math import isnan
 from typing import Any, TypeVar
 
 import click
@@ -19,6 +18,7 @@ from gpusudoku.cli.completing import (
     complete_techniques,
 )
 from gpusudoku.cli.messages import quietly
+from gpusudoku.cli.usage import Choice, Integer, Number
 from gpusudoku.errors import InputError, shown
 from gpusudoku.options import CUTOFFS_BY, DEVICES, METHODS, MOST_JOBS, STRATEGIES
 from gpusudoku.search.techniques import DEFAULT, GROUPS, TECHNIQUES
@@ -45,30 +45,12 @@ def own_option(command: str) -> Callable[..., Callable[[Command], Command]]:
     return partial(option, prefix=f"GPUSUDOKU_{command.upper()}_")
 
 
-class Seconds(click.FloatRange):
-    """Seconds, more than none, up to some number of them."""
-
-    name = "seconds"
-
-    def __init__(self, most: float | None = None) -> None:
-        super().__init__(0, most, min_open=True)
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """A number; NaN, which no bound stops, is none."""
-        seconds = float(super().convert(value, param, ctx))
-        if isnan(seconds):
-            self.fail(f"{shown(value)} is no number of seconds.", param, ctx)
-        return seconds
-
-
 def box_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Geometry | None:
     """The shape that is given, for click."""
     try:
         return None if value is None else Geometry.parse(value)
     except InputError as error:
-        raise click.BadParameter(str(error)) from None
+        raise click.BadParameter(str(error).removeprefix("box ")) from None
 
 
 def _gpus(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, ...] | None:
@@ -108,6 +90,8 @@ class Reading:
     """The column of a table that holds the boards, if it is given."""
 
 
+quiet_option = option("-q", "--quiet", is_flag=True, help="Print only errors on stderr.")
+
 _reading = compose(
     option(
         "--box",
@@ -121,8 +105,12 @@ _reading = compose(
         metavar="NAME",
         help="The column of a table that holds the boards, if its name is not a usual one.",
     ),
-    option("--keep-going", is_flag=True, help="Report bad boards of a batch and continue."),
-    option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but what is wrong."),
+    option(
+        "--keep-going",
+        is_flag=True,
+        help="Report bad boards of a batch and continue; a table has a row for each.",
+    ),
+    quiet_option,
 )
 
 
@@ -147,14 +135,14 @@ _KNOWN = ", ".join([*TECHNIQUES, *GROUPS])
 devices = compose(
     option(
         "--device",
-        type=click.Choice(DEVICES),
+        type=Choice(DEVICES),
         default="auto",
         help="The device to use; auto takes CUDA if it is usable.",
     ),
     option(
         "-j",
         "--jobs",
-        type=click.IntRange(1, MOST_JOBS),
+        type=Integer(1, MOST_JOBS),
         help="CPU threads.  [default: all usable cores]",
     ),
     option(
@@ -171,7 +159,7 @@ searching = compose(
     devices,
     option(
         "--strategy",
-        type=click.Choice(STRATEGIES),
+        type=Choice(STRATEGIES),
         default="min",
         help="The cell to guess: the first empty one, or one with the fewest candidates (MRV).",
     ),
@@ -184,14 +172,14 @@ searching = compose(
     ),
     option(
         "--cutoff",
-        type=float,
+        type=Number(),
         metavar="X",
         help="Split boards until none is larger than X before the workers start."
         "  [default: until there are enough for the device]",
     ),
     option(
         "--cutoff-by",
-        type=click.Choice(CUTOFFS_BY),
+        type=Choice(CUTOFFS_BY),
         default="space",
         help="What --cutoff measures: the search space, or the number of empty cells.",
     ),
@@ -207,7 +195,7 @@ def _bytes(ctx: click.Context, param: click.Parameter, value: str) -> int:
 
 method = option(
     "--method",
-    type=click.Choice(METHODS),
+    type=Choice(METHODS),
     default="auto",
     help="search visits solutions, contraction counts without; auto takes the quicker.",
 )

@@ -17,6 +17,7 @@ from gpusudoku.board import rows
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.places import Places
 from gpusudoku.board.text import DIGITS
+from gpusudoku.errors import BadEntry
 from gpusudoku.results import Counts
 
 _NO_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
@@ -107,6 +108,10 @@ class Writer(ABC):
     @abstractmethod
     def text(self, answers: Answers) -> bytes:
         """Whole lines, which depend on nothing but the answers."""
+
+    def unreadable(self, board: BadEntry) -> bytes:
+        """Return the line of a bad board; nothing where only answers are written."""
+        return b""
 
 
 class Records(Writer):

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from gpusudoku.cli.clustering import CLUSTER_HELP
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.messages import quietly
-from gpusudoku.cli.options import devices, option, own_option
+from gpusudoku.cli.options import devices, own_option, quiet_option
 from gpusudoku.errors import InputError, shown
 
 KINDS = {
@@ -49,7 +49,7 @@ class Settings:
 @click.argument("file", metavar="FILE", shell_complete=complete_files)
 @devices
 @own("--cluster", metavar="ADDRESS", help=f"{CLUSTER_HELP}  [default: on this machine]")
-@option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but what is wrong.")
+@quiet_option
 @click.pass_context
 def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> None:
     """Go on with the run that --checkpoint FILE has kept.

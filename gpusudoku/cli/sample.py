@@ -29,6 +29,7 @@ from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import start_engine
 from gpusudoku.cli.saving import journaled
 from gpusudoku.cli.source import Source, conflict_in, place_of
+from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
 
@@ -52,14 +53,14 @@ _INSTEAD = "; with more clues it can be sampled, and enumerate --limit N lists N
 @own(
     "-n",
     "--number",
-    type=click.IntRange(min=0),
+    type=Integer(min=0),
     default=1,
     metavar="N",
     help="Draw N solutions of each board.",
 )
 @own(
     "--seed",
-    type=click.IntRange(0, (1 << 128) - 1),
+    type=Integer(0, (1 << 128) - 1),
     metavar="S",
     help="The same seed draws the same solutions.  [default: a new one, told on stderr and in"
     " csv, tsv and jsonl]",

@@ -13,16 +13,17 @@ from gpusudoku.cli.completing import complete_boards, complete_boxes
 from gpusudoku.cli.messages import complain, note, quietly
 from gpusudoku.cli.options import (
     Reading,
-    Seconds,
     box_of,
     devices,
     method,
     option,
     own_option,
+    quiet_option,
 )
 from gpusudoku.cli.output import show
 from gpusudoku.cli.report import start_engine
 from gpusudoku.cli.source import Source
+from gpusudoku.cli.usage import Integer, Seconds
 from gpusudoku.errors import GpusudokuError, InputError, Interrupted, not_installed, shown
 from gpusudoku.jobs.interrupts import patient_interrupts
 from gpusudoku.options import Options
@@ -63,7 +64,7 @@ def _origins(ctx: click.Context, param: click.Parameter, value: tuple[str, ...])
 @own("--host", default="127.0.0.1", metavar="HOST", help="The name or address to listen at.")
 @own(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=Integer(0, 65535),
     help="The port to listen at; 0 is any.  [default: 6561, or any if that is taken]",
 )
 @own("--open", "opened", is_flag=True, help="Open the page in a browser.")
@@ -83,7 +84,7 @@ def _origins(ctx: click.Context, param: click.Parameter, value: tuple[str, ...])
     metavar="URL",
     help="Another site whose pages may ask this server.",
 )
-@own("--most", type=click.IntRange(1, 64), default=4, help="Questions worked at at a time.")
+@own("--most", type=Integer(1, 64), default=4, help="Questions worked at at a time.")
 @own(
     "--time-limit",
     "seconds",
@@ -101,7 +102,7 @@ def _origins(ctx: click.Context, param: click.Parameter, value: tuple[str, ...])
 )
 @devices
 @method
-@option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but what is wrong.")
+@quiet_option
 def serve(
     board: str | None,
     box: Geometry | None,

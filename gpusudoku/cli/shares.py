@@ -33,6 +33,7 @@ from gpusudoku.cli.saving import journaled
 from gpusudoku.cli.share_forms import Csv, Form, Halving, JsonLines, Shares, headline
 from gpusudoku.cli.share_text import Text
 from gpusudoku.cli.source import Source, place_of
+from gpusudoku.cli.usage import Choice, Integer
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.options import Options
 
@@ -55,13 +56,13 @@ _DIGITS = "digits"
 )
 @own(
     "--halving",
-    type=click.IntRange(min=1),
+    type=Integer(min=1),
     metavar="N",
     help="List the N placements that come nearest to halving the solutions instead.",
 )
 @own(
     "--color",
-    type=click.Choice(["auto", "always", "never"]),
+    type=Choice(["auto", "always", "never"]),
     default="auto",
     help="Colours in the text; auto is on a terminal, unless NO_COLOR is set. Files have none.",
 )

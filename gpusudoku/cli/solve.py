@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,7 +20,7 @@ from gpusudoku.cli.parts import part_option, parted_answers
 from gpusudoku.cli.records import Answers, Writer, as_bytes
 from gpusudoku.cli.report import show_search, start_engine
 from gpusudoku.cli.source import Source, place_of
-from gpusudoku.errors import InputError
+from gpusudoku.errors import BadEntry, InputError
 from gpusudoku.options import Options
 from gpusudoku.results import Counts
 from gpusudoku.runs.parts.records import search_facts
@@ -55,7 +56,8 @@ def solve(
 
     All workers stop at the second solution (at the first with --first). For one board stderr says
     whether there is another solution; a terminal shows the given board, too. A batch prints an
-    empty line for a board without a solution, and ends with a summary on stderr.
+    empty line for a board without a solution, and with --keep-going for one that cannot be read. It
+    ends with a summary on stderr.
 
     \b
     Examples:
@@ -69,6 +71,7 @@ def solve(
         raise InputError("--exit-code needs to know whether there is another solution: no --first")
     options = Options(**fields, limit=1 if first_only else 2)
     asked.refuse(boards)
+    asked = replace(asked, solution=True, errors=reading.keep_going)
     source = Source(boards, reading, kept=bool(asked.checkpoint or part))
     if part is not None and source.single:
         raise InputError("--part is for batches here: one solution has no parts")
@@ -161,6 +164,10 @@ class _Solutions(Writer):
             elif not (self._single or separator):
                 texts.append("\n")
         return as_bytes(separator.join(texts))
+
+    def unreadable(self, board: BadEntry) -> bytes:
+        """Return an empty line where a line stands beside every board."""
+        return b"" if self._single or formats.separator(self._form) else b"\n"
 
 
 class _Shown(Writer):

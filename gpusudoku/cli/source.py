@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, islice
+from math import isqrt
 from pathlib import Path
 from typing import TypeGuard
 
@@ -22,12 +24,14 @@ from gpusudoku.cli.messages import complain, note, quietly
 from gpusudoku.cli.options import Reading
 from gpusudoku.cli.output import refuse_stdout
 from gpusudoku.cli.survey import Survey, surveyed
-from gpusudoku.errors import InputError, printable, shown
+from gpusudoku.errors import BadEntry, InputError, printable, shown
 
 _CELL = re.compile(r"[0-9.*_?x\s|,;-]")
 _LEAST_CELLS = 16
 """An argument of fewer cells is taken for the name of a file."""
 _CERTAIN_CELLS = 36
+_SQUARE_CELLS = 81
+"""An argument of as many characters as a board of at least so many cells has is meant for one."""
 _CERTAIN = re.compile(r"\.\.|[\n\[]|(?:\b[0-4][\s,;]+){4}")
 """What no name has, but a board of fewer cells: a dated name has as many digits and dashes."""
 _LONGEST_NAME = 200
@@ -56,6 +60,9 @@ class Source:
         """Bad boards that were reported."""
         self.lacks_answers = False  # because some board was reported that has none
         self._keep_going = reading.keep_going
+        self.bad: deque[tuple[int, BadEntry]] | None = None
+        """Bad boards to be written, each with the number of boards given before it: a writer of
+        them puts a queue here, and takes them out."""
         self._contradictory = 0
         self._wanted: range | None = None
         """The boards that are given, by their indices; None for all."""
@@ -70,7 +77,7 @@ class Source:
         if isinstance(head[0], InputError) and (
             not reading.keep_going or (kept and len(head) == 1)
         ):
-            raise head[0]  # before anything is written
+            raise self._ending(head[0], len(head) > 1)  # before anything is written
         self._head, self._found = head, chain(head, found)
         self.single = len(head) == 1 and (isinstance(head[0], InputError) or len(head[0]) == 1)
         """Whether there is one board only (or one error)."""
@@ -105,7 +112,10 @@ class Source:
                 raise InputError(f"{name}: cannot be read twice, as a batch has to be for this")
         found = (_read(name, self._reading, formats.Meter([])) for name in self._names)
         with quietly(True):  # all is said when boards are given
-            return surveyed(chain.from_iterable(found), self._keep_going)
+            try:
+                return surveyed(chain.from_iterable(found), self._keep_going)
+            except InputError as error:
+                raise self._ending(error) from None
 
     def only(self, boards: range, *, to_the_end: bool) -> None:
         """From now on give these boards alone, a range of their indices of step 1.
@@ -131,14 +141,18 @@ class Source:
         Where only some are given, an empty batch stands for those before them, so that a table of
         them has the same header as one of all.
         """
-        passed, wanted = 0, self._wanted
+        passed, given, wanted = 0, 0, self._wanted
         for found in self._found:
             if not isinstance(found, InputError):
-                yield from [found] if wanted is None else _of(found, passed, wanted)
+                for batch in [found] if wanted is None else _of(found, passed, wanted):
+                    given += len(batch)
+                    yield batch
                 passed += len(found)
             elif wanted is None or passed in wanted or (self._to_the_end and passed >= wanted.stop):
                 with self.passing_bad():
                     raise found
+                if self.bad is not None and found.bad is not None:
+                    self.bad.append((given, found.bad))
             if wanted is not None and passed >= wanted.stop and not self._to_the_end:
                 return
 
@@ -149,9 +163,15 @@ class Source:
             yield
         except InputError as error:
             if not self._keep_going:
-                raise
+                raise self._ending(error, not self.single) from None
             self.unreadable += 1
             complain(str(error))
+
+    def _ending(self, error: InputError, has_more: bool = True) -> InputError:
+        """Return the error that ends the command, with the option that would pass over it."""
+        if not has_more or (error.bad is not None and error.bad.is_last):
+            return error
+        return InputError(f"{error} (with --keep-going the other boards are answered)")
 
     def warn_conflicts(self, boards: Batch) -> None:
         """Say on stderr which two clues of a board contradict each other, if any do.
@@ -194,7 +214,8 @@ def _of(boards: Batch, passed: int, wanted: range) -> Iterator[Batch]:
 def looks_like_board(text: str) -> bool:
     """Whether an argument is meant for a board, right or wrong, and not for a file."""
     cells = len(_CELL.findall(text))
-    return cells >= _LEAST_CELLS and cells >= 0.8 * len(text)
+    is_square = len(text) == isqrt(len(text)) ** 2 >= _SQUARE_CELLS and "/" not in text
+    return cells >= _LEAST_CELLS and (cells >= 0.8 * len(text) or is_square)
 
 
 def with_blanks(text: str, cells: int) -> str:
@@ -214,6 +235,16 @@ def is_file(name: str | Batch) -> TypeGuard[str]:
 
 
 def _read(
+    name: str | Batch, reading: Reading, meter: formats.Meter
+) -> Iterator[Batch | InputError]:
+    """Read all boards of an input; every error tells of the board, at least its source."""
+    for found in _read_any(name, reading, meter):
+        if isinstance(found, InputError):
+            found.bad = found.bad or BadEntry(str(name), 0, str(found))
+        yield found
+
+
+def _read_any(
     name: str | Batch, reading: Reading, meter: formats.Meter
 ) -> Iterator[Batch | InputError]:
     if isinstance(name, Batch):
@@ -246,7 +277,9 @@ def _read_argument(text: str, reading: Reading) -> Iterator[Batch | InputError]:
         yield InputError(f"no file {shown(text)}, and no board: {wrong}")
     else:
         name = printable(text) if 0 < len(text) < _LONGEST_NAME else shown(text)
-        yield InputError(f"{name}: no such file, and no board")
+        known = any(text == entry.name for entry in collection.entries())
+        hint = f": did you mean @{text}?" if known else ", and no board"
+        yield InputError(f"{name}: no such file{hint}")
 
 
 def _read_own(name: str, box: Geometry | None) -> Iterator[Batch | InputError]:

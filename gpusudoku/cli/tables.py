@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,11 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.places import Origin
 from gpusudoku.board.rows import Rows
 from gpusudoku.cli.records import Answers, Records, as_bytes, distinct
-from gpusudoku.errors import InputError
+from gpusudoku.errors import BadEntry, InputError
 from gpusudoku.results import Counts
 
-COLUMNS = ("source", "line", "puzzle", "count", "unique", "solution")
-"""The columns of a table, before those of the input."""
+COLUMNS = ("source", "line", "puzzle", "count", "unique")
+"""The columns that every table has, before those of the input."""
 TRUTH = {True: "true", False: "false", None: ""}
 
 
@@ -47,17 +48,30 @@ class OneHeader:
                 )
             yield batch
 
+    def beside(self, board: BadEntry) -> tuple[str, ...]:
+        """Return what stands beside a bad board, in the columns of the others if there are any."""
+        self._origin = self._origin or Origin(board.source, board.columns)
+        if board.columns == self._origin.columns:
+            return board.others
+        others = dict(zip(board.columns, board.others, strict=True))
+        return tuple(others.get(name, "") for name in self._origin.columns)
+
     def names(self, taken: Sequence[str]) -> list[str]:
         """Their names beside those that are taken, once the first boards were watched."""
         return distinct(() if self._origin is None else self._origin.columns, taken)
 
 
 class Table(Records):
-    """Comma- or tab-separated values with a header: our columns, then those of the input."""
+    """Comma- or tab-separated values with a header: our columns, then those of the input.
 
-    def __init__(self, delimiter: str) -> None:
+    Whether there are the columns ``solution`` and ``error`` is as it is asked, whatever the input.
+    """
+
+    def __init__(self, delimiter: str, solution: bool = False, errors: bool = False) -> None:
         self._delimiter = self.sign = delimiter
-        self._others = OneHeader()
+        self._others, self._solution, self._errors = OneHeader(), solution, errors
+        more = ["solution"] * solution + ["error"] * errors
+        self._columns = (*COLUMNS, *more)
 
     def watched(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """See ``Writer`` and ``OneHeader``."""
@@ -65,7 +79,14 @@ class Table(Records):
 
     def header(self) -> bytes:
         """The names of all columns."""
-        return as_row((*COLUMNS, *self._others.names(COLUMNS)), self._delimiter)
+        return as_row((*self._columns, *self._others.names(self._columns)), self._delimiter)
+
+    def unreadable(self, board: BadEntry) -> bytes:
+        """See ``Writer``."""
+        beside = self._others.beside(board)
+        verdict = ["", "", *[""] * self._solution, board.reason]
+        line = str(board.line or "")
+        return as_row((board.source, line, board.puzzle, *verdict, *beside), self._delimiter)
 
     def odd(self, answers: Answers) -> NDArray[np.bool_]:
         """Also those from a file whose name is quoted."""
@@ -83,9 +104,13 @@ class Table(Records):
         written.numbers(places.lines)
         written.texts([cut])
         written.boards(results.boards.cells)
-        written.texts([cut + as_bytes(self.sign.join(each)) + cut for each in verdicts], which)
-        if answers.solutions is not None:
+        written.texts([cut + as_bytes(self.sign.join(each)) for each in verdicts], which)
+        if self._solution:
+            assert answers.solutions is not None
+            written.texts([cut])
             written.boards(answers.solutions, (np.array(counts) > 0)[which])
+        if self._errors:
+            written.texts([cut])
         before = [[cut] * len(places.origins) for _ in places.origins[0].columns]
         written.fields(places.others, before, places.origin_of)
         written.texts([b"\n"])
@@ -100,14 +125,13 @@ class Table(Records):
             [str(line or "") for line in places.lines.tolist()],
             answers.puzzles(),
             map(verdicts.__getitem__, which.tolist()),
-            answers.solution_lines(),
-            strict=True,
+            ([line] for line in answers.solution_lines()) if self._solution else repeat([]),
+            strict=False,
         )
+        error = [""] * self._errors
         return [
-            as_row(
-                (source, line, puzzle, *verdict, solution, *places.beside(index)), self._delimiter
-            )
-            for index, (source, line, puzzle, verdict, solution) in enumerate(ours)
+            as_row((*row, *verdict, *solution, *error, *places.beside(index)), self._delimiter)
+            for index, (*row, verdict, solution) in enumerate(ours)
         ]
 
     def _verdict(self, results: Counts, count: int) -> tuple[str, str]:

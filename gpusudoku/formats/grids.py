@@ -48,7 +48,7 @@ def read_grids(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | Inpu
         except UnreadableError:
             raise
         except FormatError as error:
-            yield error.at(way.source)
+            yield error.at(way.source, b" ".join(row.text.strip() for row in block.rows))
         else:
             last = board.geometry
             yield single(board, origin, line)

@@ -54,7 +54,7 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
                 raise UnreadableError(
                     "mixed formats: a line of a grid, expected one board on every line", number
                 ) from None
-            yield error.at(way.source)
+            yield error.at(way.source, content(line).strip())
         else:
             if board is not None:
                 yield single(board, origin, number)

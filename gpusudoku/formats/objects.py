@@ -51,17 +51,22 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     for number, line in lines:
         if not line.strip():
             continue
+        found: dict[str, Any] = {}
+        puzzle = ""
         try:
             found, begun = _object(number, line), True
             name = _name_of(found, number, way.column)
             box = way.geometry or _box_of(found, number)
             parser = parsers.setdefault(box, LineParser(box, way.near))
             names = tuple(found)
-            board = parser.parse(number, _line_of(found.pop(name), number))
+            value = found.pop(name)
+            puzzle = _text_of(value)
+            board = parser.parse(number, _line_of(value, number))
         except FormatError as error:
             if not begun:  # no line has been an object: these are not JSON lines
                 raise UnreadableError(error.message, number) from None
-            yield error.at(way.source)
+            others = tuple(map(_text_of, found.values()))
+            yield error.at(way.source, puzzle, tuple(found), others)
             continue
         assert board is not None  # the line is neither blank nor a comment
         if len(origins) > MOST_ORIGINS:

@@ -15,7 +15,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.fields import Fields
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
-from gpusudoku.errors import MOST_OF_BOARD, InputError, shortened
+from gpusudoku.errors import MOST_OF_BOARD, BadEntry, InputError, escaped, shortened
 from gpusudoku.formats.encodings import as_utf8, utf_16_of
 
 LONGEST_LINE = 1 << 20
@@ -79,10 +79,26 @@ class FormatError(Exception):
         self.line = line
         self.column = column
 
-    def at(self, source: str) -> InputError:
-        """The error to report: ``source:line:column: message``."""
+    def at(
+        self,
+        source: str,
+        puzzle: bytes | str = b"",
+        columns: Sequence[str] = (),
+        others: Sequence[str] = (),
+    ) -> InputError:
+        """The error to report: ``source:line:column: message``, and what is known of the board."""
         place = ":".join(str(x) for x in (source, self.line, self.column) if x is not None)
-        return InputError(f"{place}: {self.message}")
+        error = InputError(f"{place}: {self.message}")
+        error.bad = BadEntry(
+            source,
+            self.line or 0,
+            escaped(f"character {self.column}: " * (self.column is not None) + self.message),
+            puzzle if isinstance(puzzle, str) else puzzle.decode(errors="replace"),
+            tuple(columns),
+            tuple(others) or ("",) * len(columns),
+            isinstance(self, UnreadableError),
+        )
+        return error
 
 
 class UnreadableError(FormatError):

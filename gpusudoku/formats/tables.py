@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +33,15 @@ def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | Input
             if _is_row(number, line, way, header):
                 yield FormatError(
                     f"{shown(line.strip())} reads two ways, as a comment or as a row", number
-                ).at(way.source)
+                ).at(way.source, line.strip(), origin.columns)
             continue
+        fields: list[bytes] = []
         try:
-            board, fields = _row(parser, number, line, header)
+            fields = _fields(number, line, header)
+            board = _board(parser, number, line, header, fields)
         except FormatError as error:
-            yield error.at(way.source)
+            puzzle = fields[header.column] if fields else b""
+            yield error.at(way.source, puzzle, origin.columns, texts_of(header.others(fields)))
         else:
             yield single(board, origin, number, texts_of(header.others(fields)))
             if copier.parsed() and board.n <= len(DIGITS):
@@ -78,14 +81,15 @@ class _Rows:
 def _is_row(number: int, line: bytes, way: Way, header: Header) -> bool:
     """Whether a line that begins with ``#`` has all fields, and a board in the right one."""
     try:
-        _row(LineParser(way.geometry, way.near), number, line, header)
+        parser = LineParser(way.geometry, way.near)
+        _board(parser, number, line, header, _fields(number, line, header))
     except FormatError:
         return False
     return True
 
 
-def _row(parser: LineParser, number: int, line: bytes, header: Header) -> tuple[Board, list[bytes]]:
-    """Read the board of one line, and all fields."""
+def _fields(number: int, line: bytes, header: Header) -> list[bytes]:
+    """Split a line into its fields."""
     try:
         fields = fields_of(line, header.delimiter)
     except csv.Error as error:
@@ -95,6 +99,13 @@ def _row(parser: LineParser, number: int, line: bytes, header: Header) -> tuple[
     if len(fields) != len(header.names):
         # More columns are wrong, too: of unquoted numbers, the first would be taken for a board.
         raise FormatError(f"{len(fields)} columns, expected {len(header.names)}", number)
+    return fields
+
+
+def _board(
+    parser: LineParser, number: int, line: bytes, header: Header, fields: Sequence[bytes]
+) -> Board:
+    """Read the board of one line."""
     text = fields[header.column]
     try:
         board = parser.parse(number, text)
@@ -106,4 +117,4 @@ def _row(parser: LineParser, number: int, line: bytes, header: Header) -> tuple[
         raise
     if board is None:
         raise FormatError(f"column {header.column + 1} is empty, expected a board", number)
-    return board, fields
+    return board

@@ -14,6 +14,7 @@ import pytest
 import gpusudoku
 from gpusudoku import formats
 from gpusudoku.cli import about, cli
+from gpusudoku.engines.cuda import availability
 from tests.boards import LINE_4X4
 
 COMMANDS = list(cli.commands)
@@ -77,6 +78,8 @@ def test_what_needs_no_arrays_imports_none(asked):
 
 def test_help_as_a_command(run):
     assert run("help") == run("--help")
+    both = "\n".join(run(name, "--help")[1] for name in ("count", "sample"))
+    assert run("help", "count", "sample") == (0, both, "")
     for name in COMMANDS:
         assert run("help", name) == run(name, "--help")
 
@@ -91,10 +94,27 @@ def test_help_as_a_command(run):
         (["-"], "'-': did you mean 'count -'?"),
         (["." * 4096], f"'{'.' * 39}…': did you mean 'count {'.' * 33}…'?"),
         (["qqq"], "'qqq': 'gpusudoku help' lists them"),
+        *(([name], f"'{name}': did you mean 'enumerate'?") for name in ("list", "all")),
+        *(([name], f"'{name}': did you mean 'solve'?") for name in ("unique", "check", "Valid")),
+        *(([name], f"'{name}': did you mean 'sample'?") for name in ("random", "generate", "new")),
     ],
 )
 def test_a_name_that_is_no_command(run, arguments, guess):
     assert run(*arguments) == (2, "", f"gpusudoku: no command {guess}\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        *(("minimise", "minimise"), ("minimize", "minimise"), ("explain", "explain")),
+        *(("hint", "explain"), ("rate", "explain")),
+    ],
+)
+def test_what_is_no_command_is_elsewhere(run, name, function):
+    status, out, err = run(name, "@2f")
+    assert (status, out) == (2, "")
+    assert err.startswith(f"gpusudoku: no command '{name}': gpusudoku.{function}(board) in Python ")
+    assert callable(getattr(gpusudoku, function))
 
 
 def test_a_file_is_no_command(run, file):
@@ -113,6 +133,7 @@ def test_every_option_has_help_and_a_variable():
 
 def test_version(run):
     assert run("--version")[:2] == (0, f"gpusudoku {gpusudoku.__version__}\n")
+    assert run("-V") == run("--version")
 
 
 def test_no_command_shows_help(run):
@@ -231,3 +252,18 @@ def test_devices(run):
     out = run("devices")[1]
     assert out.startswith("cpu ")
     assert "cuda" in out
+
+
+def test_no_gpu_says_what_to_do_next(run, monkeypatch):
+    """Without a driver, and with one whose packages are missing."""
+    monkeypatch.setattr(availability, "simulated", lambda: False)
+    for driver, gpus, what in (
+        ("no driver: install one", (), "no driver: install one"),
+        (None, ("A100",), "pip install '.[cuda13]' in a checkout"),
+    ):
+        monkeypatch.setattr(availability, "_asked", lambda found=(gpus, driver): found)
+        monkeypatch.setattr(availability, "find_spec", lambda name: None)
+        status, out, err = run("count", LINE_4X4, "--device", "cuda")
+        assert (status, out, err.count("\n")) == (1, "", 1)
+        assert what in err
+        assert what in run("devices")[1]

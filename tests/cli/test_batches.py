@@ -240,6 +240,7 @@ class TestErrors:
         status, out, err = run(command, path)
         assert (status, len(lines(out))) == (2, place)
         assert f"{path}:{place + 1}" in lines(err)[-1]
+        assert lines(err)[-1].endswith("(with --keep-going the other boards are answered)")
 
     @pytest.mark.parametrize("command", ["count", "solve", "enumerate", "convert"])
     def test_keep_going(self, run, tmp_path, command):
@@ -247,6 +248,8 @@ class TestErrors:
         path = tmp_path / "some"
         path.write_text("\n".join([*map(str, good[:30]), "1?", *map(str, good[30:]), "", "x"]))
         status, out, err = run(command, path, "--keep-going")
-        assert (status, len(lines(out))) == (2, 50)
+        beside = ["", ""] if command == "solve" else []  # its lines stand beside the boards
+        assert (status, len(lines(out))) == (2, 50 + len(beside))
+        assert [line for line in out.splitlines()[30::21] if not line] == beside
         assert f"{path}:31:" in err
         assert f"{path}:53:" in err

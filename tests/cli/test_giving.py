@@ -51,10 +51,31 @@ def test_a_board_that_starts_with_a_dash(run):
     board = "-" + LINE_4X4[1:]
     status, out, err = run("convert", board)
     assert (status, out) == (2, "")
-    assert "A board that starts with - comes after --." in err
+    assert "a board that begins with - comes after --" in err
     assert len(err.splitlines()) == 1
     assert run("convert", "--", board) == (0, f".{LINE_4X4[1:]}\n", "")
     assert "comes after" not in run("convert", "--nonsense", LINE_4X4)[2]
+
+
+LETTERS = "EC..G...." + "." * 72
+
+
+def test_letters_that_are_no_board_have_the_reason_that_a_file_would_get(run, file):
+    reason = "1:1: r1c1 holds 'E', which is digit 14, expected 1 to 9"
+    assert reason in run("count", file(LETTERS))[2]
+    status, out, err = run("count", LETTERS)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "no file" in err
+    assert reason in err
+    assert f"did you mean 'count {LETTERS[:20]}" in run(LETTERS)[2]
+
+
+def test_the_name_of_a_board_without_its_sign(run):
+    assert run("count", "empty") == (
+        2,
+        "",
+        "gpusudoku: empty: no such file: did you mean @empty?\n",
+    )
 
 
 DATED = (

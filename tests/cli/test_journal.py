@@ -66,7 +66,10 @@ class TestWhole:
         assert status == 4
         assert "19 boards: 2 unique, 16 several, 1 none, 0 unreadable; " in err
 
-    @pytest.mark.parametrize("command", [["count"], ["enumerate"], ["solve"]])
+    @pytest.mark.parametrize(
+        "command",
+        [["count"], ["enumerate"], ["solve"], ["count", "--format", "csv"], ["solve", "--json"]],
+    )
     def test_bad_boards_are_told_of_again(self, kept, full, command):
         boards = boards_for(command)
         this = kept([*command, "--keep-going"], f"1x\n{boards}22x\n{boards}")

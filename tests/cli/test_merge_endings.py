@@ -42,6 +42,7 @@ class TestEnding:
         [
             (["count"], "7 boards: 2 unique, 2 several, 0 none, 3 unreadable"),
             (["solve"], "7 boards: 2 unique, 2 several, 0 none, 3 unreadable"),
+            (["count", "--format", "csv"], "7 boards: 2 unique, 2 several, 0 none, 3 unreadable"),
             (["solve", "--first"], "7 boards: 4 solvable, 0 none, 3 unreadable"),
             (["enumerate"], None),
             (["shares"], None),
@@ -58,6 +59,7 @@ class TestEnding:
         status, merged, err = run("merge", *paths)
         assert (status, closing(err)) == (2, told)
         assert err.count("\n") == 1
+        assert run("merge", *paths, "-q") == (2, merged, "")
         if "--first" not in command:  # which may find others
             assert merged == out
 

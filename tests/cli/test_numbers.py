@@ -40,7 +40,7 @@ class TestNth:
         below = next(each for each in numbers if "-" in str(each))
         assert (status, out) == (2, "")
         assert err == f"gpusudoku: no solution {below}: numbers count from 0\n"
-        assert "No such option" in run("nth", EMPTY, 1, "--sorted")[2]
+        assert "no option '--sorted'" in run("nth", EMPTY, 1, "--sorted")[2]
 
     def test_no_solution(self, run):
         status, out, err = run("nth", WRONG, 0)

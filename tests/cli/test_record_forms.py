@@ -88,7 +88,7 @@ def as_json(answers: Answers) -> bytes:
     return "".join(lines).encode()
 
 
-def as_table(answers: Answers, delimiter: str) -> bytes:
+def as_table(answers: Answers, delimiter: str, errors: bool = False) -> bytes:
     """What is asked of rows, by the csv module."""
     text = StringIO()
     for fact in facts(answers):
@@ -98,7 +98,8 @@ def as_table(answers: Answers, delimiter: str) -> bytes:
             str(fact["source"]), str(fact["line"] or ""), str(fact["board"]),
             f"{fact['count']}{'' if fact['exact'] else '+'}",
             {True: "true", False: "false", None: ""}[fact["unique"]],  # type: ignore[index]
-            str(fact["solution"] or ""), *columns.values(),
+            *([] if answers.solutions is None else [str(fact["solution"] or "")]),
+            *([""] if errors else []), *columns.values(),
         ]  # fmt: skip
         odd = any("\r" in field or "\n#" in field for field in row) or row[0].startswith("#")
         quoting = csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL
@@ -121,7 +122,9 @@ def check(answers: Answers, table: bool = True) -> None:
             if len(part):
                 assert written(JsonLines(False), part, few) == as_json(part)
             for delimiter in ",\t" if table and len(part) else "":
-                assert written(Table(delimiter), part, few) == as_table(part, delimiter)
+                for errors in (False, True):
+                    writer = Table(delimiter, answers.solutions is not None, errors)
+                    assert written(writer, part, few) == as_table(part, delimiter, errors)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -164,7 +167,7 @@ def test_some_rows_of_many_need_a_closer_look():
     origins = [Origin("a", ("c0", "c1")), Origin("b", ("c0", "c1"))]
     answers = answers_of("2x3", counts, origins, others, solve=True)
     assert JsonLines(False).text(answers) == as_json(answers)
-    assert Table(",").text(answers) == as_table(answers, ",")
+    assert Table(",", solution=True).text(answers) == as_table(answers, ",")
 
 
 def test_the_header_is_apart():
@@ -173,8 +176,10 @@ def test_the_header_is_apart():
     writer = Table(",")
     assert list(writer.watched([answers.results.boards])) == [answers.results.boards]
     assert writer.header() == writer.header() == (
-        b'source,line,puzzle,count,unique,solution,input_line,"x,y"\n'
+        b'source,line,puzzle,count,unique,input_line,"x,y"\n'
     )  # fmt: skip
     assert writer.text(answers) == writer.text(answers) == Table(",").text(answers)
-    assert Table("\t").header() == b"source\tline\tpuzzle\tcount\tunique\tsolution\n"
+    assert Table("\t").header() == b"source\tline\tpuzzle\tcount\tunique\n"
+    more = Table(",", solution=True, errors=True).header()
+    assert more == b"source,line,puzzle,count,unique,solution,error\n"
     assert JsonLines(False).header() == b""

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from io import StringIO
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -50,9 +51,9 @@ class TestTables:
         rows = table(run("count", boards, "--format", form)[1], form)
         assert list(rows[0]) == list(COLUMNS)
         assert [list(row.values()) for row in rows] == [
-            [str(boards), "1", UNIQUE, "1", "true", ""],
-            [str(boards), "3", MANY, "288", "false", ""],
-            [str(boards), "4", NONE, "0", "false", ""],
+            [str(boards), "1", UNIQUE, "1", "true"],
+            [str(boards), "3", MANY, "288", "false"],
+            [str(boards), "4", NONE, "0", "false"],
         ]
 
     @pytest.mark.parametrize("form", list(DELIMITERS))
@@ -92,9 +93,6 @@ class TestTables:
         path = file(f"{UNIQUE}\n{UNIQUE}\n")
         status, out, _ = run("count", path, "--only", "none", "--format", "csv")
         assert (status, out) == (0, ",".join(COLUMNS) + "\n")
-        path = file("1x\n2x\n")
-        status, out, _ = run("count", path, "--keep-going", "--format", "csv")
-        assert (status, out) == (2, ",".join(COLUMNS) + "\n")
 
     def test_commas_are_quoted(self, run, file):
         """Boards of more than 35 digits are numbers with commas."""
@@ -109,8 +107,8 @@ class TestOtherColumns:
     def test_they_stand_behind_ours(self, run, file, uncompiled):
         out = run("count", file(self.INPUT), "--format", "csv")[1]
         rows = table(out)
-        assert list(rows[0]) == [*COLUMNS, "id", "input_solution", "note"]
-        others = [(row["id"], row["input_solution"], row["note"]) for row in rows]
+        assert list(rows[0]) == [*COLUMNS, "id", "solution", "note"]
+        others = [(row["id"], row["solution"], row["note"]) for row in rows]
         assert others == [("7", "mine", 'a, "b"'), ("8", "", "Ünïcödé")]
         assert [row["line"] for row in rows] == ["2", "3"]
 
@@ -124,8 +122,7 @@ class TestOtherColumns:
         out = run("count", file(self.INPUT), "--format", "csv")[1]
         again = run("count", file(out, "again.csv"), "--format", "csv")[1]
         assert list(table(again)[0])[len(COLUMNS) :] == [
-            "input_source", "input_line", "input_count", "input_unique", "input_solution",
-            "id", "input_input_solution", "note",
+            "input_source", "input_line", "input_count", "input_unique", "id", "solution", "note",
         ]  # fmt: skip
         for row, before in zip(table(again), table(out), strict=True):
             assert row["input_source"] == before["source"]
@@ -175,6 +172,93 @@ class TestOtherColumns:
         assert [(row["source"], row["id"]) for row in rows] == [
             (str(path), str(n)) for n, path in enumerate(paths, 1)
         ]
+
+
+class TestUnreadable:
+    """With ``--keep-going`` every line has its record, in the order of the input."""
+
+    INPUT = (
+        f"id,puzzle,solution,error\n1,{UNIQUE},mine,x\n2,12.,mine,\n3,,,\n4,{MANY}Z,,\n"
+        f"5,{MANY},,\n6,{NONE}\n7,{UNIQUE},,\n8,1x,,y\n"
+    )
+    REASONS: ClassVar = {
+        3: "3 cells make no board, the nearest is 4x4 with 16",
+        4: "column 2 is empty, expected a board",
+        5: "17 cells make no board, the nearest is 4x4 with 16",
+        7: "2 columns, expected 4",
+        9: "2 cells make no board, the nearest is 4x4 with 16",
+    }
+
+    @pytest.mark.parametrize("form", list(DELIMITERS))
+    @pytest.mark.parametrize(
+        ("command", "more"),
+        [
+            (["count"], ["error", "id", "solution", "input_error"]),
+            (["count", "--solution"], ["solution", "error", "id", "input_solution", "input_error"]),
+            (["solve"], ["solution", "error", "id", "input_solution", "input_error"]),
+        ],
+    )
+    def test_rows(self, run, file, uncompiled, command, more, form):
+        path = file(self.INPUT)
+        status, out, err = run(*command, path, "--format", form, "--keep-going", "-q")
+        rows = table(out, form)
+        assert (status, list(rows[0])) == (2, [*COLUMNS, *more])
+        assert [row["line"] for row in rows] == list("23456789")
+        assert {int(row["line"]): row["error"] for row in rows if row["error"]} == self.REASONS
+        assert {row["source"] for row in rows} == {str(path)}
+        assert [row["id"] for row in rows] == ["1", "2", "3", "4", "5", "", "7", "8"]
+        assert [row["puzzle"] for row in rows] == [
+            UNIQUE, "12.", "", f"{MANY}Z", MANY, "", UNIQUE, "1x"
+        ]  # fmt: skip
+        assert [row["count"] != "" for row in rows] == [row["error"] == "" for row in rows]
+        assert [row["input_error"] for row in (rows[0], rows[-1])] == ["x", "y"]
+        if "--solution" in command:
+            assert [row["solution"] for row in rows[::6]] == [SOLUTION] * 2
+        assert len(err.splitlines()) == 5
+
+    def test_objects(self, run, file, uncompiled):
+        lines = [f'{{"board": "{UNIQUE}", "id": 1}}', '{"board": "12.", "id": 2}', "nothing"]
+        status, out, _ = run("count", file("\n".join(lines)), "--json", "--keep-going")
+        good, bad, worse = records(out)
+        assert (status, good["board"], "error" in good) == (2, UNIQUE, False)
+        assert (bad.pop("board"), bad.pop("line"), bad.pop("columns")) == ("12.", 2, {"id": "2"})
+        assert bad.pop("error") == self.REASONS[3]
+        assert [*bad] == ["source"]
+        assert (worse["board"], worse["error"]) == (None, "expected a JSON object on every line")
+
+    def test_they_are_in_the_log(self, run, file, uncompiled, tmp_path):
+        log = tmp_path / "log"
+        run("count", file(self.INPUT), "--keep-going", "--log", log)
+        assert [record["line"] for record in records(log.read_text())] == [*range(2, 10)]
+
+    def test_grids_files_and_nothing_else(self, run, file, uncompiled):
+        path = file("1...\n....\n....\n....\n\n1...\n...\n....\n....\n")
+        out = run("count", "nofile", path, "--format", "csv", "--keep-going")[1]
+        missing, good, bad = table(out)
+        assert (missing["source"], missing["line"]) == ("nofile", "")
+        assert missing["error"] == "nofile: no such file, and no board"
+        assert (good["count"], good["error"]) == ("72", "")
+        assert (bad["line"], bad["puzzle"]) == ("7", "1... ... .... ....")
+        only = run("count", "nofile", path, "--format", "csv", "--keep-going", "--only", "none")[1]
+        assert table(only) == []
+
+    @pytest.mark.parametrize("bad", ["1x", ""])
+    def test_the_options_alone_choose_the_columns(self, run, file, uncompiled, bad):
+        path = file(f"{UNIQUE}\n{bad}\n")
+        for options, more in (((), []), (("--keep-going",), ["error"])):
+            out = run("count", path, "--format", "csv", *options)[1]
+            assert out.partition("\n")[0] == ",".join([*COLUMNS, *more])
+
+    def test_many_blocks(self, run, file, uncompiled):
+        path = file("".join(f"{UNIQUE[index % 7 == 3 :]}\n" for index in range(60)))
+        rows = table(run("count", path, "--format", "csv", "--keep-going", "-j", 2)[1])
+        assert [row["line"] for row in rows] == [str(line) for line in range(1, 61)]
+        assert [row["error"] != "" for row in rows] == [index % 7 == 3 for index in range(60)]
+
+    def test_solution_needs_a_record(self, run, boards):
+        status, out, err = run("count", boards, "--solution")
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert "--solution needs --format csv, tsv or jsonl" in err
 
 
 class TestJson:
@@ -243,7 +327,7 @@ def test_whatever_stands_beside_a_board_is_kept(delimiter, text):
     text = as_text(writer.header() + writer.text(Answers(results)))
     found = list(csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True))
     assert found[0] == [*COLUMNS, "c0", "c1"]
-    assert found[1:] == [["name", "1", MANY, "288", "false", "", *each] for each in others]
+    assert found[1:] == [["name", "1", MANY, "288", "false", *each] for each in others]
     [first, second, third] = records(JsonLines(False).text(Answers(results)))
     assert [each["columns"] for each in (first, second, third)] == [
         dict(zip(["c0", "c1"], each, strict=True)) for each in others
@@ -269,7 +353,7 @@ def test_names_that_are_no_text_are_written_as_they_are(run, tmp_path):
         capture_output=True,
         check=True,
     )
-    assert name + f",1,{UNIQUE},1,true,\n".encode() in done.stdout
+    assert name + f",1,{UNIQUE},1,true\n".encode() in done.stdout
 
 
 def test_chosen_answers_keep_their_solutions():

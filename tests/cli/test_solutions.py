@@ -65,6 +65,18 @@ class TestEnumerate:
     def test_limit(self, run, file):
         assert len(run("enumerate", file("." * 16), "--limit", 5)[1].splitlines()) == 5
 
+    @pytest.mark.parametrize(
+        ("boards", "jobs"), [(["@1b"], 2), (["@a4", "@1b", "@a3"], 2), (["." * 16], 1)]
+    )
+    def test_a_limit_lists_the_head(self, run, boards, jobs):
+        """Of 9x9 boards of clues for any number of threads, of others on one."""
+        listed = ["enumerate", *boards, "--json", "-j", jobs]
+        of_boards = {}
+        for line in run(*listed)[1].splitlines():
+            of_boards.setdefault(json.loads(line)["board"], []).append(line)
+        heads = [line for lines in of_boards.values() for line in lines[:100]]
+        assert run(*listed, "--limit", 100)[1].splitlines() == heads
+
     def test_file_is_not_overwritten_unasked(self, run, file, tmp_path):
         output = tmp_path / "out.txt"
         assert run("enumerate", file(LINE_4X4), "-o", output)[:2] == (0, "")

@@ -88,7 +88,7 @@ def test_any_port_if_the_usual_one_is_taken() -> None:
         (["--allow-origin", "https://a.b/path"], "expected an origin"),
         (["--port", "65536"], "65536"),
         (["--time-limit", "0"], "0"),
-        (["--time-limit", "nan"], "'nan' is no number of seconds"),
+        (["--time-limit", "nan"], "'nan': expected seconds, more than 0"),
         (["--most", "0"], "0"),
         (["12x4"], "12x4"),
         (["--box", "2x3", LINE_4X4], "16 cells"),

@@ -11,6 +11,8 @@ from importlib.util import find_spec
 
 OLDEST_NUMBA_CUDA = (0, 21)
 """A process that has compiled for CUDA with an older one can no longer compile for the CPU."""
+_INSTALL = "pip install '.[cuda13]' in a checkout of gpusudoku"
+_CPU = "--device cpu and --device auto count on all cores"
 
 
 def simulated() -> bool:
@@ -30,17 +32,18 @@ def _asked() -> tuple[tuple[str, ...], str | None]:
     try:
         driver = ctypes.CDLL(library)
     except OSError:
-        return (), "no CUDA driver or no NVIDIA GPU found"
+        return (), f"no driver of an NVIDIA GPU found: install one if there is such a GPU; {_CPU}"
     count = ctypes.c_int()
     if code := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
-        return (), f"the CUDA driver says {_said(driver, code)}"
+        return (), f"the CUDA driver says {_said(driver, code)}: see nvidia-smi; {_CPU}"
     names = []
     for index in range(count.value):
         device, name = ctypes.c_int(), ctypes.create_string_buffer(128)
         driver.cuDeviceGet(ctypes.byref(device), index)
         driver.cuDeviceGetName(name, len(name), device)
         names.append(name.value.decode(errors="replace"))
-    return tuple(names), None if names else "no NVIDIA GPU found"
+    hidden = f"the CUDA driver shows no GPU (CUDA_VISIBLE_DEVICES can hide it); {_CPU}"
+    return tuple(names), None if names else hidden
 
 
 def _said(driver: ctypes.CDLL, code: int) -> str:
@@ -59,7 +62,7 @@ def unusable_because() -> str | None:
         return reason
     missing = [name for name in ("cupy", "numba_cuda") if find_spec(name) is None]
     if missing:
-        return f"{' and '.join(missing)} not installed (pip install 'gpusudoku[cuda13]')"
+        return f"{' and '.join(missing)} not installed: {_INSTALL}"
     return _too_old()
 
 
@@ -73,4 +76,4 @@ def _too_old() -> str | None:
     if numbers >= OLDEST_NUMBA_CUDA:
         return None
     oldest = ".".join(map(str, OLDEST_NUMBA_CUDA))
-    return f"numba-cuda {found} is too old: {oldest} or newer is needed"
+    return f"numba-cuda {found} is too old, {oldest} or newer is needed: {_INSTALL}"

@@ -13,6 +13,7 @@ import pytest
 from gpusudoku.engines.cuda import availability
 
 ROOT = Path(__file__).resolve().parents[3]
+INSTALL = "install the extra cuda13: pip install '.[cuda13]' in a checkout of gpusudoku"
 
 
 class Driver:
@@ -69,16 +70,23 @@ def insert(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 @pytest.mark.parametrize(
     ("driver", "reason"),
     [
-        (None, "no CUDA driver or no NVIDIA GPU found"),
-        (Driver(), "no NVIDIA GPU found"),
-        (Driver(error=100), "the CUDA driver says no CUDA-capable device is detected (100)"),
-        (Driver("hidden", error=803), "the CUDA driver says system has unsupported driver (803)"),
-        (Driver(error=12345), "the CUDA driver says error (12345)"),
+        (None, "no driver of an NVIDIA GPU found: install one if there is such a GPU"),
+        (Driver(), "the CUDA driver shows no GPU (CUDA_VISIBLE_DEVICES can hide it)"),
+        (
+            Driver(error=100),
+            "the CUDA driver says no CUDA-capable device is detected (100): see nvidia-smi",
+        ),
+        (
+            Driver("hidden", error=803),
+            "the CUDA driver says system has unsupported driver (803): see nvidia-smi",
+        ),
+        (Driver(error=12345), "the CUDA driver says error (12345): see nvidia-smi"),
     ],
 )
 def test_no_gpu(driver: Driver | None, reason: str, insert: Any) -> None:
     insert(driver)
-    assert availability.unusable_because() == reason
+    what_to_do = "--device cpu and --device auto count on all cores"
+    assert availability.unusable_because() == f"{reason}; {what_to_do}"
     assert availability.gpu_names() == ()
 
 
@@ -92,8 +100,8 @@ def test_gpus_in_the_order_of_the_driver(insert: Any) -> None:
 @pytest.mark.parametrize(
     ("found", "reason"),
     [
-        ("0.20.1", "numba-cuda 0.20.1 is too old: 0.21 or newer is needed"),
-        ("0.4", "numba-cuda 0.4 is too old: 0.21 or newer is needed"),
+        ("0.20.1", f"numba-cuda 0.20.1 is too old: 0.21 or newer is needed: {INSTALL}"),
+        ("0.4", f"numba-cuda 0.4 is too old: 0.21 or newer is needed: {INSTALL}"),
         ("0.21.1", None),
         ("0.100.0", None),
         ("1.0rc1", None),
@@ -111,8 +119,7 @@ def test_the_oldest_numba_cuda(
 def test_packages_that_are_missing(insert: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     insert(Driver("GPU"))
     monkeypatch.setattr(availability, "find_spec", lambda name: None)
-    reason = "cupy and numba_cuda not installed (pip install 'gpusudoku[cuda13]')"
-    assert availability.unusable_because() == reason
+    assert availability.unusable_because() == f"cupy and numba_cuda not installed: {INSTALL}"
 
 
 def test_the_oldest_is_what_the_extras_ask_for() -> None:
