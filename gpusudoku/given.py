@@ -84,9 +84,9 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
             "a number, expected a board as text: read columns of puzzles as text (dtype=str), as"
             " numbers lose the zeros before them"
         )
+    refuse_arrays(item)
     if not isinstance(item, Iterable) or isinstance(item, Mapping | Set):
         raise InputError(f"expected a board as text or as rows of cells, found {described(item)}")
-    refuse_arrays(item)
     rows: Any = item if hasattr(item, "__array__") else list(item)
     cells = array_of(rows)
     if cells.size == 1 and cells.item() is None:  # a missing puzzle in a table of one column

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import operator
 import re
+import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -432,8 +433,8 @@ class Results(Generic[Blocks, One]):
     Boards are worked on in blocks, and an object for a board is made only when it is asked for:
     ``blocks`` and ``numbers`` make none. ``close`` stops the work on boards that nobody asked for,
     and so does the token that the call was given. ``len`` is the number of all boards, a TypeError
-    if that is not known before they are read. Results can be gone through once: after the end, or
-    an error, everything but ``next`` is an InputError that says so.
+    if that is not known before they are read. Results can be gone through once: afterwards a loop
+    gives nothing, with a RuntimeWarning, and ``blocks`` and ``numbers`` raise an InputError.
     """
 
     def __init__(
@@ -465,7 +466,8 @@ class Results(Generic[Blocks, One]):
         return self._length != 0
 
     def __iter__(self) -> Results[Blocks, One]:
-        self._check_open()
+        if self._end:  # no error: who takes chunks with islice begins once more at the end
+            warnings.warn(self._no_more(), RuntimeWarning, stacklevel=2)
         return self
 
     def __next__(self) -> One:
@@ -497,11 +499,15 @@ class Results(Generic[Blocks, One]):
             self._end = self._end or ", consumed"
         return block
 
+    def _no_more(self) -> str:
+        """Say why there are no more results."""
+        return f"{self!r} can be gone through once: keep results in a list"
+
     def _check_open(self) -> None:
         """Complain if there are no more results, where none would be given without a word."""
         check_cancelled(self._cancel)
         if self._end:
-            raise InputError(f"{self!r} can be gone through once: keep results in a list")
+            raise InputError(self._no_more())
 
     def blocks(self) -> Iterator[Blocks]:
         """What is left, in blocks of boards that were worked on together."""
