@@ -20,6 +20,7 @@ from gpusudoku.errors import Cancelled, GpusudokuError, InputError
 from gpusudoku.explaining import explain
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.threads import start_thread
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.listing import Solutions
 from gpusudoku.minimising import minimise
@@ -98,7 +99,7 @@ class Answers:
         if question.seconds is not None:
             timer = threading.Timer(question.seconds, over.cancel)
             timer.daemon = True
-            timer.start()
+            start_thread(timer)
         try:
             with cancelling(cancel, over):
                 facts: Facts = getattr(self, f"_{question.kind}")(question, tell)

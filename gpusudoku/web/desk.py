@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from gpusudoku.errors import Cancelled
 from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.threads import NoThread, start_thread
 from gpusudoku.web.failures import Failure
 
 T = TypeVar("T")
@@ -131,8 +132,8 @@ class Desk:
             # Not of a pool that Python waits for at its end: what is being compiled goes on.
             work = partial(case.context.run, self._work, case)
             try:
-                threading.Thread(target=work, name=self._threads, daemon=True).start()
-            except RuntimeError as error:  # there can be no more threads
+                start_thread(threading.Thread(target=work, name=self._threads, daemon=True))
+            except NoThread as error:
                 self._leave(case)
                 case.end(error)
 

@@ -22,6 +22,7 @@ from gpusudoku.contraction.prepare import NINE
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.interrupts import WAIT_SECONDS
+from gpusudoku.jobs.threads import start_thread
 from gpusudoku.kernels import compiling
 from gpusudoku.warming import usual_kernels
 from gpusudoku.web.answers import Answers
@@ -199,7 +200,7 @@ class Server:
 
     def start(self) -> None:
         """Begin to answer."""
-        threading.Thread(target=self._run, name="gpusudoku-server", daemon=True).start()
+        start_thread(threading.Thread(target=self._run, name="gpusudoku-server", daemon=True))
 
     def wait(self) -> None:
         """Wait until the server has ended; Ctrl-C ends the waiting, not the server."""
