@@ -107,7 +107,7 @@ class Answers:
         except Cancelled as error:
             if cancel.cancelled or not over.cancelled:
                 raise
-            words = f"it takes longer than {question.seconds:g} s; nobody knows how much longer"
+            words = f"it takes longer than {question.seconds:.3g} s; nobody knows how much longer"
             raise Expensive(words, None, error.count) from None
         finally:
             if timer is not None:
