@@ -136,17 +136,12 @@ class Server:
         return facts
 
     def _listening(self) -> None:
-        """Wait for its first answer."""
+        """Wait until it has compiled what it needs."""
         end = time.monotonic() + STARTING_SECONDS
-        while True:
-            try:
-                self.status()
-            except OSError:
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.05)
-            else:
-                return
+        while self.status()["compiling"]:
+            if time.monotonic() > end:
+                raise TimeoutError("gpusudoku serve still compiles")
+            time.sleep(0.05)
 
 
 @contextmanager

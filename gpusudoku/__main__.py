@@ -14,6 +14,8 @@ it is looked for in vain for a twentieth of the time until a board is read."""
 def main() -> NoReturn:
     """Run the command line in a process of its own, and exit with its status."""
     gc.set_threshold(GARBAGE)
+    # NumPy's library starts these threads when imported, and sends SIGINT where it cannot; unused.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _fill_descriptors()
     catch_interrupts()
     # Only now, because it takes a moment, and that should be no time without manners.

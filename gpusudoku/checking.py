@@ -21,6 +21,7 @@ from gpusudoku.errors import (
     described,
 )
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled
+from gpusudoku.jobs.threads import start_thread
 from gpusudoku.options import STRATEGIES, OptionFields, Options, takes_options
 from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Plan
@@ -123,7 +124,7 @@ class Checker:
             plan = None if engine is None else _affordable(result, options, seconds, engine)
             if engine is None or plan is None:
                 return None
-            timer.start()
+            start_thread(timer)
             with cancelling(token):
                 return run_plan(plan, result.board, options, engine)
         except DeviceError:

@@ -31,6 +31,7 @@ Blocks = TypeVar("Blocks", bound="Block[Any]")
 LONGEST_NUMBER = 60
 """Digits of a count that is shown in full where it stands for itself, as in a notebook."""
 
+_CONSUMED = ", consumed"
 ON_ERROR = ("raise", "record")
 """What is done about a board that cannot be read."""
 _PLAIN_FORMAT = re.compile(r"(.?[<>^])?(\d*)([,_]?)d?")
@@ -433,8 +434,9 @@ class Results(Generic[Blocks, One]):
     Boards are worked on in blocks, and an object for a board is made only when it is asked for:
     ``blocks`` and ``numbers`` make none. ``close`` stops the work on boards that nobody asked for,
     and so does the token that the call was given. ``len`` is the number of all boards, a TypeError
-    if that is not known before they are read. Results can be gone through once: afterwards a loop
-    gives nothing, with a RuntimeWarning, and ``blocks`` and ``numbers`` raise an InputError.
+    if that is not known before they are read. Results can be gone through once: a second loop gives
+    nothing, with a RuntimeWarning. After an error, and for ``blocks`` and ``numbers``, this is an
+    InputError.
     """
 
     def __init__(
@@ -466,8 +468,10 @@ class Results(Generic[Blocks, One]):
         return self._length != 0
 
     def __iter__(self) -> Results[Blocks, One]:
-        if self._end:  # no error: who takes chunks with islice begins once more at the end
+        if self._end == _CONSUMED:  # no error: a loop over chunks by islice begins once more then
             warnings.warn(self._no_more(), RuntimeWarning, stacklevel=2)
+        else:
+            self._check_open()
         return self
 
     def __next__(self) -> One:
@@ -496,7 +500,7 @@ class Results(Generic[Blocks, One]):
             self._end = self._end or f", ended by {type(error).__name__}: {error}"
             raise
         if block is None:
-            self._end = self._end or ", consumed"
+            self._end = self._end or _CONSUMED
         return block
 
     def _no_more(self) -> str:

@@ -27,6 +27,7 @@ from gpusudoku.jobs.cancel import (
     tokens,
 )
 from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.threads import start_thread
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import find_solutions
 from gpusudoku.planning.choose import TASKS_PER_PART
@@ -69,7 +70,7 @@ class _Streaming:
         self.plan.compile(engine)  # here, not in the thread: Ctrl-C can interrupt that
         self.portion = None if part is None else self.plan.part(*part)
         self._thread = threading.Thread(target=self._search, daemon=True)
-        self._thread.start()
+        start_thread(self._thread)
 
     def next_block(self) -> NDArray[np.uint8] | None:
         """Wait for some solutions; None if there are no more, or if it is closed meanwhile."""

@@ -23,6 +23,7 @@ from typing import Any
 
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.interrupts import WAIT_SECONDS, interruptibly
+from gpusudoku.jobs.threads import NoThread, start_thread
 from gpusudoku.kernels import jit
 from gpusudoku.kernels.kernel import Kernel, announce
 
@@ -120,7 +121,8 @@ class _Helper:
         with suppress(OSError):
             self._process = _start()
         self._thread = Thread(target=self._feed, daemon=True)
-        self._thread.start()
+        with suppress(NoThread):
+            start_thread(self._thread)
 
     def _feed(self) -> None:
         process = self._process
@@ -152,7 +154,8 @@ class _Helper:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-            self._thread.join()
+            if self._thread.ident is not None:
+                self._thread.join()
             for pipe in self._process.stdin, self._process.stdout:
                 if pipe is not None:
                     with suppress(OSError):  # what is written at the end goes nowhere

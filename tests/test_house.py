@@ -140,6 +140,7 @@ def test_kernels_import_nothing_but_kernels() -> None:
         "gpusudoku.kernels.jit imports gpusudoku.errors",
         "gpusudoku.kernels.kernel imports gpusudoku.jobs.interrupts",
         "gpusudoku.kernels.compiling imports gpusudoku.jobs.interrupts",
+        "gpusudoku.kernels.compiling imports gpusudoku.jobs.threads",
         "gpusudoku.kernels.compiling imports gpusudoku.jobs.cores",
     }
 

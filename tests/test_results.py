@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from collections.abc import Callable
 from copy import copy, deepcopy
 from math import inf
 from typing import Any
@@ -371,23 +372,21 @@ class TestResults:
         assert repr(results) == "<Results: 3 taken, consumed>"
 
     def test_are_not_given_twice_without_a_word(self) -> None:
-        for consume in (
+        consumed = r"^<Results: 3 of 3 taken, consumed> can be gone through once"
+        every: list[Callable[[Any], Any]] = [
             list,
             lambda results: results.numbers(),
             lambda results: [*results.blocks()],
-        ):
+        ]
+        for consume in every:
             results = solve_many([LINE_4X4] * 3, device="cpu")
-            assert len(consume(results)) > 0  # type: ignore[no-untyped-call]
+            assert len(consume(results)) > 0
             assert next(results, None) is None
-            for again in (
-                list,
-                lambda results: results.numbers(),
-                lambda results: [*results.blocks()],
-            ):
-                with pytest.raises(
-                    InputError, match=r"^<Results: 3 of 3 taken, consumed> can be gone"
-                ):
-                    again(results)  # type: ignore[no-untyped-call]
+            with pytest.warns(RuntimeWarning, match=consumed):
+                assert list(results) == []
+            for again in every[1:]:
+                with pytest.raises(InputError, match=consumed):
+                    again(results)
 
     def test_closed(self) -> None:
         results = count_many([LINE_4X4] * 3, device="cpu")

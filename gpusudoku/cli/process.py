@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import NoReturn
 
 import click
 
 from gpusudoku.cli.commands import cli
-from gpusudoku.cli.messages import complain, tell
+from gpusudoku.cli.messages import complain, note, tell
 from gpusudoku.cli.streams import discard_stdout, repair_streams
 from gpusudoku.errors import GpusudokuError, Interrupted, shortened
 from gpusudoku.jobs.interrupts import (
@@ -26,6 +27,7 @@ _LONGEST_COMPLAINT = 500
 def run_alone() -> NoReturn:
     """Run the command line in a process that has nothing else to do."""
     repair_streams()
+    warnings.showwarning = lambda message, *_, **__: note(str(message))
     try:
         heed_interrupts()
         main()
@@ -57,11 +59,10 @@ def main() -> NoReturn:
     except BrokenPipeError:  # whoever read our output has seen enough
         status = 1  # as click does where it meets the closed pipe itself
     except OSError as error:
-        whose = (
-            error.filename or "stdout: cannot be written"
-        )  # of a help page, say: click writes it
-        status = _say(f"{whose}: {error.strerror}", 1)
-    except MemoryError:
+        whose = error.filename or "stdout: cannot be written"  # of a help page: click writes it
+        # One without a number is of a library that cannot be loaded.
+        status = _say(str(error) if error.errno is None else f"{whose}: {error.strerror}", 1)
+    except (MemoryError, SystemError):  # some C code fails without saying of what
         status = _say("out of memory", 1)
     except Exception:
         if last_interrupt() is None:

@@ -6,12 +6,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 
 from gpusudoku.cli.expected import duration
 from gpusudoku.cli.messages import CLEAR, is_quiet
 from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.threads import NoThread, start_thread
 
 DELAY_SECONDS = 0.5
 """Nothing is shown for what ends within this time."""
@@ -62,12 +63,13 @@ class ProgressLine:
         done = threading.Event()
         clock = threading.Thread(target=self._show_time, args=(done,), daemon=True)
         if self._on:
-            clock.start()
+            with suppress(NoThread):
+                start_thread(clock)
         try:
             yield
         finally:
             done.set()
-            if self._on:
+            if clock.is_alive():
                 clock.join(JOIN_SECONDS)
             self.clear()
             self._hidden = hidden

@@ -25,6 +25,7 @@ from gpusudoku.cli.messages import note
 from gpusudoku.cli.output import Output, is_same_file, refuse
 from gpusudoku.errors import GpusudokuError, InputError, printable
 from gpusudoku.jobs.interrupts import patient_interrupts
+from gpusudoku.jobs.threads import start_thread
 
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
@@ -83,7 +84,7 @@ class SavedJournal(Journal):
         self.output.open()
         self.advance()
         self._save()
-        self._thread.start()
+        start_thread(self._thread)
         return self
 
     def __exit__(

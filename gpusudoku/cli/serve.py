@@ -29,6 +29,7 @@ from gpusudoku.jobs.interrupts import patient_interrupts
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
+    from gpusudoku.engines.engine import Engine
     from gpusudoku.web.serving import Server
 
 own = own_option("serve")
@@ -130,13 +131,15 @@ def serve(
     with quietly(quiet), patient_interrupts(STOP_SECONDS):
         server = None
         try:
-            server, addresses = _start(host, port, settings)
+            server, addresses, engine = _start(host, port, settings)
             page, *others = [f"{address}{link}" for address in addresses]
             show(page)
             for other in others:
                 note(f"also at {other}")
             if opened:
                 click.launch(page)
+            if server.warm_up(engine):
+                note("ready")
             server.wait()
         except (KeyboardInterrupt, Interrupted):
             pass
@@ -146,8 +149,12 @@ def serve(
         note("stopped")
 
 
-def _start(host: str, port: int | None, settings: dict[str, Any]) -> tuple[Server, list[str]]:
-    """Begin to serve, once all is compiled; the server and its addresses."""
+def _start(
+    host: str, port: int | None, settings: dict[str, Any]
+) -> tuple[Server, list[str], Engine]:
+    """Begin to serve; return the server, its addresses and its engine."""
+    from gpusudoku.contraction.prepare import NINE
+    from gpusudoku.warming import usual_kernels
     from gpusudoku.web.answers import Answers
     from gpusudoku.web.app import Permissions
     from gpusudoku.web.serving import (
@@ -156,7 +163,6 @@ def _start(host: str, port: int | None, settings: dict[str, Any]) -> tuple[Serve
         addresses_of,
         is_loopback,
         listen,
-        warm_up,
     )
 
     names = settings["hosts"]
@@ -170,7 +176,6 @@ def _start(host: str, port: int | None, settings: dict[str, Any]) -> tuple[Serve
     addresses = addresses_of(host, listening, names)
     options = Options(**{name: settings[name] for name in _OPTIONS})
     engine = start_engine(options)
-    warm_up(Answers(engine))
     server = Server(
         Answers(engine, options),
         listening,
@@ -178,9 +183,10 @@ def _start(host: str, port: int | None, settings: dict[str, Any]) -> tuple[Serve
         seconds=settings["seconds"],
         allowed=Permissions([*names, host] if is_loopback(host) else names, settings["origins"]),
         complain=complain,
+        kernels=usual_kernels(NINE),
     )
     server.start()
-    return server, addresses
+    return server, addresses, engine
 
 
 def _check_packages() -> None:

@@ -19,6 +19,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpusudoku.errors import Interrupted
+from gpusudoku.jobs.threads import NoThread, start_thread
 
 if TYPE_CHECKING:
     from socket import socket
@@ -78,7 +79,7 @@ class _Signals:
             sys.__unraisablehook__(unraisable)
             return
         self.ending = False
-        threading.Timer(AGAIN_SECONDS, _send, [self.last]).start()
+        start_thread(threading.Timer(AGAIN_SECONDS, _send, [self.last]))
 
     def watch(self, awake: socket) -> None:
         """End the process by force if it does not end by itself soon after a signal.
@@ -115,7 +116,8 @@ def catch_interrupts() -> None:
     awake, wake = socketpair()
     wake.setblocking(False)
     signal.set_wakeup_fd(wake.detach(), warn_on_full_buffer=False)
-    threading.Thread(target=_signals.watch, args=(awake,), daemon=True).start()
+    with suppress(NoThread):  # signals end the process all the same, if it is not stuck
+        start_thread(threading.Thread(target=_signals.watch, args=(awake,), daemon=True))
 
 
 def heed_interrupts() -> None:
@@ -226,7 +228,7 @@ def in_thread(work: Callable[[], T]) -> T:
             errors.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
-    thread.start()
+    start_thread(thread)
     while thread.is_alive():
         thread.join(WAIT_SECONDS)
     if errors:

@@ -21,7 +21,7 @@ from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken, cancelling, tokens
 from gpusudoku.jobs.counters import Counters
 from gpusudoku.jobs.task import Progress, Task
-from gpusudoku.jobs.threads import Threads
+from gpusudoku.jobs.threads import NoThread, Threads, note_fewer
 
 __all__ = ["Job", "Progress", "Task", "Worker"]
 
@@ -220,12 +220,14 @@ class Job:
         ------
         Interrupted, Cancelled
             After Ctrl-C or a cancellation, once all have stopped; ``counts`` has what they found.
+        NoThread
+            If no thread can be started; with fewer than wanted it goes on, with a warning.
         """
         self._begin(tasks, workers)
         interrupted, ended = False, False
         try:
             while not self.stopped and not self._threads.ended:
-                if self._threads.attend(self._guard) and progress is not None:
+                if self._attend() and progress is not None:
                     now = time.perf_counter()
                     progress(Progress(min(self._done, 1.0), self.total, now - self.start))
             ended = True
@@ -260,6 +262,22 @@ class Job:
         self.busy = [0.0] * len(workers)
         self.start = time.perf_counter()
         self.share(tasks)
+
+    def _attend(self) -> bool:
+        """Start a thread, or wait, as ``Threads.attend``; go on with fewer if no more start."""
+        try:
+            return self._threads.attend(self._guard)
+        except NoThread:
+            with self._change:
+                started = self._threads.keep_started()
+                is_alone = not started and threading.current_thread() is not threading.main_thread()
+                if started <= self._resigned and not is_alone:  # signals are for the main thread
+                    raise
+                self._change.notify_all()  # for those that wait for one that has not started
+        note_fewer()
+        if is_alone:
+            self._guard(0)
+        return False
 
     def _end(self) -> None:
         """Wait for the workers, who may have to report what they found."""

@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import ASK_SECONDS, Patience, cancelling, check_cancelled, tokens
+from gpusudoku.jobs.threads import NoThread, note_fewer, start_thread
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -189,10 +190,13 @@ class InOrder(Generic[Item, Result]):
     def _hand_over(self, task: _Task[Item, Result]) -> None:
         """Let any thread work on it."""
         self._to_do.put(task)
-        with suppress(RuntimeError):  # where no thread can be started, the one that reads works
+        try:
             for thread in self._threads:
                 if thread.ident is None:
-                    thread.start()
+                    start_thread(thread)
+        except NoThread:  # the one that reads works
+            self._threads = [thread for thread in self._threads if thread.ident is not None]
+            note_fewer()
 
     def _next_task(self) -> _Task[Item, Result] | None:
         """An item that nobody has begun; None if there is none."""

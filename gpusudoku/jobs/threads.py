@@ -4,16 +4,53 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
+
+from gpusudoku.errors import GpusudokuError
 
 START_SECONDS = 1e-4
 """There is at most one more thread for each of these that go by: starting one takes about half as
 long, and what is not worth so many is done before."""
 
+AGAIN_SECONDS = 0.005
+"""A thread that cannot be started is tried once more after this time."""
+
 POLL_SECONDS = 0.05
 """How often the thread that waits for the others wakes, and can be interrupted."""
+
+
+class NoThread(GpusudokuError, RuntimeError):  # noqa: N818 - it says what is missing
+    """The system starts no more threads: too many processes, or too little memory."""
+
+
+def start_thread(thread: threading.Thread) -> None:
+    """Start a thread.
+
+    Raises
+    ------
+    NoThread
+        If there can be no more.
+    """
+    for seconds in (AGAIN_SECONDS, 0.0):
+        with suppress(RuntimeError, MemoryError):
+            thread.start()
+            return
+        time.sleep(seconds)  # one that has just ended may still count
+    raise NoThread(
+        "no thread can be started: allow more processes (ulimit -u) or more memory (ulimit -v)"
+    )
+
+
+def note_fewer() -> None:
+    """Warn that work goes on with fewer threads than wanted; Python shows this only once."""
+    warnings.warn(
+        "no more threads can be started (see ulimit -u and ulimit -v): going on with fewer",
+        RuntimeWarning,
+        stacklevel=1,
+    )
 
 
 class Threads:
@@ -65,14 +102,28 @@ class Threads:
         these threads is freed as soon as nobody needs them.
 
         Returns whether it waited.
+
+        Raises
+        ------
+        NoThread
+            If one is wanted and cannot be started.
         """
         index = len(self._threads)
         if index == self.wanted:
             self._wait_for_news()
             return True
         self._threads.append(threading.Thread(target=self._run, args=(index, call), daemon=True))
-        self._threads[index].start()
+        try:
+            start_thread(self._threads[index])
+        except NoThread:
+            del self._threads[index]
+            raise
         return False
+
+    def keep_started(self) -> int:
+        """Want no more than those that were started; return how many these are."""
+        self.most = self.wanted = len(self._threads)
+        return self.wanted
 
     def join(self) -> None:
         """Wait for those that were started."""

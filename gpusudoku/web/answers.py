@@ -20,6 +20,7 @@ from gpusudoku.errors import Cancelled, GpusudokuError, InputError
 from gpusudoku.explaining import explain
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.threads import start_thread
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.listing import Solutions
 from gpusudoku.minimising import minimise
@@ -98,7 +99,7 @@ class Answers:
         if question.seconds is not None:
             timer = threading.Timer(question.seconds, over.cancel)
             timer.daemon = True
-            timer.start()
+            start_thread(timer)
         try:
             with cancelling(cancel, over):
                 facts: Facts = getattr(self, f"_{question.kind}")(question, tell)
@@ -106,7 +107,7 @@ class Answers:
         except Cancelled as error:
             if cancel.cancelled or not over.cancelled:
                 raise
-            words = f"it takes longer than {question.seconds:g} s; how long is not known"
+            words = f"it takes longer than {question.seconds:.3g} s; how long is not known"
             raise Expensive(words, None, error.count) from None
         finally:
             if timer is not None:

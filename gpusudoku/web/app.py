@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import time
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from importlib.resources import files
 from typing import NamedTuple
@@ -58,7 +60,8 @@ def make_app(
         return Response(about, media_type=JSON)
 
     async def tell_status(request: Request) -> Response:
-        status = {"working": desk.working, "waiting": desk.waiting}
+        counts = {"working": desk.working, "waiting": desk.waiting}
+        status = {**counts, "compiling": not desk.is_open}
         return Response(as_json(status), media_type=JSON)
 
     questions = [
@@ -94,8 +97,12 @@ class Asking:
             body = await read_body(scope, receive)
             loop = asyncio.get_running_loop()
             question = await loop.run_in_executor(_readers, read_question, self._kind, body)
+            is_stream = wants_stream(Headers(scope=scope).get("accept", ""))
+            at_once = question.kind == "read"
+            if not (self._desk.is_open or is_stream or at_once):
+                raise Failure("busy", "compiling, only this time: ask again in some seconds")
             news = News()
-            case = Case(partial(self._work, question, news.tell), question.page, ticket)
+            case = Case(partial(self._work, question, news.tell), question.page, ticket, at_once)
             case.answer.add_done_callback(news.wake)
             taken = self._desk.ask(case)
         except Gone:
@@ -104,19 +111,30 @@ class Asking:
             await reply_failure(send, self._failure_of(error))
             return
         late = Failure("late", f"given up after {self._seconds:g} s, as the server is told to")
-        timer = loop.call_later(self._seconds, case.end, late)
+        timers = [loop.call_later(self._seconds, case.end, late)]
+        if question.seconds is not None:
+            timers.append(loop.call_later(question.seconds, self._end_waiting, case))
         watch = asyncio.create_task(self._watch(case, receive))
         try:
-            if taken and wants_stream(Headers(scope=scope).get("accept", "")):
-                await stream(case, news, send, self._failure_of)
+            if taken and is_stream:
+                await stream(case, news, send, self._failure_of, self._desk)
             else:
                 await self._answer(case, news, send)
         finally:
-            timer.cancel()
+            for timer in timers:
+                timer.cancel()
             watch.cancel()
             case.end()
 
+    def _end_waiting(self, case: Case[bytes]) -> None:
+        """Refuse a question that has waited for others for all its time."""
+        if case.waiting and self._desk.is_open and not case.behind_own:
+            case.end(Failure("busy", "other questions took all its seconds: ask again later"))
+
     def _work(self, question: Question, tell: Tell, case: Case[bytes]) -> bytes:
+        if question.seconds is not None and not case.behind_own:  # waiting takes of them
+            left = question.seconds - (time.monotonic() - case.asked)
+            question = replace(question, seconds=max(0.001, left))
         return as_json(self._answers.answer(question, tell, case.cancel))
 
     async def _watch(self, case: Case[bytes], receive: Receive) -> None:

@@ -7,6 +7,7 @@ may do so, too.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
@@ -18,6 +19,7 @@ from typing import Any, Generic, TypeVar
 
 from gpusudoku.errors import Cancelled
 from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.threads import NoThread, start_thread
 from gpusudoku.web.failures import Failure
 
 T = TypeVar("T")
@@ -37,13 +39,19 @@ class Case(Generic[T]):
         Who asks: a newer question of the same page overtakes this one.
     ticket
         When he came, as ``Desk.ticket`` says.
+    at_once
+        Whether it is worked at before the desk is open, too.
     """
 
-    def __init__(self, work: Callable[[Case[T]], T], page: str | None, ticket: int) -> None:
-        self.work, self.page, self.ticket = work, page, ticket
+    def __init__(
+        self, work: Callable[[Case[T]], T], page: str | None, ticket: int, at_once: bool = False
+    ) -> None:
+        self.work, self.page, self.ticket, self.at_once = work, page, ticket, at_once
         self.context = copy_context()
         self.waiting = True
         """Whether nobody has begun to work at it."""
+        self.asked = time.monotonic()
+        """When it came, or when the desk opened after that."""
         self.behind_own = False
         """Whether one of the same page, which it has overtaken, has to let go first."""
         self.answer: Future[T] = Future()
@@ -67,10 +75,12 @@ class Desk:
         So many are worked at at a time.
     threads
         The name of the threads.
+    is_open
+        Whether they begin at once; else all wait until ``open``.
     """
 
-    def __init__(self, most: int, threads: str) -> None:
-        self._most, self._threads = most, threads
+    def __init__(self, most: int, threads: str, is_open: bool = True) -> None:
+        self._most, self._threads, self.is_open = most, threads, is_open
         self._tickets = count(1)
         self._lock = threading.Lock()
         self._waiting: list[Case[Any]] = []
@@ -117,6 +127,14 @@ class Desk:
         self._begin()
         return refusal is None
 
+    def open(self) -> None:
+        """Begin to work on all; the time before does not count."""
+        with self._lock:
+            self.is_open = True
+            for case in self._waiting:
+                case.asked = time.monotonic()
+        self._begin()
+
     def close(self) -> None:
         """Stop all work, and take no more."""
         with self._lock:
@@ -131,8 +149,8 @@ class Desk:
             # Not of a pool that Python waits for at its end: what is being compiled goes on.
             work = partial(case.context.run, self._work, case)
             try:
-                threading.Thread(target=work, name=self._threads, daemon=True).start()
-            except RuntimeError as error:  # there can be no more threads
+                start_thread(threading.Thread(target=work, name=self._threads, daemon=True))
+            except NoThread as error:
                 self._leave(case)
                 case.end(error)
 
@@ -142,7 +160,8 @@ class Desk:
             self._waiting = [case for case in self._waiting if not case.answer.done()]
             pages = {case.page for case in self._working} - {None}
             for case in self._waiting:
-                if self.working < self._most and case.page not in pages:
+                may_begin = self.is_open or case.at_once
+                if may_begin and self.working < self._most and case.page not in pages:
                     self._waiting.remove(case)
                     self._working.append(case)
                     case.waiting = False

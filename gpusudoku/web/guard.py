@@ -1,4 +1,4 @@
-"""Who may ask at all: hosts, origins, sizes and times; and what every answer says for safety.
+"""Who may ask at all: hosts, origins and sizes; and what every answer says for safety.
 
 A page of a foreign site can send requests to this machine, and can have its own name lead here
 (DNS rebinding). So a request needs a ``Host`` that is known, and no ``Origin`` but that host's.
@@ -6,7 +6,6 @@ A page of a foreign site can send requests to this machine, and can have its own
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable, Collection
 
@@ -20,10 +19,6 @@ MOST_BYTES = 256 << 10
 """Of a body; a board of 25x25 cells with all its candidates has 16 KB."""
 MOST_READ = 8 << 20
 """Of a body that is too large so much is read, so that its sender gets to know."""
-READ_SECONDS = 10.0
-"""A body has to be there after this time."""
-MOST_REQUESTS = 512
-"""Requests at a time, with those whose body is still being read."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]/@\s]+)(?::\d{1,5})?", re.ASCII)
@@ -71,7 +66,6 @@ class Guard:
     def __init__(self, app: App, hosts: Collection[str], origins: Collection[str]) -> None:
         self._app, self._origins = app, frozenset(origins)
         self._hosts = frozenset([*LOOPBACK, *map(in_address, hosts)])
-        self._requests = 0
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse to."""
@@ -81,7 +75,6 @@ class Guard:
         origin = headers.get("origin")
         origin = origin if origin in self._origins else None
         send = _saying(send, origin)
-        self._requests += 1
         try:
             self._check(scope, headers)
             if origin is not None and scope["method"] == "OPTIONS":
@@ -91,8 +84,6 @@ class Guard:
                 await self._app(scope, receive, send)
         except Failure as failure:
             await reply_failure(send, failure)
-        finally:
-            self._requests -= 1
 
     def _check(self, scope: Message, headers: Headers) -> None:
         """Refuse whoever may not ask."""
@@ -109,8 +100,6 @@ class Guard:
         is_cross = headers.get("sec-fetch-site") == "cross-site"
         if is_cross and not origins and not _is_visit(scope, headers):
             raise Failure("foreign", "pages of other sites may not ask")
-        if self._requests > MOST_REQUESTS:
-            raise Failure("busy", "too many requests at a time: ask again later")
 
 
 def _is_visit(scope: Message, headers: Headers) -> bool:
@@ -147,25 +136,21 @@ async def read_body(scope: Message, receive: Receive) -> bytes:
     Raises
     ------
     Failure
-        If it is too large, or comes too slowly.
+        If it is too large.
     Gone
         If it does not come to its end.
     """
     parts, size = [], 0
-    try:
-        async with asyncio.timeout(READ_SECONDS):
-            while size <= MOST_READ:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise Gone
-                part = message.get("body", b"")
-                size += len(part)
-                if size <= MOST_BYTES:
-                    parts.append(part)
-                if not message.get("more_body", False):
-                    break
-    except TimeoutError:
-        raise Failure("input", f"the body has not come within {READ_SECONDS:g} s") from None
+    while size <= MOST_READ:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Gone
+        part = message.get("body", b"")
+        size += len(part)
+        if size <= MOST_BYTES:
+            parts.append(part)
+        if not message.get("more_body", False):
+            break
     if size > MOST_BYTES:
         raise Failure("large", f"the body has more than {MOST_BYTES >> 10} KiB")
     return b"".join(parts)

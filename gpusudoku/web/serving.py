@@ -10,6 +10,8 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
+from math import inf
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -17,13 +19,13 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.prepare import NINE
+from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.interrupts import WAIT_SECONDS
+from gpusudoku.jobs.threads import start_thread
 from gpusudoku.kernels import compiling
-from gpusudoku.warming import usual_kernels
+from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.web.answers import Answers
 from gpusudoku.web.app import Complain, Permissions, make_app
 from gpusudoku.web.desk import Desk
@@ -34,25 +36,24 @@ USUAL_PORT = 6561
 """81 * 81."""
 THREADS = "gpusudoku-answer"
 """The name of the threads that work at questions."""
-HEADER_SECONDS = 10.0
-"""The head of a request has to be there after this time, from its first byte or the connection."""
+REQUEST_SECONDS = 10.0
+"""A request has to be there, head and body, this time after its first byte or the connection."""
 SEND_SECONDS = 30.0
 """Who takes nothing of an answer for so long is taken for gone."""
 IDLE_SECONDS = 60
 """A connection that nobody uses is closed after this time."""
 GOODBYE_SECONDS = 5
 """So long those who read slowly are waited for when the server stops."""
-_BACKLOG = 128
+MOST_CONNECTIONS = 256
+"""Connections at a time, fewer where a process may have few descriptors."""
+OWN_DESCRIPTORS = 32
+"""Files and sockets besides connections."""
+QUIET_SECONDS = 60.0
+"""What is wrong again within this time is not said again."""
+_BACKLOG = 64
 
 _PUZZLE = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
 _WARMING = [("count", _PUZZLE), *((kind, "." * 81) for kind in ("count", "shares", "sample"))]
-
-
-def warm_up(answers: Answers, box: Geometry = NINE) -> None:
-    """Compile and load what questions about usual boards need, by asking one of each kind."""
-    compiling.ready(usual_kernels(box))
-    for kind, board in _WARMING:
-        answers.answer(question_of(kind, {"board": board}), lambda _: None, CancelToken())
 
 
 def is_loopback(host: str) -> bool:
@@ -112,42 +113,77 @@ def _listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-class _Protocol(H11Protocol):
-    """HTTP for clients that may be slow: uvicorn waits for them for ever."""
+def room() -> tuple[int, int]:
+    """Return how many connections there may be, and how many are accepted at a time.
 
-    _timer: asyncio.TimerHandle | None = None
+    Some of those that are accepted have a descriptor before they can be closed.
+    """
+    try:
+        from resource import RLIMIT_NOFILE, getrlimit
+    except ImportError:  # Windows
+        return MOST_CONNECTIONS, _BACKLOG
+    limit = getrlimit(RLIMIT_NOFILE)[0]
+    free = max(0, limit - OWN_DESCRIPTORS) if limit > 0 else 8 * MOST_CONNECTIONS  # -1: no limit
+    return max(1, min(MOST_CONNECTIONS, free // 2)), max(1, min(_BACKLOG, free // 8))
+
+
+def seldom(complain: Complain) -> Complain:
+    """Say the same only once a minute."""
+    said: dict[str, float] = {}
+
+    def say(message: str) -> None:
+        now = time.monotonic()
+        if now - said.get(message, -inf) >= QUIET_SECONDS:
+            said[message] = now
+            complain(message)
+
+    return say
+
+
+class _Protocol(H11Protocol):
+    """HTTP with limits of connections and time: uvicorn waits for slow clients for ever."""
+
+    def __init__(self, most: int, complain: Complain, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._most, self._complain = most, complain
+        self._timers: dict[str, asyncio.TimerHandle] = {}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._watch(HEADER_SECONDS)
+        self._watch("request", REQUEST_SECONDS)
+        if len(self.connections) > self._most:
+            self._complain(f"more than {self._most} connections: closed the slowest")
+            slow = [each for each in self.connections if "request" in each._timers]
+            slowest = min(slow, key=lambda each: each._timers["request"].when())
+            slowest._unwatch("request")  # the next one closes another
+            slowest.transport.abort()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self.conn.their_state is not h11.IDLE:
-            self._unwatch()
-        elif self._timer is None:
-            self._watch(HEADER_SECONDS)
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):  # the request is complete
+            self._unwatch("request")
+        elif "request" not in self._timers:
+            self._watch("request", REQUEST_SECONDS)
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._watch(SEND_SECONDS)
+        self._watch("answer", SEND_SECONDS)
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._unwatch()
+        self._unwatch("answer")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._unwatch()
+        self._unwatch("request")
+        self._unwatch("answer")
         super().connection_lost(exc)
 
-    def _watch(self, seconds: float) -> None:
-        self._unwatch()
-        self._timer = self.loop.call_later(seconds, self.transport.abort)
+    def _watch(self, what: str, seconds: float) -> None:
+        self._timers[what] = self.loop.call_later(seconds, self.transport.abort)
 
-    def _unwatch(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+    def _unwatch(self, what: str) -> None:
+        if timer := self._timers.pop(what, None):
+            timer.cancel()
 
 
 class Server:
@@ -167,6 +203,8 @@ class Server:
         Who may ask.
     complain
         Says on a terminal what went wrong here, from any thread.
+    kernels
+        Questions wait until ``warm_up`` has compiled these.
     """
 
     def __init__(
@@ -178,11 +216,16 @@ class Server:
         seconds: float,
         allowed: Permissions,
         complain: Complain,
+        kernels: Sequence[Kernel] = (),
     ) -> None:
-        self._desk, self._listening, self._complain = Desk(most, THREADS), listening, complain
+        self._kernels, self._listening = kernels, listening
+        self._desk = Desk(most, THREADS, is_open=all(kernel.kept for kernel in kernels))
+        self._complain = complain = seldom(complain)
+        connections, backlog = room()
         config = uvicorn.Config(
             make_app(answers, self._desk, seconds, complain, allowed),
-            http=_Protocol,
+            http=partial(_Protocol, connections, complain),  # type: ignore[arg-type]
+            backlog=backlog,
             loop="asyncio",
             ws="none",
             lifespan="off",
@@ -199,7 +242,17 @@ class Server:
 
     def start(self) -> None:
         """Begin to answer."""
-        threading.Thread(target=self._run, name="gpusudoku-server", daemon=True).start()
+        start_thread(threading.Thread(target=self._run, name="gpusudoku-server", daemon=True))
+
+    def warm_up(self, engine: Engine) -> bool:
+        """Compile and load what usual questions need; return whether they had to wait for it."""
+        waiting = not self._desk.is_open
+        compiling.ready(self._kernels)
+        answers = Answers(engine)
+        for kind, board in _WARMING:
+            answers.answer(question_of(kind, {"board": board}), lambda _: None, CancelToken())
+        self._desk.open()
+        return waiting
 
     def wait(self) -> None:
         """Wait until the server has ended; Ctrl-C ends the waiting, not the server."""
@@ -221,12 +274,18 @@ class Server:
     def _run(self) -> None:
         """Signals are for the main thread: uvicorn takes none in any other."""
         try:
-            asyncio.run(self._server.serve([self._listening]))
+            asyncio.run(self._serve())
         except Exception as error:
             self._complain(f"the server ended: {error}")
         finally:
             self._has_ended = True
             self._end.put(None)
+
+    async def _serve(self) -> None:
+        """Serve; asyncio would write a traceback for every connection that it cannot accept."""
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda loop, context: self._complain(context["message"]))
+        await self._server.serve([self._listening])
 
 
 def addresses_of(host: str, listening: socket.socket, names: Sequence[str]) -> list[str]:

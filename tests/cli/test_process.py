@@ -17,6 +17,17 @@ MANY = 20
 """Boards that are too many to be simplified without compiling."""
 
 ROOT = Path(__file__).resolve().parents[2]
+FEW_THREADS = """
+import threading
+start, started = threading.Thread.start, []
+def start_some(thread):
+    if sum(each.is_alive() for each in started) >= %d:
+        raise RuntimeError("can't start new thread")
+    start(thread)
+    started.append(thread)
+threading.Thread.start = start_some
+"""
+"""Lets no more than so many further threads live at a time."""
 
 
 @pytest.mark.parametrize("arguments", [
@@ -156,3 +167,34 @@ def test_no_memory_is_one_line(run, tmp_path, monkeypatch):
         asked = "count", "1....2....3.....", "--checkpoint", path
         assert run(*asked) == (1, "", "gpusudoku: out of memory\n")
     assert run("resume", path)[1] == "6\n"
+
+
+@pytest.mark.parametrize("most", [2, 3])  # one of them watches for signals
+def test_a_count_goes_on_with_the_threads_there_are(start, most):
+    process = start("count", "@2d", "--method", "search", "-j", 8, before=FEW_THREADS % most)
+    out, err = process.communicate(timeout=300)
+    assert (process.returncode, out) == (0, "1014785\n")
+    assert err.count("no more threads can be started") == 1
+    assert "Traceback" not in err
+    assert all(line.startswith("gpusudoku: ") for line in err.splitlines())
+
+
+@pytest.mark.parametrize("command", [["count", "@2d", "-j", "2"], ["shares", "@2d"], ["serve"]])
+@pytest.mark.parametrize("most", [0, 1])
+def test_where_no_thread_can_be_started_is_one_line(start, command, most):
+    if command == ["serve"]:
+        pytest.importorskip("uvicorn", reason="the server needs the extra web")
+    process = start(*command, "-q", before=FEW_THREADS % most)
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 1
+    assert err.startswith("gpusudoku: no thread can be started")
+    assert err.count("\n") == 1
+
+
+def test_a_run_that_gets_no_thread_can_be_resumed(start, run, tmp_path):
+    path = tmp_path / "run.sqlite"
+    asked = "count", "@2d", "--method", "search", "--checkpoint", path
+    process = start(*asked, "-q", before=FEW_THREADS % 1)
+    out, err = process.communicate(timeout=300)
+    assert (process.returncode, out, err.count("\n")) == (1, "", 1)
+    assert run("resume", path)[1] == "1014785\n"

@@ -5,13 +5,16 @@ from __future__ import annotations
 import _thread
 import threading
 import time
+from contextlib import closing
 
 import pytest
 
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs import threads
 from gpusudoku.jobs.job import Job, Task
-from tests.jobs.test_job import UntilStopped, tasks, wait_until
+from gpusudoku.jobs.ordered import InOrder
+from gpusudoku.jobs.threads import NoThread
+from tests.jobs.test_job import Counter, UntilStopped, tasks, wait_until
 
 
 def test_threads_are_started_for_tasks_that_nobody_takes() -> None:
@@ -76,3 +79,85 @@ def test_a_thread_that_seems_to_have_ended_is_waited_for(monkeypatch: pytest.Mon
     with pytest.raises(Interrupted):
         Job(1).run(tasks(1, 2, 3), [*workers, Interrupter()])
     assert all(worker.ended for worker in workers)
+
+
+class Limit:
+    """No more than ``number`` further threads live at a time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.number, self.refused = 0, threading.Event()
+        started, start = list[threading.Thread](), threading.Thread.start
+
+        def start_some(thread: threading.Thread) -> None:
+            if sum(each.is_alive() for each in started) >= self.number:
+                self.refused.set()
+                raise RuntimeError("can't start new thread")
+            start(thread)
+            started.append(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", start_some)
+
+
+@pytest.fixture
+def limit(monkeypatch: pytest.MonkeyPatch) -> Limit:
+    return Limit(monkeypatch)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_job_goes_on_with_the_threads_there_are(limit: Limit, number: int) -> None:
+    limit.number = number
+
+    class Late(Counter):
+        def __call__(self, job: Job) -> float:
+            limit.refused.wait()
+            return super().__call__(job)
+
+    job, workers = Job(1), [Late() for _ in range(9)]
+    with pytest.warns(RuntimeWarning, match="no more threads can be started"):
+        job.run(tasks(*range(1000)), workers)
+    assert job.counts == [sum(range(1000))]
+    assert sum(bool(worker.taken) for worker in workers) <= number
+
+
+@pytest.mark.filterwarnings("ignore:no more threads")
+def test_what_a_worker_gives_back_while_others_have_no_thread_is_not_forgotten(
+    limit: Limit,
+) -> None:
+    limit.number = 1
+
+    def resigns(job: Job) -> float:
+        task = job.take()
+        limit.refused.wait()
+        job.resign(task, ValueError("broken"))
+        return 0.0
+
+    job = Job(1)
+    with pytest.raises((NoThread, ValueError)):
+        job.run(tasks(1, 2, 3), [resigns, resigns])
+    assert len(job.left) == 3
+
+
+def test_without_any_thread_only_the_main_one_refuses(limit: Limit) -> None:
+    """It is for signals; a thread that works already can do all by itself."""
+    with pytest.raises(NoThread, match="ulimit"):
+        Job(1).run(tasks(1), [Counter()])
+    limit.number = 1
+
+    def outer(job: Job) -> float:
+        while job.take() is not None:
+            inner = Job(1)
+            inner.run(tasks(1, 2, 3), [Counter()] * 3)
+            job.report([(0, inner.total)], 0.0)
+        return 0.0
+
+    job = Job(1)
+    with pytest.warns(RuntimeWarning, match="no more threads"):
+        job.run(tasks(1), [outer])
+    assert job.total == 6
+
+
+def test_items_in_order_on_fewer_threads(limit: Limit) -> None:
+    limit.number = 1
+    items = InOrder(range(100), lambda item: item + 1, 4, 60.0)
+    with closing(items), pytest.warns(RuntimeWarning, match="no more threads"):
+        assert [done.result for done in items] == list(range(1, 101))

@@ -29,9 +29,12 @@ main()
 
 
 class Running:
-    """A server that runs until ``stop``; ``address`` ends with a slash."""
+    """A server that runs until ``stop``; ``address`` ends with a slash.
 
-    def __init__(self, folder: Path, *options: object) -> None:
+    It has compiled what it needs, if it is to be ``compiled``.
+    """
+
+    def __init__(self, folder: Path, *options: object, compiled: bool = True) -> None:
         self._said = folder / "stderr"
         arguments = ["serve", "--device", "cpu", *options]
         if "--port" not in arguments:
@@ -53,6 +56,8 @@ class Running:
         self.address = self.printed.partition("#")[0]
         host, _, port = self.address.removeprefix("http://").rstrip("/").rpartition(":")
         self.host, self.port = host.strip("[]"), int(port)
+        if compiled:
+            until(lambda: not self.state()["compiling"])
 
     @property
     def said(self) -> str:
@@ -87,9 +92,14 @@ class Running:
 
     def status(self) -> tuple[int, int]:
         """How many questions are worked at, and how many wait."""
+        facts = self.state()
+        return facts["working"], facts["waiting"]
+
+    def state(self) -> dict[str, Any]:
+        """Return what the server says of itself."""
         with self.request("GET", "/status") as response:
-            facts = json.load(response)
-            return facts["working"], facts["waiting"]
+            facts: dict[str, Any] = json.load(response)
+            return facts
 
     def until_idle(self) -> None:
         """Wait until nothing is worked at."""
@@ -147,10 +157,10 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Running]]:
     """Start a server with options; it does not outlive the test."""
     started: list[Running] = []
 
-    def start(*options: object) -> Running:
+    def start(*options: object, **settings: bool) -> Running:
         folder = tmp_path / f"server{len(started)}"
         folder.mkdir()
-        started.append(Running(folder, *options))
+        started.append(Running(folder, *options, **settings))
         return started[-1]
 
     yield start

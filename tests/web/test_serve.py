@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -47,7 +48,28 @@ def test_it_stops_in_the_middle_of_long_counts(serve: Start, name: str) -> None:
     assert running.process.stdout.read() == ""
     *before, last = running.said.splitlines()
     assert last == "gpusudoku: stopped"
-    assert all("compiling" in line for line in before)
+    assert all("compiling" in line or line == "gpusudoku: ready" for line in before)
+
+
+def test_the_address_comes_before_all_is_compiled(
+    serve: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page is there, boards are read, and questions are told so; it can be stopped at once."""
+    monkeypatch.setenv("GPUSUDOKU_CACHE_DIR", str(tmp_path / "empty"))
+    running = serve(compiled=False)
+    assert running.state()["compiling"]
+    with running.request("GET", "/") as response:
+        assert response.status == 200
+    assert running.ask("read", LINE_4X4)["box"] == "2x2"
+    assert running.ask("count", LINE_4X4)["error"].startswith("compiling")
+    events = running.events("count", LINE_4X4)
+    for _ in range(2):
+        name, facts = next(events)
+        assert (name, facts["compiling"]) == ("progress", True)
+    assert running.stop() == 0
+    name, facts = list(events)[-1]
+    assert (name, facts["kind"]) == ("error", "busy")
+    assert running.said.endswith("gpusudoku: stopped\n")
 
 
 def test_a_board_of_another_shape_and_a_port(serve: Start) -> None:

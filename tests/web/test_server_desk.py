@@ -8,14 +8,16 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import CancelToken
-from gpusudoku.web import guard, serving
+from gpusudoku.web import serving
 from gpusudoku.web.answers import Tell
 from gpusudoku.web.app import Permissions
 from gpusudoku.web.events import STREAM, News
@@ -69,7 +71,9 @@ def servers() -> Iterator[list[Server]]:
 def run_with(servers: list[Server]) -> Run:
     """Run a server with some answers; a connection to it, and what it complains of."""
 
-    def run(answers: Failing, seconds: float = 60) -> tuple[http.client.HTTPConnection, list[str]]:
+    def run(
+        answers: Failing, seconds: float = 60, kernels: Any = ()
+    ) -> tuple[http.client.HTTPConnection, list[str]]:
         said: list[str] = []
         listening = listen("127.0.0.1", 0)
         connection = http.client.HTTPConnection(*listening.getsockname(), timeout=300)
@@ -81,6 +85,7 @@ def run_with(servers: list[Server]) -> Run:
                 seconds=seconds,
                 allowed=Permissions(),
                 complain=said.append,
+                kernels=kernels,
             )
         )
         servers[-1].start()
@@ -112,30 +117,112 @@ def test_errors(run_with: Run, error: Exception, status: int, kind: str, words: 
         assert ":" in said[0]
 
 
-def test_a_body_that_comes_slowly(run_with: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "READ_SECONDS", 0.05)
-    connection, _ = run_with(Failing(MemoryError()))
-    connection.putrequest("POST", "/count")
-    connection.putheader("Content-Length", "100")
-    connection.endheaders(b"{")
-    response = connection.getresponse()
-    assert (response.status, "has not come" in json.load(response)["error"]) == (400, True)
-    assert response.headers["Connection"] == "close"
-
-
-def test_a_head_that_comes_slowly(run_with: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also the second one of a connection."""
-    monkeypatch.setattr(serving, "HEADER_SECONDS", 1.0)
+@pytest.mark.parametrize("begin", [
+    "GET /sta", "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n",
+    "POST /count HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n",
+    "PUT /count HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n",
+    "POST /none HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n50\r\n",
+])  # fmt: skip
+def test_a_request_that_comes_slowly(
+    run_with: Run, monkeypatch: pytest.MonkeyPatch, begin: str
+) -> None:
+    """Also where nobody reads its body; and the second one of a connection."""
+    monkeypatch.setattr(serving, "REQUEST_SECONDS", 1.0)
     connection, _ = run_with(Failing(MemoryError()))
     connection.request("GET", "/status")
     connection.getresponse().read()
     assert connection.sock is not None
     for slow in (connection.sock, socket.create_connection((connection.host, connection.port))):
-        slow.settimeout(300)
-        slow.sendall(b"GET /sta")
-        with suppress(ConnectionResetError):
-            assert slow.recv(100) == b""
+        slow.settimeout(0.05)
+        slow.sendall(begin.encode())
+
+        def is_closed(slow: socket.socket = slow) -> bool:
+            try:
+                while slow.recv(1000):
+                    pass
+            except TimeoutError:
+                slow.sendall(b"x")
+                return False
+            except OSError:
+                pass
+            return True
+
+        with suppress(ConnectionError):
+            until(is_closed)
         slow.close()
+
+
+def test_more_connections_than_there_may_be(run_with: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are quick are answered, and what is wrong is said once."""
+    monkeypatch.setattr(serving, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(serving, "REQUEST_SECONDS", 300.0)
+    connection, said = run_with(Failing(TooExpensive("too much")))
+    place = connection.host, connection.port
+
+    def is_answered(connection: http.client.HTTPConnection) -> bool:
+        connection.request("GET", "/status")
+        return bool(connection.getresponse().read())
+
+    assert is_answered(connection)
+    others = [socket.create_connection(place) for _ in range(20)]
+    assert is_answered(connection)
+    with closing(http.client.HTTPConnection(*place, timeout=300)) as new:
+        assert is_answered(new)
+    for other in others:
+        other.settimeout(300)
+    for other in others[:18]:
+        with suppress(ConnectionError):
+            assert other.recv(1) == b""
+    for other in others:
+        other.close()
+    assert said == ["more than 3 connections: closed the slowest"]
+
+
+def test_errors_that_repeat_are_said_once(run_with: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    connection, said = run_with(Failing(ZeroDivisionError()))
+    for quiet, times in ((60.0, 1), (0.0, 4)):
+        monkeypatch.setattr(serving, "QUIET_SECONDS", quiet)
+        for _ in range(3):
+            connection.request("POST", "/count", QUESTION)
+            assert connection.getresponse().read()
+        assert len(said) == times
+
+
+def test_a_question_that_waits_is_refused_in_time(run_with: Run) -> None:
+    answers = Stubborn()
+    connection, said = run_with(answers)
+    hard = http.client.HTTPConnection(connection.host, connection.port, timeout=300)
+    hard.request("POST", "/count", QUESTION)
+    small = json.dumps({"board": "1" + "." * 15, "seconds": 0.1})
+    for accept in ("*/*", STREAM):
+        connection.request("POST", "/count", small, {"Accept": accept})
+        with connection.getresponse() as response:
+            body = response.read()
+        assert b"other questions took all its seconds" in body
+        assert b'"kind":"busy","status":503' in body
+    answers.go.set()
+    assert hard.getresponse().status == 200
+    assert said == []
+
+
+def test_while_it_compiles_questions_wait_or_are_told_so(
+    run_with: Run, servers: list[Server]
+) -> None:
+    missing = SimpleNamespace(kept=False, fetch=lambda: True)
+    connection, _ = run_with(Failing(TooExpensive("too much")), kernels=[missing])
+    connection.request("POST", "/count", QUESTION)
+    with connection.getresponse() as response:
+        facts = json.load(response)
+    assert (response.status, facts["kind"]) == (503, "busy")
+    assert facts["error"].startswith("compiling")
+    connection.request("POST", "/count", QUESTION, {"Accept": STREAM})
+    with connection.getresponse() as response:
+        events = events_of(response)
+        name, facts = next(events)
+        assert (name, facts["compiling"]) == ("progress", True)
+        assert servers[0].warm_up(CpuEngine(1))
+        assert list(events)[-1][1]["error"] == "too much"
+    assert not servers[0].warm_up(CpuEngine(1))
 
 
 def test_one_who_reads_nothing_is_taken_for_gone(
@@ -168,9 +255,9 @@ def test_what_takes_longer_than_the_limit_is_given_up(run_with: Run) -> None:
         connection.request("GET", "/status")
         return list(json.load(connection.getresponse()).values())
 
-    assert status() == [1, 0]
+    assert status() == [1, 0, False]
     answers.go.set()
-    until(lambda: status() == [0, 0])
+    until(lambda: status() == [0, 0, False])
     assert said == []
 
 

@@ -162,7 +162,7 @@ export class Result {
     if (state === "working" && late) {
       if (waiting && own) return `Waiting for the question before to end${time}`;
       if (waiting) return `Waiting for other questions${time}`;
-      if (compiling) return `Compiling for boards of this shape, once${time}`;
+      if (compiling) return `Getting ready for boards of this size (first time only)${time}`;
       return `${atLeast ? `At least ${groupShort(atLeast, 22)}` : "Counting"}${time}`;
     }
     if (state === "expensive") {

@@ -44,7 +44,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 def until_idle(server: Server) -> None:
     """Wait until the server works at nothing."""
-    until(lambda: server.status() == {"working": 0, "waiting": 0})
+    until(lambda: not (server.status()["working"] or server.status()["waiting"]))
 
 
 def click(screen: Screen, action: str) -> None:
