@@ -138,9 +138,9 @@ def count_many(
     box
         The shape of the boxes of all boards; by default each has its own, or it is guessed.
     on_error
-        What is done about a board that cannot be read: ``raise`` its error once all before it are
-        counted, which ends the results; or ``record`` it as a ``BadBoard``, which has the error and
-        stands in the place of the result, and go on. ``result.error`` is None for all others.
+        What happens at a board that cannot be read. ``raise``: the results end with its error, once
+        all boards before it are counted. ``record``: a ``BadBoard`` with the error stands in its
+        place, and all others are counted; their ``error`` is None.
     engine
         As for ``count``.
     cluster

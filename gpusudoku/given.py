@@ -122,7 +122,9 @@ def batches_of(
     if not isinstance(boards, Iterable) or isinstance(boards, Mapping) or shape == ():
         raise InputError(f"expected boards, found {described(boards)}")
     if len(shape) > 1:  # a table: its rows, not the names of its columns
-        boards = _integers(np.asarray(boards))
+        boards = np.asarray(boards)
+        if prod(shape[1:]) > 1:  # else NaN is a missing puzzle
+            boards = _integers(boards)
         if boards.dtype.kind in "iu":
             return _array_batches(boards, geometry)
     if type(boards) in (list, tuple) or (isinstance(boards, np.ndarray) and boards.ndim == 1):
@@ -135,7 +137,9 @@ def _integers(numbers: NDArray[Any]) -> NDArray[Any]:
     if numbers.dtype.kind != "f":
         return numbers
     found = np.where(np.isnan(numbers), 0, numbers)
-    return found.astype(np.int64) if np.isin(found, np.arange(MOST_DIGIT + 1)).all() else numbers
+    with np.errstate(invalid="ignore"):  # of what no integer is
+        integers = found.astype(np.int64)
+    return integers if (integers == found).all() else numbers
 
 
 def _slices(boards: Any) -> Iterator[Any]:
@@ -244,8 +248,10 @@ def _numbered(item: Any, index: int, geometry: Geometry | None) -> Batch | Input
 def _file_name(path: os.PathLike[str]) -> str:
     """Return the name of a file that is there."""
     name = os.fsdecode(path)
-    if not os.path.exists(name) or os.path.isdir(name):  # noqa: PTH110, PTH112 - of any text
-        raise InputError(f"{name}: expected a file that can be read")
+    if not os.path.exists(name):  # noqa: PTH110 - of any text
+        raise InputError(f"{name}: no such file")
+    if os.path.isdir(name):  # noqa: PTH112
+        raise InputError(f"{name}: a folder, expected a file")
     return name
 
 

@@ -349,7 +349,7 @@ class BadBoard:
 
     @property
     def numbers(self) -> NDArray[Any]:
-        """Return None, in an array (1) of Python's objects."""
+        """An array (1) that holds None."""
         return np.array([None], object)
 
     def __bool__(self) -> bool:
@@ -434,7 +434,7 @@ class Results(Generic[Blocks, One]):
     Boards are worked on in blocks, and an object for a board is made only when it is asked for:
     ``blocks`` and ``numbers`` make none. ``close`` stops the work on boards that nobody asked for,
     and so does the token that the call was given. ``len`` is the number of all boards, a TypeError
-    if that is not known before they are read. Results can be gone through once: a second loop gives
+    if that is not known before they are read. Results can be read once: a second loop gives
     nothing, with a RuntimeWarning. After an error, and for ``blocks`` and ``numbers``, this is an
     InputError.
     """
@@ -505,7 +505,7 @@ class Results(Generic[Blocks, One]):
 
     def _no_more(self) -> str:
         """Say why there are no more results."""
-        return f"{self!r} can be gone through once: keep results in a list"
+        return f"{self!r} is used up: results can be read once, so keep them with list(...)"
 
     def _check_open(self) -> None:
         """Complain if there are no more results, where none would be given without a word."""

@@ -197,7 +197,7 @@ class OnGpu:
 
 @pytest.mark.parametrize("read", [board_of, boards_of, lambda array: boards_of([array]), Board])
 def test_an_array_in_gpu_memory(read: Any) -> None:
-    with pytest.raises(InputError, match=r"^(board 0: )?an array in GPU memory, .* cupy.asnumpy$"):
+    with pytest.raises(InputError, match=r"^(board 0: )?an array in GPU memory: .* cupy.asnumpy$"):
         read(OnGpu())
 
 
@@ -221,9 +221,9 @@ class TestFiles:
         [
             ("bars", "bars is a file: read it with pathlib.Path('bars')"),
             ("none.csv", "none.csv looks like the name of a file, and there is none: give"),
-            (Path("none.csv"), "none.csv: expected a file that can be read"),
-            (Path("-"), "-: expected a file that can be read"),
-            (Path(), ".: expected a file that can be read"),
+            (Path("none.csv"), "none.csv: no such file"),
+            (Path("-"), "-: no such file"),
+            (Path(), ".: a folder, expected a file"),
         ],
     )
     def test_what_is_no_board(self, given: Any, message: str) -> None:

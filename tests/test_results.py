@@ -311,6 +311,10 @@ class TestBadBoards:
         with pytest.raises(InputError, match=r"^board 0: expected a board"):
             bool(bad)
 
+    def test_missing_puzzles_in_a_column_of_numbers(self) -> None:
+        found = count_many(np.full((3, 1), np.nan), on_error="record", device="cpu")
+        assert all(str(each.error).endswith("one missing value") for each in found)
+
     def test_in_arrays(self) -> None:
         rows = np.zeros((40, 16), int)
         rows[[0, 7, 8]] = 5
@@ -372,7 +376,7 @@ class TestResults:
         assert repr(results) == "<Results: 3 taken, consumed>"
 
     def test_are_not_given_twice_without_a_word(self) -> None:
-        consumed = r"^<Results: 3 of 3 taken, consumed> can be gone through once"
+        consumed = r"^<Results: 3 of 3 taken, consumed> is used up: results can be read once"
         every: list[Callable[[Any], Any]] = [
             list,
             lambda results: results.numbers(),
@@ -393,7 +397,7 @@ class TestResults:
         next(results)
         results.close()
         assert repr(results) == "<Results: 1 of 3 taken, closed>"
-        with pytest.raises(InputError, match="taken, closed> can be gone through once"):
+        with pytest.raises(InputError, match="taken, closed> is used up: results can be read once"):
             list(results)
 
     def test_of_solutions_which_have_no_length(self) -> None:

@@ -62,9 +62,7 @@ def refuse_arrays(*given: object) -> None:
     if any(isinstance(each, np.ma.MaskedArray) for each in given):
         raise InputError("a masked array, expected a plain one: fill it, with 0 for empty cells")
     if any(hasattr(each, "__cuda_array_interface__") for each in given):
-        raise InputError(
-            "an array in GPU memory, expected one in main memory: copy it, as with cupy.asnumpy"
-        )
+        raise InputError("an array in GPU memory: copy it to main memory first, with cupy.asnumpy")
 
 
 def digits_of(given: ArrayLike, geometry: Geometry | None) -> tuple[NDArray[np.uint8], Geometry]:
