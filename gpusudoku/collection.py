@@ -57,14 +57,14 @@ def entry(name: str) -> CollectionBoard:
 
 
 def load(name: str) -> Board:
-    """Read a board.
+    """Read a board by its name, with or without the ``@`` that it has on the command line.
 
     Raises
     ------
     InputError
         If there is no board of that name.
     """
-    found = entry(name)
+    found = entry(name.removeprefix("@"))
     path = folder() / found.file
     text = path.read_text(encoding="utf-8")
     return next(formats.read_text(text, geometry=found.box, source=str(path)))

@@ -32,7 +32,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.cells import array_of, name_of, refuse_arrays
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
-from gpusudoku.errors import InputError, Interrupted, described
+from gpusudoku.errors import InputError, Interrupted, described, shown
 from gpusudoku.formats import parse, read_batches
 from gpusudoku.formats.plain import COMPILED_BOARDS, Run, plain_boards
 from gpusudoku.formats.texts import is_strings, joined_texts
@@ -46,6 +46,8 @@ FIRST_ITEMS = 16
 ITEMS_SECONDS = 0.1
 """Items that come slowly are taken together for about so long."""
 MOST_ITEMS = 1 << 14
+LEAST_CELLS = 16
+"""Of a row of a table that is a board."""
 MOST_DIGIT = 64
 """A larger integer is no cell: it is a puzzle that somebody read as a number."""
 
@@ -79,7 +81,7 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
         except InputError:
             _refuse_name(item)
             raise
-    if isinstance(item, int) and item > MOST_DIGIT:
+    if isinstance(item, int | float) and item > MOST_DIGIT:
         raise InputError(
             "a number, expected a board as text: read columns of puzzles as text (dtype=str), as"
             " numbers lose the zeros before them"
@@ -121,6 +123,11 @@ def batches_of(
     shape = getattr(boards, "shape", (1,))
     if not isinstance(boards, Iterable) or isinstance(boards, Mapping) or shape == ():
         raise InputError(f"expected boards, found {described(boards)}")
+    if hasattr(boards, "columns") and 1 < shape[1] < LEAST_CELLS:
+        raise InputError(
+            f"a table of {shape[1]} columns: give its column of puzzles, as table['puzzle'], or in"
+            " a list if it is one board"
+        )
     if len(shape) > 1:  # a table: its rows, not the names of its columns
         boards = np.asarray(boards)
         if prod(shape[1:]) > 1:  # else NaN is a missing puzzle
@@ -263,12 +270,14 @@ def _board_of_file(name: str, geometry: Geometry | None) -> Board:
             raise found
         boards += found
         if len(boards) > 1:
-            raise InputError(f"{name}: several boards, expected one: give it to count_many")
+            raise InputError(f"{name}: several boards: give count_many this path, in no list")
     return boards[0]
 
 
 def _refuse_name(text: str) -> None:
-    """Complain about the name of a file where a board is expected."""
+    """Complain about the name of a file, or of a board of ours, where a board is expected."""
+    if text.startswith("@"):
+        raise InputError(f"{shown(text)}: expected a board; collection.load(name) reads ours")
     if os.path.isfile(text):  # noqa: PTH113 - which takes any text
         raise InputError(f"{text} is a file: read it with pathlib.Path({text!r})")
     if _FILE_NAME.fullmatch(text):

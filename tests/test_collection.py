@@ -28,7 +28,7 @@ def is_quick(entry: CollectionBoard) -> bool:
     to fill blindly: up to 2,000 solutions of up to 36 cells, up to 50 of up to 53 empty cells, or a
     board that its clues contradict.
     """
-    board = collection.load(entry.name)
+    board = collection.load(f"@{entry.name}")
     few_cells = board.geometry.cells <= 36 and entry.count <= 2_000
     few_empty = board.empty_cells <= 53 and entry.count <= 50
     return few_cells or few_empty or (entry.count == 0 and bool(board.conflicts))

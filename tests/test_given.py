@@ -195,6 +195,22 @@ class OnGpu:
         raise AssertionError("read one by one")
 
 
+def test_a_table_of_other_columns_is_no_board() -> None:
+    class Frame:
+        columns, shape = ("id", "puzzle"), (2, 2)
+
+        def __iter__(self) -> Iterator[str]:
+            return iter(self.columns)
+
+    with pytest.raises(InputError, match="table of 2 columns: give its column of puzzles"):
+        boards_of(Frame())
+
+
+def test_what_is_parsed_is_text() -> None:
+    with pytest.raises(InputError, match=r"^expected the text of a board, found PosixPath"):
+        parse(Path("bars.txt"))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("read", [board_of, boards_of, lambda array: boards_of([array]), Board])
 def test_an_array_in_gpu_memory(read: Any) -> None:
     with pytest.raises(InputError, match=r"^(board 0: )?an array in GPU memory: .* cupy.asnumpy$"):
@@ -224,6 +240,7 @@ class TestFiles:
             (Path("none.csv"), "none.csv: no such file"),
             (Path("-"), "-: no such file"),
             (Path(), ".: a folder, expected a file"),
+            ("@a1", "'@a1': expected a board; collection.load(name) reads ours"),
         ],
     )
     def test_what_is_no_board(self, given: Any, message: str) -> None:
@@ -234,7 +251,7 @@ class TestFiles:
 
     def test_several_boards_are_not_one(self) -> None:
         Path("two.txt").write_text(f"{LINE_4X4}\n" * 2)
-        with pytest.raises(InputError, match=r"^two.txt: several boards, expected one: "):
+        with pytest.raises(InputError, match=r"^two.txt: several boards: give count_many"):
             board_of(Path("two.txt"))
 
     def test_a_board_is_a_board_whatever_files_there_are(self) -> None:

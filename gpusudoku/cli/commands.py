@@ -85,8 +85,10 @@ _PLACES = {
 
 MEANT = {
     **dict.fromkeys(("all", "list"), "enumerate"),
-    **dict.fromkeys(("check", "unique", "valid"), "solve"),
-    **dict.fromkeys(("generate", "new", "random"), "sample"),
+    **dict.fromkeys(("check", "test", "unique", "valid", "validate"), "solve"),
+    **dict.fromkeys(("draw", "generate", "new", "random"), "sample"),
+    **dict.fromkeys(("print", "show"), "convert"),
+    **dict.fromkeys(("gui", "page", "play", "web"), "serve"),
 }
 """Other names of commands."""
 _EXPLAIN = "gpusudoku.explain(board) in Python {}; 'gpusudoku serve' has it as Logic step by step"
@@ -160,7 +162,7 @@ class Commands(click.Group):
         from gpusudoku.cli.source import looks_like_board
 
         word = name.lower()
-        close = [MEANT[word]] if word in MEANT else get_close_matches(word, self.commands, 1, 0.5)
+        close = [MEANT[word]] if word in MEANT else get_close_matches(word, self.commands, 1, 0.6)
         if name.startswith("@") or name == "-" or _is_file(name):
             guess = f"did you mean 'count {name}'?"
         elif looks_like_board(name):

@@ -45,13 +45,17 @@ def engine_for(
     Raises
     ------
     InputError
-        If what is given is no engine.
+        If what is given is no engine, or one of another device than the options ask for.
     DeviceError
         As ``make_engine`` does.
     """
     if engine is not None:
         if not hasattr(engine, "explore"):
             raise InputError(f"engine {described(engine)}: expected one that make_engine gives")
+        if options.device not in ("auto", engine.name):
+            raise InputError(
+                f"an engine for {engine.name}: give device={options.device!r} to make_engine"
+            )
         return engine
     # Imported here because CuPy takes a second to import.
     auto = options.device == "auto" and options.gpus is None

@@ -143,6 +143,17 @@ class LineParser:
             _check_numbered(number, board, behind)
         return board
 
+    def refuse_one_cell(self, number: int, board: Board) -> None:
+        """Complain about a board of one cell: in a table that is the sign of a missing board.
+
+        Raises
+        ------
+        FormatError
+            If it has one cell, and no shape is given.
+        """
+        if board.n == 1 and self._geometry is None:
+            raise FormatError("1 cell makes no board: a missing one, or give --box 1x1", number)
+
     def _parse(self, number: int, line: bytes, text: bytes) -> Board | None:
         geometry = self._by_length.get(len(text))
         if geometry is not None and (b"-" not in text or not is_rule(text)):

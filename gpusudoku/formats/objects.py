@@ -62,6 +62,8 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             value = found.pop(name)
             puzzle = _text_of(value)
             board = parser.parse(number, _line_of(value, number))
+            if board is not None:
+                parser.refuse_one_cell(number, board)
         except FormatError as error:
             if not begun:  # no line has been an object: these are not JSON lines
                 raise UnreadableError(error.message, number) from None

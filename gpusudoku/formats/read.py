@@ -26,7 +26,7 @@ from typing import BinaryIO
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, described
 from gpusudoku.formats.detect import Head, is_one_per_line, take_head
 from gpusudoku.formats.expanding import BUFFER_BYTES
 from gpusudoku.formats.grids import read_grids
@@ -146,6 +146,8 @@ def parse(text: str, box: Geometry | str | None = None) -> Board:
     InputError
         If the text is not a board, or holds more than one.
     """
+    if not isinstance(text, str):
+        raise InputError(f"expected the text of a board, found {described(text)}")
     geometry = Geometry.parse(box) if isinstance(box, str) else box
     return _one(read_text(text, geometry=geometry))
 

@@ -40,8 +40,9 @@ def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | Input
             fields = _fields(number, line, header)
             board = _board(parser, number, line, header, fields)
         except FormatError as error:
-            puzzle = fields[header.column] if fields else b""
-            yield error.at(way.source, puzzle, origin.columns, texts_of(header.others(fields)))
+            known = [*fields, *[b""] * len(header.names)][: len(header.names)]
+            others = texts_of(header.others(known))
+            yield error.at(way.source, known[header.column], origin.columns, others)
         else:
             yield single(board, origin, number, texts_of(header.others(fields)))
             if copier.parsed() and board.n <= len(DIGITS):
@@ -96,9 +97,6 @@ def _fields(number: int, line: bytes, header: Header) -> list[bytes]:
         raise FormatError(
             f"{error}, expected every quoted field to end on its line", number
         ) from None
-    if len(fields) != len(header.names):
-        # More columns are wrong, too: of unquoted numbers, the first would be taken for a board.
-        raise FormatError(f"{len(fields)} columns, expected {len(header.names)}", number)
     return fields
 
 
@@ -106,6 +104,9 @@ def _board(
     parser: LineParser, number: int, line: bytes, header: Header, fields: Sequence[bytes]
 ) -> Board:
     """Read the board of one line."""
+    if len(fields) != len(header.names):
+        # More are wrong, too: of unquoted numbers, the first would be taken for a board.
+        raise FormatError(f"{len(fields)} fields, expected {len(header.names)}", number)
     text = fields[header.column]
     try:
         board = parser.parse(number, text)
@@ -117,4 +118,5 @@ def _board(
         raise
     if board is None:
         raise FormatError(f"column {header.column + 1} is empty, expected a board", number)
+    parser.refuse_one_cell(number, board)
     return board

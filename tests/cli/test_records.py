@@ -185,7 +185,7 @@ class TestUnreadable:
         3: "3 cells make no board, the nearest is 4x4 with 16",
         4: "column 2 is empty, expected a board",
         5: "17 cells make no board, the nearest is 4x4 with 16",
-        7: "2 columns, expected 4",
+        7: "2 fields, expected 4",
         9: "2 cells make no board, the nearest is 4x4 with 16",
     }
 
@@ -206,9 +206,9 @@ class TestUnreadable:
         assert [row["line"] for row in rows] == list("23456789")
         assert {int(row["line"]): row["error"] for row in rows if row["error"]} == self.REASONS
         assert {row["source"] for row in rows} == {str(path)}
-        assert [row["id"] for row in rows] == ["1", "2", "3", "4", "5", "", "7", "8"]
+        assert [row["id"] for row in rows] == list("12345678")
         assert [row["puzzle"] for row in rows] == [
-            UNIQUE, "12.", "", f"{MANY}Z", MANY, "", UNIQUE, "1x"
+            UNIQUE, "12.", "", f"{MANY}Z", MANY, NONE, UNIQUE, "1x"
         ]  # fmt: skip
         assert [row["count"] != "" for row in rows] == [row["error"] == "" for row in rows]
         assert [row["input_error"] for row in (rows[0], rows[-1])] == ["x", "y"]
@@ -225,6 +225,18 @@ class TestUnreadable:
         assert bad.pop("error") == self.REASONS[3]
         assert [*bad] == ["source"]
         assert (worse["board"], worse["error"]) == (None, "expected a JSON object on every line")
+
+    def test_a_sign_for_a_missing_puzzle_is_no_board(self, run, file, uncompiled):
+        path = file(f"id,puzzle\n1,{UNIQUE}\n2,1\n3,0\n4,.\n")
+        asked = "count", path, "--format", "csv", "--keep-going"
+        assert [row["error"][:6] for row in table(run(*asked)[1])] == ["", *["1 cell"] * 3]
+        lines = [f'{{"board": "{board}"}}' for board in (UNIQUE, "0")]
+        out = run("count", file("\n".join(lines)), "--json", "--keep-going")[1]
+        assert records(out)[1]["error"].startswith("1 cell makes no board")
+        one = file("id,puzzle\n1,.\n")
+        assert [
+            row["count"] for row in table(run(*asked[:1], one, *asked[2:], "--box", "1x1")[1])
+        ] == ["1"]
 
     def test_they_are_in_the_log(self, run, file, uncompiled, tmp_path):
         log = tmp_path / "log"

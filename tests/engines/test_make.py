@@ -27,6 +27,11 @@ def test_the_device_asked_for() -> None:
         make_engine(job=3)  # type: ignore[call-arg]
 
 
+def test_an_engine_of_another_device_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^an engine for cpu: give device='cuda' to make_engine"):
+        count(BOARD, engine=make_engine(device="cpu"), device="cuda")
+
+
 @pytest.mark.usefixtures("without_cuda")
 def test_without_cuda() -> None:
     assert isinstance(make_engine(), CpuEngine)

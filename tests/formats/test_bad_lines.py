@@ -91,14 +91,14 @@ def test_bad_rows_of_tables() -> None:
     assert report(text) == [
         "board 2",
         f"f:3:84: unknown character '!', {SYMBOLS}",
-        "f:4: 2 columns, expected 3",
+        "f:4: 2 fields, expected 3",
         "f:5: column 2 is empty, expected a board",
         "f:6: unexpected end of data, expected every quoted field to end on its line",
         f"f:7:88: unknown character '!', {SYMBOLS}",
         "f:8: 80 cells make no board, the nearest is 9x9 with 81",
-        "f:9: 4 columns, expected 3",
+        "f:9: 4 fields, expected 3",
         "f:10: 9 cells: " + no_box(3),
         "board 12",
     ]
     # Without quotes the first of 81 numbers would be a board by itself.
-    assert report("id,puzzle\n1," + ",".join(LINE)) == ["f:2: 82 columns, expected 2"]
+    assert report("id,puzzle\n1," + ",".join(LINE)) == ["f:2: 82 fields, expected 2"]

@@ -80,7 +80,7 @@ def test_a_row_with_more_or_fewer_fields(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_text(f"{LINE};a\n{LINE}\n{LINE};a;b\n{LINE};c\n")
     found = [str(e) if isinstance(e, InputError) else len(e) for e in read_batches(str(path))]
-    assert found == [1, f"{path}:2: 1 columns, expected 2", f"{path}:3: 3 columns, expected 2", 1]
+    assert found == [1, f"{path}:2: 1 fields, expected 2", f"{path}:3: 3 fields, expected 2", 1]
 
 
 class TestColumn:

@@ -205,7 +205,7 @@ def test_cards_that_cannot_be_used(computer: Computer) -> None:
     reason = "the CUDA driver says CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803): see nvidia-smi"
     none = computer.gpusudoku(*SEARCH, failures={"cuInit": [803]})
     assert none[:2] == (1, "")
-    assert none.err.startswith(f"gpusudoku: CUDA cannot be used: {reason}; --device cpu")
+    assert none.err.startswith(f"gpusudoku: CUDA cannot be used: {reason}; the devices cpu")
 
 
 BESIDES = """

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 OLDEST_NUMBA_CUDA = (0, 21)
 """A process that has compiled for CUDA with an older one can no longer compile for the CPU."""
 _INSTALL = "pip install '.[cuda13]' in a checkout of gpusudoku"
-_CPU = "--device cpu and --device auto count on all cores"
+_CPU = "the devices cpu and auto count on all cores"
 
 
 def simulated() -> bool:

@@ -85,7 +85,7 @@ def insert(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 )
 def test_no_gpu(driver: Driver | None, reason: str, insert: Any) -> None:
     insert(driver)
-    what_to_do = "--device cpu and --device auto count on all cores"
+    what_to_do = "the devices cpu and auto count on all cores"
     assert availability.unusable_because() == f"{reason}; {what_to_do}"
     assert availability.gpu_names() == ()
 
