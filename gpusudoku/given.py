@@ -120,7 +120,7 @@ def batches_of(
     if isinstance(boards, Board | str | bytes):
         raise InputError(f"expected boards, found one {type(boards).__name__}: use a list of them")
     refuse_arrays(boards)
-    shape = getattr(boards, "shape", (1,))
+    shape: tuple[int, ...] = getattr(boards, "shape", (1,))
     if not isinstance(boards, Iterable) or isinstance(boards, Mapping) or shape == ():
         raise InputError(f"expected boards, found {described(boards)}")
     if hasattr(boards, "columns") and 1 < shape[1] < LEAST_CELLS:
