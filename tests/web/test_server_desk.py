@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -127,10 +128,10 @@ def test_a_request_that_comes_slowly(
     run_with: Run, monkeypatch: pytest.MonkeyPatch, begin: str
 ) -> None:
     """Also where nobody reads its body; and the second one of a connection."""
-    monkeypatch.setattr(serving, "REQUEST_SECONDS", 1.0)
     connection, _ = run_with(Failing(MemoryError()))
     connection.request("GET", "/status")
     connection.getresponse().read()
+    monkeypatch.setattr(serving, "REQUEST_SECONDS", 0.2)
     assert connection.sock is not None
     for slow in (connection.sock, socket.create_connection((connection.host, connection.port))):
         slow.settimeout(0.05)
@@ -163,9 +164,10 @@ def test_more_connections_than_there_may_be(run_with: Run, monkeypatch: pytest.M
         connection.request("GET", "/status")
         return bool(connection.getresponse().read())
 
+    idle = [http.client.HTTPConnection(*place, timeout=300) for _ in range(3)]
+    assert all(map(is_answered, idle))
     assert is_answered(connection)
     others = [socket.create_connection(place) for _ in range(20)]
-    assert is_answered(connection)
     with closing(http.client.HTTPConnection(*place, timeout=300)) as new:
         assert is_answered(new)
     for other in others:
@@ -173,9 +175,19 @@ def test_more_connections_than_there_may_be(run_with: Run, monkeypatch: pytest.M
     for other in others[:18]:
         with suppress(ConnectionError):
             assert other.recv(1) == b""
-    for other in others:
-        other.close()
-    assert said == ["more than 3 connections: closed the slowest"]
+    for each in (*others, *idle):
+        each.close()
+    assert said == ["more than 3 connections: closed idle and slow ones"]
+
+
+def test_an_error_in_no_answer_is_said(run_with: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing = Mock(side_effect=ZeroDivisionError("by nothing"))
+    monkeypatch.setattr(serving._Protocol, "data_received", failing)
+    connection, said = run_with(Failing(None))
+    connection.request("GET", "/status")
+    with pytest.raises(ConnectionError):
+        connection.getresponse()
+    assert said == ["ZeroDivisionError: by nothing"]
 
 
 def test_errors_that_repeat_are_said_once(run_with: Run, monkeypatch: pytest.MonkeyPatch) -> None:
