@@ -119,7 +119,7 @@ def most_connections() -> int:
     except ImportError:  # Windows
         return MOST_CONNECTIONS
     limit = getrlimit(RLIMIT_NOFILE)[0]
-    return MOST_CONNECTIONS if limit == RLIM_INFINITY else min(MOST_CONNECTIONS, limit // 2)
+    return MOST_CONNECTIONS if limit == RLIM_INFINITY else min(MOST_CONNECTIONS, limit // 4)
 
 
 def seldom(complain: Complain) -> Complain:

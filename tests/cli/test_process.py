@@ -159,13 +159,17 @@ def test_cuda_simulator_from_the_command_line(start, tmp_path):
     assert (process.returncode, out) == (0, "72\n")
 
 
-def test_no_memory_is_one_line(run, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("error", "message"), [
+    (MemoryError(), "out of memory"),
+    (SystemError("null"), "out of memory, or a fault of a library: null"),
+])  # fmt: skip
+def test_no_memory_is_one_line(run, tmp_path, monkeypatch, error, message):
     """And what was kept before can be gone on with."""
     path = tmp_path / "run.sqlite"
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "save", Mock(side_effect=MemoryError))
+        patch.setattr(Ledger, "save", Mock(side_effect=error))
         asked = "count", "1....2....3.....", "--checkpoint", path
-        assert run(*asked) == (1, "", "gpusudoku: out of memory\n")
+        assert run(*asked) == (1, "", f"gpusudoku: {message}\n")
     assert run("resume", path)[1] == "6\n"
 
 

@@ -13,7 +13,7 @@ from gpusudoku.errors import Interrupted
 from gpusudoku.jobs import threads
 from gpusudoku.jobs.job import Job, Task
 from gpusudoku.jobs.ordered import InOrder
-from gpusudoku.jobs.threads import NoThread
+from gpusudoku.jobs.threads import NoThread, start_thread
 from tests.jobs.test_job import Counter, UntilStopped, tasks, wait_until
 
 
@@ -154,6 +154,14 @@ def test_without_any_thread_only_the_main_one_refuses(limit: Limit) -> None:
     with pytest.warns(RuntimeWarning, match="no more threads"):
         job.run(tasks(1), [outer])
     assert job.total == 6
+
+
+def test_a_thread_that_is_started_twice_is_a_fault() -> None:
+    thread = threading.Thread()
+    start_thread(thread)
+    with pytest.raises(RuntimeError, match="once") as error:
+        start_thread(thread)
+    assert not isinstance(error.value, NoThread)
 
 
 def test_items_in_order_on_fewer_threads(limit: Limit) -> None:
