@@ -62,8 +62,10 @@ def main() -> NoReturn:
         whose = error.filename or "stdout: cannot be written"  # of a help page: click writes it
         # One without a number is of a library that cannot be loaded.
         status = _say(str(error) if error.errno is None else f"{whose}: {error.strerror}", 1)
-    except (MemoryError, SystemError):  # some C code fails without saying of what
+    except MemoryError:
         status = _say("out of memory", 1)
+    except SystemError as error:  # some C code fails without saying of what
+        status = _say(f"out of memory, or a fault of a library: {error}", 1)
     except Exception:
         if last_interrupt() is None:
             raise

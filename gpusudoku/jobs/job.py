@@ -269,14 +269,10 @@ class Job:
             return self._threads.attend(self._guard)
         except NoThread:
             with self._change:
-                started = self._threads.keep_started()
-                is_alone = not started and threading.current_thread() is not threading.main_thread()
-                if started <= self._resigned and not is_alone:  # signals are for the main thread
+                if self._threads.keep_started() <= self._resigned:
                     raise
                 self._change.notify_all()  # for those that wait for one that has not started
         note_fewer()
-        if is_alone:
-            self._guard(0)
         return False
 
     def _end(self) -> None:

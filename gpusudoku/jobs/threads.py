@@ -15,9 +15,6 @@ START_SECONDS = 1e-4
 """There is at most one more thread for each of these that go by: starting one takes about half as
 long, and what is not worth so many is done before."""
 
-AGAIN_SECONDS = 0.005
-"""A thread that cannot be started is tried once more after this time."""
-
 POLL_SECONDS = 0.05
 """How often the thread that waits for the others wakes, and can be interrupted."""
 
@@ -34,14 +31,15 @@ def start_thread(thread: threading.Thread) -> None:
     NoThread
         If there can be no more.
     """
-    for seconds in (AGAIN_SECONDS, 0.0):
-        with suppress(RuntimeError, MemoryError):
-            thread.start()
-            return
-        time.sleep(seconds)  # one that has just ended may still count
-    raise NoThread(
-        "no thread can be started: allow more processes (ulimit -u) or more memory (ulimit -v)"
-    )
+    with suppress(RuntimeError, MemoryError):
+        return thread.start()
+    try:
+        thread.start()  # one that had just ended may have counted
+    except (RuntimeError, MemoryError):
+        if thread.ident is not None:  # it was started before
+            raise
+        message = "allow more processes (ulimit -u) or more memory (ulimit -v)"
+        raise NoThread(f"no thread can be started: {message}") from None
 
 
 def note_fewer() -> None:

@@ -77,8 +77,10 @@ class Answers:
         facts = {"version": __version__, "device": engine.name, "threads": engine.threads}
         return {**facts, "boards": _examples()}
 
-    def answer(self, question: Question, tell: Tell, cancel: CancelToken) -> Facts:
-        """Work out an answer; ``cancel`` stops that.
+    def answer(
+        self, question: Question, tell: Tell, cancel: CancelToken, waited: float = 0.0
+    ) -> Facts:
+        """Work out an answer; ``cancel`` stops that, and ``waited`` is taken off its seconds.
 
         Raises
         ------
@@ -97,7 +99,7 @@ class Answers:
         over = CancelToken()
         timer = None
         if question.seconds is not None:
-            timer = threading.Timer(question.seconds, over.cancel)
+            timer = threading.Timer(max(0.0, question.seconds - waited), over.cancel)
             timer.daemon = True
             start_thread(timer)
         try:

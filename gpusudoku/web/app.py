@@ -7,7 +7,6 @@ import hashlib
 import time
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from importlib.resources import files
 from typing import NamedTuple
@@ -31,6 +30,8 @@ from gpusudoku.web.replies import JSON, Message, Send, as_json, reply, reply_fai
 Complain = Callable[[str], None]
 """Says on a terminal what went wrong here."""
 
+OPEN_SECONDS = 0.1
+"""How often it is seen whether the desk is open."""
 READERS = 2
 """Threads that read questions: a large one that is none takes a second."""
 _readers = ThreadPoolExecutor(READERS, "gpusudoku-reader")
@@ -98,44 +99,49 @@ class Asking:
             loop = asyncio.get_running_loop()
             question = await loop.run_in_executor(_readers, read_question, self._kind, body)
             is_stream = wants_stream(Headers(scope=scope).get("accept", ""))
-            at_once = question.kind == "read"
-            if not (self._desk.is_open or is_stream or at_once):
-                raise Failure("busy", "compiling, only this time: ask again in some seconds")
             news = News()
-            case = Case(partial(self._work, question, news.tell), question.page, ticket, at_once)
+            case = Case(partial(self._work, question, news.tell), question.page, ticket)
             case.answer.add_done_callback(news.wake)
-            taken = self._desk.ask(case)
+            if question.kind == "read":  # which needs no engine
+                try:
+                    case.answer.set_result(await loop.run_in_executor(_readers, case.work, case))
+                except GpusudokuError as error:  # an event, if events are asked for
+                    case.end(error)
+            elif not (self._desk.is_open or is_stream):
+                message = "still compiling (first start only): ask again in a few seconds"
+                raise Failure("busy", message)
+            taken = case.answer.done() or self._desk.ask(case)
         except Gone:
             return
         except Exception as error:
             await reply_failure(send, self._failure_of(error))
             return
-        late = Failure("late", f"given up after {self._seconds:g} s, as the server is told to")
-        timers = [loop.call_later(self._seconds, case.end, late)]
-        if question.seconds is not None:
-            timers.append(loop.call_later(question.seconds, self._end_waiting, case))
+        limit = asyncio.create_task(self._limit(case, question.seconds))
         watch = asyncio.create_task(self._watch(case, receive))
         try:
             if taken and is_stream:
-                await stream(case, news, send, self._failure_of, self._desk)
+                await stream(case, news, send, self._failure_of)
             else:
                 await self._answer(case, news, send)
         finally:
-            for timer in timers:
-                timer.cancel()
+            limit.cancel()
             watch.cancel()
             case.end()
 
-    def _end_waiting(self, case: Case[bytes]) -> None:
-        """Refuse a question that has waited for others for all its time."""
-        if case.waiting and self._desk.is_open and not case.behind_own:
-            case.end(Failure("busy", "other questions took all its seconds: ask again later"))
+    async def _limit(self, case: Case[bytes], seconds: float | None) -> None:
+        """End a question that waits or is worked at for too long, once the desk is open."""
+        while case.compiling:
+            await asyncio.sleep(OPEN_SECONDS)
+        first = self._seconds if seconds is None else min(seconds, self._seconds)
+        await asyncio.sleep(first)
+        if seconds is not None and case.waiting and not case.behind_own:
+            case.end(Failure("busy", "waited too long behind other questions: ask again later"))
+        await asyncio.sleep(self._seconds - first)
+        case.end(Failure("late", f"given up after {self._seconds:g} s, as the server is told to"))
 
     def _work(self, question: Question, tell: Tell, case: Case[bytes]) -> bytes:
-        if question.seconds is not None and not case.behind_own:  # waiting takes of them
-            left = question.seconds - (time.monotonic() - case.asked)
-            question = replace(question, seconds=max(0.001, left))
-        return as_json(self._answers.answer(question, tell, case.cancel))
+        waited = 0.0 if case.behind_own else time.monotonic() - case.asked
+        return as_json(self._answers.answer(question, tell, case.cancel, waited))
 
     async def _watch(self, case: Case[bytes], receive: Receive) -> None:
         """Drop the case once nobody waits for its answer."""

@@ -39,19 +39,17 @@ class Case(Generic[T]):
         Who asks: a newer question of the same page overtakes this one.
     ticket
         When he came, as ``Desk.ticket`` says.
-    at_once
-        Whether it is worked at before the desk is open, too.
     """
 
-    def __init__(
-        self, work: Callable[[Case[T]], T], page: str | None, ticket: int, at_once: bool = False
-    ) -> None:
-        self.work, self.page, self.ticket, self.at_once = work, page, ticket, at_once
+    def __init__(self, work: Callable[[Case[T]], T], page: str | None, ticket: int) -> None:
+        self.work, self.page, self.ticket = work, page, ticket
         self.context = copy_context()
         self.waiting = True
         """Whether nobody has begun to work at it."""
         self.asked = time.monotonic()
         """When it came, or when the desk opened after that."""
+        self.compiling = False
+        """Whether it waits for the desk to open."""
         self.behind_own = False
         """Whether one of the same page, which it has overtaken, has to let go first."""
         self.answer: Future[T] = Future()
@@ -110,6 +108,7 @@ class Desk:
             cases = [*self._waiting, *self._working]
             pages = {each.page for each in self._working} - {None}
             case.behind_own = case.page in pages
+            case.compiling = not self.is_open
             self._waiting.append(case)
         same = [each for each in cases if case.page is not None and each.page == case.page]
         for older in [each for each in same if each.ticket < case.ticket]:
@@ -132,7 +131,7 @@ class Desk:
         with self._lock:
             self.is_open = True
             for case in self._waiting:
-                case.asked = time.monotonic()
+                case.asked, case.compiling = time.monotonic(), False
         self._begin()
 
     def close(self) -> None:
@@ -160,8 +159,8 @@ class Desk:
             self._waiting = [case for case in self._waiting if not case.answer.done()]
             pages = {case.page for case in self._working} - {None}
             for case in self._waiting:
-                may_begin = self.is_open or case.at_once
-                if may_begin and self.working < self._most and case.page not in pages:
+                may_begin = self.is_open and case.page not in pages
+                if may_begin and self.working < self._most:
                     self._waiting.remove(case)
                     self._working.append(case)
                     case.waiting = False

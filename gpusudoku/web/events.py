@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from gpusudoku.errors import Cancelled
 from gpusudoku.web.answers import Facts
-from gpusudoku.web.desk import Case, Desk
+from gpusudoku.web.desk import Case
 from gpusudoku.web.failures import Failure
 from gpusudoku.web.replies import Send, as_json
 
@@ -58,7 +58,6 @@ async def stream(
     news: News,
     send: Send,
     failure_of: Callable[[BaseException], Failure],
-    desk: Desk,
 ) -> None:
     """Send what is told of a case, and in the end its answer."""
     start = time.perf_counter()
@@ -68,7 +67,7 @@ async def stream(
         if case.answer.done():
             break
         now = {"waiting": True, "own": case.behind_own} if case.waiting else news.facts
-        now = now if desk.is_open else {"compiling": True}
+        now = {"compiling": True} if case.compiling else now
         elapsed = round(time.perf_counter() - start, 3)
         await _send(send, "progress", as_json({**now, "elapsed": elapsed}))
     error = case.answer.exception()

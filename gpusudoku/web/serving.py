@@ -46,11 +46,10 @@ GOODBYE_SECONDS = 5
 """So long those who read slowly are waited for when the server stops."""
 MOST_CONNECTIONS = 256
 """Connections at a time, fewer where a process may have few descriptors."""
-OWN_DESCRIPTORS = 32
-"""Files and sockets besides connections."""
 QUIET_SECONDS = 60.0
 """What is wrong again within this time is not said again."""
-_BACKLOG = 64
+BACKLOG = 16
+"""Connections that are accepted before any can be closed: they have descriptors, too."""
 
 _PUZZLE = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
 _WARMING = [("count", _PUZZLE), *((kind, "." * 81) for kind in ("count", "shares", "sample"))]
@@ -106,25 +105,21 @@ def _listen(host: str, port: int) -> socket.socket:
         if os.name == "posix":  # elsewhere it would let two servers have one port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
-        listening.listen(_BACKLOG)
+        listening.listen(BACKLOG)
     except OSError:
         listening.close()
         raise
     return listening
 
 
-def room() -> tuple[int, int]:
-    """Return how many connections there may be, and how many are accepted at a time.
-
-    Some of those that are accepted have a descriptor before they can be closed.
-    """
+def most_connections() -> int:
+    """Return how many connections there may be."""
     try:
-        from resource import RLIMIT_NOFILE, getrlimit
+        from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
     except ImportError:  # Windows
-        return MOST_CONNECTIONS, _BACKLOG
+        return MOST_CONNECTIONS
     limit = getrlimit(RLIMIT_NOFILE)[0]
-    free = max(0, limit - OWN_DESCRIPTORS) if limit > 0 else 8 * MOST_CONNECTIONS  # -1: no limit
-    return max(1, min(MOST_CONNECTIONS, free // 2)), max(1, min(_BACKLOG, free // 8))
+    return MOST_CONNECTIONS if limit == RLIM_INFINITY else min(MOST_CONNECTIONS, limit // 4)
 
 
 def seldom(complain: Complain) -> Complain:
@@ -152,11 +147,12 @@ class _Protocol(H11Protocol):
         super().connection_made(transport)
         self._watch("request", REQUEST_SECONDS)
         if len(self.connections) > self._most:
-            self._complain(f"more than {self._most} connections: closed the slowest")
-            slow = [each for each in self.connections if "request" in each._timers]
-            slowest = min(slow, key=lambda each: each._timers["request"].when())
-            slowest._unwatch("request")  # the next one closes another
-            slowest.transport.abort()
+            self._complain(f"more than {self._most} connections: closed idle and slow ones")
+            others = [each for each in self.connections if not each.transport.is_closing()]
+            idle = [each for each in others if each.timeout_keep_alive_task is not None]
+            slow = [each for each in others if "request" in each._timers]
+            oldest = min(slow, key=lambda each: each._timers["request"].when())
+            (idle or [oldest])[0].transport.abort()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -221,11 +217,10 @@ class Server:
         self._kernels, self._listening = kernels, listening
         self._desk = Desk(most, THREADS, is_open=all(kernel.kept for kernel in kernels))
         self._complain = complain = seldom(complain)
-        connections, backlog = room()
         config = uvicorn.Config(
             make_app(answers, self._desk, seconds, complain, allowed),
-            http=partial(_Protocol, connections, complain),  # type: ignore[arg-type]
-            backlog=backlog,
+            http=partial(_Protocol, most_connections(), complain),  # type: ignore[arg-type]
+            backlog=BACKLOG,
             loop="asyncio",
             ws="none",
             lifespan="off",
@@ -283,9 +278,12 @@ class Server:
 
     async def _serve(self) -> None:
         """Serve; asyncio would write a traceback for every connection that it cannot accept."""
-        loop = asyncio.get_running_loop()
-        loop.set_exception_handler(lambda loop, context: self._complain(context["message"]))
+        asyncio.get_running_loop().set_exception_handler(self._complain_of)
         await self._server.serve([self._listening])
+
+    def _complain_of(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        self._complain(f"{type(error).__name__}: {error}" if error else context["message"])
 
 
 def addresses_of(host: str, listening: socket.socket, names: Sequence[str]) -> list[str]:

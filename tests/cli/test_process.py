@@ -18,16 +18,18 @@ MANY = 20
 
 ROOT = Path(__file__).resolve().parents[2]
 FEW_THREADS = """
-import threading
+import sys, threading
 start, started = threading.Thread.start, []
 def start_some(thread):
+    if "gpusudoku.jobs.job" not in sys.modules:
+        return start(thread)
     if sum(each.is_alive() for each in started) >= %d:
         raise RuntimeError("can't start new thread")
     start(thread)
     started.append(thread)
 threading.Thread.start = start_some
 """
-"""Lets no more than so many further threads live at a time."""
+"""Lets no more than so many threads live at a time, besides those from before jobs are known."""
 
 
 @pytest.mark.parametrize("arguments", [
@@ -159,17 +161,21 @@ def test_cuda_simulator_from_the_command_line(start, tmp_path):
     assert (process.returncode, out) == (0, "72\n")
 
 
-def test_no_memory_is_one_line(run, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("error", "message"), [
+    (MemoryError(), "out of memory"),
+    (SystemError("null"), "out of memory, or a fault of a library: null"),
+])  # fmt: skip
+def test_no_memory_is_one_line(run, tmp_path, monkeypatch, error, message):
     """And what was kept before can be gone on with."""
     path = tmp_path / "run.sqlite"
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "save", Mock(side_effect=MemoryError))
+        patch.setattr(Ledger, "save", Mock(side_effect=error))
         asked = "count", "1....2....3.....", "--checkpoint", path
-        assert run(*asked) == (1, "", "gpusudoku: out of memory\n")
+        assert run(*asked) == (1, "", f"gpusudoku: {message}\n")
     assert run("resume", path)[1] == "6\n"
 
 
-@pytest.mark.parametrize("most", [2, 3])  # one of them watches for signals
+@pytest.mark.parametrize("most", [1, 2])
 def test_a_count_goes_on_with_the_threads_there_are(start, most):
     process = start("count", "@2d", "--method", "search", "-j", 8, before=FEW_THREADS % most)
     out, err = process.communicate(timeout=300)
@@ -180,11 +186,10 @@ def test_a_count_goes_on_with_the_threads_there_are(start, most):
 
 
 @pytest.mark.parametrize("command", [["count", "@2d", "-j", "2"], ["shares", "@2d"], ["serve"]])
-@pytest.mark.parametrize("most", [0, 1])
-def test_where_no_thread_can_be_started_is_one_line(start, command, most):
+def test_where_no_thread_can_be_started_is_one_line(start, command):
     if command == ["serve"]:
         pytest.importorskip("uvicorn", reason="the server needs the extra web")
-    process = start(*command, "-q", before=FEW_THREADS % most)
+    process = start(*command, "-q", before=FEW_THREADS % 0)
     _, err = process.communicate(timeout=300)
     assert process.returncode == 1
     assert err.startswith("gpusudoku: no thread can be started")
@@ -194,7 +199,7 @@ def test_where_no_thread_can_be_started_is_one_line(start, command, most):
 def test_a_run_that_gets_no_thread_can_be_resumed(start, run, tmp_path):
     path = tmp_path / "run.sqlite"
     asked = "count", "@2d", "--method", "search", "--checkpoint", path
-    process = start(*asked, "-q", before=FEW_THREADS % 1)
+    process = start(*asked, "-q", before=FEW_THREADS % 0)
     out, err = process.communicate(timeout=300)
     assert (process.returncode, out, err.count("\n")) == (1, "", 1)
     assert run("resume", path)[1] == "1014785\n"

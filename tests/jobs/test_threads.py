@@ -13,7 +13,7 @@ from gpusudoku.errors import Interrupted
 from gpusudoku.jobs import threads
 from gpusudoku.jobs.job import Job, Task
 from gpusudoku.jobs.ordered import InOrder
-from gpusudoku.jobs.threads import NoThread
+from gpusudoku.jobs.threads import NoThread, start_thread
 from tests.jobs.test_job import Counter, UntilStopped, tasks, wait_until
 
 
@@ -137,23 +137,17 @@ def test_what_a_worker_gives_back_while_others_have_no_thread_is_not_forgotten(
     assert len(job.left) == 3
 
 
-def test_without_any_thread_only_the_main_one_refuses(limit: Limit) -> None:
-    """It is for signals; a thread that works already can do all by itself."""
+def test_a_job_without_any_thread_is_refused(limit: Limit) -> None:
     with pytest.raises(NoThread, match="ulimit"):
         Job(1).run(tasks(1), [Counter()])
-    limit.number = 1
 
-    def outer(job: Job) -> float:
-        while job.take() is not None:
-            inner = Job(1)
-            inner.run(tasks(1, 2, 3), [Counter()] * 3)
-            job.report([(0, inner.total)], 0.0)
-        return 0.0
 
-    job = Job(1)
-    with pytest.warns(RuntimeWarning, match="no more threads"):
-        job.run(tasks(1), [outer])
-    assert job.total == 6
+def test_a_thread_that_is_started_twice_is_a_fault() -> None:
+    thread = threading.Thread()
+    start_thread(thread)
+    with pytest.raises(RuntimeError, match="once") as error:
+        start_thread(thread)
+    assert not isinstance(error.value, NoThread)
 
 
 def test_items_in_order_on_fewer_threads(limit: Limit) -> None:

@@ -221,6 +221,12 @@ def test_compiling_is_told_and_does_not_count_among_the_seconds(
     assert happened[:4] == compiled
 
 
+def test_who_has_waited_is_told_the_seconds_he_asked_for(answers: Answers) -> None:
+    question = question_of("count", {"board": "." * 144, "seconds": 1e6})
+    with pytest.raises(Expensive, match="longer than 1e\\+06 s"):
+        answers.answer(question, lambda _: None, CancelToken(), 1e6 - 0.1)
+
+
 def test_few_boards_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "KEPT", 2)
     some = Answers(CpuEngine(1))

@@ -61,7 +61,7 @@ def test_the_address_comes_before_all_is_compiled(
     with running.request("GET", "/") as response:
         assert response.status == 200
     assert running.ask("read", LINE_4X4)["box"] == "2x2"
-    assert running.ask("count", LINE_4X4)["error"].startswith("compiling")
+    assert running.ask("count", LINE_4X4)["error"].startswith("still compiling")
     events = running.events("count", LINE_4X4)
     for _ in range(2):
         name, facts = next(events)

@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import TooExpensive
-from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.web import serving
-from gpusudoku.web.answers import Tell
 from gpusudoku.web.app import Permissions
 from gpusudoku.web.events import STREAM, News
 from gpusudoku.web.questions import Question
@@ -37,7 +36,7 @@ class Failing:
     def about(self) -> dict[str, Any]:
         return {}
 
-    def answer(self, question: Question, tell: Tell, cancel: CancelToken) -> dict[str, Any]:
+    def answer(self, question: Question, *_: Any) -> dict[str, Any]:
         if self._error is None:
             return {"count": "1" * LARGE}
         raise self._error
@@ -49,7 +48,7 @@ class Stubborn(Failing):
     def __init__(self) -> None:
         self.go = threading.Event()
 
-    def answer(self, question: Question, tell: Tell, cancel: CancelToken) -> dict[str, Any]:
+    def answer(self, question: Question, *_: Any) -> dict[str, Any]:
         self.go.wait()
         return {}
 
@@ -127,10 +126,10 @@ def test_a_request_that_comes_slowly(
     run_with: Run, monkeypatch: pytest.MonkeyPatch, begin: str
 ) -> None:
     """Also where nobody reads its body; and the second one of a connection."""
-    monkeypatch.setattr(serving, "REQUEST_SECONDS", 1.0)
     connection, _ = run_with(Failing(MemoryError()))
     connection.request("GET", "/status")
     connection.getresponse().read()
+    monkeypatch.setattr(serving, "REQUEST_SECONDS", 0.2)
     assert connection.sock is not None
     for slow in (connection.sock, socket.create_connection((connection.host, connection.port))):
         slow.settimeout(0.05)
@@ -163,9 +162,10 @@ def test_more_connections_than_there_may_be(run_with: Run, monkeypatch: pytest.M
         connection.request("GET", "/status")
         return bool(connection.getresponse().read())
 
+    idle = [http.client.HTTPConnection(*place, timeout=300) for _ in range(3)]
+    assert all(map(is_answered, idle))
     assert is_answered(connection)
     others = [socket.create_connection(place) for _ in range(20)]
-    assert is_answered(connection)
     with closing(http.client.HTTPConnection(*place, timeout=300)) as new:
         assert is_answered(new)
     for other in others:
@@ -173,9 +173,19 @@ def test_more_connections_than_there_may_be(run_with: Run, monkeypatch: pytest.M
     for other in others[:18]:
         with suppress(ConnectionError):
             assert other.recv(1) == b""
-    for other in others:
-        other.close()
-    assert said == ["more than 3 connections: closed the slowest"]
+    for each in (*others, *idle):
+        each.close()
+    assert said == ["more than 3 connections: closed idle and slow ones"]
+
+
+def test_an_error_in_no_answer_is_said(run_with: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing = Mock(side_effect=ZeroDivisionError("by nothing"))
+    monkeypatch.setattr(serving._Protocol, "data_received", failing)
+    connection, said = run_with(Failing(None))
+    connection.request("GET", "/status")
+    with pytest.raises(ConnectionError):
+        connection.getresponse()
+    assert said == ["ZeroDivisionError: by nothing"]
 
 
 def test_errors_that_repeat_are_said_once(run_with: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,17 +198,18 @@ def test_errors_that_repeat_are_said_once(run_with: Run, monkeypatch: pytest.Mon
         assert len(said) == times
 
 
-def test_a_question_that_waits_is_refused_in_time(run_with: Run) -> None:
+def test_a_question_that_waits_is_refused_in_time(run_with: Run, servers: list[Server]) -> None:
     answers = Stubborn()
     connection, said = run_with(answers)
     hard = http.client.HTTPConnection(connection.host, connection.port, timeout=300)
     hard.request("POST", "/count", QUESTION)
+    until(lambda: servers[0]._desk.working == 1)
     small = json.dumps({"board": "1" + "." * 15, "seconds": 0.1})
     for accept in ("*/*", STREAM):
         connection.request("POST", "/count", small, {"Accept": accept})
         with connection.getresponse() as response:
             body = response.read()
-        assert b"other questions took all its seconds" in body
+        assert b"waited too long behind other questions" in body
         assert b'"kind":"busy","status":503' in body
     answers.go.set()
     assert hard.getresponse().status == 200
@@ -214,7 +225,7 @@ def test_while_it_compiles_questions_wait_or_are_told_so(
     with connection.getresponse() as response:
         facts = json.load(response)
     assert (response.status, facts["kind"]) == (503, "busy")
-    assert facts["error"].startswith("compiling")
+    assert facts["error"].startswith("still compiling")
     connection.request("POST", "/count", QUESTION, {"Accept": STREAM})
     with connection.getresponse() as response:
         events = events_of(response)
@@ -223,6 +234,26 @@ def test_while_it_compiles_questions_wait_or_are_told_so(
         assert servers[0].warm_up(CpuEngine(1))
         assert list(events)[-1][1]["error"] == "too much"
     assert not servers[0].warm_up(CpuEngine(1))
+
+
+def test_seconds_begin_once_it_has_compiled(run_with: Run, servers: list[Server]) -> None:
+    """Those of the server, and those of a question, which then waits behind a hard one."""
+    missing = SimpleNamespace(kept=False, fetch=lambda: True)
+    answers = Stubborn()
+    place, _ = run_with(answers, seconds=0.1, kernels=[missing])
+    small = json.dumps({"board": "1" + "." * 15, "seconds": 0.05})
+    responses = []
+    for question in (QUESTION, small):
+        connection = http.client.HTTPConnection(place.host, place.port, timeout=300)
+        connection.request("POST", "/count", question, {"Accept": STREAM})
+        responses.append(connection.getresponse())
+        assert responses[-1].readline() == b"event: progress\n"  # after 0.25 s
+        assert b"compiling" in responses[-1].readline()
+    servers[0]._desk.open()
+    ends = [response.read() for response in responses]
+    assert b'"kind":"late"' in ends[0]
+    assert b'"kind":"busy"' in ends[1]
+    answers.go.set()
 
 
 def test_one_who_reads_nothing_is_taken_for_gone(
