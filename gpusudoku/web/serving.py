@@ -148,7 +148,9 @@ class _Protocol(H11Protocol):
         self._watch("request", REQUEST_SECONDS)
         if len(self.connections) > self._most:
             self._complain(f"more than {self._most} connections: closed idle and slow ones")
-            others = [each for each in self.connections if not each.transport.is_closing()]
+            others: list[Any] = [
+                each for each in self.connections if not each.transport.is_closing()
+            ]
             idle = [each for each in others if each.timeout_keep_alive_task is not None]
             slow = [each for each in others if "request" in each._timers]
             oldest = min(slow, key=lambda each: each._timers["request"].when())
