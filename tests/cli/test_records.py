@@ -249,6 +249,17 @@ class TestUnreadable:
             out = run("count", path, "--format", "csv", *options)[1]
             assert out.partition("\n")[0] == ",".join([*COLUMNS, *more])
 
+    @pytest.mark.parametrize("end", [0, 2])
+    def test_a_line_as_long_as_a_row(self, run, file, uncompiled, end):
+        """It is no grid unless the next line is of one, too: the rest is read."""
+        path = file("\n".join([UNIQUE, UNIQUE, UNIQUE[:4], "", *[UNIQUE] * end]))
+        status, out, _ = run("count", path, "--format", "csv", "--keep-going")
+        rows = table(out)
+        assert (status, [row["puzzle"] for row in rows]) == (
+            2, [UNIQUE, UNIQUE, UNIQUE[:4], *[UNIQUE] * end]
+        )  # fmt: skip
+        assert [row["error"] != "" for row in rows] == [False, False, True, *[False] * end]
+
     def test_many_blocks(self, run, file, uncompiled):
         path = file("".join(f"{UNIQUE[index % 7 == 3 :]}\n" for index in range(60)))
         rows = table(run("count", path, "--format", "csv", "--keep-going", "-j", 2)[1])
