@@ -104,7 +104,7 @@ def count(
         tasks.refuse(others, asked.checkpoint)
         count_in_tasks(source, options, asked, tasks, boards)
         return
-    asked = replace(asked, solution=solution, errors=reading.keep_going)
+    asked = replace(asked, solution=solution, errors=reading.keep_going and only is None)
     each = asked.stats and (asked.form == "jsonl" or asked.log is not None)
     others = {"--cross-check": cross_check, "--stats with --format jsonl or --log": each}
     tasks.refuse_for_batch(asked.checkpoint, others)

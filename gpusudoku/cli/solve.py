@@ -165,9 +165,14 @@ class _Solutions(Writer):
                 texts.append("\n")
         return as_bytes(separator.join(texts))
 
+    @property
+    def has_unreadable(self) -> bool:
+        """See ``Writer``: where a line stands beside every board."""
+        return not (self._single or formats.separator(self._form))
+
     def unreadable(self, board: BadEntry) -> bytes:
-        """Return an empty line where a line stands beside every board."""
-        return b"" if self._single or formats.separator(self._form) else b"\n"
+        """See ``Writer``: an empty line."""
+        return b"\n" if self.has_unreadable else b""
 
 
 class _Shown(Writer):

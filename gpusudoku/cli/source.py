@@ -60,7 +60,7 @@ class Source:
         """Bad boards that were reported."""
         self.lacks_answers = False  # because some board was reported that has none
         self._keep_going = reading.keep_going
-        self.bad: deque[tuple[int, BadEntry]] | None = None
+        self.bad_entries: deque[tuple[int, BadEntry]] | None = None
         """Bad boards to be written, each with the number of boards given before it: a writer of
         them puts a queue here, and takes them out."""
         self._contradictory = 0
@@ -151,8 +151,8 @@ class Source:
             elif wanted is None or passed in wanted or (self._to_the_end and passed >= wanted.stop):
                 with self.passing_bad():
                     raise found
-                if self.bad is not None and found.bad is not None:
-                    self.bad.append((given, found.bad))
+                if self.bad_entries is not None and found.entry is not None:
+                    self.bad_entries.append((given, found.entry))
             if wanted is not None and passed >= wanted.stop and not self._to_the_end:
                 return
 
@@ -169,7 +169,7 @@ class Source:
 
     def _ending(self, error: InputError, has_more: bool = True) -> InputError:
         """Return the error that ends the command, with the option that would pass over it."""
-        if not has_more or (error.bad is not None and error.bad.is_last):
+        if not has_more or (error.entry is not None and error.entry.is_last):
             return error
         return InputError(f"{error} (with --keep-going the other boards are answered)")
 
@@ -240,7 +240,7 @@ def _read(
     """Read all boards of an input; every error tells of the board, at least its source."""
     for found in _read_any(name, reading, meter):
         if isinstance(found, InputError):
-            found.bad = found.bad or BadEntry(str(name), 0, str(found))
+            found.entry = found.entry or BadEntry(str(name), 0, str(found))
         yield found
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import os
 import subprocess
 import sys
 from io import StringIO
@@ -18,6 +20,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.fields import Fields
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
+from gpusudoku.cli import lines as output_lines
 from gpusudoku.cli.objects import JsonLines
 from gpusudoku.cli.records import Answers, distinct
 from gpusudoku.cli.tables import COLUMNS, Table
@@ -259,6 +262,41 @@ class TestUnreadable:
             2, [UNIQUE, UNIQUE, UNIQUE[:4], *[UNIQUE] * end]
         )  # fmt: skip
         assert [row["error"] != "" for row in rows] == [False, False, True, *[False] * end]
+
+    @pytest.mark.parametrize(
+        ("note", "room"),
+        [*(("a note", room) for room in (150, 250, 350, 450)), ("two\nlines", 10_000)],
+    )
+    def test_a_full_disk(self, run, file, uncompiled, tmp_path, monkeypatch, note, room):
+        """Output and log have the same boards, good and bad."""
+        write, left = os.write, [room]
+
+        def limited(descriptor, data):
+            if descriptor <= 2 or not left:
+                return write(descriptor, data)
+            sent = write(descriptor, bytes(data)[: left[0]])
+            left[0] -= sent
+            if not sent:
+                left.clear()
+                raise OSError(errno.ENOSPC, "full")
+            return sent
+
+        monkeypatch.setattr(output_lines.os, "write", limited)
+        boards = [json.dumps({"board": UNIQUE[number % 2 :], "note": note}) for number in range(9)]
+        out, log = tmp_path / "out.csv", tmp_path / "log"
+        arguments = ["--format", "csv", "--keep-going", "-o", out, "--log", log]
+        status = run("count", file("\n".join(boards)), *arguments)[0]
+        rows, objects = table(out.read_text()), records(log.read_text())
+        assert [row["line"] for row in rows] == [str(each["line"]) for each in objects]
+        assert [row["error"] for row in rows] == [each.get("error", "") for each in objects]
+        assert (status, len(rows)) == (2, 9) if room > 1000 else (status == 1 and len(rows) < 9)
+
+    def test_grids_and_a_log(self, run, file, uncompiled, tmp_path):
+        """Bad boards are in the log alone."""
+        path, log = file(f"1x\n{UNIQUE}\n2x\n{NONE}\n{UNIQUE}\n3x\n"), tmp_path / "log"
+        out = run("solve", path, "--format", "grid", "--keep-going", "--log", log)[1]
+        assert out.count("\n") == 9
+        assert [each["line"] for each in records(log.read_text())] == [1, 2, 3, 4, 5, 6]
 
     def test_many_blocks(self, run, file, uncompiled):
         path = file("".join(f"{UNIQUE[index % 7 == 3 :]}\n" for index in range(60)))
