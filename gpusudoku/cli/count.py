@@ -96,6 +96,7 @@ def count(
             "--solution needs --format csv, tsv or jsonl; solve prints solutions alone"
         )
     refuse_besides_checkpoint(asked.checkpoint, {"--cross-check": cross_check})
+    asked = replace(asked, solution=solution, errors=reading.keep_going and only is None)
     source = Source(boards, reading, kept=bool(asked.checkpoint or tasks.part))
     if source.board is not None and (asked.checkpoint or tasks.are_asked):
         others = {"--limit": limit, "--only": only, "--exit-code": asked.exit_code}
@@ -104,7 +105,6 @@ def count(
         tasks.refuse(others, asked.checkpoint)
         count_in_tasks(source, options, asked, tasks, boards)
         return
-    asked = replace(asked, solution=solution, errors=reading.keep_going and only is None)
     each = asked.stats and (asked.form == "jsonl" or asked.log is not None)
     others = {"--cross-check": cross_check, "--stats with --format jsonl or --log": each}
     tasks.refuse_for_batch(asked.checkpoint, others)

@@ -245,12 +245,35 @@ class TestUnreadable:
         only = run("count", "nofile", path, "--format", "csv", "--keep-going", "--only", "none")[1]
         assert table(only) == []
 
-    @pytest.mark.parametrize("bad", ["1x", ""])
-    def test_the_options_alone_choose_the_columns(self, run, file, uncompiled, bad):
-        path = file(f"{UNIQUE}\n{bad}\n")
-        for options, more in (((), []), (("--keep-going",), ["error"])):
-            out = run("count", path, "--format", "csv", *options)[1]
-            assert out.partition("\n")[0] == ",".join([*COLUMNS, *more])
+    @pytest.mark.parametrize("text", [UNIQUE, f"{UNIQUE}\n1x", f"{UNIQUE}\n{UNIQUE}"])
+    def test_the_options_alone_choose_the_columns(self, run, file, uncompiled, tmp_path, text):
+        path, out, kept = file(f"{text}\n"), tmp_path / "out.csv", tmp_path / "a.run"
+        choices = [], ["--keep-going"], ["--keep-going", "--only", "unique"]
+        for options, more in zip(choices, ([], ["error"], []), strict=True):
+            command = ["count", path, "--format", "csv", *options]
+            header = ",".join([*COLUMNS, *more])
+            assert run(*command)[1].partition("\n")[0] == header
+            if "--only" in options or ("x" in text and not options):
+                continue
+            run(*command, "-o", out, "--checkpoint", kept)
+            assert out.read_text().partition("\n")[0] == header
+            parts = [tmp_path / f"{number}.csv" for number in (1, 2)]
+            for number, part in enumerate(parts, 1):
+                run(*command, "--part", f"{number}/2", "-o", part)
+            assert run("merge", *parts)[1].partition("\n")[0] == header
+            for made in (out, kept, *tmp_path.glob("[12].csv*")):
+                made.unlink()
+
+    @pytest.mark.parametrize("text", [UNIQUE, f"{UNIQUE}\n{UNIQUE}"])
+    def test_parts_have_the_same_columns(self, run, file, uncompiled, tmp_path, text):
+        path, parts = file(f"{text}\n"), [tmp_path / f"{number}.csv" for number in (1, 2)]
+        for number, (part, options) in enumerate(zip(parts, ([], ["--keep-going"]), strict=True)):
+            asked = ["--format", "csv", "--part", f"{number + 1}/2", "-o", part]
+            run("count", path, *asked, *options)
+        status, out, err = run("merge", *parts)
+        assert (status, out) == (2, "")
+        assert "of another run" in err
+        assert "keep_going True, not False" in err
 
     @pytest.mark.parametrize("end", [0, 2])
     def test_a_line_as_long_as_a_row(self, run, file, uncompiled, end):
