@@ -239,7 +239,7 @@ class TestUnreadable:
         out = run("count", "nofile", path, "--format", "csv", "--keep-going")[1]
         missing, good, bad = table(out)
         assert (missing["source"], missing["line"]) == ("nofile", "")
-        assert missing["error"] == "nofile: no such file, and no board"
+        assert (missing["puzzle"], missing["error"]) == ("", "no such file, and no board")
         assert (good["count"], good["error"]) == ("72", "")
         assert (bad["line"], bad["puzzle"]) == ("7", "1... ... .... ....")
         only = run("count", "nofile", path, "--format", "csv", "--keep-going", "--only", "none")[1]
@@ -320,6 +320,15 @@ class TestUnreadable:
         out = run("solve", path, "--format", "grid", "--keep-going", "--log", log)[1]
         assert out.count("\n") == 9
         assert [each["line"] for each in records(log.read_text())] == [1, 2, 3, 4, 5, 6]
+
+    @pytest.mark.parametrize("bad", [f"{UNIQUE}.", "0123012301230123"])
+    def test_arguments(self, run, uncompiled, bad):
+        """A bad board has the source of a good one."""
+        out = run("count", " ".join(UNIQUE), bad, "--format", "csv", "--keep-going")[1]
+        good, row = table(out)
+        assert (good["source"], row["source"], row["puzzle"]) == (*["<argument>"] * 2, bad)
+        assert row["error"]
+        assert bad not in row["error"]
 
     def test_many_blocks(self, run, file, uncompiled):
         path = file("".join(f"{UNIQUE[index % 7 == 3 :]}\n" for index in range(60)))
