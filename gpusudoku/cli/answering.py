@@ -209,7 +209,8 @@ class Delivery:
             self._bad_boards += 1
             if self._bad_boards > written:
                 text = self.writer.unreadable(entry)  # from which the header may have its columns
-                bad.append(_BadLines(place - done, text, self._log.unreadable(entry)))
+                log = b"" if self._asked.log is None else self._log.unreadable(entry)
+                bad.append(_BadLines(place - done, text, log))
         return bad
 
     def _texts(

@@ -63,7 +63,7 @@ class Asked:
         refuse_besides_checkpoint(self.checkpoint, more)
         if self.checkpoint is not None:  # the file may have been begun
             return
-        refuse(self.output or "-", self.force, inputs)
+        refuse(self.output, self.force, inputs)
         if self.output is None or self.log is None:
             return
         if is_same_file(self.output, self.log):

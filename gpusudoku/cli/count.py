@@ -73,8 +73,9 @@ def count(
     Prints the count alone for one board, and BOARD:COUNT lines in input order for a batch, which
     ends with a summary on stderr. With --limit N, N+ means N solutions or more. --only and
     --exit-code imply --limit 2. With --cross-check, and with --stats where JSON is written, every
-    board of a batch is counted separately. A --part of one board is a record, one of a batch has
-    whole boards.
+    board of a batch is counted separately. With --keep-going, csv, tsv and jsonl have a record of
+    each bad board, too, unless --only is given. A --part of one board is a record, one of a batch
+    has whole boards.
 
     \b
     Examples:

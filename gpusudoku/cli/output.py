@@ -51,7 +51,7 @@ class Output:
         self._lines: Lines | None = None
         self._lines_in_memory = 0
         if self._path is None or size is None:
-            refuse(self._path or "-", force, inputs)
+            refuse(self._path, force, inputs)
         else:
             refuse_target(self._path, inputs)
             _refuse_short(self._path, size)
@@ -221,7 +221,7 @@ def show(*lines: str) -> None:
     Output(None, False, ()).write(text.encode(errors="surrogateescape"))
 
 
-def refuse(path: str, force: bool, inputs: Sequence[str]) -> None:
+def refuse(path: str | None, force: bool, inputs: Sequence[str]) -> None:
     """Complain at once of a file that ``Output`` could not be later.
 
     Raises
@@ -229,7 +229,7 @@ def refuse(path: str, force: bool, inputs: Sequence[str]) -> None:
     InputError
         As ``Output`` does.
     """
-    if path == "-":
+    if path is None or path == "-":
         refuse_stdout(inputs)
         return
     refuse_target(path, inputs)

@@ -56,8 +56,8 @@ def solve(
 
     All workers stop at the second solution (at the first with --first). For one board stderr says
     whether there is another solution; a terminal shows the given board, too. A batch prints an
-    empty line for a board without a solution, and with --keep-going for one that cannot be read. It
-    ends with a summary on stderr.
+    empty line for a board without a solution, and with --keep-going for one that cannot be read, of
+    which csv, tsv and jsonl have a record. It ends with a summary on stderr.
 
     \b
     Examples:
