@@ -92,7 +92,7 @@ class InputError(GpusudokuError, ValueError):
 
     def __init__(self, message: object = "") -> None:
         super().__init__(message)
-        self.bad: BadEntry | None = None
+        self.entry: BadEntry | None = None
         """What is known of the board, if it is the error of one that cannot be read."""
 
 

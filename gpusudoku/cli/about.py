@@ -13,7 +13,7 @@ import numpy as np
 from gpusudoku import formats
 from gpusudoku.board.board import Board
 from gpusudoku.cli.options import Reading, boards_argument, output_file, own_option, reading
-from gpusudoku.cli.output import Output, show
+from gpusudoku.cli.output import Output, refuse_stdout, show
 from gpusudoku.cli.report import power_of_ten
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.cli.usage import Choice
@@ -49,6 +49,7 @@ def info(
       gpusudoku info board.txt
       gpusudoku info @decomposition-9x9 --candidates
     """
+    refuse_stdout(boards)
     source = Source(boards, reading)
     for number, batch in enumerate(source.singles()):
         board = batch[0]

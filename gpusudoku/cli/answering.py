@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
@@ -17,7 +17,6 @@ from gpusudoku.cli.journal import Journal
 from gpusudoku.cli.lines import line_ends
 from gpusudoku.cli.log import Log, open_log
 from gpusudoku.cli.objects import JsonLines
-from gpusudoku.cli.output import Output
 from gpusudoku.cli.parts import Parted
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.records import Answers, Writer
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
 
 
-_BAD = "bad"
+_BAD_BOARDS = "bad"
 """The note of how many bad boards are written."""
 
 
@@ -50,6 +49,15 @@ class Prepared:
     """Whole lines for stdout, or for the file in its place."""
     log: bytes
     """A line for each of the answers, if there is a log."""
+
+
+class _BadLines(NamedTuple):
+    """What is written of a bad board."""
+
+    place: int
+    """How many of the boards that are written with it stand before it."""
+    text: bytes
+    log: bytes
 
 
 class Delivery:
@@ -80,17 +88,17 @@ class Delivery:
         parted: Parted | None = None,
     ) -> None:
         self._asked, self._source, self._engine = asked, source, engine
-        if asked.errors and wanted is None:  # a bad board has no count that is wanted
-            source.bad = deque()
         self._parted = parted
         details = source.single or asked.stats
         self.alone = source.single or (details and (asked.form == "jsonl" or asked.log is not None))
         self.writer = asked.writer(plain, details)
+        if asked.errors and (self.writer.has_unreadable or asked.log is not None):
+            source.bad_entries = deque()
         self._wanted = wanted
         self._log = JsonLines(details)
         self._begun = False
         """Whether anything is written: what comes next stands behind it."""
-        self._bad = 0
+        self._bad_boards = 0
         """How many bad boards had their turn."""
         self._journal: Journal | None = None
         self.line = ProgressLine()
@@ -124,7 +132,7 @@ class Delivery:
         source, totals, asked = self._source, Totals(self._engine), self._asked
         kept = journaled(asked.checkpoint, (asked.output, asked.force), inputs)
         with kept as journal, open_log(asked.log, inputs) as log:
-            out, self._journal, self._begun = journal.output, journal, journal.output.size > 0
+            self._journal, self._begun = journal, journal.output.size > 0
             journal.share = lambda: source.share
             tally = Tally(journal.notes.get("tally"), journal.seconds)
             try:
@@ -134,19 +142,15 @@ class Delivery:
                         self.line.clear()
                         none = results.boards.chosen(results.numbers == 0)
                         source.warn_conflicts(none)
-                        for part in self._parts(prepared, tally.boards):
-                            self._give_bad(journal, log, tally.boards)
-                            with held_interrupts():  # so that output, log and tally agree
-                                self._give(part, out, log, tally)
-                                journal.notes["tally"] = tally.notes
-                                journal.found += _sum(part.answers.results.numbers)
-                                journal.advance(boards=len(part.answers))
+                        with held_interrupts():  # so that output, log and tally agree
+                            self._give(prepared, journal, log, tally)
                         totals.add(len(results), results.stats, continued=results.continued)
                         if not source.single:
                             self.line.boards(tally.boards, source.share)
-                    self._give_bad(journal, log, tally.boards)
+                    with held_interrupts():
+                        self._give(None, journal, log, tally)  # bad boards after the last
                     if not self._begun:
-                        out.write(self.writer.header())
+                        journal.output.write(self.writer.header())
             except (KeyboardInterrupt, Interrupted) as error:
                 if source.single and isinstance(error, Interrupted):
                     raise
@@ -164,66 +168,100 @@ class Delivery:
         if asked.exit_code:
             click.get_current_context().exit(tally.status)
 
-    def _parts(self, prepared: Prepared, done: int) -> Iterator[Prepared]:
-        """Cut answers, the first to the board of index ``done``, where bad boards stand."""
-        start, end = 0, len(prepared.answers)
-        for place in sorted({place - done for place, _ in self._source.bad or ()}):
-            if start < place < end:
-                yield self.prepare(prepared.answers.part(start, place))
-                start = place
-        yield self.prepare(prepared.answers.part(start, end)) if start else prepared
-
-    def _give_bad(self, journal: Journal, log: Log | None, done: int) -> None:
-        """Write the bad boards before the one of index ``done``, but for those written before."""
-        bad = self._source.bad
-        while bad and bad[0][0] <= done:
-            _, board = bad.popleft()
-            self._bad += 1
-            if self._bad <= journal.notes.get(_BAD, 0):
-                continue
-            text = self.writer.unreadable(board)  # from which the header may have its columns
-            with held_interrupts():
-                if text:
-                    journal.output.write((b"" if self._begun else self.writer.header()) + text)
-                    self._begun = True
-                if log is not None:
-                    log.write(self._log.unreadable(board))
-                journal.notes[_BAD] = self._bad
-                journal.advance()
-
-    def _give(self, prepared: Prepared, out: Output, log: Log | None, tally: Tally) -> None:
-        """Write answers; what was written goes to log and tally."""
-        answers, given = prepared.answers, len(prepared.answers)
+    def _give(
+        self, prepared: Prepared | None, journal: Journal, log: Log | None, tally: Tally
+    ) -> None:
+        """Write answers and the bad boards between them; what was written goes to log and tally."""
+        out, given = journal.output, 0 if prepared is None else len(prepared.answers)
+        bad = self._take_bad(journal.notes.get(_BAD_BOARDS, 0), tally.boards, given)
+        text, logged = self._texts(prepared, bad)
         lead = self.writer.between if self._begun else self.writer.header()
-        before = out.lines + lead.count(b"\n")
+        before, told = out.lines + lead.count(b"\n"), len(bad)
         try:
-            if prepared.text:
+            if text:
                 self._begun = True
-                out.write(lead + prepared.text)
+                out.write(lead + text)
         finally:
             lines = out.lines - before
-            if prepared.text and lines < line_ends(prepared.text):
-                given = self._whole(prepared, lines)
-                answers = answers.part(0, given)
+            cut = bool(text) and lines < line_ends(text)
+            if cut:
+                given, told = self._whole(prepared, bad, lines)
             if log is not None:
-                log.write(
-                    prepared.log if given == len(prepared.answers) else self._log.text(answers)
-                )
-            tally.add(answers.results)
+                log.write(_merged(logged[:given], [(each.place, each.log) for each in bad[:told]]))
+            if prepared is not None:
+                tally.add(prepared.answers.part(0, given).results)
+        if cut:
+            return  # interrupted: a checkpoint goes on before these
+        journal.notes[_BAD_BOARDS] = self._bad_boards
+        if prepared is not None:
+            journal.notes["tally"] = tally.notes
+            journal.found += _sum(prepared.answers.results.numbers)
+        journal.advance(boards=given)
 
-    def _whole(self, prepared: Prepared, lines: int) -> int:
-        """How many boards have all that is written of them in the first lines; not all do."""
-        answers, keep = prepared.answers, prepared.keep
-        shown = answers if keep is None else answers.chosen(keep)
+    def _take_bad(self, written: int, done: int, boards: int) -> list[_BadLines]:
+        """Take the bad boards that stand before, between and after the next boards.
 
-        def needed(boards: int) -> int:
-            return line_ends(self.writer.text(shown.part(0, boards)))
+        ``written`` are left out, the first of all, which were written before.
+        """
+        entries, bad = self._source.bad_entries, []
+        while entries and entries[0][0] <= done + boards:
+            place, entry = entries.popleft()
+            self._bad_boards += 1
+            if self._bad_boards > written:
+                text = self.writer.unreadable(entry)  # from which the header may have its columns
+                log = b"" if self._asked.log is None else self._log.unreadable(entry)
+                bad.append(_BadLines(place - done, text, log))
+        return bad
 
-        whole = bisect_right(range(1, len(shown)), lines, key=needed)
-        if keep is None:
-            return whole
-        # All before the first that should have been written.
-        return int(np.append(np.flatnonzero(keep), len(answers))[whole])
+    def _texts(
+        self, prepared: Prepared | None, bad: Sequence[_BadLines]
+    ) -> tuple[bytes, list[bytes]]:
+        """Return the text of answers and bad boards, and the lines of the log of the answers."""
+        places = [(each.place, each.text) for each in bad if each.text]
+        if prepared is None:
+            return _merged([], places), []
+        text, answers = prepared.text, prepared.answers
+        if places:
+            lines = text.splitlines(keepends=True)
+            if len(lines) != len(answers):  # there are line ends in other columns
+                every = range(len(answers))
+                lines = [self.writer.text(answers.part(index, index + 1)) for index in every]
+            text = _merged(lines, places)
+        return text, prepared.log.splitlines(keepends=True)
+
+    def _whole(
+        self, prepared: Prepared | None, bad: Sequence[_BadLines], lines: int
+    ) -> tuple[int, int]:
+        """How many boards and bad boards have all that is written of them in the first lines."""
+        answers, keep = (None, None) if prepared is None else (prepared.answers, prepared.keep)
+        shown = answers if answers is None or keep is None else answers.chosen(keep)
+
+        def needed(boards: int, bad_boards: int) -> int:
+            text = b"" if shown is None else self.writer.text(shown.part(0, boards))
+            return line_ends(text + b"".join(each.text for each in bad[:bad_boards]))
+
+        told = bisect_right(
+            range(1, len(bad) + 1), lines, key=lambda number: needed(bad[number - 1].place, number)
+        )
+        if shown is None:
+            return 0, told
+        whole = bisect_right(
+            range(1, len(shown) + 1),
+            lines,
+            key=lambda boards: needed(boards, sum(each.place < boards for each in bad)),
+        )
+        if keep is not None:  # all before the first that should have been written
+            whole = int(np.append(np.flatnonzero(keep), len(keep))[whole])
+        return whole, told
+
+
+def _merged(lines: Sequence[bytes], others: Iterable[tuple[int, bytes]]) -> bytes:
+    """Return all lines, and before those of some indices, which do not decrease, others."""
+    pieces, start = list[bytes](), 0
+    for place, line in others:
+        pieces += [*lines[start:place], line]
+        start = place
+    return b"".join([*pieces, *lines[start:]])
 
 
 def _sum(numbers: NDArray[Any]) -> int:

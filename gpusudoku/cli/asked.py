@@ -63,10 +63,10 @@ class Asked:
         refuse_besides_checkpoint(self.checkpoint, more)
         if self.checkpoint is not None:  # the file may have been begun
             return
-        if self.output is None:
-            return
         refuse(self.output, self.force, inputs)
-        if self.log is not None and is_same_file(self.output, self.log):
+        if self.output is None or self.log is None:
+            return
+        if is_same_file(self.output, self.log):
             raise InputError(f"{self.output}: is the log, and cannot be the output file, too")
 
     def writer(self, plain: Writer, details: bool) -> Writer:

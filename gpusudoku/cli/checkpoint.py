@@ -57,6 +57,7 @@ def checkpoint_of(
         **setup_of_count(options),
         "place": place_facts(source.board),
         "form": asked.form,
+        "errors": asked.errors,
         "output": _real(asked.output),
         "force": asked.force,
         "part": part,
@@ -144,7 +145,8 @@ def asked_before(
         board = placed(before.board, place)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    asked = Asked(form, False, None, False, output, setup.get("force") is True, path)
+    force, errors = (setup.get(name) is True for name in ("force", "errors"))
+    asked = Asked(form, False, None, False, output, force, path, errors=errors)
     part = None if before.part is None else WhichPart(*before.part)
     source = Source([board], Reading(None, False))
     return source, before.options, asked, part, before.verify

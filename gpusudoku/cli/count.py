@@ -73,8 +73,9 @@ def count(
     Prints the count alone for one board, and BOARD:COUNT lines in input order for a batch, which
     ends with a summary on stderr. With --limit N, N+ means N solutions or more. --only and
     --exit-code imply --limit 2. With --cross-check, and with --stats where JSON is written, every
-    board of a batch is counted separately. A --part of one board is a record, one of a batch has
-    whole boards.
+    board of a batch is counted separately. With --keep-going, csv, tsv and jsonl have a record of
+    each bad board, too, unless --only is given. A --part of one board is a record, one of a batch
+    has whole boards.
 
     \b
     Examples:
@@ -96,6 +97,7 @@ def count(
             "--solution needs --format csv, tsv or jsonl; solve prints solutions alone"
         )
     refuse_besides_checkpoint(asked.checkpoint, {"--cross-check": cross_check})
+    asked = replace(asked, solution=solution, errors=reading.keep_going and only is None)
     source = Source(boards, reading, kept=bool(asked.checkpoint or tasks.part))
     if source.board is not None and (asked.checkpoint or tasks.are_asked):
         others = {"--limit": limit, "--only": only, "--exit-code": asked.exit_code}
@@ -104,7 +106,6 @@ def count(
         tasks.refuse(others, asked.checkpoint)
         count_in_tasks(source, options, asked, tasks, boards)
         return
-    asked = replace(asked, solution=solution, errors=reading.keep_going)
     each = asked.stats and (asked.form == "jsonl" or asked.log is not None)
     others = {"--cross-check": cross_check, "--stats with --format jsonl or --log": each}
     tasks.refuse_for_batch(asked.checkpoint, others)

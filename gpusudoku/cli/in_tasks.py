@@ -126,7 +126,7 @@ def count_in_tasks(
         checkpoint=checkpoint_of(source, options, asked, tasks.part, tasks.verify),
         verify=tasks.verify,
         verified=note,
-        facts=None if tasks.part is None else {"format": asked.form},
+        facts=None if tasks.part is None else {"format": asked.form, "keep_going": asked.errors},
     )
     is_written = False
     if asked.checkpoint is not None:

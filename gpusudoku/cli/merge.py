@@ -119,15 +119,14 @@ def _text(parts: Named, output: str | None) -> bytes:
         if command == "shares":
             return _shares(boards, parts, output)
         if command == "count":
-            form = first.identity.options["format"]
-            return _count(boards, parts, form)
+            return _count(boards, parts, first.identity.options)
         raise InputError(f"{command} has no such parts")
     except (GpusudokuError, TypeError, ValueError, KeyError) as error:
         why = error if isinstance(error, GpusudokuError) else "a damaged record of a part"
         raise InputError(f"{parts[0][0]}: {why}") from None
 
 
-def _count(boards: Batch, parts: Named, form: Any) -> bytes:
+def _count(boards: Batch, parts: Named, options: Mapping[str, Any]) -> bytes:
     """The count of which these are all parts, with its statistics added up."""
     from gpusudoku.cli.alone import Plain
     from gpusudoku.cli.asked import RECORDS, Asked
@@ -135,7 +134,8 @@ def _count(boards: Batch, parts: Named, form: Any) -> bytes:
     from gpusudoku.results import Counts
     from gpusudoku.runs.parts.counts import merged
 
-    asked = Asked(form if form in RECORDS else None, stats=False, log=None, exit_code=False)
+    form = options["format"] if options["format"] in RECORDS else None
+    asked = Asked(form, False, None, exit_code=False, errors=options["keep_going"] is True)
     writer = asked.writer(Plain(None, single=True), details=True)
     list(writer.watched([boards]))
     answers = Answers(Counts.of(boards, merged(part for _, part in parts), None))

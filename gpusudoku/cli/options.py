@@ -108,7 +108,7 @@ _reading = compose(
     option(
         "--keep-going",
         is_flag=True,
-        help="Report bad boards of a batch and continue; a table has a row for each.",
+        help="Report bad boards of a batch and go on.",
     ),
     quiet_option,
 )

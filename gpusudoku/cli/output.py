@@ -50,10 +50,7 @@ class Output:
         self._header: Callable[[], bytes] | None = None
         self._lines: Lines | None = None
         self._lines_in_memory = 0
-        if self._path is None:
-            refuse_stdout(inputs)
-            return
-        if size is None:
+        if self._path is None or size is None:
             refuse(self._path, force, inputs)
         else:
             refuse_target(self._path, inputs)
@@ -224,7 +221,7 @@ def show(*lines: str) -> None:
     Output(None, False, ()).write(text.encode(errors="surrogateescape"))
 
 
-def refuse(path: str, force: bool, inputs: Sequence[str]) -> None:
+def refuse(path: str | None, force: bool, inputs: Sequence[str]) -> None:
     """Complain at once of a file that ``Output`` could not be later.
 
     Raises
@@ -232,7 +229,8 @@ def refuse(path: str, force: bool, inputs: Sequence[str]) -> None:
     InputError
         As ``Output`` does.
     """
-    if path == "-":
+    if path is None or path == "-":
+        refuse_stdout(inputs)
         return
     refuse_target(path, inputs)
     if Path(path).is_file() and not force:
@@ -263,7 +261,7 @@ def refuse_stdout(inputs: Iterable[str]) -> None:
         if read and stat.S_ISREG(read.st_mode) and os.path.samestat(written, read):
             name = "<stdin>" if path == "-" else path
             raise InputError(
-                f"{name}: is read, and cannot be standard output, too: write to another file"
+                f"{name}: is the input, so results cannot be appended to it: write to another file"
             )
 
 
@@ -301,5 +299,5 @@ def _stat(path: str) -> os.stat_result | None:
     """Return the status of a file, ``-`` for standard input; None if it is not there."""
     try:
         return os.fstat(sys.stdin.fileno()) if path == "-" else Path(path).stat()
-    except (OSError, AttributeError):
+    except (OSError, AttributeError, ValueError):  # the last for a board: a name has no NUL byte
         return None

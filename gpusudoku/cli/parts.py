@@ -144,7 +144,7 @@ def parted_answers(
     if part is None:
         return None
     details = asked.stats and asked.form == "jsonl"
-    facts = {**facts, "format": asked.form, "details": details}
+    facts = {**facts, "format": asked.form, "details": details, "keep_going": asked.errors}
     force = asked.force or goes_on(asked.checkpoint)
     parted = Parted(part, command, source, facts, asked.output, force)
     parted.take_boards()

@@ -75,7 +75,7 @@ def nth(
     """
     writer = solution_writer(form, Own(numbered="number", large=True))
     with Output(output, force, [board]) as out, ProgressLine() as line:
-        source = Source([board], reading)
+        source = Source([board], reading, one=True)
         [batch] = writer.watched([_only(board, source)])
         solutions = _solutions(source, batch, fields, line.update)
         out.write_header(writer.header)
@@ -123,7 +123,7 @@ def rank(
     if board == "-" and "-" in grids:
         raise InputError("standard input cannot be both the board and the solutions")
     with Output(output, force, [board, *grids]) as out, ProgressLine() as line:
-        source = Source([board], replace(reading, column=None))
+        source = Source([board], replace(reading, column=None), one=True)
         batch = _only(board, source)
         solutions = _solutions(source, batch, fields, line.update)
         geometry = batch.geometry

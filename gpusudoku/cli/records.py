@@ -109,6 +109,11 @@ class Writer(ABC):
     def text(self, answers: Answers) -> bytes:
         """Whole lines, which depend on nothing but the answers."""
 
+    @property
+    def has_unreadable(self) -> bool:
+        """Whether bad boards are written, too; then a board is one line, but for other columns."""
+        return False
+
     def unreadable(self, board: BadEntry) -> bytes:
         """Return the line of a bad board; nothing where only answers are written."""
         return b""
@@ -121,6 +126,7 @@ class Records(Writer):
     that need a closer look, and few, are written one by one.
     """
 
+    has_unreadable = True
     sign = ""
     """The character in other columns, besides quotes, for which a record needs a closer look."""
 

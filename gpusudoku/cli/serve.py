@@ -203,7 +203,7 @@ def _check_packages() -> None:
 
 def _only_board(name: str, reading: Reading) -> Board:
     """The board of an argument."""
-    source = Source([name], reading)
+    source = Source([name], reading, one=True)
     if source.board is None:
         raise InputError("serve takes one board")
     return source.board[0]

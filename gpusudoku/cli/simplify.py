@@ -14,7 +14,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.cli.completing import complete_techniques
 from gpusudoku.cli.messages import note, tell
 from gpusudoku.cli.options import Reading, boards_argument, own_option, reading
-from gpusudoku.cli.output import show
+from gpusudoku.cli.output import refuse_stdout, show
 from gpusudoku.cli.report import announce_compiling
 from gpusudoku.cli.source import Source
 from gpusudoku.search.techniques import (
@@ -66,6 +66,7 @@ def simplify(
     from gpusudoku.simplifying import simplify
 
     bits = parse_techniques(techniques)
+    refuse_stdout(boards)
     source = Source(boards, reading)
     announce_compiling()
     totals = Totals()

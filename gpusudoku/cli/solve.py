@@ -56,8 +56,8 @@ def solve(
 
     All workers stop at the second solution (at the first with --first). For one board stderr says
     whether there is another solution; a terminal shows the given board, too. A batch prints an
-    empty line for a board without a solution, and with --keep-going for one that cannot be read. It
-    ends with a summary on stderr.
+    empty line for a board without a solution, and with --keep-going for one that cannot be read, of
+    which csv, tsv and jsonl have a record. It ends with a summary on stderr.
 
     \b
     Examples:
@@ -165,9 +165,14 @@ class _Solutions(Writer):
                 texts.append("\n")
         return as_bytes(separator.join(texts))
 
+    @property
+    def has_unreadable(self) -> bool:
+        """See ``Writer``: where a line stands beside every board."""
+        return not (self._single or formats.separator(self._form))
+
     def unreadable(self, board: BadEntry) -> bytes:
-        """Return an empty line where a line stands beside every board."""
-        return b"" if self._single or formats.separator(self._form) else b"\n"
+        """See ``Writer``: an empty line."""
+        return b"\n" if self.has_unreadable else b""
 
 
 class _Shown(Writer):

@@ -22,7 +22,6 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.cli.messages import complain, note, quietly
 from gpusudoku.cli.options import Reading
-from gpusudoku.cli.output import refuse_stdout
 from gpusudoku.cli.survey import Survey, surveyed
 from gpusudoku.errors import BadEntry, InputError, printable, shown
 
@@ -36,6 +35,8 @@ _CERTAIN = re.compile(r"\.\.|[\n\[]|(?:\b[0-4][\s,;]+){4}")
 """What no name has, but a board of fewer cells: a dated name has as many digits and dashes."""
 _LONGEST_NAME = 200
 """Characters of a name that messages show whole."""
+_ARGUMENT = "<argument>"
+"""The name of a board that is an argument itself."""
 MOST_CONFLICTS = 20
 """Boards whose contradicting clues are named: thousands would hide all other messages."""
 
@@ -50,17 +51,22 @@ class Source:
     A bad board ends the reading by an ``InputError`` after all boards before it; or, if the
     command is to keep going, it is reported on stderr at once and counted. Where something is
     ``kept`` of what is done, an input of which nothing can be read ends the command in any case:
-    nothing is done then.
+    nothing is done then. Where ``one`` board is expected, none is to be passed over.
     """
 
     def __init__(
-        self, names: Iterable[str | Batch], reading: Reading, *, kept: bool = False
+        self,
+        names: Iterable[str | Batch],
+        reading: Reading,
+        *,
+        kept: bool = False,
+        one: bool = False,
     ) -> None:
         self.unreadable = 0
         """Bad boards that were reported."""
         self.lacks_answers = False  # because some board was reported that has none
         self._keep_going = reading.keep_going
-        self.bad: deque[tuple[int, BadEntry]] | None = None
+        self.bad_entries: deque[tuple[int, BadEntry]] | None = None
         """Bad boards to be written, each with the number of boards given before it: a writer of
         them puts a queue here, and takes them out."""
         self._contradictory = 0
@@ -68,10 +74,8 @@ class Source:
         """The boards that are given, by their indices; None for all."""
         self._to_the_end = True
         """Whether what is wrong after the last board belongs to these."""
-        self._names, self._reading = (names := list(names)), reading
-        files = [name for name in names if is_file(name)]
-        refuse_stdout(files)
-        self._meter = formats.Meter(files)
+        self._names, self._reading, self._one = (names := list(names)), reading, one
+        self._meter = formats.Meter([name for name in names if is_file(name)])
         found = chain.from_iterable(_read(name, reading, self._meter) for name in names)
         head = list(islice(found, 2))
         if isinstance(head[0], InputError) and (
@@ -151,8 +155,8 @@ class Source:
             elif wanted is None or passed in wanted or (self._to_the_end and passed >= wanted.stop):
                 with self.passing_bad():
                     raise found
-                if self.bad is not None and found.bad is not None:
-                    self.bad.append((given, found.bad))
+                if self.bad_entries is not None and found.entry is not None:
+                    self.bad_entries.append((given, found.entry))
             if wanted is not None and passed >= wanted.stop and not self._to_the_end:
                 return
 
@@ -169,9 +173,10 @@ class Source:
 
     def _ending(self, error: InputError, has_more: bool = True) -> InputError:
         """Return the error that ends the command, with the option that would pass over it."""
-        if not has_more or (error.bad is not None and error.bad.is_last):
+        is_last = error.entry is not None and error.entry.is_last and len(self._names) == 1
+        if self._one or is_last or not has_more:
             return error
-        return InputError(f"{error} (with --keep-going the other boards are answered)")
+        return InputError(f"{error} (--keep-going skips it)")
 
     def warn_conflicts(self, boards: Batch) -> None:
         """Say on stderr which two clues of a board contradict each other, if any do.
@@ -240,7 +245,8 @@ def _read(
     """Read all boards of an input; every error tells of the board, at least its source."""
     for found in _read_any(name, reading, meter):
         if isinstance(found, InputError):
-            found.bad = found.bad or BadEntry(str(name), 0, str(found))
+            reason = str(found).removeprefix(f"{printable(str(name))}: ")
+            found.entry = found.entry or BadEntry(str(name), 0, reason)
         yield found
 
 
@@ -263,23 +269,30 @@ def _read_any(
 
 def _read_argument(text: str, reading: Reading) -> Iterator[Batch | InputError]:
     """Read the boards of an argument that is no file."""
-    way = formats.Way("<argument>", reading.box, reading.column)
+    way = formats.Way(_ARGUMENT, reading.box, reading.column)
     found = list(formats.read_text_batches(text, way))
     wrong = next((each for each in found if isinstance(each, InputError)), None)
     cells = 0 if wrong else found[0].geometry.cells  # type: ignore[union-attr]
     if cells >= _CERTAIN_CELLS or (cells >= _LEAST_CELLS and _CERTAIN.search(text)):
         yield from found
     elif cells >= _LEAST_CELLS:
-        yield InputError(
-            f"{shown(text)}: no such file, and if it is a board, put a blank between all its cells"
-        )
-    elif wrong and (looks_like_board(text) or "\n" in text):
-        yield InputError(f"no file {shown(text)}, and no board: {wrong}")
+        reason = "no such file, and if it is a board, put a blank between all its cells"
+        yield _bad_argument(text, f"{shown(text)}: {reason}", reason)
+    elif wrong and wrong.entry and (looks_like_board(text) or "\n" in text):
+        message = f"no file {shown(text)}, and no board: {wrong}"
+        yield _bad_argument(text, message, wrong.entry.reason)
     else:
         name = printable(text) if 0 < len(text) < _LONGEST_NAME else shown(text)
         known = any(text == entry.name for entry in collection.entries())
         hint = f": did you mean @{text}?" if known else ", and no board"
         yield InputError(f"{name}: no such file{hint}")
+
+
+def _bad_argument(text: str, message: str, reason: str) -> InputError:
+    """Return the error of an argument that is meant for a board."""
+    error = InputError(message)
+    error.entry = BadEntry(_ARGUMENT, 0, reason, text)
+    return error
 
 
 def _read_own(name: str, box: Geometry | None) -> Iterator[Batch | InputError]:

@@ -107,12 +107,12 @@ def worded(error: click.UsageError) -> str:
         takes = "takes no value" if _is_flag(error) else "needs a value"
         return f"{error.option_name} {takes}: {see}"
     extra = re.match(r"Got unexpected extra arguments? \((.*)\)", error.message, re.DOTALL)
-    return f"{shown(extra[1])} is too much: {see}" if extra else error.format_message()
+    return f"unexpected argument {shown(extra[1])}: {see}" if extra else error.format_message()
 
 
 def _bad_value(error: click.BadParameter, param: click.Parameter) -> str:
     """Return the message of a value: it comes from an argument, an option or the environment."""
-    name = max(param.opts, key=len) if isinstance(param, click.Option) else param.metavar
+    name = max(param.opts, key=len) if isinstance(param, click.Option) else _name(param)
     message, variable = error.message, param.envvar
     source = error.ctx and param.name and error.ctx.get_parameter_source(param.name)
     if source == ParameterSource.ENVIRONMENT and isinstance(variable, str):
@@ -120,6 +120,11 @@ def _bad_value(error: click.BadParameter, param: click.Parameter) -> str:
         if isinstance(param, click.Option) and param.is_flag:
             message = f"{shown(os.environ[variable])}: expected 1 or 0"
     return f"{name} {message}"
+
+
+def _name(param: click.Parameter) -> str:
+    """Return the name of an argument, without the brackets of an optional one."""
+    return str(param.metavar).strip("[]")
 
 
 def _is_flag(error: click.BadOptionUsage) -> bool:

@@ -42,7 +42,7 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     Raises
     ------
     UnreadableError
-        If the input goes on with grids.
+        If the input goes on with grids: two lines in a row are of one.
     """
     origin = Origin(way.source)
     parser, copier = LineParser(way.geometry, way.near), LineCopier(lines, origin)
@@ -50,7 +50,7 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
         try:
             board = parser.parse(number, line)
         except FormatError as error:
-            if parser.is_of_grid(line):
+            if parser.is_of_grid(line) and parser.is_of_grid(_coming(lines)):
                 raise UnreadableError(
                     "mixed formats: a line of a grid, expected one board on every line", number
                 ) from None
@@ -59,6 +59,15 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             if board is not None:
                 yield single(board, origin, number)
                 yield from copier.follow(line, board.geometry)
+
+
+def _coming(lines: Lines) -> bytes:
+    """Return the next line that is not blank, and leave it to be read; nothing at the end."""
+    for number, line in lines:
+        if content(line).strip():
+            lines.put_back([(number, line)])
+            return line
+    return b""
 
 
 class LineCopier:

@@ -89,7 +89,7 @@ class FormatError(Exception):
         """The error to report: ``source:line:column: message``, and what is known of the board."""
         place = ":".join(str(x) for x in (source, self.line, self.column) if x is not None)
         error = InputError(f"{place}: {self.message}")
-        error.bad = BadEntry(
+        error.entry = BadEntry(
             source,
             self.line or 0,
             escaped(f"character {self.column}: " * (self.column is not None) + self.message),

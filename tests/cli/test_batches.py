@@ -240,7 +240,17 @@ class TestErrors:
         status, out, err = run(command, path)
         assert (status, len(lines(out))) == (2, place)
         assert f"{path}:{place + 1}" in lines(err)[-1]
-        assert lines(err)[-1].endswith("(with --keep-going the other boards are answered)")
+        assert lines(err)[-1].endswith("(--keep-going skips it)")
+
+    def test_the_option_is_named_where_it_helps(self, run, tmp_path):
+        board, bad, binary = str(FULL), tmp_path / "bad", tmp_path / "binary"
+        bad.write_text(f"1?\n{board}\n{board}\n")
+        binary.write_bytes(b"\0\1\2")
+        named = {("count", bad): True, ("count", binary): False, ("count", binary, board): True}
+        named |= {("nth", bad, 0): False, ("rank", bad, board): False}
+        for command, is_named in named.items():
+            status, _, err = run(*command)
+            assert (status, err.endswith("(--keep-going skips it)\n")) == (2, is_named), command
 
     @pytest.mark.parametrize("command", ["count", "solve", "enumerate", "convert"])
     def test_keep_going(self, run, tmp_path, command):

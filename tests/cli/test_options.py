@@ -47,13 +47,13 @@ def test_what_belongs_to_a_command_has_its_name():
             ["serve", "--time-limit", "nan"],
             "--time-limit 'nan': expected seconds, more than 0 and at most 1e+07",
         ),
-        (["completion", "tcsh"], "[SHELL] 'tcsh': expected bash, zsh or fish"),
+        (["completion", "tcsh"], "SHELL 'tcsh': expected bash, zsh or fish"),
         (["count"], "BOARD... is missing: see 'gpusudoku help count'"),
         (["count", "--limit"], "--limit needs a value: see 'gpusudoku help count'"),
         (["count", "@2f", "--json=1"], "--json takes no value: see 'gpusudoku help count'"),
         (["count", "@2f", "--quite"], "no option '--quite': did you mean --quiet or --cluster?"),
         (["--nonsense"], "no option '--nonsense': see 'gpusudoku help'"),
-        (["devices", "x"], "'x' is too much: see 'gpusudoku help devices'"),
+        (["devices", "x"], "unexpected argument 'x': see 'gpusudoku help devices'"),
     ],
 )
 def test_errors_of_usage(run, arguments, message):

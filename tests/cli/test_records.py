@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import os
 import subprocess
 import sys
 from io import StringIO
@@ -18,6 +20,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.fields import Fields
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
+from gpusudoku.cli import lines as output_lines
 from gpusudoku.cli.objects import JsonLines
 from gpusudoku.cli.records import Answers, distinct
 from gpusudoku.cli.tables import COLUMNS, Table
@@ -248,18 +251,96 @@ class TestUnreadable:
         out = run("count", "nofile", path, "--format", "csv", "--keep-going")[1]
         missing, good, bad = table(out)
         assert (missing["source"], missing["line"]) == ("nofile", "")
-        assert missing["error"] == "nofile: no such file, and no board"
+        assert (missing["puzzle"], missing["error"]) == ("", "no such file, and no board")
         assert (good["count"], good["error"]) == ("72", "")
         assert (bad["line"], bad["puzzle"]) == ("7", "1... ... .... ....")
         only = run("count", "nofile", path, "--format", "csv", "--keep-going", "--only", "none")[1]
         assert table(only) == []
 
-    @pytest.mark.parametrize("bad", ["1x", ""])
-    def test_the_options_alone_choose_the_columns(self, run, file, uncompiled, bad):
-        path = file(f"{UNIQUE}\n{bad}\n")
-        for options, more in (((), []), (("--keep-going",), ["error"])):
-            out = run("count", path, "--format", "csv", *options)[1]
-            assert out.partition("\n")[0] == ",".join([*COLUMNS, *more])
+    @pytest.mark.parametrize("text", [UNIQUE, f"{UNIQUE}\n1x", f"{UNIQUE}\n{UNIQUE}"])
+    def test_the_options_alone_choose_the_columns(self, run, file, uncompiled, tmp_path, text):
+        path, out, kept = file(f"{text}\n"), tmp_path / "out.csv", tmp_path / "a.run"
+        choices = [], ["--keep-going"], ["--keep-going", "--only", "unique"]
+        for options, more in zip(choices, ([], ["error"], []), strict=True):
+            command = ["count", path, "--format", "csv", *options]
+            header = ",".join([*COLUMNS, *more])
+            assert run(*command)[1].partition("\n")[0] == header
+            if "--only" in options or ("x" in text and not options):
+                continue
+            run(*command, "-o", out, "--checkpoint", kept)
+            assert out.read_text().partition("\n")[0] == header
+            parts = [tmp_path / f"{number}.csv" for number in (1, 2)]
+            for number, part in enumerate(parts, 1):
+                run(*command, "--part", f"{number}/2", "-o", part)
+            assert run("merge", *parts)[1].partition("\n")[0] == header
+            for made in (out, kept, *tmp_path.glob("[12].csv*")):
+                made.unlink()
+
+    @pytest.mark.parametrize("text", [UNIQUE, f"{UNIQUE}\n{UNIQUE}"])
+    def test_parts_have_the_same_columns(self, run, file, uncompiled, tmp_path, text):
+        path, parts = file(f"{text}\n"), [tmp_path / f"{number}.csv" for number in (1, 2)]
+        for number, (part, options) in enumerate(zip(parts, ([], ["--keep-going"]), strict=True)):
+            asked = ["--format", "csv", "--part", f"{number + 1}/2", "-o", part]
+            run("count", path, *asked, *options)
+        status, out, err = run("merge", *parts)
+        assert (status, out) == (2, "")
+        assert "of another run" in err
+        assert "keep_going True, not False" in err
+
+    @pytest.mark.parametrize("end", [0, 2])
+    def test_a_line_as_long_as_a_row(self, run, file, uncompiled, end):
+        """It is no grid unless the next line is of one, too: the rest is read."""
+        path = file("\n".join([UNIQUE, UNIQUE, UNIQUE[:4], "", *[UNIQUE] * end]))
+        status, out, _ = run("count", path, "--format", "csv", "--keep-going")
+        rows = table(out)
+        assert (status, [row["puzzle"] for row in rows]) == (
+            2, [UNIQUE, UNIQUE, UNIQUE[:4], *[UNIQUE] * end]
+        )  # fmt: skip
+        assert [row["error"] != "" for row in rows] == [False, False, True, *[False] * end]
+
+    @pytest.mark.parametrize(
+        ("note", "room"),
+        [*(("a note", room) for room in (150, 250, 350, 450)), ("two\nlines", 10_000)],
+    )
+    def test_a_full_disk(self, run, file, uncompiled, tmp_path, monkeypatch, note, room):
+        """Output and log have the same boards, good and bad."""
+        write, left = os.write, [room]
+
+        def limited(descriptor, data):
+            if descriptor <= 2 or not left:
+                return write(descriptor, data)
+            sent = write(descriptor, bytes(data)[: left[0]])
+            left[0] -= sent
+            if not sent:
+                left.clear()
+                raise OSError(errno.ENOSPC, "full")
+            return sent
+
+        monkeypatch.setattr(output_lines.os, "write", limited)
+        boards = [json.dumps({"board": UNIQUE[number % 2 :], "note": note}) for number in range(9)]
+        out, log = tmp_path / "out.csv", tmp_path / "log"
+        arguments = ["--format", "csv", "--keep-going", "-o", out, "--log", log]
+        status = run("count", file("\n".join(boards)), *arguments)[0]
+        rows, objects = table(out.read_text()), records(log.read_text())
+        assert [row["line"] for row in rows] == [str(each["line"]) for each in objects]
+        assert [row["error"] for row in rows] == [each.get("error", "") for each in objects]
+        assert (status, len(rows)) == (2, 9) if room > 1000 else (status == 1 and len(rows) < 9)
+
+    def test_grids_and_a_log(self, run, file, uncompiled, tmp_path):
+        """Bad boards are in the log alone."""
+        path, log = file(f"1x\n{UNIQUE}\n2x\n{NONE}\n{UNIQUE}\n3x\n"), tmp_path / "log"
+        out = run("solve", path, "--format", "grid", "--keep-going", "--log", log)[1]
+        assert out.count("\n") == 9
+        assert [each["line"] for each in records(log.read_text())] == [1, 2, 3, 4, 5, 6]
+
+    @pytest.mark.parametrize("bad", [f"{UNIQUE}.", "0123012301230123"])
+    def test_arguments(self, run, uncompiled, bad):
+        """A bad board has the source of a good one."""
+        out = run("count", " ".join(UNIQUE), bad, "--format", "csv", "--keep-going")[1]
+        good, row = table(out)
+        assert (good["source"], row["source"], row["puzzle"]) == (*["<argument>"] * 2, bad)
+        assert row["error"]
+        assert bad not in row["error"]
 
     def test_many_blocks(self, run, file, uncompiled):
         path = file("".join(f"{UNIQUE[index % 7 == 3 :]}\n" for index in range(60)))

@@ -146,9 +146,17 @@ def test_stdout_is_not_appended_to_what_is_read(start, run, empty, tmp_path, nam
     said = process.communicate(timeout=300)[1]
     assert process.returncode == 2
     name = "<stdin>" if names == ["-"] else path
-    reason = "is read, and cannot be standard output, too: write to another file"
+    reason = "is the input, so results cannot be appended to it: write to another file"
     assert said == f"gpusudoku: {name}: {reason}\n"
     assert path.read_bytes() == before
+
+
+@posix
+def test_stdout_may_be_the_input_where_it_gets_nothing(start, empty, tmp_path):
+    before, out = empty.read_bytes(), tmp_path / "out"
+    with empty.open("ab") as stdout:
+        assert start("convert", empty, "-o", out, stdout=stdout).wait(timeout=300) == 0
+    assert (empty.read_bytes(), out.stat().st_size) == (before, 17)
 
 
 def shell(command, *arguments):

@@ -45,7 +45,7 @@ UNREADABLE: dict[str, tuple[str | bytes, list[str]]] = {
         ["board 1", "f:3: mixed formats: a line of a grid, expected one board on every line"],
     ),
     "lines, then bars": (
-        f"{LINE}\n\n4 .|2 .\n",
+        f"{LINE}\n\n4 .|2 .\n. .|. .\n",
         ["board 1", "f:3: mixed formats: a line of a grid, expected one board on every line"],
     ),
     "lines with counts, then a grid": (
