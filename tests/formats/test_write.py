@@ -86,7 +86,9 @@ def test_reads_back_with_guessed_geometry(form: str, board: Board) -> None:
     if text is None:
         return
     [entry] = read_stream(io.BytesIO(text.encode()), "text")
-    if isinstance(entry, InputError):
+    if form in ("csv", "tsv") and board.n == 1:  # the sign of a missing board
+        assert str(entry).endswith("give --box 1x1")
+    elif isinstance(entry, InputError):
         assert form in ("grid", "integers", "sdk")
         assert board.cells.max() <= board.n**0.5
         assert f"--box {board.geometry} for one of {board.n}x{board.n}" in str(entry)
