@@ -66,9 +66,9 @@ class TestRecorded:
         assert found.returncode == 0, f"{name}: {found.stderr or 'no commit before this one'}"
 
 
-def test_measured_and_simulated_are_of_one_machine_and_commit() -> None:
+@pytest.mark.parametrize("names", [("bench", "simulated"), ("cutoff-space", "cutoff-empty")])
+def test_what_is_compared_is_of_one_machine_and_commit(names: tuple[str, str]) -> None:
     """Figures and tables compare them."""
-    names = ("bench", "cutoff-space", "cutoff-empty", "simulated")
     described = [machine(RESULTS / f"{name}.json") for name in names]
     assert len({(each["processor"], each["commit"]) for each in described}) == 1
 
