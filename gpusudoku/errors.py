@@ -50,9 +50,14 @@ def _of_bounded_length(text: str) -> str:
     return text if len(text) <= LONGEST_MESSAGE else f"{text[: half - 1]}…{text[-half:]}"
 
 
+def installing(extra: str) -> str:
+    """Say how to install an extra."""
+    return f"pip install '.[{extra}]' in a checkout of gpusudoku"
+
+
 def not_installed(user: str, packages: str, extra: str) -> str:
     """Say that something needs packages, and how to install the extra that has them."""
-    return f"{user} needs {packages}: pip install '.[{extra}]' in a checkout of gpusudoku"
+    return f"{user} needs {packages}: {installing(extra)}"
 
 
 class BadEntry(NamedTuple):

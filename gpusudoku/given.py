@@ -123,7 +123,7 @@ def batches_of(
     shape: tuple[int, ...] = getattr(boards, "shape", (1,))
     if not isinstance(boards, Iterable) or isinstance(boards, Mapping) or shape == ():
         raise InputError(f"expected boards, found {described(boards)}")
-    if hasattr(boards, "columns") and 1 < shape[1] < LEAST_CELLS:
+    if hasattr(boards, "columns") and len(shape) == 2 and 1 < shape[1] < LEAST_CELLS:
         raise InputError(
             f"a table of {shape[1]} columns: give its column of puzzles, as table['puzzle'], or in"
             " a list if it is one board"

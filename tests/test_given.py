@@ -206,6 +206,13 @@ def test_a_table_of_other_columns_is_no_board() -> None:
         boards_of(Frame())
 
 
+def test_a_list_that_has_columns_is_no_table() -> None:
+    class Lines(list[str]):
+        columns = 16
+
+    assert len(boards_of(Lines([LINE_4X4]))) == 1
+
+
 def test_what_is_parsed_is_text() -> None:
     with pytest.raises(InputError, match=r"^expected the text of a board, found PosixPath"):
         parse(Path("bars.txt"))  # type: ignore[arg-type]

@@ -9,9 +9,11 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
+from gpusudoku.errors import installing
+
 OLDEST_NUMBA_CUDA = (0, 21)
 """A process that has compiled for CUDA with an older one can no longer compile for the CPU."""
-_INSTALL = "pip install '.[cuda13]' in a checkout of gpusudoku"
+_INSTALL = installing("cuda13")
 _CPU = "the devices cpu and auto count on all cores"
 
 
