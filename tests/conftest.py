@@ -43,6 +43,8 @@ settings.load_profile("gpusudoku")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the tests marked slow, too")
+    update = "write into the files of tests/sessions what their commands print now"
+    parser.addoption("--update-sessions", action="store_true", help=update)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

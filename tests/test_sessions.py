@@ -1,0 +1,62 @@
+"""Commands and Python lines print what the files in ``sessions/`` show.
+
+After a change of what is printed, ``pytest tests/test_sessions.py --update-sessions`` writes the
+files anew; read the difference before you commit it.
+"""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+from pathlib import Path
+
+import pytest
+
+from tests.session import Session, Step, matches, parse, write
+
+FOLDER = Path(__file__).parent / "sessions"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, without_cuda):
+    """Run in an empty folder, on the CPU, with help and errors 80 columns wide."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in {"GPUSUDOKU_DEVICE": "cpu", "COLUMNS": "80"}.items():
+        monkeypatch.setenv(name, value)
+
+
+def difference(text: str) -> tuple[str, str]:
+    """Run a session; return what differs, as a patch, and the session as it should be."""
+    session = Session()
+    steps = []
+    for step in parse(text):
+        got = session.run(step)
+        same = matches(step.expected, got)
+        steps.append(step if same else Step(step.given, got))
+    new = write(steps)
+    lines = write(list(parse(text))).splitlines()
+    patch = unified_diff(lines, new.splitlines(), "expected", "printed", lineterm="")
+    return "\n".join(patch), new
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.session")), ids=lambda path: path.stem)
+def test_session(path, folder, request):
+    found, new = difference(path.read_text())
+    if request.config.getoption("--update-sessions"):
+        path.write_text(new)
+    elif found:
+        pytest.fail(found, pytrace=False)
+
+
+def test_a_difference_is_found(folder):
+    text = "## One\n\n$ gpusudoku count 1...............\n73\n\n>>> 1 / 0\n[..]\n"
+    found, new = difference(text)
+    assert "-73\n+72" in found
+    assert "Zero" not in found
+    assert new == text.replace("73", "72")
+
+
+def test_status_and_both_streams_are_compared(folder):
+    _, new = difference("$ gpusudoku count 1\n\n$ gpusudoku count 1... | cat > f\n$ ls\n")
+    assert new.endswith("$ ls\nf\n")
+    assert "[2]" in new
+    assert "! gpusudoku: " in new
