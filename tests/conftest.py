@@ -6,12 +6,14 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from gpusudoku.engines.cuda import availability
-from tests import shared
+from tests import session, shared
 
 # Asked before the simulator is switched on, and before anything brings in Numba, which looks at
 # the variable only once.
@@ -60,8 +62,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _shared_place(tmp_path_factory: pytest.TempPathFactory) -> None:
+def compiling_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let each kernel be compiled by one of the processes that share the tests."""
+    from gpusudoku.kernels.kernel import Kernel
+
     shared.keep_in(tmp_path_factory)
+    compile_now = Kernel.compile
+
+    def compile_once(kernel: Kernel) -> None:
+        with shared.locked(f"kernel {kernel.name}"):
+            if not kernel.fetch():
+                compile_now(kernel)
+
+    with patch.object(Kernel, "compile", compile_once):
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -97,18 +111,12 @@ def without_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Run ``gpusudoku`` with arguments; returns (exit status, stdout, stderr)."""
-    from gpusudoku.cli import main
-    from gpusudoku.kernels.kernel import on_compiling
-
+    """Run ``gpusudoku`` with arguments in this process; returns (exit status, stdout, stderr)."""
     monkeypatch.setenv("GPUSUDOKU_DEVICE", "cpu")
 
     def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["gpusudoku", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
+        status = session.gpusudoku(map(str, arguments))
         captured = capsys.readouterr()
-        return end.value.code or 0, captured.out, captured.err
+        return status, captured.out, captured.err
 
-    yield call
-    on_compiling(None)  # nobody is told of what the next test compiles
+    return call

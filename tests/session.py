@@ -31,7 +31,7 @@ import re
 import shlex
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -166,7 +166,9 @@ def _command(words: list[str], stdin: str) -> tuple[int, str, str]:
     program, *arguments = words
     with patch.dict(os.environ, environment):
         if program == "gpusudoku":
-            status, out, err = gpusudoku(arguments, stdin)
+            with _captured(stdin) as streams:
+                status = gpusudoku(arguments)
+            out, err = streams
         elif program == "cat":
             status, out, err = 0, "".join(Path(n).read_text() for n in arguments) or stdin, ""
         elif program == "ls":
@@ -180,20 +182,19 @@ def _command(words: list[str], stdin: str) -> tuple[int, str, str]:
     return status, out, err
 
 
-def gpusudoku(arguments: list[str], stdin: str = "") -> tuple[int, str, str]:
-    """Run ``gpusudoku`` in this process; return exit status, stdout and stderr."""
+def gpusudoku(arguments: Iterable[str]) -> int:
+    """Run ``gpusudoku`` in this process; return its exit status."""
     from gpusudoku.cli import main
     from gpusudoku.kernels.kernel import on_compiling
 
-    with _captured(stdin) as streams, patch.object(sys, "argv", ["gpusudoku", *arguments]):
+    with patch.object(sys, "argv", ["gpusudoku", *arguments]):
         try:
             main()
-            status: int | str | None = 0
         except SystemExit as end:
-            status = end.code
+            return int(end.code or 0)
         finally:
-            on_compiling(None)  # nobody reads of what the next step compiles
-    return int(status or 0), *streams
+            on_compiling(None)  # nobody reads of what is compiled next
+    return 0
 
 
 @contextlib.contextmanager

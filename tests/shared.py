@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,15 +48,22 @@ def _as_json(work: Callable[[], Any]) -> bytes:
 
 
 def kept(name: str, work: Callable[[], bytes], wait: bool = True) -> bytes:
-    """What comes of some work, done or kept; ``BlockingIOError`` rather than wait if so told."""
+    """Return what some work gives, done now or kept; ``BlockingIOError`` rather than wait."""
     if PLACE not in os.environ:
         return work()
     path = Path(os.environ[PLACE]) / name
-    with path.with_name(f"{name}.lock").open("w") as lock:
-        if fcntl is not None:
-            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    with locked(name, wait):
         if not path.exists():
             unfinished = path.with_name(f"{name}.{os.getpid()}")
             unfinished.write_bytes(work())
             unfinished.replace(path)
         return path.read_bytes()
+
+
+@contextmanager
+def locked(name: str, wait: bool = True) -> Iterator[None]:
+    """Let one process of the run in at a time; ``BlockingIOError`` rather than wait if so asked."""
+    with (Path(os.environ[PLACE]) / f"{name}.lock").open("w") as lock:
+        if fcntl is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
