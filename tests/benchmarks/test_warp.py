@@ -17,7 +17,6 @@ import warp_code
 from click.testing import CliRunner
 from warp_machine import Machine
 
-from tests.benchmarks.processes import run_script
 from tests.benchmarks.test_warp_lanes import AFTER, BEFORE, listing, operands, run
 from tests.compiler import need_compiler, need_numba_cuda, said
 
@@ -43,6 +42,7 @@ FIRST_WORD = "LDC.64 R10, c[0x0][0x278] ;\n"
 """The address of the second array."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jumpers_first", [True, False])
 def test_threads_part_and_meet(jumpers_first: bool) -> None:
     text = BEFORE + FIRST_WORD + PARTED.format("BSYNC B0") + AFTER
@@ -52,12 +52,14 @@ def test_threads_part_and_meet(jumpers_first: bool) -> None:
     assert last[0] == (31 if jumpers_first else 7)  # the last to write, of those that went last
 
 
+@pytest.mark.slow
 def test_threads_that_do_not_wait() -> None:
     text = BEFORE + FIRST_WORD + PARTED.format("NOP") + AFTER
     found, _ = run(text, operands(), np.zeros(1, np.uint32))
     assert found[:, 1].tolist() == [0xFF] * 8 + [0xFFFFFF00] * 24
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jumpers_first", [True, False])
 @pytest.mark.parametrize("go", ["EXIT", "BREAK B0"])
 def test_nobody_waits_for_those_that_go(go: str, jumpers_first: bool) -> None:
@@ -80,6 +82,7 @@ def test_nobody_waits_for_those_that_go(go: str, jumpers_first: bool) -> None:
     assert (found[:8] == (given[:8] if go == "EXIT" else 0)).all()
 
 
+@pytest.mark.slow
 def test_a_loop_in_which_threads_stay_for_different_times() -> None:
     """Meetings within meetings; every thread goes round as often as its number says."""
     text = """
@@ -107,6 +110,7 @@ def test_a_loop_in_which_threads_stay_for_different_times() -> None:
     assert (found[:, 1] == EVERYONE).all()
 
 
+@pytest.mark.slow
 def test_instructions_are_counted() -> None:
     """By warps and by threads, parties each for itself."""
     code = warp_code.parse(listing(BEFORE + FIRST_WORD + PARTED.format("BSYNC B0") + AFTER))
@@ -123,6 +127,7 @@ def test_instructions_are_counted() -> None:
     assert done["instructions"]["branches"] == 2 * (1 + 1 + 1 + 2 + 1)  # both meet, for themselves
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -178,43 +183,22 @@ def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert row.startswith("| @1f | deep, 128 boards | 8.00e+08 solutions | whole numbers | 80.0 |")
 
 
-def test_the_record_is_shown() -> None:
-    """The file in the repository fits the script."""
-    done = run_script("warp", "--show")
-    assert done.returncode == 0, done.stderr
-    assert "computed and not measured" in done.stdout
-    assert done.stdout.count("| @") == 2 * len(warp.BOARDS)
-
-
-def test_without_a_compiler() -> None:
-    done = run_script("warp", NUMBA_ENABLE_CUDASIM="1")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("\n") == 1
-    assert "simulator" in done.stderr
-
-
-def test_without_a_disassembler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(compiling, "missing", lambda: None)
-    monkeypatch.setattr(compiling, "disassembler", lambda: None)
-    done = CliRunner().invoke(warp.main, ["--output", str(tmp_path / "warp.json")])
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == (
-        "warp.py: NVIDIA's disassembler is missing: pip install nvidia-cuda-nvdisasm\n"
-    )
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("there", "options", "message"),
     [
-        (["--board", "nobody"], "nobody"),
-        (["--board", "box2x2-empty"], "@box2x2-empty: expected a board of 9x9 cells"),
-        (["--puzzles", "nowhere.txt"], "nowhere.txt"),
-        (["--clock", "0"], "--clock"),
+        (True, ["--board", "nobody"], "nobody"),
+        (True, ["--board", "box2x2-empty"], "@box2x2-empty: expected a board of 9x9 cells"),
+        (True, ["--clock", "0"], "--clock"),
+        (True, [], "NVIDIA's disassembler is missing: pip install nvidia-cuda-nvdisasm"),
+        (False, [], "no compiler"),
     ],
 )
-def test_bad_options(options: list[str], message: str, tmp_path: Path) -> None:
+def test_what_is_missing_or_bad_is_one_line(
+    there: bool, options: list[str], message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Nothing is compiled, and nothing written."""
+    monkeypatch.setattr(compiling, "missing", lambda: None if there else "no compiler")
+    monkeypatch.setattr(compiling, "disassembler", lambda: None)
     done = CliRunner().invoke(warp.main, [*options, "--output", str(tmp_path / "warp.json")])
     assert (done.exit_code, done.stdout) == (2, "")
     assert message in done.stderr.splitlines()[-1]
@@ -249,6 +233,7 @@ for each in run, puzzles:
 """
 
 
+@pytest.mark.slow
 def test_whole_boards_of_the_kernel() -> None:
     """The real machine code, in both orders; where NVIDIA's compiler and disassembler are."""
     need_numba_cuda()
