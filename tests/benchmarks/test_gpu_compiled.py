@@ -1,10 +1,11 @@
-"""All of ``benchmarks/gpu.py``, its kernels run as PTX by the CPU: see ``tests/ptx``."""
+"""``benchmarks/gpu.py`` with compiled kernels, run as PTX by the CPU: see ``tests/ptx``."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import gpu
 import gpu_bench
@@ -24,7 +25,7 @@ from tests.ptx.card import Card
 pytestmark = [
     pytest.mark.skipif(not availability.simulated(), reason="a GPU is there"),
     pytest.mark.slow,
-    pytest.mark.timeout(1800),
+    pytest.mark.timeout(2000),
 ]
 
 SIZES = replace(
@@ -87,3 +88,25 @@ def test_everything(rehearse: Rehearse, monkeypatch: pytest.MonkeyPatch) -> None
     assert len(results["correctness"]) > 40
     assert all(results[part] for part in gpu.PARTS)
     assert len(card.launches) > 1000
+
+
+PARTS = ["kernel", "search", "puzzles", "contraction", "tuning"]
+SCRIPT = """
+sys.path.insert(0, sys.argv[1])
+import gpu
+from click.testing import CliRunner
+
+done = CliRunner().invoke(gpu.main, ["--rehearse", "--output", sys.argv[2], *sys.argv[3:]])
+print(json.dumps({"status": done.exit_code, "out": done.stdout, "err": done.stderr}))
+"""
+
+
+def test_two_cards(tmp_path: Path) -> None:
+    """The figures, with Numba-cuda as it is, over the stand-in for NVIDIA's driver."""
+    computers = pytest.importorskip("tests.ptx.driver.computer")
+    options = [str(Path(gpu.__file__).parent), str(tmp_path / "gpu.json")]
+    text = f"sys.argv[1:] = {[*options, *(f'--part={part}' for part in PARTS)]!r}\n{SCRIPT}"
+    [done] = computers.Computer(tmp_path).script(text, cards=[[9, 0], [9, 0]])
+    assert done["status"] == 0, done["err"]
+    assert "Stand-in 9.0, Stand-in 9.0" in done["out"]
+    assert "Failed" not in done["out"]
