@@ -50,10 +50,10 @@ LIST = "".join(f"{puzzle('3x3', clues, clues)}\n" for clues in (24, 28, 40))
 @pytest.mark.parametrize(
     ("name", "arguments", "row"),
     [
-        ("speed", "1a --repeats 1", "| 1a | 1 | "),
+        pytest.param("speed", "1a --repeats 1", "| 1a | 1 | ", marks=pytest.mark.slow),
         ("scaling", "1a --repeats 1", "| 1a | 1 | "),
-        ("reading", "--lines 600 --repeats 1", "| "),
-        ("writing", "--lines 16384 --repeats 1", "| "),
+        pytest.param("reading", "--lines 600 --repeats 1", "| ", marks=pytest.mark.slow),
+        pytest.param("writing", "--lines 16384 --repeats 1", "| ", marks=pytest.mark.slow),
         ("techniques", "--hard LIST --sets 1 --repeats 1", "| hard | "),
         ("documents", "decomposition-easy-9x9 --propagate singles --long 1b --repeats 1",
          "| decomposition-easy-9x9 | singles | 1 | 1 | "),
