@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +21,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gpusudoku import collection
-from gpusudoku.engines.cuda.device import Gpu
-from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.engines.cuda.launch import Launch
 from gpusudoku.errors import MismatchError
 from tests.benchmarks.conftest import Rehearse
@@ -131,22 +128,6 @@ class TestWrong:
                 with pytest.raises(MismatchError):
                     list(step.run())
 
-    def test_each_of_several_gpus_is_checked(
-        self, bench: gpu_bench.Bench, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        asked = []
-
-        def engine(numbers: list[int], *_: Any) -> CudaEngine:
-            asked.extend(numbers)
-            return CudaEngine()
-
-        monkeypatch.setattr(gpu_checks, "CudaEngine", engine)
-        bench.gpus.append(Gpu(1))
-        for step in gpu_checks.steps(bench):
-            if "GPU 0" in step.name or "GPU 1" in step.name:
-                list(step.run())
-        assert {0, 1} <= set(asked)
-
 
 class TestEndsEarly:
     def test_no_time_at_all(self, rehearse: Rehearse) -> None:
@@ -155,38 +136,6 @@ class TestEndsEarly:
         assert {"search of @box2x2-empty", "start-up"} <= set(results["left out"])
         assert "No count was checked." in done.stdout
         assert "Left out: search of @box2x2-empty; " in done.stdout
-
-    def test_no_time_in_the_middle(
-        self, rehearse: Rehearse, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Of a step, too: what it had found is kept, and a count does not go on."""
-        board, clocks, init = collection.load("box2x2-empty"), [], gpu_bench.Bench.__init__
-
-        def made(self: gpu_bench.Bench, *arguments: Any) -> None:
-            init(self, *arguments)
-            clocks.append(self)
-
-        def ends() -> Iterator[dict[str, int]]:
-            [bench] = clocks
-            yield {"number": 1}
-            bench.clock._end = bench.clock._step_end = time.perf_counter()
-            bench.count(board, method="search")
-            yield {"number": 2}
-
-        monkeypatch.setattr(gpu_bench.Bench, "__init__", made)
-        replaced_steps(monkeypatch, lambda: [{"number": 0}], ends, lambda: [{"number": 3}])
-        done, results = rehearse()
-        assert done.exit_code == 0, done.output
-        assert results["kernel"] == [{"number": 0}, {"number": 1}]
-        assert results["left out"] == ["step 1", "step 2"]
-
-    def test_checks_leave_time_for_figures(self) -> None:
-        assert gpu.CHECKS_SHARE < 1
-        clock = gpu_bench.Clock(1e9)
-        with clock.step(10):
-            assert 0 < clock.left <= 10
-        with pytest.raises(gpu_bench.OutOfTime), clock.step(0):
-            pass
 
     @pytest.mark.parametrize("counting", [False, True])
     def test_ctrl_c(

@@ -19,39 +19,6 @@ info    : Function properties for 'kernel':
 info    : used 96 registers, used 5 barriers, 256 stack, 40224 bytes smem, 1344 bytes cmem[0]
 """
 
-PTX_TEXT = """\
-.visible .entry kernel(
-\t.param .u64 kernel_param_0
-)
-{
-\tld.param.u64 \t%rd1, [kernel_param_0];
-\t@%p1 bra \t$L__BB0_2;
-$L__BB0_1:
-\tld.local.u32 \t%r1, [%rd1];
-\tand.b32  \t%r2, %r1, 7;
-\tor.b32  \t%r3, %r2, 1;
-\tadd.s64 \t%rd2, %rd1, 1;
-\tst.global.u32 \t[%rd2], %r3;
-$L__BB0_2:
-\tret;
-}
-"""
-
-SASS_TEXT = """\
-\t.target\tsm_90
-        /*0000*/                   LDC R1, c[0x0][0x28] ;
-        /*0010*/               @P0 BRA `(.L_x_1) ;
-.L_x_0:
-        /*0020*/                   LDL R2, [R1] ;
-        /*0030*/                   LOP3.LUT R2, R2, R3, RZ, 0xc0, !PT ;
-        /*0040*/              @!P1 IMAD.MOV.U32 R4, RZ, RZ, R2 ;
-        /*0050*/                   IMAD.WIDE R4, R2, 0x4, R4 ;
-        /*0060*/                   UMOV UR4, URZ ;
-        /*0070*/                   STG.E desc[UR4][R4.64], R2 ;
-.L_x_1:
-        /*0080*/                   EXIT ;
-"""
-
 
 def test_the_log() -> None:
     assert compiling.parse_log(LOG) == compiling.Resources(
@@ -62,26 +29,6 @@ def test_the_log() -> None:
     assert plain == compiling.Resources(8, 0, 0, 0, 0, 0, 0)
     with pytest.raises(ValueError, match="not understood"):
         compiling.parse_log("ptxas info : something else")
-
-
-@pytest.mark.parametrize(
-    ("text", "sizes", "step"),
-    [
-        (PTX_TEXT, [2, 5, 1], {"local": 1, "memory": 1, "64-bit": 1, "32-bit": 2}),
-        (
-            SASS_TEXT,
-            [2, 6, 1],
-            {"local": 1, "memory": 1, "64-bit": 1, "32-bit": 1, "multiplier": 1, "other": 1},
-        ),
-    ],
-    ids=["ptx", "sass"],
-)
-def test_instructions(text: str, sizes: list[int], step: dict[str, int]) -> None:
-    pieces = compiling.blocks(text)
-    assert [len(piece) for piece in pieces] == sizes
-    counts = compiling.by_class(max(pieces, key=len))
-    assert {kind: count for kind, count in counts.items() if count} == step
-    assert compiling.by_class([each for piece in pieces for each in piece])["branch"] == 2
 
 
 def test_occupancy_and_prediction() -> None:

@@ -27,7 +27,7 @@ import shares
 import streams
 import techniques
 import writing
-from cancelled_calls import Case, cases
+from cancelled_calls import cases
 from click.testing import CliRunner
 from generated import random_boards
 
@@ -108,11 +108,6 @@ class TestListings:
             (target, way) for target in listing.TARGETS for way in listing.WAYS
         ]
         assert all(run["solutions"] == 4715 and run["seconds"] > 0 < run["cpu"] for run in runs)
-
-    def test_a_file_is_written_again_from_its_beginning(self, tmp_path: Path) -> None:
-        with (tmp_path / "lines").open("wb") as file:
-            assert [listing.to_file(self.writing(lines), file) for lines in (3, 2)] == [246, 164]
-        assert (tmp_path / "lines").stat().st_size == 246
 
     @pytest.mark.parametrize("way", listing.WAYS)
     def test_the_commands(self, run: Callable[..., tuple[int, str, str]], way: str) -> None:
@@ -216,13 +211,6 @@ class TestCancelling:
         with pytest.raises(GpusudokuError, match="nothing can be done"):
             cancelling.cancelled(fail, 5.0)
 
-    def test_every_moment_is_kept(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(cancelling, "WARM_SECONDS", 0.05)
-        monkeypatch.setattr(cancelling, "MOST_SECONDS", 0.1)
-        runs = cancelling.measure([Case("nothing", "no board", self.never)], 3)
-        assert [(run["what"], run["board"]) for run in runs] == [("nothing", "no board")] * 3
-        assert all(0 <= run["moment"] < run["takes"] <= 0.1 for run in runs)
-
     def test_all_kinds_of_calls_take_their_tokens(self) -> None:
         found, token = cases(), CancelToken()
         assert len({(case.what, case.board) for case in found}) == len(found) > 30
@@ -253,27 +241,6 @@ class TestFuzzing:
         assert len(seeds) > 500
         for data in [*seeds[::29], *seeds[-2:], b"", b"\0", b"\xff" * 9]:
             target.run(data)
-
-    def test_what_breaks_the_rule_is_kept_once(
-        self, target: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-    ) -> None:
-        def fail(*_: object) -> None:
-            raise KeyError("no")
-
-        def fuzzing() -> None:
-            for data in (b"\0\0\0one", b"\0\0\0two"):
-                target.atheris.one_input(data)
-
-        def setup(_: list[str], one_input: Any) -> None:
-            target.atheris.one_input = one_input
-
-        target.atheris.Setup, target.atheris.Fuzz = setup, fuzzing
-        monkeypatch.setattr(hostile, "check", fail)
-        monkeypatch.setattr(sys, "argv", ["target", str(tmp_path)])
-        target.main()
-        [kept] = tmp_path.glob("*.bin")
-        assert kept.read_bytes() == b"\0\0\0one"
-        assert "KeyError: 'no'" in kept.with_suffix(".txt").read_text()
 
     def test_without_the_fuzzer(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setattr("importlib.util.find_spec", lambda name: None)

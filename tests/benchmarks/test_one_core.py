@@ -11,7 +11,7 @@ from pathlib import Path
 import built
 import one_core
 import pytest
-from built import NARROW, Driver, OwnDriver, Schoku
+from built import NARROW, Driver, Schoku
 from click.testing import CliRunner, Result
 
 from gpusudoku import collection
@@ -105,17 +105,6 @@ class TestDrivers:
         assert driver.count(collection.load("full"), 60.0) == (0, True, 0.5)
         assert not driver.takes(collection.load("box2x2-few"))
 
-    @pytest.mark.parametrize(("bits", "builds"), [(512, ["", "_256"]), (256, [""])])
-    def test_narrow_builds_have_variables_of_their_own(
-        self, monkeypatch: pytest.MonkeyPatch, bits: int, builds: list[str]
-    ) -> None:
-        monkeypatch.setattr(built, "widest", lambda: bits)
-        expected = [
-            f"GPUSUDOKU_{name}{build}" for build in builds for name in ("TDOKU", "RUST_SUDOKU")
-        ]
-        variables = [program.variable for program in built.entrants() if program.variable]
-        assert variables == [*expected, "GPUSUDOKU_SCHOKU"]
-
     @pytest.mark.parametrize(
         ("counts", "seconds", "message"),
         [
@@ -131,37 +120,12 @@ class TestDrivers:
         with pytest.raises(GpusudokuError, match=rf"^peer, 256 bits:? {message}"):
             made.peer(counts, seconds=seconds).count_lines([ONE, FULL])
 
-    @pytest.mark.parametrize(
-        ("bits", "vectors", "message"),
-        [
-            (512, "AVX2", "prints '2.5 AVX2', expected AVX-512 at the end"),
-            (256, "AVX-512", "prints '2.5 AVX-512', expected no AVX-512"),
-            (256, "AVX2\\nand more", "expected a version and instructions"),
-        ],
-    )
-    def test_vectors_of_another_width(
-        self, made: Made, bits: int, vectors: str, message: str
-    ) -> None:
-        with pytest.raises(GpusudokuError, match=rf"^peer, {bits} bits: --version .*{message}"):
-            made.peer(bits=bits, vectors=vectors).version()
-
     def test_what_is_no_program_and_what_takes_too_long(self, made: Made) -> None:
         found = made.peer("__import__('time').sleep(600)").count(collection.load("full"), 0.05)
         assert (found.solutions, found.complete) == (None, False)
         (made.folder / "PEER_256").write_text("")
         with pytest.raises(GpusudokuError, match=r"^peer, 256 bits: cannot be run: Exec format"):
             Driver("peer", "PEER_256", 256).version()
-
-    def test_ours_has_narrow_vectors_if_it_is_told_so(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        features = built.narrow_features().split(",")
-        assert not any(feature.startswith("+avx512") for feature in features)
-        assert "+sse2" in features or "+neon" in features
-        monkeypatch.setattr(built, "widest", lambda: 512)
-        assert OwnDriver(256).environment()["NUMBA_CPU_FEATURES"] == ",".join(features)
-        assert "NUMBA_CPU_FEATURES" not in OwnDriver(512).environment()
-        assert "AVX-512" not in OwnDriver(256).version()
 
     def test_schoku_tells_only_whether_there_is_one(self, made: Made) -> None:
         assert made.schoku().version() == "0.9.6 AVX2"

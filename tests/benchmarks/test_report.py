@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import readme
 import report
 from click.testing import CliRunner, Result
 
@@ -80,14 +79,6 @@ class TestParts:
         assert names(commands) == [*parts, "figures", "readme"]
         assert __file__ not in words or __file__ in commands[len(parts) - 1]
 
-    def test_long(self, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(report, "find_spec", lambda name: None)
-        monkeypatch.setattr(report, "missing", lambda: "no Chromium")
-        reported("--long")
-        assert names(commands)[-7:] == [
-            "contraction", "shares", "checkpoints", "cancelling", "streams", "figures", "readme",
-        ]  # fmt: skip
-
     def test_lists_that_are_not_there(self, commands: list[list[str]]) -> None:
         """They are missed before anything is measured."""
         for option in ("--batch", "--easy", "--hard", "--hardest"):
@@ -95,33 +86,6 @@ class TestParts:
             assert done.exit_code == 2
             assert "File 'nowhere.txt' does not exist" in done.output
         assert commands == []
-
-    def test_every_table_of_the_documents_has_one(self) -> None:
-        known = report.commands(Path("new"), ["list.txt"], {"easy": "easy.txt"})
-        for page in readme.PAGES:
-            for _, marker, _ in readme.TABLE.findall((ROOT / page).read_text("utf-8")):
-                name = marker.partition(".")[0]
-                path = ROOT / "benchmarks" / "results" / f"{name}.json"
-                assert name in known or not path.exists(), "it is made from others' results"
-
-    @pytest.mark.parametrize(
-        ("name", "words"),
-        [
-            ("0123456789ab", ""),
-            ("0123456789ab-dirty", "uncommitted changes, so results name no commit that exists"),
-            (None, "no git checkout, so results name no commit"),
-        ],
-    )
-    def test_results_that_will_name_no_commit(
-        self,
-        commands: list[list[str]],
-        monkeypatch: pytest.MonkeyPatch,
-        name: str | None,
-        words: str,
-    ) -> None:
-        monkeypatch.setattr(report, "commit", lambda folder: name)
-        first = reported("speed").stderr.splitlines()[0]
-        assert first == (f"report.py: warning: {words}" if words else "[1/3] speed ...")
 
 
 @pytest.fixture

@@ -7,17 +7,14 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import simulated
 import simulated_figures
-from published import CORES, CORRELATED, CORRELATIONS, SPEED_UPS
 from virtual import Thread, World
 from virtual_search import Costs
 from virtual_search import simulated as simulate
 
 from gpusudoku import Board, Geometry, collection
-from gpusudoku.bench.correlations import VARIABLES
 from gpusudoku.engines import cpu as cpu_engine
 from tests import naive
 
@@ -49,39 +46,6 @@ class TestWorld:
         self.started(world, lambda: work("slow", 3.0), lambda: work("quick", 2.0))
         assert order == [("quick", 2.0), ("slow", 3.0), ("quick", 4.0), ("slow", 6.0)]
         assert (world.clock(), world.spent["work"]) == (6.0, 10.0)
-
-    def test_python_is_run_by_one_at_a_time(self) -> None:
-        world, ends = World(), []
-
-        def work() -> None:
-            world.work("work", 1.0)
-            world.python("python", 0.5)
-            ends.append(world.clock())
-
-        self.started(world, work, work, work)
-        assert ends == [1.5, 2.0, 2.5]
-        assert [what for what, *_ in world.trace] == ["work"] * 3 + ["python"] * 3
-
-    def test_who_waits_is_woken_later(self) -> None:
-        world, seen = World(wake=0.25), []
-        change = world.condition()
-
-        def wait() -> None:
-            with change:
-                change.wait()
-            seen.append(world.clock())
-
-        def wake() -> None:
-            world.work("work", 1.0)
-            with change:
-                change.notify_all()
-
-        self.started(world, wait, wait, wake)
-        assert seen == [1.25, 1.25]
-
-    def test_nobody_left_to_wake_one(self) -> None:
-        with pytest.raises(RuntimeError, match="all threads wait"):
-            World().condition().wait()
 
 
 @pytest.fixture(scope="module")
@@ -138,28 +102,6 @@ class TestSearch:
         assert shared[0].count == kept[0].count == 132_271
         assert shared[0].stats.seconds < kept[0].stats.seconds
         assert (shared[1].spent["sharing"] > 0, "sharing" in kept[1].spent) == (True, False)
-
-
-def test_the_profile_of_a_run() -> None:
-    trace = [("search", 0.0, 1.0), ("search", 0.5, 2.0), ("report", 3.0, 4.0)]
-    found = simulated.profile(trace, 4.0, 4)
-    assert found == {"search": [1.5, 1.0, 0, 0], "python": [0, 0, 0, 1.0]}
-
-
-def test_few_nodes_say_little_of_their_cost(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {"1a": (9.0, 3), "1f": (2.0, 10**7), "2f": (4.0, 10**7), "2e": (3.0, 10**7)}
-    monkeypatch.setattr(simulated, "node_seconds", known.__getitem__)
-    assert simulated.rates(list(known)) == {"1a": 3.0, "1f": 2.0, "2f": 4.0, "2e": 3.0}
-    assert simulated.rates(["1a"]) == {"1a": 9.0}
-
-
-def test_what_was_published_is_of_all_boards_and_cores() -> None:
-    assert [name for name in simulated.SERIES if name[0] in "12"] == list(SPEED_UPS)
-    assert {len(line) for line in SPEED_UPS.values()} == {len(CORES)}
-    table = np.array(CORRELATIONS)
-    assert tuple(VARIABLES) == CORRELATED
-    assert (table == table.T).all()
-    assert (np.diag(table) == 1).all()
 
 
 @pytest.fixture(scope="module")
@@ -222,7 +164,3 @@ class TestRecorded:
         ]
         assert len(ratios) >= 8
         assert max(ratios) / min(ratios) < 1.7
-
-
-def test_nothing_measured_is_nothing_beside(tmp_path: Path) -> None:
-    assert simulated_figures.measured_speed_ups(tmp_path / "none.json") == {}
