@@ -55,6 +55,27 @@ def test_as_many_threads_work_as_were_asked_for(threads: int) -> None:
     assert set(threading.enumerate()) <= before
 
 
+def test_who_iterates_works_on_while_another_thread_takes_long() -> None:
+    main, begun, done = threading.current_thread(), threading.Event(), []
+
+    def items() -> Iterator[int]:
+        yield 0
+        assert begun.wait(200)
+        yield from range(1, 9)
+
+    def work(item: int) -> int:
+        if item == 0:
+            begun.set()
+            wait_until(lambda: len(done) == 2 * AHEAD - 1)  # all that was read besides
+        else:
+            done.append(threading.current_thread())
+        return item
+
+    with closing(InOrder(items(), work, 2, LONG)) as results:
+        assert next(results).item == 0
+        assert done[: 2 * AHEAD - 1] == [main] * (2 * AHEAD - 1)
+
+
 @pytest.mark.parametrize("threads", THREADS)
 def test_nothing_is_read_too_early(threads: int) -> None:
     """But as much as all threads need."""

@@ -32,6 +32,28 @@ def test_a_thread_is_started_for_a_task_that_nobody_takes() -> None:
     assert job.busy == [1.0] * 2 + [0.0] * 7
 
 
+def test_one_is_wanted_for_each_task_that_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though an earlier one has not been taken: the thread for it is about to start."""
+    shared, started, start = threading.Event(), [], threading.Thread.start
+
+    def start_later(thread: threading.Thread) -> None:
+        started.append(thread)
+        assert len(started) == 1 or shared.wait(200)
+        start(thread)
+
+    def share(job: Job, payload: int) -> None:
+        if payload:
+            job.share(tasks(0))
+            job.share(tasks(0, 0))
+            shared.set()
+            wait_until(lambda: len(started) == 4)
+        assert job.busy_workers <= 4
+
+    monkeypatch.setattr(threading.Thread, "start", start_later)
+    Job(1).run(tasks(1), [each(share)] * 9)
+    assert len(started) == 4
+
+
 def test_the_longer_a_job_takes_the_more_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     now, seen = [0.0], []
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
