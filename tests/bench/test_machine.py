@@ -63,12 +63,6 @@ def test_only_what_can_change_a_measurement_makes_it_dirty(checkout: Path) -> No
     assert commit(checkout) == f"{first}-dirty"
 
 
-def test_a_worktree_is_a_checkout(checkout: Path) -> None:
-    other = checkout.parent / "other"
-    git(checkout, "worktree", "add", "-q", str(other))
-    assert commit(other) == commit(checkout)
-
-
 def test_where_there_is_none(
     checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,6 @@ import searching
 import tune_gpu
 from click.testing import CliRunner
 
-from gpusudoku import collection
 from gpusudoku.board.board import Board
 from gpusudoku.counting import count
 from gpusudoku.engines.cuda.device import SIMULATED, Gpu
@@ -57,18 +56,6 @@ class TestTuning:
         done = CliRunner().invoke(tune_gpu.main, ["--board", "@box2x2-empty"])
         assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
         assert str(saved) in done.stderr
-
-    @pytest.mark.parametrize(("name", "swept"), [("2f", False), ("box2x3-many", True)])
-    def test_ways_of_stacks_are_swept_where_they_differ(
-        self, name: str, swept: bool, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """The search of 9x9 boards has its stacks in one way, whatever the settings say."""
-        tuner, tried = tune_gpu.Tuner(collection.load(name), 0, 1), []
-        monkeypatch.setattr(tuner, "seconds", lambda tuning: tried.append(tuning) or 1.0)
-        tuner.descend(tune_gpu.VALUES)
-        ways = {"interleaved", "contiguous"} if swept else {"interleaved"}
-        assert {tuning.stacks for tuning in tried} == ways
-        assert {tuning.boards_per_thread for tuning in tried} >= {1, 32}
 
 
 class TestBatches:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import report
 from click.testing import CliRunner, Result
-
-from tests.jobs.workers import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -126,63 +121,3 @@ def test_results_of_a_whole_part_take_the_place_of_others(
     after = dict.fromkeys(("one.json", "plots/model.svg", "plots/one/a.svg"), "new")
     assert texts(results) == (before if fails else {"two.json": "before", **after})
     assert [path.name for path in results.iterdir() if path.name.startswith(".")] == []
-
-
-PROGRAM = """
-import sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[3])
-import report
-report.RESULTS = Path(sys.argv[1])
-line = '''
-import os, pathlib, subprocess, sys, tempfile
-other = subprocess.Popen([sys.executable, "-ISc", "import time; time.sleep(1000)"])
-pathlib.Path(tempfile.gettempdir(), "left").write_text("")
-pathlib.Path(sys.argv[1], "one.json").write_text("new")
-new = pathlib.Path(sys.argv[2] + ".new")
-new.write_text(f"{os.getpid()} {other.pid} {tempfile.gettempdir()}")
-new.rename(sys.argv[2])
-other.wait()
-'''
-report.commands = lambda folder, *_: {
-    "one": [[sys.executable, "-ISc", line, str(folder), sys.argv[2]]], "two": [[]]
-}
-report.end_cleanly()
-report.main([])
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_what_was_there(results: Path, number: signal.Signals) -> None:
-    """The command is ended with all that it has started, and one line is said."""
-    before, told = texts(results), results.parent / "pids"
-    words = [sys.executable, "-c", PROGRAM, str(results), str(told), str(ROOT / "benchmarks")]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment)
-    try:
-        wait_until(told.exists)
-        process.send_signal(number)
-        _, said = process.communicate(timeout=300)
-    finally:
-        process.kill()
-    assert process.returncode == 130
-    last = "report.py: interrupted; what is not done is as it was before"
-    assert [line for line in said.splitlines() if "interrupted" in line] == [last]
-    assert said.splitlines()[-1] == last
-    assert texts(results) == before
-    *pids, scratch = told.read_text().split()
-    assert not Path(scratch).exists()
-    for pid in pids:
-        wait_until(lambda pid=pid: ended(int(pid)))
-
-
-def ended(pid: int) -> bool:
-    """Say whether a process is no more, or only waits to be noted by the one that started it."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    state = Path(f"/proc/{pid}/stat")
-    return state.exists() and state.read_text().rpartition(")")[2].split()[0] == "Z"

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import pytest
 import simulated
 import simulated_figures
-from virtual import Thread, World
 from virtual_search import Costs
 from virtual_search import simulated as simulate
 
@@ -24,28 +23,6 @@ COSTS = Costs(call=5e-6, report=2e-5, take=1e-6, task=2e-6, share=1e-4, worker=1
               thread=5e-5, wake=1e-5, round=2e-5, split=5e-7)  # fmt: skip
 NODE = 1e-3
 """Seconds: so long that the search is nearly all of a run."""
-
-
-class TestWorld:
-    def started(self, world: World, *bodies: object) -> list[Thread]:
-        threads = [world.thread(target=body) for body in bodies]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return threads
-
-    def test_threads_work_side_by_side(self) -> None:
-        world, order = World(), []
-
-        def work(name: str, seconds: float) -> None:
-            for _ in range(2):
-                world.work("work", seconds)
-                order.append((name, world.clock()))
-
-        self.started(world, lambda: work("slow", 3.0), lambda: work("quick", 2.0))
-        assert order == [("quick", 2.0), ("slow", 3.0), ("quick", 4.0), ("slow", 6.0)]
-        assert (world.clock(), world.spent["work"]) == (6.0, 10.0)
 
 
 @pytest.fixture(scope="module")

@@ -213,52 +213,6 @@ def test_threads_part_and_meet(jumpers_first: bool) -> None:
     assert last[0] == (31 if jumpers_first else 7)  # the last to write, of those that went last
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("jumpers_first", [True, False])
-@pytest.mark.parametrize("go", ["EXIT", "BREAK B0"])
-def test_nobody_waits_for_those_that_go(go: str, jumpers_first: bool) -> None:
-    """They left the kernel, or the place; the others vote without them."""
-    text = f"""
-        ISETP.LT.U32.AND P2, PT, R0, 0x8, PT ;
-        BSSY B0, `(.L_x_1) ;
-        @P2 BRA `(.L_x_0) ;
-        BRA `(.L_x_1) ;
-        .L_x_0:
-        {go} ;
-        {AFTER}
-        .L_x_1:
-        BSYNC B0 ;
-        VOTE.ANY R8, PT, PT ;
-    """
-    given = operands()
-    (found,) = run(BEFORE + text + AFTER, given, jumpers_first=jumpers_first)
-    assert (found[8:, 0] == 0xFFFFFF00).all()
-    assert (found[:8] == (given[:8] if go == "EXIT" else 0)).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (PARTED.format("BRA.DIV UR4, `(.L_x_0)"), "a part of a warp"),
-        ("BSYNC B3 ;", "did not agree"),
-        (
-            "ISETP.LT.U32.AND P2, PT, R0, 0x8, PT ;\nBSSY B0, `(.L_x_0) ;\n@P2 BSYNC B0 ;\n"
-            ".L_x_0:\n",
-            "did not agree",
-        ),
-        (
-            "ISETP.LT.U32.AND P2, PT, R0, 0x8, PT ;\nBSSY B0, `(.L_x_0) ;\nBSSY B1, `(.L_x_1) ;\n"
-            "@P2 BRA `(.L_x_0) ;\n.L_x_1:\nBSYNC B1 ;\n.L_x_0:\nBSYNC B0 ;\n",
-            "for ever",
-        ),
-    ],
-)
-def test_what_no_warp_may_do(text: str, message: str) -> None:
-    with pytest.raises(warp_code.CodeError, match=message):
-        run(BEFORE + FIRST_WORD + text + AFTER, operands(), np.zeros(1, np.uint32))
-
-
 def instructions(**kinds: int) -> dict[str, Any]:
     return {"instructions": dict.fromkeys(warp.UNITS, 0) | kinds, "number": 2, "threads": 6400}
 
