@@ -159,7 +159,7 @@ class Closing:
         time.sleep(1000)
 try:
     Closing()
-    time.sleep(1000)
+    time.sleep(60)
 except KeyboardInterrupt:
     sys.exit(interrupts.interrupt_status())
 """
