@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from gpusudoku.bench.cases import Case, Subject
+from gpusudoku.bench.cases import Case, Subject, cases_of
 from gpusudoku.bench.running import Bench
+from gpusudoku.bench.summary import Row, rows_of
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.results import ContractionStats, Count, SearchStats, Stats
 
 EMPTY = Board.empty(Geometry(2, 2))
 SUBJECTS = [Subject("small", EMPTY, 288), Subject("other", EMPTY, 288), Subject("new", EMPTY)]
+MACHINE = {"processor": "a processor", "cores": 4, "date": "2026-01-02", "commit": "abc"}
 
 
 def stats_of(method: str, seconds: float, utilisation: tuple[float, ...]) -> Stats:
-    """What a count that took so long says; a search looked at 600 nodes."""
+    """Make what a count that took so long says; a search looked at 600 nodes."""
     if method == "contraction":
         return ContractionStats(products=0, seconds=seconds, utilisation=utilisation)
     return SearchStats(
@@ -26,7 +29,7 @@ def stats_of(method: str, seconds: float, utilisation: tuple[float, ...]) -> Sta
 
 
 def fake(seconds: float = 1.0, found: int = 288) -> Any:
-    """A count that takes so long; the longer, the fewer threads."""
+    """Make a counter whose counts take so long; the more threads, the shorter."""
 
     def count(case: Case) -> Count:
         threads = case.options["jobs"] or 1
@@ -36,7 +39,17 @@ def fake(seconds: float = 1.0, found: int = 288) -> Any:
     return count
 
 
-def measured(bench: Bench) -> Bench:
+def measured(cases: Sequence[Case], count: Any = None, **options: Any) -> Bench:
+    """Measure cases, by default with a counter that takes a second, while clocks stand still."""
+    stands = {"clock": lambda: 0.0, "processor": lambda: 0.0, "expected": lambda case: 0}
+    bench = Bench(cases, count or fake(), **{**stands, **options})
     for _ in bench:
         pass
     return bench
+
+
+def rows_with(
+    subjects: Sequence[Subject] = SUBJECTS, count: Any = None, **options: Any
+) -> list[Row]:
+    """Measure boards under some settings; their rows."""
+    return rows_of(measured(cases_of(subjects, **options), count).measured)

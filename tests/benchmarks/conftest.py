@@ -1,19 +1,15 @@
-"""Fixtures of the tests that run ``gpu.py`` in the simulator, and made-up programs."""
+"""Fixtures of the tests that run ``gpu.py`` in the simulator."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from built import NARROW, Driver, Schoku
 from click.testing import CliRunner, Result
-
-from tests.benchmarks.drivers import ALL_RIGHT, STATISTICS, Make, answers
 
 MINUTES = 10_000
 """So many are no end; a process can still be waited for that long."""
@@ -61,40 +57,3 @@ def rehearse(path: Path, tiny: Any, monkeypatch: pytest.MonkeyPatch) -> Rehearse
         return done, json.loads(path.read_text()) if path.exists() else {}
 
     return run
-
-
-@pytest.fixture
-def program(tmp_path: Path) -> Callable[[str], str]:
-    """Make a program of a Python source; gives its path."""
-
-    def make(source: str) -> str:
-        path = tmp_path / f"program{len(list(tmp_path.iterdir()))}"
-        path.write_text(f"#!{sys.executable}\n{source}")
-        path.chmod(0o755)
-        return str(path)
-
-    return make
-
-
-@pytest.fixture
-def peer(program: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> Make:
-    """Make a driver that answers so."""
-
-    def make(counts: str = ALL_RIGHT, name: str = "peer", bits: int = 256, **more: str) -> Driver:
-        vectors = "AVX2" if bits == NARROW else "AVX-512"
-        variable = f"{name}_{bits}".upper()
-        monkeypatch.setenv(variable, program(answers(counts, **{"vectors": vectors, **more})))
-        return Driver(name, variable, bits)
-
-    return make
-
-
-@pytest.fixture
-def schoku(program: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Schoku]:
-    """Make a program that prints Schoku's statistics; so many puzzles have several solutions."""
-
-    def make(several: int = 0) -> Schoku:
-        monkeypatch.setenv("GPUSUDOKU_SCHOKU", program(STATISTICS.format(several=several)))
-        return Schoku()
-
-    return make

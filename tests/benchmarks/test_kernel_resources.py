@@ -3,125 +3,43 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
-from pathlib import Path
-from types import ModuleType
 
+import compiling
+import kernel_resources
 import pytest
-
-from tests.benchmarks.processes import run_script
-
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+import warp
+from click.testing import CliRunner
+from machine import RESULTS
 
 LOG = """\
-ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'kernel' for 'sm_90'
-ptxas info    : Function properties for kernel
 ptxas         .     256 bytes stack frame, 12 bytes spill stores, 8 bytes spill loads
 ptxas info    : Used 96 registers, used 1 barriers, 40224 bytes smem
 info    : Function properties for 'kernel':
 info    : used 96 registers, used 5 barriers, 256 stack, 40224 bytes smem, 1344 bytes cmem[0]
 """
 
-PTX_TEXT = """\
-.visible .entry kernel(
-\t.param .u64 kernel_param_0
-)
-{
-\tld.param.u64 \t%rd1, [kernel_param_0];
-\t@%p1 bra \t$L__BB0_2;
-$L__BB0_1:
-\tld.local.u32 \t%r1, [%rd1];
-\tand.b32  \t%r2, %r1, 7;
-\tor.b32  \t%r3, %r2, 1;
-\tadd.s64 \t%rd2, %rd1, 1;
-\tst.global.u32 \t[%rd2], %r3;
-$L__BB0_2:
-\tret;
-}
-"""
 
-SASS_TEXT = """\
-\t.target\tsm_90
-        /*0000*/                   LDC R1, c[0x0][0x28] ;
-        /*0010*/               @P0 BRA `(.L_x_1) ;
-.L_x_0:
-        /*0020*/                   LDL R2, [R1] ;
-        /*0030*/                   LOP3.LUT R2, R2, R3, RZ, 0xc0, !PT ;
-        /*0040*/              @!P1 IMAD.MOV.U32 R4, RZ, RZ, R2 ;
-        /*0050*/                   IMAD.WIDE R4, R2, 0x4, R4 ;
-        /*0060*/                   UMOV UR4, URZ ;
-        /*0070*/                   STG.E desc[UR4][R4.64], R2 ;
-.L_x_1:
-        /*0080*/                   EXIT ;
-"""
-
-
-@pytest.fixture
-def compiling(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(FOLDER)
-    return import_module("compiling")
-
-
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(FOLDER)
-    return import_module("kernel_resources")
-
-
-def test_the_log(compiling: ModuleType) -> None:
+def test_the_log() -> None:
     assert compiling.parse_log(LOG) == compiling.Resources(
-        registers=96,
-        stack=256,
-        spill_stores=12,
-        spill_loads=8,
-        shared=40224,
-        constant=1344,
-        barriers=1,
-    )
+        registers=96, stack=256, spill_stores=12, spill_loads=8,
+        shared=40224, constant=1344, barriers=1,
+    )  # fmt: skip
     plain = compiling.parse_log("ptxas info    : Used 8 registers")
     assert plain == compiling.Resources(8, 0, 0, 0, 0, 0, 0)
     with pytest.raises(ValueError, match="not understood"):
         compiling.parse_log("ptxas info : something else")
 
 
-@pytest.mark.parametrize(
-    ("text", "sizes", "step"),
-    [
-        (PTX_TEXT, [2, 5, 1], {"local": 1, "memory": 1, "64-bit": 1, "32-bit": 2}),
-        (
-            SASS_TEXT,
-            [2, 6, 1],
-            {"local": 1, "memory": 1, "64-bit": 1, "32-bit": 1, "multiplier": 1, "other": 1},
-        ),
-    ],
-    ids=["ptx", "sass"],
-)
-def test_instructions(
-    text: str, sizes: list[int], step: dict[str, int], compiling: ModuleType
-) -> None:
-    pieces = compiling.blocks(text)
-    assert [len(piece) for piece in pieces] == sizes
-    counts = compiling.by_class(max(pieces, key=len))
-    assert {kind: count for kind, count in counts.items() if count} == step
-    assert compiling.by_class([each for piece in pieces for each in piece])["branch"] == 2
-
-
-def test_occupancy(script: ModuleType) -> None:
+def test_occupancy_and_prediction() -> None:
     run = {"registers": 96, "shared": 0, "capability": [9, 0]}
-    assert script.occupancy(run, 128) == 640 / 2048
-    assert script.occupancy({**run, "capability": [8, 9]}, 128) == 640 / 1536
-    assert script.occupancy({**run, "capability": [7, 5]}, 256) == 512 / 1024
-    # The contraction: as many slabs as fit.
-    run = {"registers": 53, "shared": 40224, "capability": [9, 0]}
-    assert script.occupancy(run, 256) == 4 * 256 / 2048
-
-
-def test_the_prediction(script: ModuleType) -> None:
+    assert kernel_resources.occupancy(run, 128) == 640 / 2048
+    assert kernel_resources.occupancy({**run, "capability": [8, 9]}, 128) == 640 / 1536
+    contraction = {"registers": 53, "shared": 40224, "capability": [9, 0]}
+    assert kernel_resources.occupancy(contraction, 256) == 4 * 256 / 2048  # slabs that fit
     kinds = {"local": 100, "32-bit": 1000, "64-bit": 0, "multiplier": 500}
-    run = {"kernel": "9x9, singles, min", "registers": 96, "shared": 0, "capability": [9, 0]}
-    run |= {"instructions": "SASS", "step": kinds, "all": kinds}
-    text = script.prediction([run])
+    run |= {"kernel": "9x9, singles, min", "instructions": "SASS", "step": kinds, "all": kinds}
+    text = kernel_resources.prediction([run])
     assert text.startswith("PREDICTION, NOT MEASURED")
     # 132 multiprocessors * 64 lanes * 1.75e9 / (1000 instructions * 4 steps) = 3.7e9
     assert "32-bit units, steps alone: 3.7e+09" in text
@@ -129,23 +47,22 @@ def test_the_prediction(script: ModuleType) -> None:
     # 4.8e12 bytes / (2 * 1.1 guesses * 112 bytes), or 128 bytes in whole sectors
     assert "bytes moved once: 1.9e+10" in text
     assert "sectors moved once: 1.7e+10" in text
-    assert "84,480 stacks" in text
-    assert script.prediction([]).startswith("No prediction")
+    assert kernel_resources.prediction([]).startswith("No prediction")
 
 
-def test_the_record_is_shown() -> None:
-    """The file in the repository fits the script."""
-    path = FOLDER / "results" / "kernels.json"
-    runs = json.loads(path.read_text())["runs"]
-    done = run_script("kernel_resources", "--show")
-    assert done.returncode == 0, done.stderr
+def test_what_is_recorded_is_shown() -> None:
+    runs = json.loads((RESULTS / "kernels.json").read_text("utf-8"))["runs"]
+    done = CliRunner().invoke(kernel_resources.main, ["--show"])
     rows = [line for line in done.stdout.splitlines() if line.startswith("| ")]
-    assert len(rows) == 1 + len(runs)
+    assert (done.exit_code, len(rows)) == (0, 1 + len(runs))
     assert "PREDICTION, NOT MEASURED" in done.stdout
+    done = CliRunner().invoke(warp.main, ["--show"])
+    assert (done.exit_code, done.stdout.count("| @")) == (0, 2 * len(warp.BOARDS))
+    assert "computed and not measured" in done.stdout
 
 
-def test_without_a_compiler() -> None:
-    done = run_script("kernel_resources", NUMBA_ENABLE_CUDASIM="1")
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
+def test_without_a_compiler_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
+    done = CliRunner().invoke(kernel_resources.main, [])
+    assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
     assert "simulator" in done.stderr

@@ -1,4 +1,4 @@
-"""Recorded results say what was measured: version, machine, date, and a commit that exists."""
+"""What is recorded names a commit that exists; pages and figures show what is recorded."""
 
 from __future__ import annotations
 
@@ -7,22 +7,42 @@ import json
 import re
 import shutil
 import subprocess
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import published
 import pytest
+import readme
+import simulated_figures
+from click.testing import CliRunner
+from figures import NAMES, PLOTS, figures_of
+from machine import RESULTS
 
 from gpusudoku.bench import tables
+from gpusudoku.bench.drawing import each
+from gpusudoku.bench.fingerprint import fingerprint
 
 ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "benchmarks" / "results"
 RECORDED = sorted(RESULTS.glob("*.json"))
 SHEETS = sorted(RESULTS.glob("*.csv"))
+SOURCE = re.compile(
+    r"^\*.+, \d+ cores.*, \d{4}-\d\d-\d\d; .*(commit [0-9a-f]{12}(-dirty)?|version \S+);"
+    r" `python benchmarks/\w+\.py.*`\*$",
+    re.MULTILINE,
+)
+FIELDS = {
+    "processor": r".+",
+    "cores": r"[1-9]\d*",
+    "gpusudoku": r"\d+\.\d+\.\d+",
+    "date": r"\d{4}-\d\d-\d\d",
+    "commit": r"[0-9a-f]{12,40}",  # without "-dirty"
+}
 
 
-def machine(path: Path) -> dict[str, Any]:
-    described: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["machine"]
+def machine(name: str) -> dict[str, Any]:
+    described: dict[str, Any] = json.loads((RESULTS / name).read_text("utf-8"))["machine"]
     return described
 
 
@@ -31,52 +51,123 @@ def git(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-@pytest.fixture(scope="module")
-def history() -> None:
-    """Skip where commits before this one are not known."""
-    if not (ROOT / ".git").exists() or shutil.which("git") is None:
-        pytest.skip("no git checkout")
-    if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
-        pytest.skip("a checkout without its history")
+class TestResults:
+    def test_they_say_what_was_measured(self) -> None:
+        assert len(RECORDED) > 20
+        for path in RECORDED:
+            described = machine(path.name)
+            for name, form in FIELDS.items():
+                assert re.fullmatch(form, str(described.get(name))), f"{path.name}: {name}"
+
+    def test_their_commits_are_before_this_one(self) -> None:
+        if not (ROOT / ".git").exists() or shutil.which("git") is None:
+            pytest.skip("no git checkout")
+        if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
+            pytest.skip("a checkout without its history")
+        for name in {machine(path.name)["commit"] for path in RECORDED}:
+            assert git("merge-base", "--is-ancestor", name, "HEAD").returncode == 0, name
+
+    @pytest.mark.parametrize("names", [("bench", "simulated"), ("cutoff-space", "cutoff-empty")])
+    def test_what_is_compared_is_of_one_machine_and_commit(self, names: tuple[str, str]) -> None:
+        described = [machine(f"{name}.json") for name in names]
+        assert len({(each["processor"], each["commit"]) for each in described}) == 1
+
+    def test_a_sheet_has_the_rows_of_the_results_beside_it(self) -> None:
+        """Columns that came later may be missing."""
+        assert SHEETS
+        for path in SHEETS:
+            rows, _ = tables.read_json(str(path.with_suffix(".json")))
+            sheet = list(csv.DictReader(StringIO(path.read_text("utf-8"))))
+            expected = list(csv.DictReader(StringIO(tables.as_csv(rows))))
+            assert sheet == [{name: row[name] for name in sheet[0]} for row in expected]
+
+    def test_published_times_and_speed_ups_agree(self) -> None:
+        for name, (one, many) in published.SECONDS.items():
+            assert one / many == pytest.approx(published.SPEED_UPS[name][-1], rel=0.01), name
 
 
-def test_there_are_results() -> None:
-    assert len(RECORDED) > 10
-    assert SHEETS
+class TestPages:
+    def test_tables_are_those_of_the_results(self) -> None:
+        done = CliRunner().invoke(readme.main, ["--check"])
+        assert done.exit_code == 0, done.output
 
+    def test_every_result_stands_on_one_and_says_where_it_is_from(self) -> None:
+        """Machine, date, commit and command, under each; the README has the machine above."""
+        shown = set()
+        for page in readme.PAGES:
+            text = (ROOT / page).read_text("utf-8")
+            begun = re.findall(r"^<!-- ([\w.]+) -->$", text, re.MULTILINE)
+            assert begun == re.findall(r"^<!-- end of ([\w.]+) -->$", text, re.MULTILINE), page
+            for found in readme.TABLE.finditer(text):
+                shown.add(found[2].partition(".")[0])
+                assert page == "README.md" or SOURCE.search(found[0]), found[2]
+        of_the_suite, of_gpus = {"bench", "cutoff-space", "cutoff-empty"}, {"kernels", "warp"}
+        assert {path.stem for path in RECORDED} - shown == of_the_suite | of_gpus
+        assert {"summary", "findings", "cutoffs", "claims", "model"} <= shown
 
-@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name)
-class TestRecorded:
-    def test_machine_version_date_and_commit(self, path: Path) -> None:
-        described = machine(path)
-        assert described["processor"]
-        assert described["cores"] >= 1
-        forms = {
-            "gpusudoku": r"\d+\.\d+\.\d+",
-            "date": r"\d{4}-\d\d-\d\d",
-            "commit": r"[0-9a-f]{12,40}",  # without "-dirty"
+    def test_a_report_has_questions_methods_and_answers(self) -> None:
+        for page in ("docs/results.md", "docs/more-results.md"):
+            text = (ROOT / page).read_text("utf-8")
+            words = re.findall(r"^\*\*(Question|Method|Answer)\.\*\*", text, re.MULTILINE)
+            assert words == ["Question", "Method", "Answer"] * (len(words) // 3), page
+            assert len(words) > 20
+
+    def test_every_figure_stands_on_one(self) -> None:
+        pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "benchmarks/README.md"]
+        linked = {
+            (page.parent / name).resolve()
+            for page in pages
+            for name in re.findall(r"\]\(([^()\s]+\.svg)\)", page.read_text("utf-8"))
+            if "://" not in name
         }
-        for name, form in forms.items():
-            assert re.fullmatch(form, str(described.get(name))), f"{name}: {described.get(name)}"
-
-    @pytest.mark.usefixtures("history")
-    def test_the_commit_is_one_of_those_before_this(self, path: Path) -> None:
-        name = str(machine(path).get("commit"))
-        found = git("merge-base", "--is-ancestor", name.removesuffix("-dirty"), "HEAD")
-        assert found.returncode == 0, f"{name}: {found.stderr or 'no commit before this one'}"
+        assert {path for path in linked if not path.is_file()} == set()
+        assert {path.resolve() for path in PLOTS.rglob("*.svg")} <= linked
 
 
-@pytest.mark.parametrize("names", [("bench", "simulated"), ("cutoff-space", "cutoff-empty")])
-def test_what_is_compared_is_of_one_machine_and_commit(names: tuple[str, str]) -> None:
-    """Figures and tables compare them."""
-    described = [machine(RESULTS / f"{name}.json") for name in names]
-    assert len({(each["processor"], each["commit"]) for each in described}) == 1
+@cache
+def shown(path: Path) -> dict[str, str]:
+    """Draw figures as they would be today; what they show, by name."""
+    return {name: fingerprint(figure) for name, figure in each(figures_of(path))}
 
 
-@pytest.mark.parametrize("path", SHEETS, ids=lambda path: path.name)
-def test_a_sheet_has_the_rows_of_the_results_beside_it(path: Path) -> None:
-    """So what is said of the machine there holds here. Columns that came later may be missing."""
-    rows, _ = tables.read_json(str(path.with_suffix(".json")))
-    sheet = list(csv.DictReader(StringIO(path.read_text(encoding="utf-8"))))
-    expected = list(csv.DictReader(StringIO(tables.as_csv(rows))))
-    assert sheet == [{name: row[name] for name in sheet[0]} for row in expected]
+class TestFigures:
+    @pytest.fixture(autouse=True)
+    def drawing(self) -> None:
+        pytest.importorskip("matplotlib")
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_they_show_the_results(self, name: str) -> None:
+        kept = {
+            path.stem: re.findall(r"shows [0-9a-f]{16}", path.read_text("utf-8"))[0]
+            for path in (PLOTS / name).glob("*.svg")
+        }
+        assert kept == shown(RESULTS / f"{name}.json"), "run figures.py"
+
+    def test_of_other_results_they_are_others(self, tmp_path: Path) -> None:
+        run = json.loads((RESULTS / "bench.json").read_text("utf-8"))
+        run["rows"][0]["median"] *= 1.01
+        row = next(row for row in run["rows"] if row["jobs"] == 2 and row["speed_up"])
+        row["speed_up"] += 0.01
+        copy = tmp_path / "bench.json"
+        copy.write_text(json.dumps(run), "utf-8")
+        before, after = shown(RESULTS / "bench.json"), shown(copy)
+        stale = {figure for figure in before if before[figure] != after[figure]}
+        assert {"time-over-size", "speed-up"} <= stale
+
+    def test_they_name_both_machines_and_commits(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """That of the simulation, and that of what was measured on two cores."""
+        bench = json.loads((RESULTS / "bench.json").read_text("utf-8"))
+        bench["machine"] |= {"processor": "Another One", "commit": "cafe12345678"}
+        (tmp_path / "bench.json").write_text(json.dumps(bench), "utf-8")
+        monkeypatch.setattr(simulated_figures, "RESULTS", tmp_path)
+        commit = machine("simulated.json")["commit"]
+        below = {
+            name: " ".join(figure.get_supxlabel().split())
+            for name, figure in each(figures_of(RESULTS / "simulated.json"))
+        }
+        assert all(f"commit {commit}" in text for text in below.values())
+        measured = {name for name, text in below.items() if "Another One" in text}
+        assert measured == {"many-cores", "speed-up", "speed-up-more", "correlation"}
+        assert all("commit cafe12345678" in below[name] for name in measured)

@@ -1,4 +1,4 @@
-"""Jobs start threads as they are wanted, and wait for every one of them."""
+"""Threads are started as they are wanted and waited for, with too few of them, and who resigns."""
 
 from __future__ import annotations
 
@@ -10,49 +10,63 @@ from contextlib import closing
 import pytest
 
 from gpusudoku.errors import Interrupted
-from gpusudoku.jobs import threads
-from gpusudoku.jobs.job import Job, Task
+from gpusudoku.jobs.job import Job
 from gpusudoku.jobs.ordered import InOrder
 from gpusudoku.jobs.threads import NoThread, start_thread
-from tests.jobs.test_job import Counter, UntilStopped, tasks, wait_until
+from tests.jobs.workers import counts, each, tasks, wait_until
+
+BROKEN = RuntimeError("broken")
 
 
-def test_threads_are_started_for_tasks_that_nobody_takes() -> None:
-    called = []
+def test_a_thread_is_started_for_a_task_that_nobody_takes() -> None:
+    taken = []
 
-    class Sharer:
-        def __call__(self, job: Job) -> float:
-            called.append(self)
-            while (task := job.take()) is not None:
-                if task.payload:
-                    job.share([Task(0, 0.5)])
-                    wait_until(lambda: len(called) == 2)
-            return 1.0
+    def share(job: Job, payload: int) -> None:
+        taken.append(payload)
+        if payload:
+            job.share(tasks(0))
+            wait_until(lambda: len(taken) == 2)
 
     job = Job(1)
-    job.run([Task(1, 1.0)], [Sharer() for _ in range(9)])
-    assert len(called) == 2
+    job.run(tasks(1), [each(share)] * 9)
     assert job.busy == [1.0] * 2 + [0.0] * 7
 
 
-def test_the_longer_a_job_takes_the_more_threads_there_may_be(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen = []
+def test_one_is_wanted_for_each_task_that_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though an earlier one has not been taken: the thread for it is about to start."""
+    shared, started, start, busy = threading.Event(), [], threading.Thread.start, []
 
-    class Looker:
-        def __call__(self, job: Job) -> float:
-            while job.take() is not None:
-                for seconds in (1e9, 1e-12):
-                    monkeypatch.setattr(threads, "START_SECONDS", seconds)
-                    seen.append(job.idle_workers)
-            return 0.0
+    def start_later(thread: threading.Thread) -> None:
+        started.append(thread)
+        assert len(started) == 1 or shared.wait(200)
+        start(thread)
 
-    Job(1).run(tasks(1), [Looker() for _ in range(9)])
+    def share(job: Job, payload: int) -> None:
+        if payload:
+            job.share(tasks(0))
+            job.share(tasks(0, 0))
+            busy.append(job.busy_workers)
+            shared.set()
+
+    monkeypatch.setattr(threading.Thread, "start", start_later)
+    Job(1).run(tasks(1), [each(share)] * 9)
+    assert busy == [4]
+
+
+def test_the_longer_a_job_takes_the_more_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, seen = [0.0], []
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+
+    def look(job: Job, payload: int) -> None:
+        seen.append(job.idle_workers)
+        now[0] = 1000.0
+        seen.append(job.idle_workers)
+
+    Job(1).run(tasks(1), [each(look)] * 9)
     assert seen == [0, 8]
 
 
-def test_a_thread_that_seems_to_have_ended_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_seems_to_have_ended_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """As one does whose join was interrupted, in some versions of Python."""
 
     class Vague(threading.Thread):
@@ -62,23 +76,28 @@ def test_a_thread_that_seems_to_have_ended_is_waited_for(monkeypatch: pytest.Mon
         def join(self, timeout: float | None = None) -> None:
             pass
 
-    class Slow(UntilStopped):
-        def __call__(self, job: Job) -> float:
-            wait_until(lambda: job.stopped)
-            time.sleep(0.1)
-            self.ended = True
-            return 0.0
+    returned, left_alone = threading.Event(), []
 
-    class Interrupter:
-        def __call__(self, job: Job) -> float:
+    def work(job: Job, payload: int) -> None:
+        if payload == 3:
             _thread.interrupt_main()
-            return 0.0
+        wait_until(lambda: job.stopped)
+        left_alone.append(returned.wait(0.1))
 
     monkeypatch.setattr(threading, "Thread", Vague)
-    workers = [Slow(), Slow()]
     with pytest.raises(Interrupted):
-        Job(1).run(tasks(1, 2, 3), [*workers, Interrupter()])
-    assert all(worker.ended for worker in workers)
+        Job(1).run(tasks(1, 2, 3), [each(work)] * 3)
+    returned.set()
+    assert 1 <= len(left_alone) <= 3
+    assert not any(left_alone)
+
+
+def test_one_that_is_started_twice_is_a_fault() -> None:
+    thread = threading.Thread()
+    start_thread(thread)
+    with pytest.raises(RuntimeError, match="once") as error:
+        start_thread(thread)
+    assert not isinstance(error.value, NoThread)
 
 
 class Limit:
@@ -98,60 +117,133 @@ class Limit:
         monkeypatch.setattr(threading.Thread, "start", start_some)
 
 
-@pytest.fixture
-def limit(monkeypatch: pytest.MonkeyPatch) -> Limit:
-    return Limit(monkeypatch)
+class TestTooFew:
+    @pytest.fixture
+    def limit(self, monkeypatch: pytest.MonkeyPatch) -> Limit:
+        return Limit(monkeypatch)
 
+    @pytest.mark.parametrize("number", [1, 2])
+    def test_a_job_goes_on_with_those_there_are(self, limit: Limit, number: int) -> None:
+        limit.number, taken = number, {}
 
-@pytest.mark.parametrize("number", [1, 2])
-def test_a_job_goes_on_with_the_threads_there_are(limit: Limit, number: int) -> None:
-    limit.number = number
-
-    class Late(Counter):
-        def __call__(self, job: Job) -> float:
+        def work(job: Job, payload: int) -> None:
             limit.refused.wait()
-            return super().__call__(job)
+            taken[payload] = threading.get_ident()
 
-    job, workers = Job(1), [Late() for _ in range(9)]
-    with pytest.warns(RuntimeWarning, match="no more threads can be started"):
-        job.run(tasks(*range(1000)), workers)
-    assert job.counts == [sum(range(1000))]
-    assert sum(bool(worker.taken) for worker in workers) <= number
+        with pytest.warns(RuntimeWarning, match="no more threads can be started"):
+            Job(1).run(tasks(*range(1000)), [each(work)] * 9)
+        assert len(taken) == 1000
+        assert len(set(taken.values())) <= number
 
+    @pytest.mark.filterwarnings("ignore:no more threads")
+    def test_what_is_given_back_is_not_forgotten(self, limit: Limit) -> None:
+        """By one that resigns while others have no thread."""
+        limit.number = 1
 
-@pytest.mark.filterwarnings("ignore:no more threads")
-def test_what_a_worker_gives_back_while_others_have_no_thread_is_not_forgotten(
-    limit: Limit,
-) -> None:
-    limit.number = 1
+        def resign(job: Job) -> float:
+            task = job.take()
+            limit.refused.wait()
+            job.resign(task, BROKEN)
+            return 0.0
 
-    def resigns(job: Job) -> float:
-        task = job.take()
-        limit.refused.wait()
-        job.resign(task, ValueError("broken"))
-        return 0.0
+        job = Job(1)
+        with pytest.raises(RuntimeError, match=r"ulimit|broken"):
+            job.run(tasks(1, 2, 3), [resign, resign])
+        assert len(job.left) == 3
 
-    job = Job(1)
-    with pytest.raises((NoThread, ValueError)):
-        job.run(tasks(1, 2, 3), [resigns, resigns])
-    assert len(job.left) == 3
+    def test_a_job_without_any_is_refused(self, limit: Limit) -> None:
+        with pytest.raises(NoThread, match="ulimit"):
+            Job(1).run(tasks(1), [counts])
 
-
-def test_a_job_without_any_thread_is_refused(limit: Limit) -> None:
-    with pytest.raises(NoThread, match="ulimit"):
-        Job(1).run(tasks(1), [Counter()])
-
-
-def test_a_thread_that_is_started_twice_is_a_fault() -> None:
-    thread = threading.Thread()
-    start_thread(thread)
-    with pytest.raises(RuntimeError, match="once") as error:
-        start_thread(thread)
-    assert not isinstance(error.value, NoThread)
+    def test_items_are_in_order(self, limit: Limit) -> None:
+        limit.number = 1
+        items = InOrder(range(100), lambda item: item + 1, 4, 60.0)
+        with closing(items), pytest.warns(RuntimeWarning, match="no more threads"):
+            assert [done.result for done in items] == list(range(1, 101))
 
 
-def test_items_in_order_on_fewer_threads(limit: Limit) -> None:
-    limit.number = 1
-    items = InOrder(range(100), lambda item: item + 1, 4, 60.0)
-    with closing(items), pytest.warns(RuntimeWarning, match="no more threads"):
-        assert [done.result for done in items] == list(range(1, 101))
+def resigns(job: Job) -> float:
+    """Take a task, be able to do nothing, and give it back."""
+    job.resign(job.take(), BROKEN)
+    return 0.0
+
+
+class TestWhoResigns:
+    @pytest.mark.parametrize("number", [1, 5])
+    @pytest.mark.parametrize("place", [0, 2])
+    def test_others_do_its_task(self, number: int, place: int) -> None:
+        """Also those that have no thread yet."""
+        job, workers = Job(1), [counts, counts]
+        workers.insert(place, resigns)
+        job.run(tasks(*range(1, number + 1)), workers)
+        assert (job.total, job.left) == (number * (number + 1) // 2, [])
+
+    def test_nobody_is_left(self) -> None:
+        """What there is to do is not forgotten: that is an error."""
+        before, job = threading.active_count(), Job(1)
+        with pytest.raises(RuntimeError, match="broken"):
+            job.run(tasks(1, 2, 3), [resigns, resigns])
+        assert threading.active_count() <= before
+        assert (job.total, len(job.left)) == (0, 3)
+
+    @pytest.mark.parametrize("number", [1, 5])
+    def test_the_last_enlists_others(self, number: int) -> None:
+        resigned = []
+
+        def enlist(job: Job) -> float:
+            task = job.take()
+            resigned.append(task)
+            if len(resigned) == 2 or number == 1:
+                job.enlist([counts] * 3)
+            job.resign(task, BROKEN)
+            return 0.0
+
+        job = Job(1)
+        job.run(tasks(*[1] * number), [enlist, enlist])
+        assert job.total == number
+        assert len(job.utilisation) == 2  # as many as it began with
+
+    def test_who_waits_for_the_last_is_woken(self) -> None:
+        """As another one could share; that one resigns without a task."""
+        job, each_has_one = Job(1), threading.Barrier(2)
+
+        def wait_or_resign(job: Job) -> float:
+            task = job.take()
+            assert task is not None
+            each_has_one.wait(200)
+            if task.payload:
+                wait_until(lambda: job.busy_workers == 1)
+                job.resign(None, BROKEN)
+            else:
+                assert job.take() is None
+            return 0.0
+
+        job.run(tasks(0, 1), [wait_or_resign] * 2)
+        assert job.busy_workers <= 0
+
+    def test_it_is_not_idle(self) -> None:
+        """Nobody shares with it for ever."""
+        seen, gone = [], threading.Event()
+
+        def leave(job: Job) -> float:
+            resigns(job)
+            gone.set()
+            return 0.0
+
+        def look(job: Job) -> float:
+            assert gone.wait(200)
+            return each(lambda job, _: seen.append((job.idle_workers, job.busy_workers)))(job)
+
+        Job(1).run(tasks(4, 7), [leave, look])
+        assert seen == [(-1, 1), (0, 1)]
+
+    def test_its_task_is_left_in_a_suspended_job(self) -> None:
+        def suspend(job: Job) -> float:
+            task = job.take()
+            job.suspend()
+            job.resign(task, BROKEN)
+            return 0.0
+
+        job = Job(1)
+        job.run(tasks(1, 2, 3), [suspend])
+        assert sorted(task.payload for task in job.left) == [1, 2, 3]

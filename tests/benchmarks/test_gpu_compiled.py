@@ -8,8 +8,7 @@ import pytest
 
 computers = pytest.importorskip("tests.ptx.driver.computer")
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(2000)]
-
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 PARTS = ["kernel", "search", "puzzles", "contraction", "tuning"]
 SCRIPT = """
 sys.path.insert(0, sys.argv[1])
@@ -21,11 +20,11 @@ print(json.dumps({"status": done.exit_code, "out": done.stdout, "err": done.stde
 """
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(2000)
 def test_two_cards(tmp_path: Path) -> None:
     """The figures; checks are the same launches, of more kernels."""
-    folder = Path(__file__).resolve().parents[2] / "benchmarks"
-    output = tmp_path / "gpu.json"
-    options = [str(folder), str(output), *(f"--part={part}" for part in PARTS)]
+    options = [str(FOLDER), str(tmp_path / "gpu.json"), *(f"--part={part}" for part in PARTS)]
     text = f"sys.argv[1:] = {options!r}\n{SCRIPT}"
     [done] = computers.Computer(tmp_path).script(text, cards=[[9, 0], [9, 0]])
     assert done["status"] == 0, done["err"]

@@ -1,0 +1,59 @@
+"""Workers that do no Sudoku, tasks for them, and waiting for what they do."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from gpusudoku.jobs.job import Job, Task, Worker
+
+PATIENCE = 200.0
+"""Seconds after which something that was to happen has not."""
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait until something holds, however busy the machine is."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.001)
+
+
+def in_a_thread(work: Callable[[], object]) -> threading.Thread:
+    """Start something in a thread of its own."""
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
+
+
+def tasks(*payloads: int) -> list[Task]:
+    """Make tasks that are the whole job."""
+    return [Task(payload, 1 / len(payloads)) for payload in payloads]
+
+
+def each(do: Callable[[Job, int], object]) -> Worker:
+    """Make a worker that does something with the payload of every task it can get."""
+
+    def work(job: Job) -> float:
+        while (task := job.take()) is not None:
+            do(job, task.payload)
+        return 1.0
+
+    return work
+
+
+counts = each(lambda job, payload: job.report([(0, payload)]))
+"""Adds the payload of every task to counter 0."""
+
+
+class UntilStopped:
+    """Finds 3 and works on until the job is stopped."""
+
+    ended = False
+
+    def __call__(self, job: Job) -> float:
+        job.report([(0, 3)], 0.25)
+        wait_until(lambda: job.stopped)
+        self.ended = True
+        return 0.0
