@@ -34,6 +34,8 @@ pytestmark = WAITING
 Insert = Callable[..., Card]
 BOARD = collection.load("1b")
 COUNT = collection.entry("1b").count
+SMALL = puzzle("3x3", 27, 1)
+OF_SMALL = 337
 ALONE = 1e300
 """A cutoff that leaves all of a 9x9 board to one thread."""
 EACH_DIALECT = pytest.mark.parametrize("capability", DIALECTS, ids=str)
@@ -68,7 +70,7 @@ def test_budgets_of_three_nodes(
     card = insert(*capability, seed=capability[0] % 2)
     limit_budgets(3, monkeypatch)
     engine = tuned(stacks=stacks, launch_seconds=1e-9)
-    assert counted(BOARD, engine, cutoff=ALONE) == COUNT
+    assert counted(SMALL, engine, cutoff=ALONE) == OF_SMALL
     assert len(card.launches) > 100
 
 
@@ -195,12 +197,12 @@ def test_step_by_step(
     """What was found and what is left make up the whole, after every launch."""
     insert(*capability)
     limit_budgets(20, monkeypatch)
-    plan, engine = SearchPlan(Frontier.of([BOARD]), Options()), tuned(launch_seconds=1e-9)
+    plan, engine = SearchPlan(Frontier.of([SMALL]), Options()), tuned(launch_seconds=1e-9)
     portion, found, steps = plan.part(1, 1), 0, 0
     while portion:
         step = plan.step(engine, portion, seconds=0.0)
         found, portion, steps = found + step.count, step.left, steps + 1
-    assert found == COUNT
+    assert found == OF_SMALL
     assert steps > 2
 
 
@@ -221,8 +223,8 @@ def test_a_card_that_fails(
     for call in calls:
         engine = tuned(stacks=stacks, launch_seconds=1e-9)
         engine._on_loss = told.append
-        engine.prepare(Frontier.of([BOARD]), SearchSettings())
+        engine.prepare(Frontier.of([SMALL]), SearchSettings())
         engine.gpus = [Faulty(0, call, error, lasts=error is LOST)]
         engine.gpus[0].tuning = replace(SIMULATED, stacks=stacks, launch_seconds=1e-9)
-        assert counted(BOARD, engine) == COUNT, call
+        assert counted(SMALL, engine) == OF_SMALL, call
     assert (len(told) > 6) == (error is LOST)
