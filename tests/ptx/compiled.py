@@ -104,10 +104,7 @@ def compile_kind(name: str) -> list[dict[str, str]]:
 
 @cache
 def output(*names: str) -> dict[str, list[dict[str, str]]]:
-    """What is said of these kinds, each compiled once for all processes of the tests.
-
-    Skips the test where they cannot be had.
-    """
+    """What is said of these kinds, each compiled once for all processes; skips where none can."""
     need_numba_cuda()
     found = shared.all_of({f"ptx {name}": partial(compile_kind, name) for name in names})
     for lines in found.values():

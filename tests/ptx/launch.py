@@ -118,23 +118,11 @@ class Kernel:
         seed: int = 0,
         workers: int = 1,
     ) -> None:
-        """Run so many blocks of so many threads.
+        """Run so many blocks of so many threads, given all that the kernel may touch.
 
-        Parameters
-        ----------
-        parameters, regions
-            The memory of the parameters, and all that the kernel may touch.
-        seed
-            Garbage depends on it: what is not written yet. An odd one runs threads backwards.
-        workers
-            Threads of the CPU, each with its share of the blocks.
-
-        Raises
-        ------
-        Fault
-            If a thread does what it may not.
-        ValueError
-            If no card could run a grid or a block of that size.
+        Garbage, what is not written yet, depends on the seed; an odd one runs threads backwards.
+        Workers are threads of the CPU, each with its share of the blocks. Raises Fault if a thread
+        does what it may not, and ValueError if no card could run a grid or a block of that size.
         """
         if not (0 < grid <= MOST_BLOCKS and 0 < block <= MOST_THREADS):
             raise ValueError(f"no card runs {grid} blocks of {block} threads")

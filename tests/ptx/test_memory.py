@@ -142,22 +142,6 @@ def test_fault(name: str) -> None:
     assert f"block 0, thread 2, line {fault.site.line} ({step}), in test" in str(fault)
 
 
-def test_what_is_inside_is_no_fault() -> None:
-    built = kernel(
-        FRAME,
-        "ld.global.u64 %d1, [%a+24];",
-        "st.shared.u64 [two+56], %d1;",
-        "ld.shared.u64 %d1, [two+56];",
-        "st.local.u64 [frame+8], %d1;",
-        "ld.local.u64 %d3, [frame+8];",
-        "st.global.u64 [%a], %d3;",
-        before=VARIABLES,
-    )
-    array = np.array([1, 2, 3, 4], np.uint64)
-    run(built, array, array)
-    assert array.tolist() == [4, 2, 3, 4]
-
-
 def test_every_launch_is_checked_anew() -> None:
     """What a site remembers of the last array holds for the launch only."""
     built = kernel("mad.wide.u32 %a, %tid, 8, %a;", "st.global.u64 [%a], 1;")

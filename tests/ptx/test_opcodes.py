@@ -94,31 +94,25 @@ def test_opcode(name: str, kernels: dict[str, Kernel]) -> None:
 
 
 MEANINGS = {
-    "sub.u16": ([3, 5], 65534),
     "neg.s16": ([0x8000], 0x8000),
     "mul.hi.s32": ([2**32 - 1, 2**32 - 1], 0),
     "mul.hi.u32": ([2**32 - 1, 2**32 - 1], 2**32 - 2),
     "mul.wide.s16": ([0xFFFF, 2], 2**32 - 2),
     "mad.lo.s32": ([7, 2**32 - 1, 3], 2**32 - 4),
     "div.s32": ([2**32 - 7, 2], 2**32 - 3),  # toward zero
-    "div.u32": ([2**32 - 7, 2], 2**31 - 4),
     "rem.s32": ([2**32 - 7, 2], 2**32 - 1),
-    "min.s16": ([1, 0xFFFF], 0xFFFF),
     "max.u16": ([1, 0xFFFF], 0xFFFF),
     "setp.lt.s32": ([2**31, 0], 1),
     "setp.lt.u32": ([2**31, 0], 0),
     "selp.b32": ([1, 2, 0], 2),
     "shl.b32": ([1, 32], 0),
     "shr.s32": ([2**31, 99], 2**32 - 1),
-    "shr.u16": ([2**15, 15], 1),
     "cvt.s64.s32": ([2**31], 2**64 - 2**31),
-    "cvt.u32.u16": ([2**15], 2**15),
     "popc.b64": ([0xFF00FF], 16),
     "clz.b32": ([1], 31),
     "brev.b32": ([2], 2**30),
     "bfi.b32": ([0b101, 2**32 - 1, 4, 4], 0xFFFFFF5F),
     "bfi.b64": ([2**64 - 1, 0, 60, 99], 15 << 60),
-    "not.pred": ([1], 0),
 }
 """What the manual says, for a few: operands and result as bits."""
 
@@ -144,7 +138,6 @@ def test_registers_are_put_together() -> None:
 
 ERRORS = {
     "frobnicate.b32 %r1, %r2;": "unknown opcode frobnicate",
-    "add.f32 %r1, %r2, %r3;": "unknown opcode add.f32",
     "add.sat.s32 %r1, %r2, %r3;": "unknown opcode add.sat.s32",
     "add.s32 %r1, %r2;": "unexpected operands",
     "add.s64 %r1, %r2, %r3;": "%r2 has 32 bits, not 64",
@@ -165,8 +158,6 @@ ERRORS = {
     "bar.sync 1;": "only barrier 0",
     "@%p1 bar.sync 0;": "only jumps have conditions",
     "bra NOWHERE;": "unknown label NOWHERE",
-    "bra 7;": "expected a label",
-    "call nothing;": "unknown opcode call",
     "mov.u32 %r1, 2 + 2": "not known here",
     ".reg .f32 %x;": "f32",
     ".reg .b32 %d<3>;": "declared with another width before",

@@ -21,7 +21,6 @@ from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search.arguments import TOP
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
-from gpusudoku.planning.search import SearchPlan
 from gpusudoku.search.frontier import Frontier
 from tests import naive
 from tests.boards import puzzle, searched, spoilt, streamed
@@ -164,13 +163,6 @@ def test_blocks_side_by_side(insert: Insert) -> None:
     assert max(card.launches).blocks == 8
 
 
-def test_two_devices(insert: Insert) -> None:
-    insert(10, 0)
-    engine = CudaEngine()
-    engine.gpus = [Gpu(0), Gpu(1)]
-    assert counted(BOARD, engine, cutoff=ALONE) == COUNT
-
-
 def test_garbage_does_not_matter(insert: Insert) -> None:
     """Memory and registers that were never written are not read: all is the same with others."""
     seen = set()
@@ -188,22 +180,6 @@ def test_garbage_does_not_matter(insert: Insert) -> None:
         seen.add(b"".join(np.ascontiguousarray(each).tobytes() for each in state))
         assert len(thread)
     assert len(seen) == 1
-
-
-@EACH_DIALECT
-def test_step_by_step(
-    capability: tuple[int, int], insert: Insert, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was found and what is left make up the whole, after every launch."""
-    insert(*capability)
-    limit_budgets(20, monkeypatch)
-    plan, engine = SearchPlan(Frontier.of([SMALL]), Options()), tuned(launch_seconds=1e-9)
-    portion, found, steps = plan.part(1, 1), 0, 0
-    while portion:
-        step = plan.step(engine, portion, seconds=0.0)
-        found, portion, steps = found + step.count, step.left, steps + 1
-    assert found == OF_SMALL
-    assert steps > 2
 
 
 @TUNINGS

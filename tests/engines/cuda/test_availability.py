@@ -21,26 +21,16 @@ class Driver:
     """A driver that shows some GPUs, or none because of an error."""
 
     def __init__(self, *gpus: str, error: int = 0) -> None:
-        self._gpus, self._error = gpus, error
+        def set_to(value: Any) -> Any:
+            return lambda pointer, *_: setattr(getattr(pointer, "_obj", pointer), "value", value)
 
-    def cuInit(self, flags: int) -> int:  # noqa: N802 - the driver's names
-        return self._error
-
-    def cuDeviceGetCount(self, count: Any) -> int:  # noqa: N802
-        count._obj.value = len(self._gpus)
-        return 0
-
-    def cuDeviceGet(self, device: Any, index: int) -> int:  # noqa: N802
-        device._obj.value = 7 + index
-        return 0
-
-    def cuDeviceGetName(self, name: Any, size: int, device: Any) -> int:  # noqa: N802
-        name.value = self._gpus[device.value - 7].encode()
-        return 0
-
-    def cuGetErrorString(self, error: int, text: Any) -> int:  # noqa: N802
-        text._obj.value = WORDS.get(error)
-        return 0 if error in WORDS else 1
+        self.cuInit = lambda flags: error
+        self.cuDeviceGetCount = set_to(len(gpus))
+        self.cuDeviceGet = lambda device, index: set_to(7 + index)(device)
+        self.cuDeviceGetName = lambda name, size, device: set_to(gpus[device.value - 7].encode())(
+            name
+        )
+        self.cuGetErrorString = lambda code, text: set_to(WORDS.get(code))(text)
 
 
 @pytest.fixture

