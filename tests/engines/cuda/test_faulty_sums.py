@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.engines.cpu_contraction import SumWorker
-from gpusudoku.engines.cuda.device import SIMULATED
+from gpusudoku.engines.cuda.device import SIMULATED, Gpu
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.engines.cuda.occupancy import Multiprocessor
 from gpusudoku.errors import DeviceError
@@ -84,6 +85,23 @@ def test_one_of_two_is_lost(nine: Nine) -> None:
         assert summed(nine, engine)[0] == COUNT, call
         if told:
             assert told == [f"GPU {lost} cannot be used: {LOST}; GPU {1 - lost} goes on"]
+
+
+def test_tasks_are_cut_for_the_smallest_gpu(nine: Nine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it takes at once: more would keep it from ending together with the others."""
+    device_sum, taken = nine.device_sum, []
+    assert device_sum is not None
+
+    def watched(gpu: Gpu) -> Callable[[range], tuple[int, int]]:
+        sum_on = device_sum(gpu)
+        return lambda tasks: taken.append(len(tasks)) or sum_on(tasks)
+
+    monkeypatch.setattr(nine, "device_sum", watched)
+    engine, _ = engine_of(Faulty(0), Faulty(1))
+    engine.gpus[0].multiprocessors = 30
+    assert summed(nine, engine)[0] == COUNT
+    assert max(taken) <= 4
+    assert sum(taken) == nine.tasks
 
 
 def test_too_little_memory_for_sums(nine: Nine) -> None:
