@@ -5,6 +5,7 @@ The simulator's settings hold, so NumPy has the memory, but no kernel of the sim
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
@@ -19,6 +20,11 @@ from tests.ptx import compiled
 from tests.ptx.launch import Kernel
 
 
+class Launched(NamedTuple):
+    blocks: int
+    threads: int
+
+
 class Dispatcher:
     """Takes the place of numba-cuda's: ``dispatcher[blocks, threads](*arguments)``.
 
@@ -28,31 +34,15 @@ class Dispatcher:
     def __init__(self, kernel: Kernel, signature: tuple[Any, ...], card: Card) -> None:
         self._kernel, self._signature, self._card = kernel, signature, card
 
-    def __getitem__(self, configuration: tuple[int, int]) -> Configured:
-        return Configured(self, *configuration)
+    def __getitem__(self, configuration: tuple[int, int]) -> Callable[..., None]:
+        def launched(*arguments: Any) -> None:
+            types = tuple(typeof(argument) for argument in arguments)
+            assert types == self._signature, "the kernel was compiled for other types"
+            card = self._card
+            card.launches.append(Launched(*configuration))
+            self._kernel.launch(*configuration, arguments, seed=card.seed, workers=card.workers)
 
-    def launch(self, blocks: int, threads: int, arguments: tuple[Any, ...]) -> None:
-        types = tuple(typeof(argument) for argument in arguments)
-        assert types == self._signature, "the kernel was compiled for other types"
-        self._card.launches.append(Launched(blocks, threads))
-        options = {"seed": self._card.seed, "workers": self._card.workers}
-        self._kernel.launch(blocks, threads, arguments, **options)
-
-
-class Launched(NamedTuple):
-    blocks: int
-    threads: int
-
-
-class Configured(NamedTuple):
-    """A dispatcher and the size of a launch."""
-
-    dispatcher: Dispatcher
-    blocks: int
-    threads: int
-
-    def __call__(self, *arguments: Any) -> None:
-        self.dispatcher.launch(self.blocks, self.threads, arguments)
+        return launched
 
 
 class Card:

@@ -1,7 +1,7 @@
 """Where the variables of a module lie, and what a launch tells the native code.
 
-The windows of local and shared memory have addresses of their own, as on a card, which begin at
-``GAP``; there is a gap after every variable, so that running out of one is seen.
+Local and shared memory have addresses of their own, as on a card, which begin at ``GAP``; there is
+a gap after every variable, so that running out of one is seen.
 """
 
 from __future__ import annotations
@@ -9,25 +9,33 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tests.ptx.model import Module, PtxError, Variable
+from tests.ptx.parse import Module, Variable
 
 GAP = 64
 """Bytes before the first variable of a space and between any two."""
 
 CONTEXT = (
-    *("params", "globals", "regions", "region_count", "sites"),
-    *("shared", "shared_size", "frames", "stride", "threads", "backwards", "poison"),
-    *("votes", "ballot", "voters"),
-    *("fault_site", "fault_address", "fault_thread"),
-    *(f"{register}.{axis}" for register in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"),
+    *("params", "regions", "region_count", "sites"),
+    *("shared", "frames", "stride", "threads", "backwards", "poison"),
+    *("votes", "ballot", "tid", "ntid", "ctaid", "nctaid"),
+    *("fault_site", "fault_address"),
 )
 """The 64-bit words of the context that native code gets."""
 WORD = {name: index for index, name in enumerate(CONTEXT)}
 
 
+def loaded_context() -> list[str]:
+    """LLVM IR that loads every word: LLVM leaves out those that are not used."""
+    lines = []
+    for word, index in WORD.items():
+        lines.append(f"  %context.{word}.at = getelementptr i64, ptr %context, i64 {index}")
+        lines.append(f"  %context.{word} = load i64, ptr %context.{word}.at")
+    return lines
+
+
 @dataclass(frozen=True)
 class Place:
-    """A variable and its offset in its space; its size is None if the launch says it."""
+    """A variable and its offset in its space."""
 
     variable: Variable
     offset: int
@@ -41,7 +49,7 @@ class Site:
     line: int
     text: str
     what: str
-    """memory, division, trap, barrier, vote or part (of a warp)."""
+    """memory, division, barrier, vote or part (of a warp)."""
     space: str = ""
     width: int = 1
 
@@ -52,43 +60,29 @@ class Space:
     def __init__(self, variables: Iterable[tuple[str, Variable]]) -> None:
         self.places: dict[tuple[str, str], Place] = {}
         self.size = GAP
-        for function, variable in sorted(variables, key=lambda named: named[1].size is None):
+        for function, variable in variables:
             self.size += -self.size % max(16, variable.align)
             self.places[function, variable.name] = Place(variable, self.size)
-            if variable.size is not None:  # what the launch sizes is last
-                self.size += variable.size + GAP
+            self.size += variable.size + GAP
 
 
 class Layout:
-    """The spaces of a module. No function runs twice in a thread at a time: no recursion."""
+    """The spaces of a module, and the sites of its functions."""
 
     def __init__(self, module: Module) -> None:
-        every = [("", variable) for variable in module.variables]
-        for function in module.functions.values():
-            every += [(function.name, variable) for variable in function.variables]
+        functions = module.functions.values()
         self.spaces = {
-            name: Space(named for named in every if named[1].space in spaces)
-            for name, spaces in {
-                "local": ("local",),
-                "shared": ("shared",),
-                "global": ("global", "const"),
-            }.items()
+            "local": Space((each.name, one) for each in functions for one in each.local),
+            "shared": Space(("", variable) for variable in module.shared),
         }
-        sized_by_launch = [v for _, v in every if v.space == "shared" and v.size is None]
-        if len(sized_by_launch) > 1:
-            raise PtxError("more than one variable of shared memory is sized by the launch")
-        self.functions = module.functions
         self.kept = 0
         """Bytes for the registers that a thread keeps at a barrier."""
         self.sites: list[Site] = []
 
-    def find(self, function: str, name: str) -> tuple[str, Place] | None:
-        """The space and place of a variable, of the function or the module; None if unknown."""
-        for owner in (function, ""):
-            for space, variables in self.spaces.items():
-                if (owner, name) in variables.places:
-                    return space, variables.places[owner, name]
-        return None
+    def find(self, function: str, name: str) -> Place | None:
+        """The place of a variable, of the function or the module; None if unknown."""
+        local, shared = self.spaces["local"].places, self.spaces["shared"].places
+        return local.get((function, name)) or shared.get(("", name))
 
     def add(self, site: Site) -> int:
         self.sites.append(site)

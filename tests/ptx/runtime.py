@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from tests.ptx.layout import WORD, Layout, Place
+from tests.ptx.layout import Layout, loaded_context
 
 RUNTIME = """
 define internal void @fault(ptr %context, i64 %site, i64 %address) cold noinline {
-  %a = getelementptr i64, ptr %context, i64 {fault_site}
-  store i64 %site, ptr %a
-  %b = getelementptr i64, ptr %context, i64 {fault_address}
-  store i64 %address, ptr %b
+  LOAD CONTEXT
+  store i64 %site, ptr %context.fault_site.at
+  store i64 %address, ptr %context.fault_address.at
   ret void
 }
 
 ; Whether an access is aligned and inside an array. The site remembers the array: where it starts,
 ; and how far behind that an access of this width may begin.
 define internal i1 @find(ptr %context, i64 %site, i64 %address, i64 %width) cold noinline {
-  %regions.at = getelementptr i64, ptr %context, i64 {regions}
-  %regions = load ptr, ptr %regions.at
-  %count.at = getelementptr i64, ptr %context, i64 {region_count}
-  %count = load i64, ptr %count.at
-  %sites.at = getelementptr i64, ptr %context, i64 {sites}
-  %sites = load ptr, ptr %sites.at
+  LOAD CONTEXT
+  %regions = inttoptr i64 %context.regions to ptr
+  %sites = inttoptr i64 %context.sites to ptr
   %less = sub i64 %width, 1
   %low = and i64 %address, %less
   %aligned = icmp eq i64 %low, 0
   br i1 %aligned, label %loop, label %none
 loop:
   %i = phi i64 [ 0, %0 ], [ %next, %more ]
-  %end = icmp eq i64 %i, %count
+  %end = icmp eq i64 %i, %context.region_count
   br i1 %end, label %none, label %try
 try:
   %two = mul i64 %i, 2
@@ -56,45 +52,17 @@ none:
   ret i1 false
 }
 
-; Count the votes of those threads of a warp that have not ended.
-define internal void @count_votes(ptr %context, ptr %states, i64 %first, i64 %count) {
-  %votes.at = getelementptr i64, ptr %context, i64 {votes}
-  %votes = load ptr, ptr %votes.at
-  br label %loop
-loop:
-  %i = phi i64 [ 0, %0 ], [ %next, %loop ]
-  %ballot = phi i64 [ 0, %0 ], [ %ballot.next, %loop ]
-  %voters = phi i64 [ 0, %0 ], [ %voters.next, %loop ]
-  %thread = add i64 %first, %i
-  %state.at = getelementptr i64, ptr %states, i64 %thread
-  %state = load i64, ptr %state.at
-  %here = icmp sge i64 %state, 0
-  %one = zext i1 %here to i64
-  %vote.at = getelementptr i64, ptr %votes, i64 %thread
-  %vote = load i64, ptr %vote.at
-  %counts = and i64 %vote, %one
-  %vote.bit = shl i64 %counts, %i
-  %voter.bit = shl i64 %one, %i
-  %ballot.next = or i64 %ballot, %vote.bit
-  %voters.next = or i64 %voters, %voter.bit
-  %next = add i64 %i, 1
-  %all = icmp eq i64 %next, %count
-  br i1 %all, label %end, label %loop
-end:
-  %ballot.at = getelementptr i64, ptr %context, i64 {ballot}
-  store i64 %ballot.next, ptr %ballot.at
-  %voters.at = getelementptr i64, ptr %context, i64 {voters}
-  store i64 %voters.next, ptr %voters.at
-  ret void
-}
-
 ; The state of those threads of a warp that have not ended: of all of them, for they have to wait at
-; the same barrier, or in votes of one kind. -1 if all have ended, -2 after a fault.
+; the same barrier, or in votes of one kind. -1 if all have ended, -2 after a fault. Their votes are
+; the ballot.
 define internal i64 @agreed(ptr %context, ptr %states, i64 %first, i64 %count) {
+  LOAD CONTEXT
+  %votes = inttoptr i64 %context.votes to ptr
   br label %loop
 loop:
   %i = phi i64 [ 0, %0 ], [ %next, %more ]
   %common = phi i64 [ -1, %0 ], [ %common.next, %more ]
+  %ballot = phi i64 [ 0, %0 ], [ %ballot.next, %more ]
   %thread = add i64 %first, %i
   %state.at = getelementptr i64, ptr %states, i64 %thread
   %state = load i64, ptr %state.at
@@ -104,49 +72,40 @@ loop:
   %kind = lshr i64 %state, 32
   %common.kind = lshr i64 %common, 32
   %kinds = icmp eq i64 %kind, %common.kind
-  %votes = icmp ne i64 %kind, 0
-  %both = and i1 %kinds, %votes
+  %voting = icmp ne i64 %kind, 0
+  %both = and i1 %kinds, %voting
   %fits.alone = or i1 %ended, %alone
   %fits.common = or i1 %same, %both
   %fits = or i1 %fits.alone, %fits.common
   br i1 %fits, label %more, label %apart
 more:
   %common.next = select i1 %ended, i64 %common, i64 %state
+  %vote.at = getelementptr i64, ptr %votes, i64 %thread
+  %vote = load i64, ptr %vote.at
+  %counts = select i1 %ended, i64 0, i64 %vote
+  %bit = shl i64 %counts, %i
+  %ballot.next = or i64 %ballot, %bit
   %next = add i64 %i, 1
   %all = icmp eq i64 %next, %count
   br i1 %all, label %end, label %loop
 end:
+  store i64 %ballot.next, ptr %context.ballot.at
   ret i64 %common.next
 apart:
   %low = and i64 %state, 4294967295
   %site = sub i64 %low, 1
   call void @fault(ptr %context, i64 %site, i64 0)
-  %current = getelementptr i64, ptr %context, i64 {fault_thread}
-  store i64 %thread, ptr %current
+  store i64 %thread, ptr %context.tid.at
   ret i64 -2
 }
 
 ; Run a block: warp after warp as far as the next barrier, and the threads of a warp one after the
 ; other as far as the next vote, until all have ended. Returns 0, or -1 after a fault.
 define i64 @run_block(ptr %context, ptr %states, ptr %kernel) {
-  %threads.at = getelementptr i64, ptr %context, i64 {threads}
-  %threads = load i64, ptr %threads.at
-  %backwards.at = getelementptr i64, ptr %context, i64 {backwards}
-  %backwards = load i64, ptr %backwards.at
-  %turned = icmp ne i64 %backwards, 0
-  %frames.at = getelementptr i64, ptr %context, i64 {frames}
-  %frames = load ptr, ptr %frames.at
-  %stride.at = getelementptr i64, ptr %context, i64 {stride}
-  %stride = load i64, ptr %stride.at
-  %x.size.at = getelementptr i64, ptr %context, i64 {ntid.x}
-  %x.size = load i64, ptr %x.size.at
-  %y.size.at = getelementptr i64, ptr %context, i64 {ntid.y}
-  %y.size = load i64, ptr %y.size.at
-  %x.at = getelementptr i64, ptr %context, i64 {tid.x}
-  %y.at = getelementptr i64, ptr %context, i64 {tid.y}
-  %z.at = getelementptr i64, ptr %context, i64 {tid.z}
-  %current = getelementptr i64, ptr %context, i64 {fault_thread}
-  %up = add i64 %threads, 31
+  LOAD CONTEXT
+  %frames = inttoptr i64 %context.frames to ptr
+  %turned = icmp ne i64 %context.backwards, 0
+  %up = add i64 %context.threads, 31
   %warps = lshr i64 %up, 5
   %last.warp = sub i64 %warps, 1
   br label %round
@@ -158,12 +117,11 @@ warp:
   %w.mirror = sub i64 %last.warp, %w
   %own = select i1 %turned, i64 %w.mirror, i64 %w
   %first = shl i64 %own, 5
-  %rest = sub i64 %threads, %first
+  %rest = sub i64 %context.threads, %first
   %count = call i64 @llvm.umin.i64(i64 %rest, i64 32)
   %last = sub i64 %count, 1
   br label %pass
 pass:
-  call void @count_votes(ptr %context, ptr %states, i64 %first, i64 %count)
   br label %each
 each:
   %i = phi i64 [ 0, %pass ], [ %i.next, %next ]
@@ -175,15 +133,8 @@ each:
   %over = icmp slt i64 %state, 0
   br i1 %over, label %next, label %run
 run:
-  store i64 %thread, ptr %current
-  %x = urem i64 %thread, %x.size
-  %row = udiv i64 %thread, %x.size
-  %y = urem i64 %row, %y.size
-  %z = udiv i64 %row, %y.size
-  store i64 %x, ptr %x.at
-  store i64 %y, ptr %y.at
-  store i64 %z, ptr %z.at
-  %frame.offset = mul i64 %thread, %stride
+  store i64 %thread, ptr %context.tid.at
+  %frame.offset = mul i64 %thread, %context.stride
   %frame = getelementptr i8, ptr %frames, i64 %frame.offset
   %result = call i64 %kernel(ptr %context, ptr %frame, i64 %state)
   %failed = icmp slt i64 %result, 0
@@ -232,10 +183,8 @@ INTRINSICS = [
 
 def runtime(layout: Layout) -> str:
     """What every kernel of a module calls."""
-    text = RUNTIME
-    for name, index in WORD.items():
-        text = text.replace(f"{{{name}}}", str(index))
     declared = "".join(f"declare {each}\n" for each in INTRINSICS)
+    text = RUNTIME.replace("  LOAD CONTEXT", "\n".join(loaded_context()))
     return "\n".join([declared, text, *(window(layout, space) for space in ("local", "shared"))])
 
 
@@ -243,25 +192,15 @@ def window(layout: Layout, space: str) -> str:
     """Make ``in_local`` or ``in_shared``: whether an access is inside one of the variables."""
     places = layout.spaces[space].places.values()
     how = "alwaysinline" if len(places) < 5 else ""
-    lines = [
-        f"define internal i1 @in_{space}(ptr %context, i64 %address, i64 %width) {how} {{",
-        f"  %size.at = getelementptr i64, ptr %context, i64 {WORD['shared_size']}",
-        "  %size = load i64, ptr %size.at",
-    ]
-    found = "false"
+    lines, found = [f"define internal i1 @in_{space}(i64 %address, i64 %width) {how} {{"], "false"
     for i, place in enumerate(places):
-        lines += inside(i, place)
-        lines.append(f"  %found{i} = or i1 {found}, %inside{i}")
+        lines += [
+            f"  %wide{i} = icmp uge i64 {place.variable.size}, %width",
+            f"  %rest{i} = sub i64 {place.variable.size}, %width",
+            f"  %offset{i} = sub i64 %address, {place.offset}",
+            f"  %near{i} = icmp ule i64 %offset{i}, %rest{i}",
+            f"  %inside{i} = and i1 %wide{i}, %near{i}",
+            f"  %found{i} = or i1 {found}, %inside{i}",
+        ]
         found = f"%found{i}"
     return "\n".join([*lines, f"  ret i1 {found}", "}", ""])
-
-
-def inside(i: int, place: Place) -> list[str]:
-    size = "%size" if place.variable.size is None else str(place.variable.size)
-    return [
-        f"  %wide{i} = icmp uge i64 {size}, %width",
-        f"  %rest{i} = sub i64 {size}, %width",
-        f"  %offset{i} = sub i64 %address, {place.offset}",
-        f"  %near{i} = icmp ule i64 %offset{i}, %rest{i}",
-        f"  %inside{i} = and i1 %wide{i}, %near{i}",
-    ]

@@ -16,10 +16,11 @@ from gpusudoku.engines.cuda.engine import CudaEngine
 from tests.boards import puzzle, spoilt
 from tests.contraction.nine.counted import candidates_of, multiplied, summed
 from tests.ptx.card import Card
-from tests.ptx.compiled import CAPABILITIES, WAITING
+from tests.ptx.compiled import DIALECTS, WAITING
 
 pytestmark = WAITING
 Insert = Callable[..., Card]
+EACH_DIALECT = pytest.mark.parametrize("capability", DIALECTS, ids=str)
 
 
 def engine_of(**tuning: int) -> CudaEngine:
@@ -31,29 +32,34 @@ def counted(board: Board, **tuning: int) -> int:
     return count(board, engine=engine_of(**tuning), method="contraction").count
 
 
-@pytest.mark.parametrize("capability", CAPABILITIES, ids=str)
+def on_cpu(board: Board) -> int:
+    return count(board, device="cpu", method="contraction").count
+
+
+@EACH_DIALECT
 def test_counts(capability: tuple[int, int], insert: Insert) -> None:
     card = insert(*capability)
-    for clues in (17, 24, 30):
+    for clues in (17, 30):
         board = puzzle("3x3", clues, clues)
-        assert counted(board) == count(board, device="cpu", method="contraction").count > 0
-    assert counted(spoilt(board, 1)) == count(spoilt(board, 1), device="cpu").count
+        assert counted(board) == on_cpu(board) > 0
+    assert counted(spoilt(board, 1)) == on_cpu(spoilt(board, 1))
     assert card.launches
 
 
-@pytest.mark.parametrize("threads", [32, 96, 128, 1024])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("threads", "seed"), [(32, 0), (96, 1), (1024, 1)])
 def test_blocks_of_any_size(threads: int, seed: int, insert: Insert) -> None:
     """Threads wait for each other, whichever comes first; blocks are whole warps, 16 at most."""
     card = insert(10, 0, seed=seed, workers=2)
     board = puzzle("3x3", 22, 3)
-    wanted = count(board, device="cpu", method="contraction").count
-    assert counted(board, sum_threads_per_block=threads, sum_tasks_per_multiprocessor=3) == wanted
+    found = counted(board, sum_threads_per_block=threads, sum_tasks_per_multiprocessor=3)
+    assert found == on_cpu(board)
     assert {launched.threads for launched in card.launches} == {min(threads, 512)}
 
 
-@pytest.mark.parametrize("capability", [(9, 0), (10, 0)], ids=str)
-@pytest.mark.parametrize("name", ["1a", "1f", "2d", "2f", "top-band-cyclic", "full-error", "empty"])
+@pytest.mark.parametrize(
+    ("name", "capability"),
+    [("1f", (10, 0)), ("2f", (9, 0)), ("top-band-cyclic", (10, 0)), ("empty", (9, 0))],
+)
 def test_boards_of_the_collection(name: str, capability: tuple[int, int], insert: Insert) -> None:
     """Blocks of the size that a card runs; the empty board's count has 22 digits."""
     insert(*capability)
@@ -65,17 +71,16 @@ def test_a_pair_in_parts(insert: Insert) -> None:
     """Of few pairs, each is divided among many blocks, some of which have nothing to do."""
     card = insert(9, 0)
     nine = Nine(candidates_of(puzzle("3x3", 24, 24)))
-    [(blocks, _), *_] = [summed(nine, engine_of()), *card.launches][1:]
-    assert blocks >= 2 * nine.pairs
+    summed(nine, engine_of())
+    assert card.launches[0].blocks >= 2 * nine.pairs
 
 
-@pytest.mark.parametrize("capability", CAPABILITIES, ids=str)
+@EACH_DIALECT
 @pytest.mark.parametrize("kind", ["narrow", "wide", "too wide"])
 def test_entries_of_any_width(kind: str, capability: tuple[int, int], insert: Insert) -> None:
     """Multiplicities too large for 16 bits, and sums too large for 32."""
     card, times = insert(*capability), 1000 if kind == "too wide" else 1
     board = puzzle("3x3", 22, 1)
     nine = multiplied(Nine(candidates_of(board), wide=kind == "wide"), times)
-    wanted = count(board, device="cpu", method="contraction").count
-    assert summed(nine, engine_of())[0] == times**2 * wanted
+    assert summed(nine, engine_of())[0] == times**2 * on_cpu(board)
     assert card.sums == {kind != "narrow"}

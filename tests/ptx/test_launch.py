@@ -1,58 +1,53 @@
-"""Grids, blocks, barriers, device functions, garbage and arguments."""
+"""Grids, blocks, barriers, votes of warps, garbage and arguments."""
 
 from __future__ import annotations
+
+from inspect import signature
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from tests.ptx.arguments import Pointer
-from tests.ptx.executor import load
-from tests.ptx.faults import Fault
-from tests.ptx.written import HEAD, kernel, run
+from gpusudoku.kernels.contraction.nine import cuda as nine
+from tests.ptx import compiled
+from tests.ptx.launch import Fault, Pointer, flattened, marshalled
+from tests.ptx.parse import Variable, parse
+from tests.ptx.written import kernel, run
 
 NOTHING = np.zeros(1)
+ROW_OF_A = "mad.wide.u32 %a, %tid, 4, %a;"
+ROW_OF_B = "mad.wide.u32 %b, %tid, 4, %b;"
+SEEDS = pytest.mark.parametrize("seed", [0, 1])
+"""Threads run forwards, or backwards."""
 
 
 def test_every_thread_of_every_block() -> None:
-    names = [f"%{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"]
+    names = ["%tid.x", "%ctaid.x", "%ntid.x", "%nctaid.x", "%tid.y", "%nctaid.z", "%laneid"]
     moves = [
-        f"mov.u32 %r1, {name}; st.global.u32 [%a+{4 * i}], %r1;" for i, name in enumerate(names)
+        f"mov.u32 %r1, {name};\nst.global.u32 [%a+{4 * i}], %r1;" for i, name in enumerate(names)
     ]
-    built = kernel(
-        "ld.global.u64 %d1, [%b];",
-        "atom.global.add.u64 %d1, [%b], 52;",
-        "add.u64 %a, %a, %d1;",
-        *moves,
-        "mov.u32 %r1, %laneid; st.global.u32 [%a+48], %r1;",
-    )
-    grid, block = (2, 3, 2), (5, 2, 4)
-    rows = np.zeros((12 * 40, 13), np.uint32)
-    built.launch(grid, block, [Pointer(rows), Pointer(np.zeros(1, np.uint64))])
-    assert {tuple(row) for row in rows[:, 3:6].tolist()} == {block}
-    assert {tuple(row) for row in rows[:, 9:12].tolist()} == {grid}
-    places = rows[:, [0, 1, 2, 6, 7, 8]]
-    assert len({tuple(row) for row in places.tolist()}) == len(rows)
-    assert (places.max(0) == [4, 1, 3, 1, 2, 1]).all()
-    x, y, z = rows[:, :3].T
-    assert (rows[:, 12] == (x + 5 * (y + 2 * z)) % 32).all()
+    built = kernel("atom.global.add.u64 %d1, [%b], 28;", "add.u64 %a, %a, %d1;", *moves)
+    rows = np.zeros((3 * 40, 7), np.uint32)
+    built.launch(3, 40, [Pointer(rows), Pointer(np.zeros(1, np.uint64))])
+    wanted = [[i, block, 40, 3, 0, 1, i % 32] for block in range(3) for i in range(40)]
+    assert rows.tolist() == wanted
 
 
 def test_sizes_that_no_card_can_run() -> None:
-    with pytest.raises(ValueError, match=r"no block can be \(1025, 1, 1\)"):
-        run(kernel("ret;"), NOTHING, NOTHING, block=1025)
-    with pytest.raises(ValueError, match=r"no grid can be \(0, 1, 1\)"):
-        kernel("ret;").launch(0, 1, [Pointer(NOTHING), Pointer(NOTHING)])
+    built = kernel("ret;")
+    for grid, block in ((1, 1025), (0, 1), (1, 0), (2**31, 1)):
+        with pytest.raises(ValueError, match=f"no card runs {grid} blocks of {block} threads"):
+            built.launch(grid, block, [Pointer(NOTHING), Pointer(NOTHING)])
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@SEEDS
 @pytest.mark.parametrize("checked", [True, False])
 def test_barriers(checked: bool, seed: int) -> None:
     """Threads pass words around in a ring; registers and local memory outlive each wait."""
     built = kernel(
         ".local .align 8 .b8 mine[8];",
-        "cvt.u64.u32 %d7, %tid;",
-        "mul.lo.u64 %d7, %d7, 1000003;",
-        "st.local.u64 [mine], %d7;",
+        "mul.lo.u32 %r7, %tid, 1000003;",
+        "st.local.u32 [mine], %r7;",
         "mov.u32 %r1, 0;",
         "mov.u32 %r7, %ntid.x;",
         "add.u32 %r2, %tid, 1;",
@@ -70,55 +65,26 @@ def test_barriers(checked: bool, seed: int) -> None:
         "add.u32 %r1, %r1, 1;",
         "setp.lt.u32 %p1, %r1, 5;",
         "@%p1 bra LOOP;",
-        "mad.wide.u32 %a, %tid, 4, %a;",
+        ROW_OF_A,
         "st.global.u32 [%a], %r5;",
-        "ld.local.u64 %d1, [mine];",
-        "mad.wide.u32 %b, %tid, 8, %b;",
-        "st.global.u64 [%b], %d1;",
+        "ld.local.u32 %r1, [mine];",
+        ROW_OF_B,
+        "st.global.u32 [%b], %r1;",
         before=".shared .align 4 .b8 ring[400];",
         checked=checked,
     )
-    found, kept = np.zeros(100, np.uint32), np.zeros(100, np.uint64)
+    found, kept = np.zeros(100, np.uint32), np.zeros(100, np.uint32)
     run(built, found, kept, block=100, seed=seed)
     assert found.tolist() == [(i + 5) % 100 * 7 + 5 for i in range(100)]
     assert kept.tolist() == [i * 1000003 for i in range(100)]
 
 
-def test_what_a_condition_may_change_is_kept_at_a_barrier() -> None:
-    built = kernel(
-        "mov.u32 %r1, %tid;",
-        "setp.eq.u32 %p1, %tid, 1;",
-        "bar.sync 0;",
-        "@%p1 mov.u32 %r1, 7;",
-        "mad.wide.u32 %a, %tid, 4, %a;",
-        "st.global.u32 [%a], %r1;",
-    )
-    found = np.zeros(3, np.uint32)
-    run(built, found, NOTHING, block=3)
-    assert found.tolist() == [0, 7, 2]
-
-
-def test_local_memory_outlives_a_barrier_at_which_no_register_is_live() -> None:
-    text = """
-    .visible .entry test(.param .u64 a) {
-      .local .align 4 .b8 mine[4];
-      .reg .b32 %r<3>; .reg .b64 %d<3>;
-      mov.u32 %r1, %tid.x; st.local.u32 [mine], %r1;
-      bar.sync 0;
-      ld.param.u64 %d1, [a]; mov.u32 %r1, %tid.x; mad.wide.u32 %d1, %r1, 4, %d1;
-      ld.local.u32 %r2, [mine]; st.global.u32 [%d1], %r2;
-      ret;
-    }
-    """
-    found = np.zeros(3, np.uint32)
-    run(load(HEAD + text)["test"], found, block=3)
-    assert found.tolist() == [0, 1, 2]
-
-
 def test_threads_that_end_do_not_keep_others_waiting() -> None:
     built = kernel(
-        "setp.ge.u32 %p1, %tid, 5;",
-        "@%p1 ret;",
+        "setp.lt.u32 %p1, %tid, 5;",
+        "@%p1 bra ON;",
+        "ret;",
+        "ON:",
         "bar.sync 0;",
         "atom.global.add.u32 %r1, [%a], 1;",
     )
@@ -127,37 +93,16 @@ def test_threads_that_end_do_not_keep_others_waiting() -> None:
     assert total[0] == 5
 
 
-def test_other_ways_to_wait_and_to_end() -> None:
-    built = kernel(
-        "membar.gl; membar.cta; fence.acq_rel.gpu; fence.sc.sys;",
-        "barrier.sync 0;",
-        "barrier.sync.aligned 0;",
-        "barrier.cta.sync 0;",
-        "bar.cta.sync 0;",
-        "st.shared::cta.u32 [block], 5;",
-        "ld.shared::cta.u32 %r1, [block];",
-        "atom.shared::cta.add.u32 %r2, [block], 1;",
-        "red.relaxed.gpu.global.add.u32 [%a], %r1;",
-        "setp.eq.u32 %p1, %tid, 1;",
-        "@!%p1 exit;",
-        "st.global.u32 [%a+4], %r2;",
-        before=".shared .align 4 .b8 block[4];",
-    )
-    found = np.zeros(2, np.uint32)
-    run(built, found, NOTHING, block=2)
-    assert found.tolist() == [10, 5]
-
-
 def test_atomic_additions_of_many_workers() -> None:
     """Blocks run side by side, long enough to meet; every number is claimed once."""
-    each, slots = 1 << 20, 1 << 20
+    each, slots = 1 << 18, 1 << 18
     built = kernel(
         "mov.u32 %r1, 0;",
         "LOOP:",
         "atom.global.add.u64 %d1, [%a], 1;",
         f"and.b64 %d1, %d1, {slots - 1};",
         "mad.lo.u64 %d1, %d1, 4, %b;",
-        "red.global.add.u32 [%d1], 1;",
+        "atom.global.add.u32 %r2, [%d1], 1;",
         "add.u32 %r1, %r1, 1;",
         f"setp.lt.u32 %p1, %r1, {each};",
         "@%p1 bra LOOP;",
@@ -165,77 +110,7 @@ def test_atomic_additions_of_many_workers() -> None:
     total, claimed = np.zeros(1, np.uint64), np.zeros(slots, np.uint32)
     built.launch(4, 4, [Pointer(total), Pointer(claimed)], workers=4)
     assert total[0] == 16 * each
-    assert (claimed == 16 * each // slots).all()
-
-
-FUNCTIONS = """
-.func (.param .b64 result) power(.param .b64 base, .param .b32 times)
-{
-  .local .align 4 .b8 count[4];
-  .reg .b64 %x<4>;
-  .reg .b32 %n<4>;
-  .reg .pred %q;
-  ld.param.b64 %x1, [base];
-  ld.param.b32 %n1, [times];
-  st.local.u32 [count], 0;
-  mov.u64 %x2, 1;
-AGAIN:
-  ld.local.u32 %n2, [count];
-  setp.ge.u32 %q, %n2, %n1;
-  @%q bra END;
-  mul.lo.u64 %x2, %x2, %x1;
-  add.u32 %n2, %n2, 1;
-  st.local.u32 [count], %n2;
-  bra.uni AGAIN;
-END:
-  st.param.b64 [result], %x2;
-  ret;
-}
-.func check(.param .b64 value)
-{
-  .reg .b64 %x;
-  .reg .pred %q;
-  ld.param.b64 %x, [value];
-  setp.eq.u64 %q, %x, 243;
-  @%q trap;
-  ret;
-}
-"""
-CALLS = """
-{
-  .param .b64 first;
-  .param .b32 second;
-  .param .b64 back;
-  .reg .b64 %inner;
-  ld.global.u64 %inner, [%a];
-  st.param.b64 [first+0], %inner;
-  st.param.b32 [second+0], 5;
-  call.uni (back), power, (first, second);
-  ld.param.b64 %d1, [back+0];
-  st.param.b64 [first], %d1;
-  call.uni check, (first);
-}
-{
-  .reg .b64 %inner;
-  mov.u64 %inner, 1;
-  add.u64 %inner, %inner, %d1;
-  st.global.u64 [%b], %inner;
-}
-"""
-
-
-def test_device_functions() -> None:
-    """With parameters, a result, local memory, and registers of one name in two scopes."""
-    built = kernel(CALLS, before=FUNCTIONS)
-    base, result = np.array([7], np.uint64), np.zeros(1, np.uint64)
-    run(built, base, result)
-    assert result[0] == 7**5 + 1
-
-
-def test_a_fault_in_a_device_function_ends_the_kernel() -> None:
-    with pytest.raises(Fault, match="in check") as caught:
-        run(kernel(CALLS, before=FUNCTIONS), np.array([3], np.uint64), NOTHING)
-    assert caught.value.kernel == "check"
+    assert (claimed == 16).all()
 
 
 @pytest.mark.parametrize("checked", [True, False])
@@ -264,33 +139,145 @@ def test_garbage(checked: bool) -> None:
     assert len(set(seen)) == 3
 
 
-def test_a_register_of_the_same_name_in_an_inner_scope() -> None:
-    text = (
-        "{ .reg .b32 %x; mov.u32 %x, 3; { .reg .b32 %x; mov.u32 %x, 4; } st.global.u32 [%a], %x; }"
+@SEEDS
+@pytest.mark.parametrize("gone", [0, 5])
+@pytest.mark.parametrize("way", ["any.pred", "ballot.b32"])
+def test_a_vote(way: str, gone: int, seed: int) -> None:
+    """Some threads have ended, and the last warp is not whole; each votes as its word says."""
+    vote = f"vote.sync.{way} {'%p3' if way == 'any.pred' else '%r3'}, %p2, -1;"
+    built = kernel(
+        ROW_OF_A,
+        ROW_OF_B,
+        "ld.global.u32 %r1, [%a];",
+        "rem.u32 %r2, %tid, 32;",
+        f"setp.ge.u32 %p1, %r2, {gone};",
+        "@%p1 bra STAY;",
+        "ret;",
+        "STAY:",
+        "setp.ne.u32 %p2, %r1, 0;",
+        vote,
+        "selp.u32 %r3, 1, 0, %p3;" if way == "any.pred" else "",
+        "st.global.u32 [%b], %r3;",
     )
-    found = np.zeros(1, np.uint32)
-    run(kernel(text), found, NOTHING)
-    assert found[0] == 3
+    threads, rng = 5 * 32 + 13, np.random.default_rng(1)
+    says = rng.integers(0, 2, threads).astype(np.uint32)
+    says[32:64], says[64:96] = 0, 1
+    found = np.full(threads, 99, np.uint32)
+    run(built, says, found, block=threads, seed=seed)
+    for first in range(0, threads, 32):
+        lanes = [lane for lane in range(gone, 32) if first + lane < threads]
+        ballot = sum(1 << lane for lane in lanes if says[first + lane])
+        wanted = ballot if way == "ballot.b32" else int(ballot != 0)
+        assert found[[first + lane for lane in lanes]].tolist() == [wanted] * len(lanes)
+    assert found.tolist().count(99) == gone * 6
 
 
-def test_variables_of_the_module() -> None:
-    """They keep their values from launch to launch."""
-    built = load(
-        HEAD
-        + """
-        .const .align 4 .u32 table[3] = {5, 6, 4294967295};
-        .common .global .align 8 .u64 calls;
-        .visible .entry count(.param .u64 a) {
-          .reg .b64 %d<3>; .reg .b32 %r<2>;
-          ld.param.u64 %d1, [a];
-          ld.const.u32 %r1, [table+8];
-          atom.global.add.u64 %d2, [calls], 1;
-          st.global.u32 [%d1], %r1;
-          st.global.u64 [%d1+8], %d2;
-        }
-        """
-    )["count"]
-    found = np.zeros(2, np.uint64)
-    for call in range(3):
-        built.launch(1, 1, [Pointer(found)])
-        assert found.tolist() == [2**32 - 1, call]
+@SEEDS
+def test_a_warp_goes_on_while_any_thread_has_work(seed: int) -> None:
+    """Votes in a loop, of two instructions in turn, and a barrier after it."""
+    built = kernel(
+        ROW_OF_A,
+        ROW_OF_B,
+        "ld.global.u32 %r1, [%a];",
+        "mov.u32 %r2, 0;",
+        "LOOP:",
+        "add.u32 %r2, %r2, 1;",
+        "setp.gt.u32 %p1, %r1, %r2;",
+        "and.b32 %r3, %tid, 1;",
+        "setp.eq.u32 %p2, %r3, 0;",
+        "@%p2 bra EVEN;",
+        "vote.sync.any.pred %p3, %p1, 4294967295;",
+        "bra.uni BOTH;",
+        "EVEN:",
+        "vote.sync.any.pred %p3, %p1, 4294967295;",
+        "BOTH:",
+        "@%p3 bra LOOP;",
+        "bar.sync 0;",
+        "st.global.u32 [%b], %r2;",
+    )
+    work = np.random.default_rng(2).integers(1, 50, 96).astype(np.uint32)
+    found = np.zeros(96, np.uint32)
+    run(built, work, found, block=96, seed=seed)
+    assert found.tolist() == np.repeat(work.reshape(3, 32).max(1), 32).tolist()
+
+
+@SEEDS
+def test_a_barrier_of_a_warp(seed: int) -> None:
+    """Each reads what its neighbour of the warp wrote; other warps wait for nothing."""
+    built = kernel(
+        ROW_OF_A,
+        ROW_OF_B,
+        "st.global.u32 [%a], %tid;",
+        "bar.warp.sync -1;",
+        "ld.global.u32 %r1, [%a];",
+        "bar.warp.sync -1;",
+        "xor.b32 %r2, %tid, 31;",
+        "sub.u32 %r2, %r2, %tid;",
+        "mad.wide.s32 %a, %r2, 4, %a;",
+        "ld.global.u32 %r3, [%a];",
+        "st.global.u32 [%b], %r3;",
+    )
+    found, written = np.full(96, 99, np.uint32), np.full(96, 98, np.uint32)
+    run(built, written, found, block=96, seed=seed)
+    assert found.tolist() == (np.arange(96) ^ 31).tolist()
+
+
+@pytest.mark.parametrize("here", ["bar.sync 0;", "vote.sync.any.pred %p2, %p1, -1;"])
+@pytest.mark.parametrize("there", ["bar.sync 0;", "bar.warp.sync -1;"])
+def test_threads_of_a_warp_that_wait_at_different_places(here: str, there: str) -> None:
+    for apart in (7, 32):
+        built = kernel(
+            f"setp.lt.u32 %p1, %tid, {apart};",
+            "@%p1 bra OTHER;",
+            here,
+            "ret;",
+            "OTHER:",
+            there,
+        )
+        if apart == 32:
+            run(built, NOTHING, NOTHING, block=64)  # each warp at its own
+            continue
+        with pytest.raises(Fault, match="threads of a warp wait at different places") as caught:
+            run(built, NOTHING, NOTHING, block=32)
+        assert caught.value.thread == 7
+
+
+def test_votes_are_of_whole_warps() -> None:
+    for vote in ("vote.sync.any.pred %p2, %p1, %r1;", "bar.warp.sync %r1;"):
+        with pytest.raises(Fault, match="a vote of a part of a warp"):
+            run(kernel("mov.u32 %r1, 15;", vote), NOTHING, NOTHING, block=4)
+
+
+class Group(NamedTuple):
+    one: np.ndarray
+    number: int
+
+
+def test_arguments_are_flattened_as_numba_does() -> None:
+    array = np.zeros((3, 4), np.int16)
+    start = array.ctypes.data
+    numbers, [region] = flattened((Group(array, -1), np.uint64(2**64 - 1)), "arguments")
+    assert numbers == [0, 0, 12, 2, start, 3, 4, 8, 2, -1, 2**64 - 1]
+    assert (region.start, region.size, region.name) == (start, 24, "arguments.0.one")
+    assert flattened(np.zeros((0, 4)), "empty")[1] == []
+    with pytest.raises(TypeError, match=r"arguments\.0: a kernel cannot be given a float"):
+        flattened((1.5,), "arguments")
+
+
+@compiled.WAITING
+def test_numba_flattens_them_like_this() -> None:
+    """The number of words is that of the parameters which the compiler made."""
+    [function] = parse(compiled.results("sums")[0, 9, 0]["ptx"]).functions.values()
+    words = [1, 1, 9, 9, 11 + 7 + 9, 3 * 7, 7]
+    assert len(words) == len(signature(nine.build_kernel()).parameters)
+    assert len(function.parameters) == sum(words)
+
+
+def test_parameters_are_packed() -> None:
+    variables = [Variable(f"p{i}", size, size) for i, size in enumerate((1, 8, 4, 8))]
+    packed, _ = marshalled(variables, [-1, 2, 3, 4])
+    assert packed == bytes([255, *[0] * 7, 2, *[0] * 7, 3, *[0] * 7, 4, *[0] * 7])
+    with pytest.raises(TypeError, match="3 words, the kernel takes 4"):
+        marshalled(variables, [1, 2, 3])
+    with pytest.raises(TypeError, match="256 does not fit p0"):
+        marshalled(variables, [256, 2, 3, 4])

@@ -1,169 +1,160 @@
-"""Loads, stores and atomic changes in every space, against the Python reference."""
+"""Loads, stores and atomic additions in every space, and their faults."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from tests.ptx.executor import load
-from tests.ptx.launch import Kernel, memory
-from tests.ptx.reference_memory import CHANGES, SCALARS, VECTORS, elements, loaded, stored
-from tests.ptx.written import HEAD, entry, run
+from tests.ptx.launch import Fault, Kernel, load, memory
+from tests.ptx.written import entry, kernel, run
 
 PLACES = {
-    "global": ("global", "add.u64 %d0, %b, 128;"),
-    "shared": ("shared", "mov.u64 %d0, in_shared;"),
-    "local": ("local", "mov.u64 %d0, in_local;"),
-    "generic": ("", "add.u64 %d0, %b, 128;"),
-    "generic shared": ("", "mov.u64 %d0, in_shared; cvta.shared.u64 %d0, %d0;"),
-    "generic local": ("", "mov.u64 %d0, in_local; cvta.local.u64 %d0, %d0;"),
-    "back to shared": (
-        "shared",
-        "mov.u64 %d0, in_shared; cvta.shared.u64 %d0, %d0; cvta.to.shared.u64 %d0, %d0;",
-    ),
+    "global": "add.u64 %d0, %b, 128;",
+    "": "add.u64 %d0, %b, 128;",
+    "shared": "mov.u64 %d0, in_shared;",
+    "local": "mov.u64 %d0, in_local;",
 }
-"""Where the memory is: the space that the opcode names, and how ``%d0`` becomes its address."""
-KINDS = [*SCALARS, *VECTORS]
-ORDERS = ["", "relaxed.sys.", "acq_rel.gpu."]
+"""How ``%d0`` becomes the address of some memory, by its space; without one it is generic."""
+KINDS = [f"{kind}{bits}" for kind in "bus" for bits in (8, 16, 32, 64)]
+KINDS += [f"{count}.{kind}" for count in ("v2", "v4") for kind in ("b32", "u32", "b64", "u64")]
+"""The last one or two modifiers of a load or a store."""
 RESULTS = ["%d1", "%d2", "%d3", "%d4"]
-VARIABLES = """
-.shared .align 32 .b8 in_shared[32];
-"""
+SHARED = ".shared .align 32 .b8 in_shared[32];"
 LOCAL = ".local .align 32 .b8 in_local[32];"
+CASES = [(space, what) for space in PLACES for what in KINDS]
+ATOMS = ["atom.global.add.u64", "atom.relaxed.sys.global.add.u64", "atom.shared.add.u32"]
 
 
-def copied(count: int, to: str, source: str, offset: int = 0) -> list[str]:
-    """Copy words; ``to`` and ``source`` are a store and a load, but for the offset."""
-    pairs = [(f"ld{source}+{8 * i}];", f"st{to}+{offset + 8 * i}], %d8;") for i in range(count)]
-    return [line for pair in pairs for line in pair]
+def named(opcode: str, space: str, what: str) -> str:
+    return ".".join(filter(None, [opcode, space, what]))
 
 
-def vector(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
+TESTED = {named(opcode, *case) for opcode in ("ld", "st") for case in CASES} | {*ATOMS}
+"""Every opcode that is tested here, with its modifiers."""
 
 
-def kernel_of(name: str, place: str, what: str, ways: tuple[str, str] = ("", "")) -> str:
+def elements(what: str) -> tuple[int, int, bool]:
+    """How many elements there are, their bytes, and whether they have a sign."""
+    *count, kind = what.split(".")
+    return int(count[0][1:]) if count else 1, int(kind[1:]) // 8, kind[0] == "s"
+
+
+def kernel_of(name: str, space: str, what: str) -> str:
     """A kernel that loads and stores.
 
-    It copies ``a`` to the place and loads from there to ``b[:4]``; then it stores ``a[4:]`` there
-    and copies the place to ``b[4:8]``, and constants, and copies it to ``b[8:]``.
+    It copies ``a[:4]`` to the place and loads from there to ``b[:4]``; then it stores ``a[4:]``
+    there and copies the place to ``b[4:]``.
     """
-    space, address = PLACES[place]
-    at, count = f".{space}.b64" if space else ".b64", elements(what)[0]
-    load, store = (named(o, place, what, way) for o, way in zip(("ld", "st"), ways, strict=True))
-    code = [LOCAL] if "local" in place else []
-    code += [address, *copied(4, f"{at} [%d0", ".global.b64 %d8, [%a")]
-    code += [f"{load} {vector(RESULTS[:count])}, [%d0];"]
+    count, at = elements(what)[0], named("", space, "b64")
+    code = [LOCAL, PLACES[space]]
+    for i in range(4):
+        code += [f"ld.global.b64 %d8, [%a+{8 * i}];", f"st.{at} [%d0+{8 * i}], %d8;"]
+    values = RESULTS[0] if count == 1 else f"{{{', '.join(RESULTS[:count])}}}"
+    code += [f"{named('ld', space, what)} {values}, [%d0];"]
     code += [f"st.global.b64 [%b+{8 * i}], {RESULTS[i]};" for i in range(count)]
     code += [f"ld.global.b64 {RESULTS[i]}, [%a+{32 + 8 * i}];" for i in range(count)]
-    for values, to in ((RESULTS[:count], 32), ([str(i - 2) for i in range(count)], 64)):
-        code += [f"{store} [%d0], {vector(values)};"]
-        code += copied(touched(what), ".global.b64 [%b", f"{at} %d8, [%d0", to)
+    code += [f"{named('st', space, what)} [%d0], {values};"]
+    for i in range(4):
+        code += [f"ld.{at} %d8, [%d0+{8 * i}];", f"st.global.b64 [%b+{32 + 8 * i}], %d8;"]
     return entry(name, *code)
-
-
-def touched(what: str) -> int:
-    """Words that a store may change, and one more."""
-    count, size, _ = elements(what)
-    return min(4, count * size // 8 + 1)
-
-
-def named(opcode: str, place: str, what: str, way: str = "") -> str:
-    space = PLACES[place][0]
-    return f"{opcode}.{way}{space}.{what}" if space else f"{opcode}.{way}{what}"
-
-
-CASES = [(place, what) for place in PLACES for what in KINDS]
-TESTED = {named(opcode, *case) for opcode in ("ld", "st") for case in CASES}
-"""Every opcode that is tested here, with its modifiers."""
 
 
 @pytest.fixture(scope="module")
 def kernels() -> dict[str, Kernel]:
     texts = [kernel_of(f"kernel_{number}", *case) for number, case in enumerate(CASES)]
-    return load("\n".join([HEAD, VARIABLES, *texts]))
+    return load("\n".join([SHARED, *texts]))
 
 
-def try_case(kernel: Kernel, seed: int, what: str) -> None:
-    """Compare one case with the reference."""
-    words = memory(64).view(np.uint64)
-    words[:] = np.random.default_rng(seed).integers(0, 2**64, 8, np.uint64)
-    words |= np.uint64(0x8080808080808080)  # signs are there to be extended
-    before, new, found = words[:4].tobytes(), words[4:].tolist(), memory(160).view(np.uint64)
-    run(kernel, words, found)
-    wanted = loaded(before, what)
-    assert found.tolist()[: len(wanted)] == wanted
-    for values, start in ((new, 4), ([i - 2 for i in range(4)], 8)):
-        before, end = stored(before, what, values), start + touched(what)
-        assert found[start:end].tobytes() == before[: 8 * touched(what)]
+@pytest.mark.parametrize("space", PLACES)
+def test_load_and_store(space: str, kernels: dict[str, Kernel]) -> None:
+    for what in KINDS:
+        number = CASES.index((space, what))
+        count, size, signed = elements(what)
+        words = memory(64).view(np.uint64)
+        words[:] = np.random.default_rng(number).integers(0, 2**64, 8, np.uint64)
+        words |= np.uint64(0x8080808080808080)  # signs are there to be extended
+        before, new, found = words[:4].tobytes(), words[4:].tolist(), memory(160).view(np.uint64)
+        run(kernels[f"kernel_{number}"], words, found)
+        loaded = [before[i * size : i * size + size] for i in range(count)]
+        wanted = [int.from_bytes(x, "little", signed=signed) % 2**64 for x in loaded]
+        assert found[:count].tolist() == wanted, what
+        stored = b"".join((x % 2 ** (8 * size)).to_bytes(size, "little") for x in new[:count])
+        assert found[4:8].tobytes() == stored + before[len(stored) :], what
 
 
-@pytest.mark.parametrize("number", range(len(CASES)), ids=["-".join(case) for case in CASES])
-def test_load_and_store(number: int, kernels: dict[str, Kernel]) -> None:
-    try_case(kernels[f"kernel_{number}"], number, CASES[number][1])
+@pytest.mark.parametrize("opcode", ATOMS)
+def test_atomic_addition(opcode: str) -> None:
+    shared, bits = ".shared." in opcode, int(opcode[-2:])
+    space, letter = "shared" if shared else "global", "d" if bits == 64 else "r"
+    built = kernel(
+        PLACES["shared"] if shared else "mov.u64 %d0, %a;",
+        f"ld.global.b{bits} %{letter}1, [%a];",
+        f"ld.global.b{bits} %{letter}2, [%a+8];",
+        f"st.{space}.b{bits} [%d0], %{letter}1;",
+        f"{opcode} %{letter}3, [%d0], %{letter}2;",
+        f"ld.{space}.b{bits} %{letter}4, [%d0];",
+        f"st.global.b{bits} [%b], %{letter}3;",
+        f"st.global.b{bits} [%b+8], %{letter}4;",
+        before=SHARED,
+    )
+    for old, more in ((5, 7), (2**bits - 1, 3)):
+        found = np.zeros(2, np.uint64)
+        run(built, np.array([old, more], np.uint64), found)
+        assert found.tolist() == [old, (old + more) % 2**bits]
 
 
-@pytest.mark.parametrize(
-    "ways",
-    [
-        ("volatile.", "volatile."),
-        ("relaxed.sys.", "relaxed.gpu."),
-        ("acquire.gpu.", "release.cta."),
-    ],
-)
-def test_ordered_loads_and_stores(ways: tuple[str, str]) -> None:
-    for seed, what in enumerate(("u32", "b64", "v2.u64")):
-        built = load("\n".join([HEAD, VARIABLES, kernel_of("ordered", "global", what, ways)]))
-        try_case(built["ordered"], seed, what)
-
-
-ATOMS = [
-    (order, place, change)
-    for order in ORDERS
-    for place in ("global", "shared", "generic", "generic shared")
-    for change in CHANGES
-    if not order or place == "global"
-]
-TESTED |= {
-    named(opcode, place, change, order)
-    for opcode in ("atom", "red")
-    for order, place, change in ATOMS
+VARIABLES = """
+.shared .align 8 .b8 one[64];
+.shared .align 8 .b8 two[64];
+"""
+FRAME = ".local .align 8 .b8 frame[16];\n"
+FAULTS = {
+    "past the end": ("ld.global.u64 %d1, [%a+32];", "global", "out of bounds, 32 bytes from"),
+    "before the start": ("ld.global.u8 %h1, [%a+-1];", "global", "out of bounds, -1 bytes from"),
+    "half outside": ("ld.global.u64 %d1, [%a+28];", "global", "misaligned"),
+    "a wide load": ("ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%a+32];", "global", "out of bounds"),
+    "nothing": ("mov.u64 %d0, 0;\nst.global.u8 [%d0], 1;", "global", "out of bounds"),
+    "garbage": ("st.u32 [%d0+3], 1;", "generic", "out of bounds"),
+    "a store": ("st.global.u8 [%a+32], 1;", "global", "out of bounds"),
+    "an addition": ("atom.global.add.u64 %d1, [%a+32], 1;", "global", "out of bounds"),
+    "odd": ("ld.global.u16 %h1, [%a+1];", "global", "misaligned"),
+    "a vector": ("ld.global.v2.u64 {%d1, %d2}, [%a+8];", "global", "misaligned"),
+    "local": (f"{FRAME}st.local.u32 [frame+16], 1;", "local", "out of bounds"),
+    "local, odd": (f"{FRAME}st.local.u32 [frame+2], 1;", "local", "misaligned"),
+    "global, as shared": ("ld.shared.u64 %d1, [%a];", "shared", "out of bounds"),
+    "between arrays": ("ld.shared.u64 %d0, [one+64];", "shared", "out of bounds"),
+    "behind arrays": ("mov.u64 %d0, two;\nst.shared.u64 [%d0+64], 1;", "shared", "out of bounds"),
+    "zero": ("mov.u32 %r0, 0;\ndiv.s32 %r1, %r1, %r0;", "", "division by zero"),
+    "no rest": ("mov.u64 %d0, 0;\nrem.u64 %d1, %d1, %d0;", "", "division by zero"),
 }
 
 
-def atom_kernel(name: str, order: str, place: str, change: str) -> str:
-    """Put ``a[0]`` there, change it with ``a[1]`` and ``a[2]``, then again; write all to ``a``."""
-    space, address = PLACES[place]
-    bits = int(change.split(".")[-1][1:])
-    dot, letter = f".{space}" if space else "", "r" if bits == 32 else "d"
-    operands = f"%{letter}2, %{letter}3" if change.startswith("cas") else f"%{letter}2"
-    code = [address]
-    code += [f"ld.global.b{bits} %{letter}{i + 1}, [%a+{8 * i}];" for i in range(3)]
-    code += [f"st{dot}.b{bits} [%d0], %{letter}1;"]
-    code += [f"{named('atom', place, change, order)} %{letter}4, [%d0], {operands};"]
-    code += [f"ld{dot}.b{bits} %{letter}5, [%d0];"]
-    if change[:4] not in ("exch", "cas."):
-        code += [f"st{dot}.b{bits} [%d0], %{letter}1;"]
-        code += [f"{named('red', place, change, order)} [%d0], {operands};"]
-    code += [f"ld{dot}.b{bits} %{letter}6, [%d0];"]
-    code += [f"st.global.b{bits} [%a+{8 * i}], %{letter}{i + 4};" for i in range(3)]
-    return entry(name, *code)
+@pytest.mark.parametrize("name", FAULTS)
+def test_fault(name: str) -> None:
+    """The third thread of four does it; the message says which, where and what."""
+    code, space, reason = FAULTS[name]
+    built = kernel("setp.ne.u32 %p1, %tid, 2;", "@%p1 bra END;", code, "END:", before=VARIABLES)
+    array = memory(64)[:32].view(np.uint64)
+    with pytest.raises(Fault, match=reason) as caught:
+        run(built, array, np.zeros(1), block=4)
+    fault, step = caught.value, code.split("\n")[-1]
+    assert (fault.thread, fault.block, fault.site.space, fault.site.text) == (2, 0, space, step)
+    assert f"block 0, thread 2, line {fault.site.line} ({step}), in test" in str(fault)
 
 
-@pytest.fixture(scope="module")
-def atoms() -> dict[str, Kernel]:
-    texts = [atom_kernel(f"atom_{i}", *each) for i, each in enumerate(ATOMS)]
-    return load("\n".join([HEAD, VARIABLES, *texts]))
+def test_every_launch_is_checked_anew() -> None:
+    """What a site remembers of the last array holds for the launch only."""
+    built = kernel("mad.wide.u32 %a, %tid, 8, %a;", "st.global.u64 [%a], 1;")
+    run(built, np.zeros(8, np.uint64), np.zeros(1), block=8)
+    with pytest.raises(Fault) as caught:
+        run(built, np.zeros(8, np.uint64)[:5], np.zeros(1), block=8)
+    assert caught.value.thread == 5
 
 
-@pytest.mark.parametrize("number", range(len(ATOMS)), ids=["-".join(each) for each in ATOMS])
-def test_atomic_change(number: int, atoms: dict[str, Kernel]) -> None:
-    change = ATOMS[number][2]
-    bits, rng = int(change.split(".")[-1][1:]), np.random.default_rng(number)
-    edges = np.array([0, 1, 2**bits - 1, 2 ** (bits - 1), 2 ** (bits - 1) - 1, 77], np.uint64)
-    for _ in range(40):
-        a = rng.choice([*edges, rng.integers(0, 2**bits, None, np.uint64)], 3)
-        old, b, c = a.tolist()
-        run(atoms[f"atom_{number}"], a, np.zeros(20, np.uint64))
-        new = CHANGES[change](old, b, c) % 2**bits
-        assert [value % 2**bits for value in a.tolist()] == [old, new, new], change
+def test_unchecked() -> None:
+    """Only what would stop the CPU is still looked at."""
+    between = "ld.shared.u64 %d1, [one+64];"
+    run(kernel(between, before=VARIABLES, checked=False), np.zeros(1), np.zeros(1))
+    zero = kernel("mov.u32 %r0, 0;", "div.u32 %r1, %r1, %r0;", checked=False)
+    with pytest.raises(Fault, match="division by zero"):
+        run(zero, np.zeros(1), np.zeros(1))

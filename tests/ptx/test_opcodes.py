@@ -1,4 +1,4 @@
-"""Every opcode of the executor against the Python reference, on random and edge operands."""
+"""Every opcode of the executor against what it means, on random and edge operands."""
 
 from __future__ import annotations
 
@@ -6,123 +6,168 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.ptx.executor import load
-from tests.ptx.launch import Kernel
-from tests.ptx.reference import FORMS, PRED, Form
-from tests.ptx.written import HEAD, entry, kernel, run
+from tests.ptx.launch import Kernel, load
+from tests.ptx.opcodes import OPCODES
+from tests.ptx.parse import TYPES, PtxError, Type
+from tests.ptx.written import entry, kernel, run
 
-ROWS = 256
-"""Operands for each form; a thread each."""
+ROWS = 128
+"""Operands for each type of an opcode; a thread each."""
 EDGES = [
-    *(0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 257, 264, 287),
+    *(0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 257, 287),
     *(2**n + d for n in (15, 16, 31, 32, 63) for d in (-1, 0, 1)),
     *(2**64 - d for d in (1, 2, 128, 256)),
-    *(0x5555555555555555, 0xAAAAAAAAAAAAAAAA, 0x8080808080808080, 0x0123456789ABCDEF),
+    *(0x5555555555555555, 0xAAAAAAAAAAAAAAAA, 0x0123456789ABCDEF),
 ]
-LETTER = {PRED: "p", 16: "h", 32: "r", 64: "d"}
-ROW = (
-    "mad.wide.u32 %a, %tid, 32, %a;",
-    "mad.wide.u32 %b, %tid, 16, %b;",
-)
+LETTER = {1: "p", 16: "h", 32: "r", 64: "d"}
+ROW = "mad.wide.u32 %a, %tid, 32, %a;", "mad.wide.u32 %b, %tid, 8, %b;"
 """Let the arrays begin at the thread's own rows."""
+CONSTANTS = 3, -1, 35
+"""One of them takes the place of the last operand, if that is no predicate."""
+FORMS = [(name, kind) for name, opcode in OPCODES.items() for kind in opcode.types]
 
 
-def kernel_of(name: str, text: str, form: Form, last: int | None) -> str:
-    """A kernel that does it once in each thread; ``last`` takes the place of the last operand."""
-    code, operands = [], []
-    for i, bits in enumerate(form.sources):
-        operand = f"%{LETTER[bits]}{i}"
-        if bits == PRED:
-            code += [f"ld.global.u32 %flag, [%a+{8 * i}];", f"setp.ne.u32 {operand}, %flag, 0;"]
+def constant_for(name: str, kind: str) -> int | None:
+    if OPCODES[name].widths(TYPES[kind])[-1] == 1:
+        return None
+    return CONSTANTS[FORMS.index((name, kind)) % len(CONSTANTS)]
+
+
+def label(name: str, kind: str, constant: int | None) -> str:
+    return f"{name}.{kind}.{constant}".replace(".", "_").replace("-", "_")
+
+
+def kernel_of(name: str, kind: str, constant: int | None) -> str:
+    """A kernel that does it once in each thread."""
+    to, *sources = OPCODES[name].widths(TYPES[kind])
+    code = ["mad.wide.u32 %a, %tid, 32, %a;", "mad.wide.u32 %b, %tid, 8, %b;"]
+    operands = [f"%{LETTER[bits]}{i}" for i, bits in enumerate(sources)]
+    for i, (bits, operand) in enumerate(zip(sources, operands, strict=True)):
+        if bits == 1:
+            code.append(f"ld.global.u32 %flag, [%a+{8 * i}];")
+            code.append(f"setp.ne.u32 {operand}, %flag, 0;")
         else:
             code.append(f"ld.global.b{bits} {operand}, [%a+{8 * i}];")
-        operands.append(operand)
-    if last is not None:
-        operands[-1] = str(last)
-    if form.table is not None:
-        operands.append(hex(form.table))
-    results = [f"%{LETTER[bits]}{5 + i}" for i, bits in enumerate(form.results)]
-    code.append(f"{text.split()[0]} {'|'.join(results)}, {', '.join(operands)};")
-    for i, (bits, result) in enumerate(zip(form.results, results, strict=True)):
-        if bits == PRED:
-            code += [f"selp.u32 %flag, 1, 0, {result};", f"st.global.u32 [%b+{8 * i}], %flag;"]
-        else:
-            code.append(f"st.global.b{bits} [%b+{8 * i}], {result};")
-    return entry(name, *ROW, *code)
-
-
-def constant_for(text: str, form: Form) -> int | None:
-    """A constant for the last operand, negative at times; none in place of a predicate."""
-    if form.sources[-1] == PRED:
-        return None
-    rng = np.random.default_rng([*text.encode()])
-    low, high = {16: (-(2**15), 2**15), 32: (-(2**31), 2**31)}.get(form.sources[-1], (-1, 2**62))
-    value = int(rng.choice([1, 5, 31, 35, -1, int(rng.integers(low, high))]))
-    return value if value or not text.startswith(("div", "rem")) else 3
-
-
-NUMBERED = {text: i for i, text in enumerate(FORMS)}
+    if constant is not None:
+        operands[-1] = str(constant)
+    code.append(f"{name}.{kind} %{LETTER[to]}5, {', '.join(operands)};")
+    if to == 1:
+        to = 32
+        code.append("selp.u32 %r5, 1, 0, %p5;")
+    code.append(f"st.global.b{to} [%b], %{LETTER[to]}5;")
+    return entry(label(name, kind, constant), *code)
 
 
 @pytest.fixture(scope="module")
 def kernels() -> dict[str, Kernel]:
-    texts = [HEAD]
-    for text, form in FORMS.items():
-        texts.append(kernel_of(f"form_{NUMBERED[text]}", text, form, None))
-        last = constant_for(text, form)
-        if last is not None:
-            texts.append(kernel_of(f"constant_{NUMBERED[text]}", text, form, last))
-    return load("\n".join(texts))
+    forms = [(*form, constant) for form in FORMS for constant in {None, constant_for(*form)}]
+    return load("\n".join(kernel_of(*form) for form in forms))
 
 
-def operands(text: str, form: Form) -> NDArray[np.uint64]:
+def operands(name: str, kind: Type) -> NDArray[np.uint64]:
     """Four 64-bit words a row, of which the low bits are the operands."""
-    rng = np.random.default_rng([1, *text.encode()])
-    edges = np.array(EDGES, np.uint64)
-    values = rng.choice(edges, (ROWS, 4))
-    random = rng.integers(0, 2**64, (ROWS, 4), np.uint64) >> rng.integers(
-        0, 64, (ROWS, 4), np.uint64
-    )
-    values = np.where(rng.random((ROWS, 4)) < 0.6, values, random)
-    for i, bits in enumerate(form.sources):
+    rng = np.random.default_rng([1, *name.encode()])
+    random = rng.integers(0, 2**64, (ROWS, 4), np.uint64)
+    random >>= rng.integers(0, 64, (ROWS, 4), np.uint64)
+    edges = rng.choice(np.array(EDGES, np.uint64), (ROWS, 4))
+    values = np.where(rng.random((ROWS, 4)) < 0.6, edges, random)
+    for i, bits in enumerate(OPCODES[name].widths(kind)[1:]):
         values[:, i] &= np.uint64(2**bits - 1)
-    if text.startswith(("div", "rem")):
+    if name in ("div", "rem"):
         values[:, 1] = np.maximum(values[:, 1], 1)
     return values
 
 
-@pytest.mark.parametrize("text", FORMS)
-def test_opcode(text: str, kernels: dict[str, Kernel]) -> None:
-    form, values = FORMS[text], operands(text, FORMS[text])
-    constant = constant_for(text, form)
-    for last in {None, constant}:
-        found = np.zeros((ROWS, 2), np.uint64)
-        name = f"{'form' if last is None else 'constant'}_{NUMBERED[text]}"
-        run(kernels[name], values, found, block=ROWS)
-        for row, result in zip(values.tolist(), found.tolist(), strict=True):
-            given = row[: len(form.sources)]
-            if last is not None:
-                given[-1] = last % 2 ** form.sources[-1]
-            wanted = form.results_of(*given)
-            assert tuple(result[: len(wanted)]) == wanted, (text, [hex(one) for one in given])
+@pytest.mark.parametrize("name", OPCODES)
+def test_opcode(name: str, kernels: dict[str, Kernel]) -> None:
+    opcode = OPCODES[name]
+    for kind in opcode.types:
+        values, (_, *widths) = operands(name, TYPES[kind]), opcode.widths(TYPES[kind])
+        for constant in {None, constant_for(name, kind)}:
+            found = np.zeros(ROWS, np.uint64)
+            run(kernels[label(name, kind, constant)], values, found, block=ROWS)
+            for row, result in zip(values.tolist(), found.tolist(), strict=True):
+                given = row[: len(widths)]
+                if constant is not None:
+                    given[-1] = constant % 2 ** widths[-1]
+                assert result == opcode.result(TYPES[kind], given), (kind, [*map(hex, given)])
 
 
-def test_vectors_of_registers() -> None:
-    """The first register has the lowest bits."""
+MEANINGS = {
+    "neg.s16": ([0x8000], 0x8000),
+    "mul.hi.s32": ([2**32 - 1, 2**32 - 1], 0),
+    "mul.hi.u32": ([2**32 - 1, 2**32 - 1], 2**32 - 2),
+    "mul.wide.s16": ([0xFFFF, 2], 2**32 - 2),
+    "mad.lo.s32": ([7, 2**32 - 1, 3], 2**32 - 4),
+    "div.s32": ([2**32 - 7, 2], 2**32 - 3),  # toward zero
+    "rem.s32": ([2**32 - 7, 2], 2**32 - 1),
+    "max.u16": ([1, 0xFFFF], 0xFFFF),
+    "setp.lt.s32": ([2**31, 0], 1),
+    "setp.lt.u32": ([2**31, 0], 0),
+    "selp.b32": ([1, 2, 0], 2),
+    "shl.b32": ([1, 32], 0),
+    "shr.s32": ([2**31, 99], 2**32 - 1),
+    "cvt.s64.s32": ([2**31], 2**64 - 2**31),
+    "popc.b64": ([0xFF00FF], 16),
+    "clz.b32": ([1], 31),
+    "brev.b32": ([2], 2**30),
+    "bfi.b32": ([0b101, 2**32 - 1, 4, 4], 0xFFFFFF5F),
+    "bfi.b64": ([2**64 - 1, 0, 60, 99], 15 << 60),
+}
+"""What the manual says, for a few: operands and result as bits."""
+
+
+@pytest.mark.parametrize("text", MEANINGS)
+def test_meaning(text: str) -> None:
+    name, _, kind = text.rpartition(".")
+    values, result = MEANINGS[text]
+    assert OPCODES[name].result(TYPES[kind], values) == result
+
+
+def test_registers_are_put_together() -> None:
+    """The first has the lowest bits."""
     built = kernel(
-        "ld.global.b64 %d1, [%a];",
-        "mov.b64 {%r1, %r2}, %d1;",
-        "mov.b64 {%h1, %h2, %h3, %h4}, %d1;",
-        "mov.b32 {%h5, %h6}, %r1;",
-        "mov.b64 {_, %r4}, %d1;",
-        "mov.b64 %d2, {%r2, %r1};",
-        "mov.b64 %d3, {%h4, %h3, %h2, %h1};",
-        "mov.b32 %r3, {%h6, %h5};",
-        "st.global.b64 [%b], %d2;",
-        "st.global.b64 [%b+8], %d3;",
-        "st.global.b32 [%b+16], %r3;",
-        "st.global.b32 [%b+20], %r4;",
+        "ld.global.v2.b32 {%r1, %r2}, [%a];",
+        "mov.b64 %d1, {%r2, %r1};",
+        "st.global.b64 [%b], %d1;",
     )
-    found = np.zeros(3, np.uint64)
+    found = np.zeros(1, np.uint64)
     run(built, np.array([0x0123456789ABCDEF], np.uint64), found)
-    assert found.tolist() == [0x89ABCDEF01234567, 0xCDEF89AB45670123, 0x01234567CDEF89AB]
+    assert found.tolist() == [0x89ABCDEF01234567]
+
+
+ERRORS = {
+    "frobnicate.b32 %r1, %r2;": "unknown opcode frobnicate",
+    "add.sat.s32 %r1, %r2, %r3;": "unknown opcode add.sat.s32",
+    "add.s32 %r1, %r2;": "unexpected operands",
+    "add.s64 %r1, %r2, %r3;": "%r2 has 32 bits, not 64",
+    "add.s32 %d1, %r2, %r3;": "%d1 has 64 bits, not 32",
+    "add.s32 %r1, %r2, %r99;": "unknown register %r99",
+    "add.s32 %r1, %r2, [%d3];": "where a value is expected",
+    "add.s32 7, %r2, %r3;": "where a register is expected",
+    "mov.u64 %d1, nowhere;": "unknown name nowhere",
+    "div.u32 %r1, %r2, 0;": "a division by zero",
+    "ld.texture.u32 %r1, [%a];": "unknown opcode ld.texture",
+    "ld.global.v2.u32 %r1, [%a];": "unexpected operands",
+    "ld.global.u32 %r1, %a;": "expected an address",
+    "ld.global.u32 %r1, [%a+%d1];": "no address",
+    "ld.global.u32 %r1, [somewhere];": "a variable that is not there",
+    "ld.param.u64 %d1, [a+8];": "out of bounds",
+    "ld.param.u64 %d1, [c];": "expected the name of a parameter",
+    "atom.global.xor.b32 %r1, [%a], 1;": "unknown opcode atom",
+    "bar.sync 1;": "only barrier 0",
+    "@%p1 bar.sync 0;": "only jumps have conditions",
+    "bra NOWHERE;": "unknown label NOWHERE",
+    "mov.u32 %r1, 2 + 2": "not known here",
+    ".reg .f32 %x;": "f32",
+    ".reg .b32 %d<3>;": "declared with another width before",
+    ".const .align 4 .u32 table[3];": "not known here",
+}
+
+
+@pytest.mark.parametrize("code", ERRORS)
+def test_error(code: str) -> None:
+    with pytest.raises(PtxError, match=r"^line \d+: ") as caught:
+        kernel("add.s32 %r1, %r1, 1;", code)
+    assert f"{code}: " in str(caught.value)
+    assert ERRORS[code] in str(caught.value)

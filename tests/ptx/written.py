@@ -6,25 +6,22 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from tests.ptx.arguments import Pointer
-from tests.ptx.executor import load
-from tests.ptx.launch import Kernel
-
-HEAD = """
-.version 8.0
-.target sm_75
-.address_size 64
-"""
+from tests.ptx.launch import Kernel, Pointer, load
 
 ENTRY = """
-.visible .entry {name}(.param .u64 a, .param .u64 b)
+.visible .entry {name}(
+  .param .u64 a,
+  .param .u64 b
+)
 {{
   .reg .pred %p<9>;
   .reg .b16 %h<9>;
   .reg .b32 %r<9>;
   .reg .b64 %d<9>;
-  .reg .b32 %tid, %flag;
-  .reg .b64 %a, %b;
+  .reg .b32 %tid;
+  .reg .b32 %flag;
+  .reg .b64 %a;
+  .reg .b64 %b;
   mov.u32 %tid, %tid.x;
   ld.param.u64 %a, [a];
   ld.param.u64 %b, [b];
@@ -36,12 +33,13 @@ ENTRY = """
 
 def entry(name: str, *code: str) -> str:
     """A kernel of two arrays, ``%a`` and ``%b``, with nine registers of each width."""
-    return ENTRY.format(name=name, code="\n".join(f"  {line}" for line in code))
+    lines = (line.strip() for each in code for line in each.split("\n"))
+    return ENTRY.format(name=name, code="\n".join(lines))
 
 
 def kernel(*code: str, before: str = "", checked: bool = True) -> Kernel:
     """Build one kernel; ``before`` is what the module has besides."""
-    return load("\n".join([HEAD, before, entry("test", *code)]), checked)["test"]
+    return load("\n".join([before, entry("test", *code)]), checked)["test"]
 
 
 def run(built: Kernel, *arrays: NDArray[Any], block: int = 1, **options: Any) -> None:

@@ -40,7 +40,6 @@ class Launched(NamedTuple):
     budget: int
     threads: int
     depth: int
-    nodes: int
 
 
 def tuned(**changes: Any) -> CudaEngine:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.engines.cpu_contraction import SumWorker
-from gpusudoku.engines.cuda.device import SIMULATED
+from gpusudoku.engines.cuda.device import SIMULATED, Gpu
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.engines.cuda.occupancy import Multiprocessor
 from gpusudoku.errors import DeviceError
@@ -53,7 +54,7 @@ def calls_of(nine: Nine) -> range:
 
 def test_memory_runs_out_at_any_moment(nine: Nine) -> None:
     """What did not fit is tried again in halves, on the GPU."""
-    for call in calls_of(nine):
+    for call in calls_of(nine)[::2]:
         engine, told = engine_of(Faulty(0, call, SHORT, lasts=False))
         assert summed(nine, engine)[0] == COUNT, call
         assert told == []
@@ -61,35 +62,46 @@ def test_memory_runs_out_at_any_moment(nine: Nine) -> None:
 
 def test_a_gpu_is_lost_at_any_moment(nine: Nine) -> None:
     """The CPU goes on, once something was summed; before, the GPU cannot be used."""
-    outcomes = set()
-    for call in calls_of(nine):
+    outcomes: set[object] = set()
+    for call in calls_of(nine)[::2]:
         engine, told = engine_of(Faulty(0, call))
-        outcome = attempted(nine, engine)
-        outcomes.add(outcome)
-        if outcome == COUNT:
+        try:
+            outcomes.add(summed(nine, engine)[0])
+        except DeviceError as error:
+            outcomes.add(str(error))
+        else:
             assert told == [f"GPU 0 cannot be used: {LOST}; the CPU goes on"]
             assert engine.gpus == []
     assert outcomes == {COUNT, f"GPU 0 cannot be used: {LOST}"}
 
 
-def attempted(nine: Nine, engine: CudaEngine) -> int | str:
-    """The count, or why there is none."""
-    try:
-        return summed(nine, engine)[0]
-    except DeviceError as error:
-        return str(error)
-
-
-@pytest.mark.parametrize("lost", [0, 1])
-def test_one_of_two_is_lost(lost: int, nine: Nine) -> None:
-    for call in calls_of(nine):
+def test_one_of_two_is_lost(nine: Nine) -> None:
+    for call in calls_of(nine)[::4]:
         gpus = Faulty(0), Faulty(1)
         engine, told = engine_of(*gpus)
         assert summed(nine, engine)[0] == COUNT  # both have worked
+        lost = call // 4 % 2
         gpus[lost].at = gpus[lost].calls + call
         assert summed(nine, engine)[0] == COUNT, call
         if told:
             assert told == [f"GPU {lost} cannot be used: {LOST}; GPU {1 - lost} goes on"]
+
+
+def test_tasks_are_cut_for_the_smallest_gpu(nine: Nine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it takes at once: more would keep it from ending together with the others."""
+    device_sum, taken = nine.device_sum, []
+    assert device_sum is not None
+
+    def watched(gpu: Gpu) -> Callable[[range], tuple[int, int]]:
+        sum_on = device_sum(gpu)
+        return lambda tasks: taken.append(len(tasks)) or sum_on(tasks)
+
+    monkeypatch.setattr(nine, "device_sum", watched)
+    engine, _ = engine_of(Faulty(0), Faulty(1))
+    engine.gpus[0].multiprocessors = 30
+    assert summed(nine, engine)[0] == COUNT
+    assert max(taken) <= 4
+    assert sum(taken) == nine.tasks
 
 
 def test_too_little_memory_for_sums(nine: Nine) -> None:

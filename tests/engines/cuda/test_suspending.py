@@ -19,10 +19,13 @@ from gpusudoku.options import Options
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.search.frontier import Frontier
 from tests import naive
+from tests.boards import puzzle
 from tests.engines.cuda.faulty import Faulty
-from tests.engines.cuda.simulator import MANY, ON_SIMULATOR, Launched, limit_budgets, tuned
+from tests.engines.cuda.simulator import ON_SIMULATOR, limit_budgets, tuned
 
 pytestmark = ON_SIMULATOR
+
+BOARD = puzzle("2x3", 10, 6)
 
 
 @pytest.fixture(autouse=True)
@@ -37,12 +40,11 @@ def quick_engine(*gpus: Faulty) -> CudaEngine:
     return engine
 
 
-@pytest.mark.parametrize("cutoff", [None, 1e30])
-@pytest.mark.parametrize("share", [0.0, 1e9])
+@pytest.mark.parametrize(("cutoff", "share"), [(None, 1e9), (1e30, 0.0)])
 def test_step_by_step(cutoff: float | None, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if each step ends with the first launch."""
     monkeypatch.setattr(launch, "HAUL_SHARE", share)
-    plan, engine = SearchPlan(Frontier.of([MANY]), Options(cutoff=cutoff)), quick_engine()
+    plan, engine = SearchPlan(Frontier.of([BOARD]), Options(cutoff=cutoff)), quick_engine()
     portion, found, steps = plan.part(1, 1), Counter[int](), 0
     while portion:
         step = plan.step(engine, portion, seconds=0.0)
@@ -51,7 +53,7 @@ def test_step_by_step(cutoff: float | None, share: float, monkeypatch: pytest.Mo
             found[each.tasks.start] += each.solutions
         assert step.interrupted is None
         portion, steps = step.left, steps + 1
-    assert found.total() == naive.count(MANY)
+    assert found.total() == naive.count(BOARD)
     if cutoff:
         assert steps > 3
 
@@ -72,13 +74,14 @@ class Stopped(Job):
             self._token.cancel() if self._how == "cancel" else self.suspend()
 
 
-@pytest.mark.parametrize("end", ["cancel", "suspend"])
-@pytest.mark.parametrize("fault", [None, 9, 40])
-def test_what_is_left_is_the_rest(fault: int | None, end: str, launches: list[Launched]) -> None:
+@pytest.mark.parametrize(
+    ("end", "fault"), [("cancel", None), ("suspend", None), ("suspend", 9), ("cancel", 40)]
+)
+def test_what_is_left_is_the_rest(end: str, fault: int | None) -> None:
     """At whatever moment the search ends, and whether or not the GPU still answers then."""
-    frontier, settings, total = Frontier.of([MANY]), SearchSettings(), naive.count(MANY)
+    frontier, settings, total = Frontier.of([BOARD]), SearchSettings(), naive.count(BOARD)
     lefts = 0
-    for reports in range(1, 12):
+    for reports in range(1, 12, 2):
         engine, job = quick_engine(gpu := Faulty()), Stopped(reports, end)
         engine._on_loss = lambda error: None
         engine.prepare(frontier, settings)
@@ -92,12 +95,11 @@ def test_what_is_left_is_the_rest(fault: int | None, end: str, launches: list[La
             rest.report_all(left.numbers)
         assert job.total + rest.total == total
     assert lefts > 10 or fault  # the CPU goes on, and has soon done
-    assert launches
 
 
 def test_a_cancellation_while_boards_are_dealt(monkeypatch: pytest.MonkeyPatch) -> None:
     """The task is left as it was before."""
-    frontier, settings, total = Frontier.of([MANY]), SearchSettings(), naive.count(MANY)
+    frontier, settings, total = Frontier.of([BOARD]), SearchSettings(), naive.count(BOARD)
     engine, token = quick_engine(Faulty()), CancelToken()
     engine.prepare(frontier, settings)
     with cancelling(token):

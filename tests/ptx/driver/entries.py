@@ -111,9 +111,7 @@ def cuGetErrorName(code: int, text: Any) -> None:
     text[0] = text_of(code)
 
 
-@entry(c_int, Texts)
-def cuGetErrorString(code: int, text: Any) -> None:
-    text[0] = text_of(code)
+entries["cuGetErrorString"] = entries["cuGetErrorName"]
 
 
 @entry(c_uint)

@@ -8,17 +8,14 @@ import sys
 import threading
 from ctypes import string_at
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.ptx.arguments import Region
 from tests.ptx.driver.modules import Function
-from tests.ptx.faults import Fault
 from tests.ptx.function import offsets
-from tests.ptx.launch import MOST_THREADS, POISON, memory
+from tests.ptx.launch import MOST_THREADS, POISON, Fault, Region, memory
 
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_DEVICE, INVALID_CONTEXT = 1, 2, 101, 201
 ILLEGAL_ADDRESS, OUT_OF_RESOURCES = 700, 701
@@ -103,18 +100,18 @@ class Device:
 
         As on a card, what it does wrong is told by whatever is called next.
         """
-        if not min(*grid, *block) or prod(block) > MOST_THREADS:
+        assert (shared, *grid[1:], *block[1:]) == (0, 1, 1, 1, 1), "no kernel here needs it"
+        if not (grid[0] and 0 < block[0] <= MOST_THREADS):
             raise DriverError(INVALID_VALUE)
-        if -(-prod(block) // 32) * -(-function.registers // 8) * 256 > REGISTERS:
+        if -(-block[0] // 32) * -(-function.registers // 8) * 256 > REGISTERS:
             raise DriverError(OUT_OF_RESOURCES)
         kernel, words = function.kernel(), bytearray()
         for i, (variable, offset) in enumerate(offsets(kernel.function.parameters)):
-            assert variable.size is not None
             words += bytes(offset - len(words)) + string_at(parameters[i], variable.size)
         arrays = enumerate(list(self.arrays.items()))
         regions = [Region(start, len(array), f"array {i}") for i, (start, array) in arrays]
         try:
-            kernel.run(grid, block, bytes(words), regions, shared_bytes=shared)
+            kernel.run(grid[0], block[0], bytes(words), regions)
         except Fault as fault:
             print(f"the stand-in for the driver: {fault}", file=sys.stderr)
             self.broken = ILLEGAL_ADDRESS

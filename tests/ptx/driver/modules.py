@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ctypes import string_at
 from functools import cache
 
-from tests.ptx.launch import Kernel
+from tests.ptx.launch import Kernel, load
 
 SECTION = struct.Struct("<IIQQQQIIQQ")
 FACTS = 0x70000000
@@ -48,8 +48,6 @@ class Function:
 @cache
 def built(ptx: str) -> dict[str, Kernel]:
     """The kernels of a module, built when the first is launched."""
-    from tests.ptx.executor import load
-
     return load(ptx)
 
 

@@ -1,0 +1,267 @@
+"""The search on tiny boards in Numba's simulator: launch after launch, on one GPU or two."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.counting import count
+from gpusudoku.engines.cuda import device, launch
+from gpusudoku.engines.cuda.device import SIMULATED
+from gpusudoku.engines.cuda.engine import CudaEngine
+from gpusudoku.errors import Interrupted
+from gpusudoku.jobs.job import Job, Progress, Task
+from gpusudoku.kernels.search import loop
+from gpusudoku.options import Options
+from gpusudoku.search.frontier import Frontier
+from gpusudoku.solving import solve
+from gpusudoku.streaming import Stream
+from tests import naive
+from tests.boards import full_grid, puzzle, searched, spoilt, streamed
+from tests.engines.cuda.faulty import Faulty
+from tests.engines.cuda.simulator import (
+    CLUES,
+    MANY,
+    ON_SIMULATOR,
+    Launched,
+    counted,
+    limit_budgets,
+    limit_memory,
+    tuned,
+)
+
+pytestmark = ON_SIMULATOR
+
+SMALL = puzzle("2x2", 2, 0)
+HARD = puzzle("2x3", 8, 6)
+"""One that takes hundreds of nodes."""
+
+
+@pytest.mark.parametrize("shape", list(CLUES))
+def test_counts_equal_the_oracle(shape: str) -> None:
+    board = puzzle(shape, CLUES[shape], 1)
+    assert counted(board) == naive.count(board)
+
+
+@pytest.mark.parametrize(
+    ("propagate", "strategy"),
+    [("none", "min"), ("singles", "first"), ("locked", "min"), ("all", "first")],
+)
+def test_strategies_and_techniques(propagate: str, strategy: str) -> None:
+    board = puzzle("2x3", CLUES["2x3"], 5)
+    assert counted(board, strategy=strategy, propagate=propagate) == naive.count(board)
+
+
+def test_boards_that_are_empty_or_full() -> None:
+    assert counted(Board.empty(Geometry(1, 1))) == 1
+    assert counted(Board.empty(Geometry(2, 2))) == 288
+    full = Board(full_grid(Geometry(2, 3), 0), Geometry(2, 3))
+    assert counted(full) == 1
+    assert counted(spoilt(full, 0)) == 0
+
+
+@pytest.mark.parametrize("limit", [1, 35, 36, 37, 2**64])
+def test_limits(limit: int) -> None:
+    result = count(SMALL, device="cuda", method="search", limit=limit)
+    assert naive.count(SMALL) == 36
+    assert (result.count, result.exact) == (min(limit, 36), limit > 36)
+
+
+def test_statistics() -> None:
+    stats = count(MANY, device="cuda", method="search", cutoff=1000).stats
+    total = naive.count(MANY)
+    assert total <= stats.boards_explored <= stats.nodes <= 50 * total
+    plain = count(MANY, device="cpu", method="search", jobs=1, cutoff=1000).stats
+    assert stats.boards_explored == plain.boards_explored
+    assert 0 < stats.deepest <= 36
+    assert stats.frontier_width == SIMULATED.boards_per_thread * 8
+    [share] = stats.utilisation
+    assert 0 <= share <= 1.05
+
+
+def test_several_roots() -> None:
+    boards = [puzzle("2x3", clues, seed) for seed, clues in enumerate([11, 36, 12, 14])]
+    boards[1] = spoilt(boards[1], 0)
+    totals = [naive.count(board) for board in boards]
+    for cutoff in (None, 1e30):
+        assert searched(boards, CudaEngine(), Options(cutoff=cutoff)).counts == totals
+    limited = searched(boards, CudaEngine(), Options(limit=5)).counts
+    for found, total in zip(limited, totals, strict=True):
+        assert min(total, 5) <= found <= total
+
+
+def test_every_solution_is_listed_once() -> None:
+    board = puzzle("3x3", 40, 0)
+    assert sorted(streamed(board, device="cuda")) == list(naive.solutions(board))
+
+
+def test_no_room_for_solutions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads that find no room wait for the next launch, and lose nothing."""
+    monkeypatch.setattr(launch, "ROOM_BYTES", 3 * 36)
+    board = puzzle("2x3", 12, 0)
+    blocks = list(Stream(board, Options(device="cuda", cutoff=1e30)))
+    assert max(len(block) for block in blocks) == 3
+    found = [tuple(row) for block in blocks for row in block.tolist()]
+    assert sorted(found) == list(naive.solutions(board))
+
+
+def test_a_listing_up_to_a_limit() -> None:
+    assert len(streamed(MANY, device="cuda", limit=3)) == 3
+    assert solve(MANY, device="cuda").unique is False
+
+
+def test_an_interrupt(launches: list[Launched]) -> None:
+    """A search that would go on for hours, interrupted once the first solutions are found."""
+
+    def progress(state: Progress) -> None:
+        if state.count:
+            raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(Interrupted) as caught:
+        counted(Board.empty(Geometry(2, 3)), progress=progress)
+    assert caught.value.count > 0
+    assert launches
+    assert threading.active_count() <= before
+
+
+@pytest.mark.parametrize("shape", ["2x3", "3x3"])
+def test_contiguous_stacks(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stacks that lie in memory the other way, gathered and dealt out again."""
+    limit_budgets(3, monkeypatch)
+    board = puzzle(shape, CLUES[shape] - 4, 6)
+    engine = tuned(stacks="contiguous")
+    assert counted(board, cutoff=1e300, engine=engine) == naive.count(board)
+
+
+def test_budgets_that_run_out(monkeypatch: pytest.MonkeyPatch, launches: list[Launched]) -> None:
+    """A thread goes on in the next launch where the last one left it."""
+    limit_budgets(4, monkeypatch)
+    monkeypatch.setattr(loop, "SLICE", 2)
+    engine, total = tuned(launch_seconds=1e-9), naive.count(MANY)  # every launch is too long
+    assert counted(MANY, cutoff=1e30, strategy="first", engine=engine) == total
+    assert {launched.budget for launched in launches} == {0, 4, 2, 1}
+
+
+def test_the_next_budget_fits_the_time(
+    monkeypatch: pytest.MonkeyPatch, launches: list[Launched]
+) -> None:
+    limit_budgets(2, monkeypatch)
+    assert counted(MANY, cutoff=1e30, engine=tuned(launch_seconds=1e9)) == naive.count(MANY)
+    assert 4 in {launched.budget for launched in launches}
+
+
+def test_quick_launches_do_not_raise_budgets_without_end(
+    monkeypatch: pytest.MonkeyPatch, launches: list[Launched]
+) -> None:
+    """A launch that ends early says nothing of how long the next may be.
+
+    It would hold the GPU for hours, deaf to Ctrl-C, and one day the budget overflows.
+    """
+    monkeypatch.setattr(launch, "ROOM_BYTES", 16)  # room for one solution
+    monkeypatch.setattr(device, "SIMULATED", replace(SIMULATED, launch_seconds=1e9))
+    found = streamed(Board.empty(Geometry(2, 2)), device="cuda", limit=70)
+    assert len(found) == 70
+    assert len(launches) >= 64
+    assert max(launched.budget for launched in launches) < 2**40
+
+
+def test_what_is_left_is_expanded_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One thread has all the work: it is gathered from its stack and dealt to all."""
+    limit_budgets(3, monkeypatch)
+    gathered = []
+    expanded = Frontier.expanded
+
+    def watched(self: Frontier, *arguments: Any, **options: Any) -> Frontier:
+        gathered.append(len(self))
+        return expanded(self, *arguments, **options)
+
+    monkeypatch.setattr(Frontier, "expanded", watched)
+    result = count(HARD, device="cuda", method="search", cutoff=1e30)
+    assert result.count == naive.count(HARD)
+    assert max(gathered[1:]) > 1, "boards came back from a stack"
+    # The guesses of the expansions in between are guesses, too.
+    plain = count(HARD, device="cpu", method="search", jobs=1, cutoff=1e30)
+    assert result.stats.boards_explored == plain.stats.boards_explored
+
+
+@pytest.mark.parametrize(
+    ("shape", "levels", "stacks"),
+    [
+        ("2x3", 0, "interleaved"),
+        ("2x3", 24, "contiguous"),
+        ("3x3", 0, "interleaved"),
+        ("3x3", 16, "contiguous"),
+    ],
+)
+def test_short_stacks(
+    shape: str,
+    levels: int,
+    stacks: str,
+    monkeypatch: pytest.MonkeyPatch,
+    launches: list[Launched],
+) -> None:
+    """A GPU with hardly any memory: threads stop at a full stack of two rows, and all goes on."""
+    board = puzzle("2x3", 10, 6) if shape == "2x3" else puzzle("3x3", 28, 7)
+    limit_memory(levels, board.geometry, monkeypatch)
+    # One that can be stopped: a search that gets nowhere would launch for ever.
+    found = counted(board, cutoff=1e300, strategy="first", engine=tuned(stacks=stacks))
+    assert found == naive.count(board)
+    assert {launched.depth for launched in launches} == {max(2, levels // 8)}
+    assert {launched.threads for launched in launches} == {8 if levels else 1}
+    assert len(launches) > 3, "threads stopped, and boards were dealt out anew"
+
+
+@pytest.mark.parametrize(("levels", "threads", "depth"), [(0, 3, 2), (16, 6, 2), (400, 12, 33)])
+def test_whole_warps(
+    levels: int,
+    threads: int,
+    depth: int,
+    monkeypatch: pytest.MonkeyPatch,
+    launches: list[Launched],
+) -> None:
+    """Threads that wait for each other are all there, and have stacks: here in warps of three."""
+    limit_memory(levels, MANY.geometry, monkeypatch)
+    engine = tuned()
+    engine.gpus[0].warp = 3
+    assert counted(puzzle("2x3", 12, 6), cutoff=1e30, engine=engine) > 0
+    assert {(launched.threads, launched.depth) for launched in launches} == {(threads, depth)}
+
+
+def two_gpus() -> CudaEngine:
+    engine = CudaEngine()
+    engine.gpus = [Faulty(0), Faulty(1)]
+    return engine
+
+
+def test_two_gpus_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of it starts on one GPU; the other asks for some."""
+    limit_budgets(3, monkeypatch)
+    shared = []
+    share = Job.share
+
+    def watched(self: Job, tasks: Iterable[Task]) -> None:
+        made = list(tasks)
+        shared.extend(len(task.payload) for task in made)
+        share(self, made)
+
+    monkeypatch.setattr(Job, "share", watched)
+    result = count(HARD, engine=two_gpus(), method="search", cutoff=1e30)
+    assert result.count == naive.count(HARD)
+    assert len(result.stats.utilisation) == 2
+    assert min(shared) >= 1
+
+
+def test_two_gpus_with_one_board_and_with_several() -> None:
+    two = two_gpus()
+    full = Board(full_grid(Geometry(2, 3), 0), Geometry(2, 3))
+    assert count(full, engine=two, method="search").count == 1
+    assert count(spoilt(full, 0), engine=two, method="search").count == 0
+    boards = [puzzle("2x3", clues, seed) for seed, clues in enumerate([11, 36, 12])]
+    assert searched(boards, two).counts == [naive.count(board) for board in boards]
