@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterator
 from itertools import chain, islice
 
@@ -92,9 +91,9 @@ def test_what_the_reading_takes_counts(clock: Clock) -> None:
     assert list(map(len, in_blocks(slow(), MOST, alone))) == [16, 8, 7]
 
 
-@pytest.mark.parametrize("results", [1, 3])
-def test_the_time_of_whoever_takes_the_results_does_not_count(clock: Clock, results: int) -> None:
+def test_the_time_of_the_caller_does_not_count(clock: Clock) -> None:
     """Between the results of a block, and after its last."""
+    results = 3
 
     def worked(block: Batch, by_one: bool) -> Generator[int, None, None]:
         for _ in range(results):
@@ -115,16 +114,6 @@ def test_the_time_between_results_counts(clock: Clock) -> None:
 
     found = list(in_blocks(batches_of(28), MOST, worked))
     assert found == [16] * 4 + [8] * 4 + [4] * 4
-
-
-def test_by_the_real_clock() -> None:
-    """Blocks that take long do not grow."""
-
-    def slow(block: Batch, by_one: bool) -> Generator[Batch, None, None]:
-        time.sleep(BLOCK_SECONDS / 2)
-        yield block
-
-    assert max(map(len, in_blocks(batches_of(16 + 16), MOST, slow))) == 16
 
 
 def test_order_is_kept() -> None:
@@ -185,7 +174,7 @@ def test_no_more_is_read_than_a_block_needs() -> None:
 
 
 def test_closing_ends_the_work() -> None:
-    """Whoever takes no more results: the work on their block is told."""
+    """If no more results are taken, the work on their block is told."""
     ended = []
 
     def worked(block: Batch, by_one: bool) -> Generator[int, None, None]:

@@ -122,8 +122,8 @@ def check_text(data: bytes, geometry: Geometry | None, found: list[Any]) -> None
 def check_expanded(data: bytes, size: int) -> None:
     """Read what may be compressed, all at once and in pieces.
 
-    Both find the same, but for damaged data: who expands all at once may tell of the damage before
-    the last boards in front of it.
+    Both find the same, but for damaged data: the damage may be told before the last boards, or the
+    binary data, in front of it.
     """
 
     def entries(stream: Any) -> Iterable[Any]:
@@ -139,7 +139,7 @@ def check_expanded(data: bytes, size: int) -> None:
             check_message(each)
     in_pieces = list(entries(Trickle(data, size)))
     if in_pieces != at_once:
-        for found in (in_pieces, at_once):
-            assert isinstance(found[-1], str)
-            assert "damaged or incomplete" in found.pop()
+        last = [in_pieces.pop(), at_once.pop()]
+        assert all(isinstance(each, str) for each in last)
+        assert any("damaged or incomplete" in each for each in last)
         assert in_pieces[: len(at_once)] == at_once
