@@ -50,6 +50,8 @@ def test_parts(kind: str, tmp_path: Path) -> None:
     assert read(pack(BOARDS) + pack(b"") + pack(BOARDS) + pack(b""), path) == (600, [])
     assert read(pack(b"") + pack(BOARDS), path) == (300, [])
     assert read(pack(b""), path) == (0, [" no board found"])
+    if kind == "xz":  # these may have padding
+        assert read(pack(BOARDS) + bytes(4) + pack(BOARDS) + bytes(8), path) == (600, [])
     boards, errors = read(pack(BOARDS) + pack(BOARDS)[:-3], path)
     assert boards >= 300
     assert errors == [f" damaged or incomplete {kind} data"]
@@ -88,11 +90,6 @@ def test_only_one_cover_is_taken_off(kind: str, tmp_path: Path) -> None:
         boards, [error] = read(other(KINDS[kind](BOARDS * 10)), tmp_path / "f")
         assert boards == 0
         assert "binary data" in error or "unknown character" in error, error
-
-
-def test_padding_of_xz(tmp_path: Path) -> None:
-    data = lzma.compress(BOARDS)
-    assert read(data + bytes(4) + data + bytes(8), tmp_path / "f") == (600, [])
 
 
 def greedy_xz(dictionary: int) -> bytes:

@@ -19,7 +19,7 @@ from gpusudoku.formats import Way, read_batches, read_stream
 from tests.formats import hostile
 from tests.formats.forms import FORMS, REFUSED, TEXTS
 from tests.formats.hostile import NAME, check, check_expanded, check_message
-from tests.formats.samples import GRID, LINE
+from tests.formats.samples import LINE
 
 pytestmark = pytest.mark.usefixtures("compiled_at_once")
 
@@ -51,15 +51,9 @@ PIECES = [
 ]  # fmt: skip
 
 BARRED = (
-    b"|5|3| | |7| | |  \n"
-    b"||6|| | |1|9|5| | | |\n"
-    b"| |9|8| | | | |6| |\n"
-    b"|8| | | |6| | | |3|\n"
-    b"|4| | |8| |3| | |1|\n"
-    b"|7| | | |2| | | |6|\n"
-    b"| |6| | | | |2|8| |\n"
-    b"| | | |4|1|9| | |5|\n"
-    b"| | | | |8| | |7|9|"
+    b"|5|3| | |7| | |  \n||6|| | |1|9|5| | | |\n| |9|8| | | | |6| |\n"
+    b"|8| | | |6| | | |3|\n|4| | |8| |3| | |1|\n|7| | | |2| | | |6|\n"
+    b"| |6| | | | |2|8| |\n| | | |4|1|9| | |5|\n| | | | |8| | |7|9|"
 )
 """Cells between bars, and some bars too few: no blank was lost."""
 
@@ -186,24 +180,16 @@ def test_many_columns() -> None:
         f'{{"puzzle": "{LINE}", "n": {"9" * 100_000}}}',
         f'{{"puzzle": "{LINE}", "n": 1e400, "m": NaN, "k": -Infinity}}',
         f'{{"puzzle": "{LINE}", "n": {"[" * 5000}{"]" * 5000}}}',
-        f'{{"puzzle": "{LINE}", "puzzle": "{LINE}"}}',
         f'{{"puzzle": [{"9" * 5000}]}}',
-        '{"puzzle": [1e400, NaN]}',
-        '{"puzzle": {"a": 1}}',
         '{"puzzle": [[[[1]]]]}',
         '{"puzzle": "1", "box": {"a": ["' + "x" * 10_000 + '"]}}',
-        '{"puzzle": "1", "box": [1e400, NaN]}',
         '{"puzzle": "1", "box": "1x999999999"}',
         '{"puzzle": "\\u001b[31m\\ud800"}',
         '{"\\u001b[31m": 1}',
-        f'id,puzzle\n1,"{LINE}\n',
         f'id,puzzle\n"{"x" * 200_000}",{LINE}',
         f'id,puzzle\n{"x" * 200_000},{LINE}\n"a"b"c,{LINE}',
-        f'puzzle\tid\n{LINE}\t1\n"a"b\t{LINE}',
         "[" + "9" * 5000 + "]",
         "[1e400, NaN]",
-        "\x1b[31m\n" + GRID,
-        "<game data='\x1b[31m'/>",
         f"<game data='{LINE}' data='{LINE}'/>",
         "<a xmlns='\u202e'><game data='&#x1b;'/></a>",
         "9" * 100_000,
