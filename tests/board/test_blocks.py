@@ -55,15 +55,20 @@ def alone(block: Batch, by_one: bool) -> Generator[Batch, None, None]:
     yield block
 
 
-def test_they_grow_while_they_are_quick(clock: Clock) -> None:
-    found = in_blocks(batches_of(*[7] * 100), 100, clock.work(BLOCK_SECONDS / 2.01))
-    assert list(map(len, found)) == [16, 32, 64, 100, 100, 100, 100, 100, 88]
-
-
-def test_they_stay_as_they_are_where_the_time_is_right(clock: Clock) -> None:
-    for seconds in (BLOCK_SECONDS / 2, BLOCK_SECONDS, BLOCK_SECONDS * 2):
-        found = in_blocks(batches_of(100), MOST, clock.work(seconds))
-        assert list(map(len, found)) == [16] * 6 + [4]
+@pytest.mark.parametrize(
+    ("boards", "most", "seconds", "sizes"),
+    [
+        (700, 100, BLOCK_SECONDS / 2.01, [16, 32, 64, 100, 100, 100, 100, 100, 88]),
+        (100, MOST, BLOCK_SECONDS / 2, [16] * 6 + [4]),
+        (100, MOST, BLOCK_SECONDS * 2, [16] * 6 + [4]),
+        (100, MOST, BLOCK_SECONDS * 5, [16, 8, 4, 2, *[1] * 70]),
+    ],
+)
+def test_the_size_follows_the_time(
+    clock: Clock, boards: int, most: int, seconds: float, sizes: list[int]
+) -> None:
+    batches = batches_of(*[7] * (boards // 7), boards % 7)
+    assert list(map(len, in_blocks(batches, most, clock.work(seconds)))) == sizes
 
 
 def test_after_a_pause_none_waits_for_more(clock: Clock) -> None:
@@ -75,11 +80,6 @@ def test_after_a_pause_none_waits_for_more(clock: Clock) -> None:
             yield from batches_of(5)
 
     assert list(map(len, in_blocks(stream(), MOST, alone))) == [15, 10]
-
-
-def test_they_shrink_where_they_are_slow(clock: Clock) -> None:
-    found = in_blocks(batches_of(100), MOST, clock.work(BLOCK_SECONDS * 5))
-    assert list(map(len, found)) == [16, 8, 4, 2, *[1] * 70]
 
 
 def test_what_the_reading_takes_counts(clock: Clock) -> None:

@@ -18,20 +18,20 @@ RULE = "|---" * 9 + "|"
 
 
 def ruled(rows: list[str], top: str, rule: str, bottom: str) -> str:
-    """Rows with rules between the bands, and above and below if they are not empty."""
+    """Draw rules between the bands of rows, and above and below if they are not empty."""
     bands = ["\n".join(rows[i : i + 3]) + "\n" for i in range(0, 9, 3)]
     return f"{top}\n{rule.join(bands)}{bottom}".strip("\n")
 
 
 def spread(bar: str, beside: str) -> list[str]:
-    """Rows with blanks between cells and in empty ones, and bars with something on both sides."""
+    """Write rows with blanks between cells and in empty ones, and bars with something beside."""
     between = f"{beside}{bar}{beside}".join
     inner = [between(map(" ".join, row.replace(".", " ").split("|"))) for row in BARRED]
     return [f"{bar}{beside}{row}{beside}{bar}" for row in inner]
 
 
 def labelled(rows: list[list[str]], delimiter: str) -> str:
-    """Rows below their numbers, and behind them."""
+    """Write rows below their numbers, and behind them."""
     lines = [["", *map(str, range(1, 10))]]
     lines += [[str(k), *row] for k, row in enumerate(rows, 1)]
     return "\n".join(map(delimiter.join, lines))
@@ -183,91 +183,56 @@ FORMS = {
 
 REFUSED = {
     "a row is missing": ("\n".join(ROWS[:8]), "1: 8 rows of 9 cells, expected 9"),
-    "bands of one row less": (
-        "\n".join([*ROWS[:3], "", *ROWS[3:6], "", *ROWS[6:8]]),
-        "1: 6 rows of 9 cells, expected 9",
-    ),
-    "lost blanks": (
-        "\n".join(row.rstrip() for row in SPACED.split("\n")),
-        "1: row 1 of a grid with blanks for empty cells has 5 cells, expected 9: were blanks lost",
-    ),
-    "lost fields": (
-        "\n".join(",".join(row).rstrip(",") for row in FIELDS),
-        "1: row 1 of a grid has 5 cells, expected 9: were empty cells lost",
-    ),
+    "bands of one row less": ("\n".join([*ROWS[:3], "", *ROWS[3:6], "", *ROWS[6:8]]),
+        "1: 6 rows of 9 cells, expected 9"),
+    "lost blanks": ("\n".join(row.rstrip() for row in SPACED.split("\n")),
+        "1: row 1 of a grid with blanks for empty cells has 5 cells, expected 9: were blanks lost"),
+    "lost fields": ("\n".join(",".join(row).rstrip(",") for row in FIELDS),
+        "1: row 1 of a grid has 5 cells, expected 9: were empty cells lost"),
     "two blanks between cells and one in them": (
         "\n".join("  ".join(row) for row in SPACED.split("\n")),
-        "1: 9 rows of 25 cells, where blanks are cells, expected 25 rows, or a sign in every empty",
-    ),
-    "a letter among blanks": (
-        ruled(spread("│", " "), *FORUM).replace("3", "a", 1),
-        "2:5: r1c2 holds 'a', which is digit 10, expected 1 to 9",
-    ),
-    "cells in two kinds of columns": (
-        ruled(spread("|", " "), *FORUM).replace(" 3 ", "3  ", 1),
-        "1: 9 rows of 21 cells, where blanks are cells, expected 21 rows",
-    ),
-    "dots beside blanks": (
-        ruled(spread("|", " "), *FORUM).replace(" 3 ", " . ", 1),
-        "3: row 2 of a grid has 4 cells, expected 3",
-    ),
+        "1: 9 rows of 25 cells, where blanks are cells, expected 25 rows, or a sign in every"),
+    "a letter among blanks": (ruled(spread("│", " "), *FORUM).replace("3", "a", 1),
+        "2:5: r1c2 holds 'a', which is digit 10, expected 1 to 9"),
+    "cells in two kinds of columns": (ruled(spread("|", " "), *FORUM).replace(" 3 ", "3  ", 1),
+        "1: 9 rows of 21 cells, where blanks are cells, expected 21 rows"),
+    "dots beside blanks": (ruled(spread("|", " "), *FORUM).replace(" 3 ", " . ", 1),
+        "3: row 2 of a grid has 4 cells, expected 3"),
     "a title that may be a damaged row": (f"1234567ab\n{GRID}", "1: 10 rows of 9 cells, expected"),
     "a row of letters": (f"ABCDEFGHI\n{GRID[10:]}", "1:1: r1c1 holds 'A', which is digit 10"),
-    "a title of nine digits": (
-        f"123456789\n{GRID}",
-        "1: '123456789' reads two ways, as a title or as a row of 9 cells: begin a title with #",
-    ),
+    "a title of nine digits": (f"123456789\n{GRID}",
+        "1: '123456789' reads two ways, as a title or as a row of 9 cells: begin a title with #"),
     "a fence with nothing": ("```\n```", " no board found"),
     "a title with a date and a row": (f"From 1.11.2022\n{GRID}", "1: 'From 1.11.2022' reads two"),
-    "a head of numbers": (
-        "\n".join([f"|{'|'.join('123456789')}|", RULE, *MARKDOWN]),
-        "1: 10 rows of 9 cells, expected 9",
-    ),
+    "a head of numbers": ("\n".join([f"|{'|'.join('123456789')}|", RULE, *MARKDOWN]),
+        "1: 10 rows of 9 cells, expected 9"),
     "two boards on a line": (f"{LINE},{LINE[::-1]}", "1: a line that reads two ways, field 1 with"),
-    "two columns of boards": (
-        f"id,a,b\n1,{LINE},{LINE[::-1]}",
-        f"1: a table that reads two ways, 'a' with {LINE} or 'b' with {LINE[::-1]}",
-    ),
+    "two columns of boards": (f"id,a,b\n1,{LINE},{LINE[::-1]}",
+        f"1: a table that reads two ways, 'a' with {LINE} or 'b' with {LINE[::-1]}"),
     "x beside dots": (LINE.replace(".", "x", 3), "1:3: r1c3 holds 'x', which is digit 33"),
-    "nothing beside zeros": (
-        ",".join(ZEROS[:-1]).replace(",0,", ",,", 1) + ",9",
-        "1: a cell without anything, and other cells with a sign for empty",
-    ),
-    "candidates": (
-        "\n".join(" ".join(row) for row in ROWS).replace(".", "12"),
-        "1:5: r1c3 holds '12', expected a number from 0 to 9",
-    ),
-    "rules or rows": (
-        "---------\n---------\n" + GRID[20:].replace(".", "-") + "\n---------",
-        "1: 7 rows of 9 cells, expected 9 (a blank line ends a grid), and 3 lines of dashes",
-    ),
+    "nothing beside zeros": (",".join(ZEROS[:-1]).replace(",0,", ",,", 1) + ",9",
+        "1: a cell without anything, and other cells with a sign for empty"),
+    "candidates": ("\n".join(" ".join(row) for row in ROWS).replace(".", "12"),
+        "1:5: r1c3 holds '12', expected a number from 0 to 9"),
+    "rules or rows": ("---------\n---------\n" + GRID[20:].replace(".", "-") + "\n---------",
+        "1: 7 rows of 9 cells, expected 9 (a blank line ends a grid), and 3 lines of dashes"),
     "only dashes": ("-" * 81, " no board found"),
-    "16 lines in bands": (
-        "\n\n".join(["\n".join([f"1{'.' * 15}"] * 4)] * 4),
-        "1: 16 lines of 16 cells read two ways",
-    ),
+    "16 lines in bands": ("\n\n".join(["\n".join([f"1{'.' * 15}"] * 4)] * 4),
+        "1: 16 lines of 16 cells read two ways"),
     "a list of 80": (str(BOARD.cells.tolist()[:80]), "1: 80 cells make no board"),
-    "a list with a short row": (
-        str([NUMBERS[0][:8], *NUMBERS[1:]]),
-        "1: row 1 of a grid has 8 cells, expected 9",
-    ),
-    "an object with a short row": (
-        json.dumps({"board": [[1, 2], [3]]}),
-        "1: 2 rows, not all of 2 cells",
-    ),
+    "a list with a short row": (str([NUMBERS[0][:8], *NUMBERS[1:]]),
+        "1: row 1 of a grid has 8 cells, expected 9"),
+    "an object with a short row": (json.dumps({"board": [[1, 2], [3]]}),
+        "1: 2 rows, not all of 2 cells"),
     "a sign in a list": ("[1, @]", "1: '@]' in a list, expected numbers, None or null"),
-    "objects in brackets": (
-        '[\n{"puzzle": "1"}]',
-        '2: \'{"puzzle": "1"}]\' in a list, expected one',
-    ),
+    "objects in brackets": ('[\n{"puzzle": "1"}]',
+        '2: \'{"puzzle": "1"}]\' in a list, expected one'),
     "a bracket too many": ("[1]]", "1: ']' without a list that it ends"),
     "lists that are too deep": ("[" * 7, "1: lists in lists in lists, expected a board"),
     "an object with a number": ('{"puzzle": 5}', "1: '5', expected a board as text or list"),
     "one cell in a table": ("id,puzzle\n1,1", "2: 1 cell makes no board: a missing one, or give"),
-    "boards that make one": (
-        ",".join(["." * 16] * 4),
-        "1: a line that reads two ways: as one board",
-    ),
+    "boards that make one": (",".join(["." * 16] * 4),
+        "1: a line that reads two ways: as one board"),
     "a list that breaks off": ("\n[[1, 2],\n[3", "2: a list that does not end"),
     "nothing between commas": (",,,,,,,,,,,,,,,", "1: nothing between commas, expected a board"),
     "a list of cells and rows": (f"[1, [{LINE}]]", "1: a list of cells and rows"),
@@ -276,43 +241,28 @@ REFUSED = {
     "an object without a board": ('{"a": 1}', "1: a JSON object with no board, expected one name"),
     "a numbered board": (f"1:{LINE}", f"1: a line that reads two ways: 1 before a colon or {LINE}"),
     "a numbered board and its solution": (f"1:{LINE},{SOLUTION}", "1: a line that reads two ways"),
-    "numbered boards": (
-        "\n".join(f"{k}:{LINE}" for k in range(1, 10)),
-        "1:2: unknown character ':'",
-    ),
-    "a numbered board in a table": (
-        f"id,puzzle\n7,1:{LINE}",
-        "2: a line that reads two ways: 1 before a colon or",
-    ),
+    "numbered boards": ("\n".join(f"{k}:{LINE}" for k in range(1, 10)),
+        "1:2: unknown character ':'"),
+    "a numbered board in a table": (f"id,puzzle\n7,1:{LINE}",
+        "2: a line that reads two ways: 1 before a colon or"),
     "numbered rows and columns": (labelled(FIELDS, ","), "1: a grid with numbered rows and col"),
     "numbered rows and columns, a sign": (
         "0" + labelled([[*row] for row in ROWS], " ").replace(".", "0"),
-        "1: a grid with numbered rows and columns: leave these out",
-    ),
-    "a row that may be a comment": (
-        f"id,puzzle\n#2,{LINE}",
-        f"2: '#2,{LINE[:36]}…' reads two ways, as a comment or as a row",
-    ),
+        "1: a grid with numbered rows and columns: leave these out"),
+    "a row that may be a comment": (f"id,puzzle\n#2,{LINE}",
+        f"2: '#2,{LINE[:36]}…' reads two ways, as a comment or as a row"),
     "an XML tag that does not end": ("<svg>\n<g/>\n", "2: XML that cannot be read: mismatched tag"),
     "XML with entities": ("<!DOCTYPE a [<!ENTITY b 'c'>]>\n<a/>", "1: XML that cannot be read"),
     "a game without data": ("<a><game/></a>", "1: a <game> without a board as its data"),
     "a game with a comment": ("<a><game data='# a'/></a>", "1: a <game> without a board as its"),
-    "an element with a board": (
-        f"<a>\n<sudoku\ndata='{LINE}'/></a>",
-        "3: a board in 'data of <sudoku>', expected it as in <game data=\"BOARD\">",
-    ),
-    "a board between tags": (
-        f"<a>\n<b>{GRID}</b></a>",
-        '10: a board between tags, expected it as in <game data="BOARD">',
-    ),
-    "two boards of one name": (
-        json.dumps({"puzzle": LINE})[:-1] + f', "puzzle": "{SOLUTION}"}}',
-        "1: a JSON object with two values of 'puzzle'",
-    ),
-    "an object with an empty text": (
-        '{"puzzle": ""}\n' + json.dumps({"puzzle": LINE}),
-        "1: '', expected a board",
-    ),
+    "an element with a board": (f"<a>\n<sudoku\ndata='{LINE}'/></a>",
+        "3: a board in 'data of <sudoku>', expected it as in <game data=\"BOARD\">"),
+    "a board between tags": (f"<a>\n<b>{GRID}</b></a>",
+        '10: a board between tags, expected it as in <game data="BOARD">'),
+    "two boards of one name": (json.dumps({"puzzle": LINE})[:-1] + f', "puzzle": "{SOLUTION}"}}',
+        "1: a JSON object with two values of 'puzzle'"),
+    "an object with an empty text": ('{"puzzle": ""}\n' + json.dumps({"puzzle": LINE}),
+        "1: '', expected a board"),
     "a list with a comment": (f"['{LINE}', '# a']", "1: '# a', expected a board"),
     "a lone surrogate": (LINE.replace(".", "�", 1), "1:3: unknown character '�'"),
-}
+}  # fmt: skip

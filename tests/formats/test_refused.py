@@ -22,31 +22,21 @@ BAD_LINES: dict[str, tuple[str, str]] = {
     "25": ("." * 25, f"2: 25 cells: {no_box(5)}"),
     "49 numbers": (" ".join("." * 49), f"2: 49 cells: {no_box(7)}"),
     "4225": ("." * 65**2, "2: 4225 cells: a board of 65 rows: from 1 to 64 are supported"),
-    "1296": (
-        "." * 1296,
+    "1296": ("." * 1296,
         "2: characters stand for at most 35 digits, expected numbers from 0 to 36, separated by "
-        "commas or blanks",
-    ),
+        "commas or blanks"),
     "unknown": (changed(LINE, 1, 5, "!"), f"2:5: unknown character '!', {SYMBOLS}"),
     "unknown, long": (changed(LINE, 1, 3, "··"), f"2:3: unknown character '·', {SYMBOLS}"),
-    "letter": (
-        changed(LINE, 1, 12, "A"),
-        "2:12: r2c3 holds 'A', which is digit 10, expected 1 to 9",
-    ),
-    "hexadecimal": (
-        "0" + "." * 254 + "h",
-        "2:256: r16c16 holds 'h', which is digit 17, expected 1 to 16",
-    ),
-    "number": (
-        " ".join(LINE[:-1]) + " 10",
-        "2:161: r9c9 holds '10', expected a number from 0 to 9",
-    ),
-    "word": (
-        "12, " + ", ".join("0" * 254) + ", none",
-        "2:767: r16c16 holds 'none', expected a number from 0 to 16",
-    ),
+    "letter": (changed(LINE, 1, 12, "A"),
+        "2:12: r2c3 holds 'A', which is digit 10, expected 1 to 9"),
+    "hexadecimal": ("0" + "." * 254 + "h",
+        "2:256: r16c16 holds 'h', which is digit 17, expected 1 to 16"),
+    "number": (" ".join(LINE[:-1]) + " 10",
+        "2:161: r9c9 holds '10', expected a number from 0 to 9"),
+    "word": ("12, " + ", ".join("0" * 254) + ", none",
+        "2:767: r16c16 holds 'none', expected a number from 0 to 16"),
     "two boards": (f"{LINE} {LINE}", "2: 162 cells make no board, the nearest is 12x12 with 144"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("line", "expected"), BAD_LINES.values(), ids=BAD_LINES)
@@ -77,30 +67,20 @@ BAD_GRIDS: dict[str, tuple[str, str]] = {
     "row with bars": (changed(BARS, 4, 1, ""), "4: row 3 of a grid has 3 cells, expected 4"),
     "5 rows": (".....\n" * 5, f"1: {no_box(5)}"),
     "unknown": (changed(GRID, 2, 4, "x!"), f"2:5: unknown character '!', {SYMBOLS}"),
-    "unknown, 8 rows": (
-        changed("\n".join(ROWS[1:]), 8, 9, "!"),
-        f"8:9: unknown character '!', {SYMBOLS}",
-    ),
+    "unknown, 8 rows": (changed("\n".join(ROWS[1:]), 8, 9, "!"),
+        f"8:9: unknown character '!', {SYMBOLS}"),
     "letter": (changed(GRID, 3, 2, "a"), "3:2: r3c2 holds 'a', which is digit 10, expected 1 to 9"),
     "word": (changed(SMALL, 2, 3, "zero"), "2:3: r2c2 holds 'zero', expected a number from"),
     "in a box": (changed(BARS, 4, 5, "7"), "4:5: r3c3 holds '7', expected a number from 0 to 4"),
-    "uneven bars": (
-        changed(changed(BARS, 2, 4, " "), 2, 6, "|"),
-        "1: the rules show boxes of unequal sizes",
-    ),
-    "uneven rules": (
-        BARS.replace("----+----\n", "").replace("\n", "\n---\n", 1),
-        "1: the rules show boxes of unequal sizes",
-    ),
-    "rules that do not fit": (
-        ".|.|.|.|.|.\n.|.|.|.|.|.\n---\n" * 3,
-        "1: the rules show boxes of 2x1 on a board of 6 rows: give the box (--box ROWSxCOLUMNS)",
-    ),
-    "columns or boxes": (
-        "1|2|3|4\n" * 4,
-        "1: the rules show boxes of 4x1 on a board of 4 rows: give the box (--box ROWSxCOLUMNS)",
-    ),
-}
+    "uneven bars": (changed(changed(BARS, 2, 4, " "), 2, 6, "|"),
+        "1: the rules show boxes of unequal sizes"),
+    "uneven rules": (BARS.replace("----+----\n", "").replace("\n", "\n---\n", 1),
+        "1: the rules show boxes of unequal sizes"),
+    "rules that do not fit": (".|.|.|.|.|.\n.|.|.|.|.|.\n---\n" * 3,
+        "1: the rules show boxes of 2x1 on a board of 6 rows: give the box (--box ROWSxCOLUMNS)"),
+    "columns or boxes": ("1|2|3|4\n" * 4,
+        "1: the rules show boxes of 4x1 on a board of 4 rows: give the box (--box ROWSxCOLUMNS)"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("grid", "expected"), BAD_GRIDS.values(), ids=BAD_GRIDS)
@@ -148,33 +128,21 @@ UNREADABLE: dict[str, tuple[str | bytes, list[str]]] = {
     "header": ("id,puzzle\n# comment\n", ["f: no board found"]),
     "other section": (f"[State]\n{GRID}", ["f: no board found"]),
     "NUL": (f"{LINE[:80]}\0\n{GRID[:80]}\0", ["f:1: binary data (byte 0x00), expected text"]),
-    "NUL in many lines": (
-        f"{LINE[:80]}\0\n" * 128 + LINE,
-        ["f:1: binary data (byte 0x00), expected text"],
-    ),
-    "image": (
-        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\n\0\0\0\n\x08\x02" + bytes(range(256)) * 9,
-        ["f:2: binary data (byte 0x1a), expected text"],
-    ),
-    "table without boards": (
-        "id,solution\n1,none",
-        ["f:1: a table without a column of boards: give --column NAME, one of 'id', 'solution'"],
-    ),
-    "lines, then a grid": (
-        f"{LINE}\n{LINE}\n{GRID}\n{LINE}",
-        ["f:3: mixed formats: 9 cells, expected a board on every line"],
-    ),
+    "NUL in many lines": (f"{LINE[:80]}\0\n" * 128 + LINE,
+        ["f:1: binary data (byte 0x00), expected text"]),
+    "image": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\n\0\0\0\n\x08\x02" + bytes(range(256)) * 9,
+        ["f:2: binary data (byte 0x1a), expected text"]),
+    "table without boards": ("id,solution\n1,none",
+        ["f:1: a table without a column of boards: give --column NAME, one of 'id', 'solution'"]),
+    "lines, then a grid": (f"{LINE}\n{LINE}\n{GRID}\n{LINE}",
+        ["f:3: mixed formats: 9 cells, expected a board on every line"]),
     "lines, then bars": (f"{LINE}\n\n4 .|2 .\n. .|. .\n", ["board 1", f"f:3: {MIXED}"]),
     "lines with counts, then a grid": (f"{LINE}:1\n\n{GRID}\n", ["board 1", f"f:3: {MIXED}"]),
-    "grid, then a line": (
-        f"{GRID}\n{LINE}\n{GRID}",
-        ["f:10: mixed formats: 81 cells, expected a row of a grid"],
-    ),
-    "grid, blank, lines": (
-        f"{GRID}\n\n{LINE}\n{LINE}\n{LINE}",
-        ["board 1", "f:11: mixed formats: 81 cells, expected a row of a grid"],
-    ),
-}
+    "grid, then a line": (f"{GRID}\n{LINE}\n{GRID}",
+        ["f:10: mixed formats: 81 cells, expected a row of a grid"]),
+    "grid, blank, lines": (f"{GRID}\n\n{LINE}\n{LINE}\n{LINE}",
+        ["board 1", "f:11: mixed formats: 81 cells, expected a row of a grid"]),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("data", "expected"), UNREADABLE.values(), ids=UNREADABLE)

@@ -72,7 +72,7 @@ def test_tasks_depend_on_no_threads(make: Callable[[], Plan]) -> None:
 
 
 def by_task(steps: Iterable[Step]) -> dict[int, int]:
-    """The counts of tasks, added up over steps; of runs of tasks, by their first."""
+    """Add up the counts of tasks over steps; of runs of tasks, by their first."""
     counts = defaultdict[int, int](int)
     for step in steps:
         for tasks, number in step.found:
@@ -81,7 +81,7 @@ def by_task(steps: Iterable[Step]) -> dict[int, int]:
 
 
 def steps_of(make: Callable[[], Plan], seconds: float) -> Iterator[Step]:
-    """All steps of a plan, which is made anew before each, on another number of threads."""
+    """Take all steps of a plan, which is made anew before each, on other numbers of threads."""
     portion, threads = make().part(1, 1), 1
     while portion:
         step = make().step(CpuEngine(threads), portion, seconds=seconds)
