@@ -67,6 +67,14 @@ def test_a_search_stops_at_the_limit(limit: int) -> None:
         assert found >= limit
 
 
+def test_a_contraction_in_wider_numbers_finds_the_same() -> None:
+    wide = contraction(GENERAL).widened()
+    assert wide is not None
+    assert wide.run(CpuEngine(2)).counts == [total(GENERAL)]
+    for widest in (wide, contraction(NINE), contraction(spoilt(FULL, 1))):
+        assert widest.widened() is None
+
+
 def test_several_roots_keep_their_counts() -> None:
     boards = [puzzle("2x3", clues, seed) for seed, clues in enumerate([9, 36, 10])]
     plan = SearchPlan(Frontier.of(boards), Options())
