@@ -209,6 +209,7 @@ REFUSED = {
     "two boards on a line": (f"{LINE},{LINE[::-1]}", "1: a line that reads two ways, field 1 with"),
     "two columns of boards": (f"id,a,b\n1,{LINE},{LINE[::-1]}",
         f"1: a table that reads two ways, 'a' with {LINE} or 'b' with {LINE[::-1]}"),
+    "two usual names": (f"puzzle,board\n{LINE},{LINE}", "1: a table that reads two ways"),
     "x beside dots": (LINE.replace(".", "x", 3), "1:3: r1c3 holds 'x', which is digit 33"),
     "nothing beside zeros": (",".join(ZEROS[:-1]).replace(",0,", ",,", 1) + ",9",
         "1: a cell without anything, and other cells with a sign for empty"),
