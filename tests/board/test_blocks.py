@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterator
 from itertools import chain, islice
 
@@ -56,15 +55,20 @@ def alone(block: Batch, by_one: bool) -> Generator[Batch, None, None]:
     yield block
 
 
-def test_they_grow_while_they_are_quick(clock: Clock) -> None:
-    found = in_blocks(batches_of(*[7] * 100), 100, clock.work(BLOCK_SECONDS / 2.01))
-    assert list(map(len, found)) == [16, 32, 64, 100, 100, 100, 100, 100, 88]
-
-
-def test_they_stay_as_they_are_where_the_time_is_right(clock: Clock) -> None:
-    for seconds in (BLOCK_SECONDS / 2, BLOCK_SECONDS, BLOCK_SECONDS * 2):
-        found = in_blocks(batches_of(100), MOST, clock.work(seconds))
-        assert list(map(len, found)) == [16] * 6 + [4]
+@pytest.mark.parametrize(
+    ("boards", "most", "seconds", "sizes"),
+    [
+        (700, 100, BLOCK_SECONDS / 2.01, [16, 32, 64, 100, 100, 100, 100, 100, 88]),
+        (100, MOST, BLOCK_SECONDS / 2, [16] * 6 + [4]),
+        (100, MOST, BLOCK_SECONDS * 2, [16] * 6 + [4]),
+        (100, MOST, BLOCK_SECONDS * 5, [16, 8, 4, 2, *[1] * 70]),
+    ],
+)
+def test_the_size_follows_the_time(
+    clock: Clock, boards: int, most: int, seconds: float, sizes: list[int]
+) -> None:
+    batches = batches_of(*[7] * (boards // 7), boards % 7)
+    assert list(map(len, in_blocks(batches, most, clock.work(seconds)))) == sizes
 
 
 def test_after_a_pause_none_waits_for_more(clock: Clock) -> None:
@@ -78,11 +82,6 @@ def test_after_a_pause_none_waits_for_more(clock: Clock) -> None:
     assert list(map(len, in_blocks(stream(), MOST, alone))) == [15, 10]
 
 
-def test_they_shrink_where_they_are_slow(clock: Clock) -> None:
-    found = in_blocks(batches_of(100), MOST, clock.work(BLOCK_SECONDS * 5))
-    assert list(map(len, found)) == [16, 8, 4, 2, *[1] * 70]
-
-
 def test_what_the_reading_takes_counts(clock: Clock) -> None:
     def slow() -> Iterator[Batch]:
         for batch in batches_of(*[1] * 31):
@@ -92,9 +91,9 @@ def test_what_the_reading_takes_counts(clock: Clock) -> None:
     assert list(map(len, in_blocks(slow(), MOST, alone))) == [16, 8, 7]
 
 
-@pytest.mark.parametrize("results", [1, 3])
-def test_the_time_of_whoever_takes_the_results_does_not_count(clock: Clock, results: int) -> None:
+def test_the_time_of_the_caller_does_not_count(clock: Clock) -> None:
     """Between the results of a block, and after its last."""
+    results = 3
 
     def worked(block: Batch, by_one: bool) -> Generator[int, None, None]:
         for _ in range(results):
@@ -115,16 +114,6 @@ def test_the_time_between_results_counts(clock: Clock) -> None:
 
     found = list(in_blocks(batches_of(28), MOST, worked))
     assert found == [16] * 4 + [8] * 4 + [4] * 4
-
-
-def test_by_the_real_clock() -> None:
-    """Blocks that take long do not grow."""
-
-    def slow(block: Batch, by_one: bool) -> Generator[Batch, None, None]:
-        time.sleep(BLOCK_SECONDS / 2)
-        yield block
-
-    assert max(map(len, in_blocks(batches_of(16 + 16), MOST, slow))) == 16
 
 
 def test_order_is_kept() -> None:
@@ -185,7 +174,7 @@ def test_no_more_is_read_than_a_block_needs() -> None:
 
 
 def test_closing_ends_the_work() -> None:
-    """Whoever takes no more results: the work on their block is told."""
+    """If no more results are taken, the work on their block is told."""
     ended = []
 
     def worked(block: Batch, by_one: bool) -> Generator[int, None, None]:

@@ -1,4 +1,4 @@
-"""Boards with given candidates: what is allowed, what follows, and that no reader misreads them."""
+"""Boards with given candidates: what is allowed, what follows, and how they are shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.formats import FORMATS, parse, write, write_line
 
 SMALL = Geometry(2, 2)
 GEOMETRIES = [Geometry(1, 1), SMALL, Geometry(2, 3), Geometry(3, 3), Geometry(6, 6), Geometry(8, 8)]
@@ -21,7 +20,7 @@ ALL = 0b1111
 
 
 def with_masks(changes: dict[int, int], cells: dict[int, int] | None = None) -> Board:
-    """A 4x4 board of which some cells are restricted, and some filled."""
+    """Make a 4x4 board of which some cells are restricted, and some filled."""
     filled, masks = [0] * 16, [ALL] * 16
     for cell, digit in (cells or {}).items():
         filled[cell] = digit
@@ -31,7 +30,7 @@ def with_masks(changes: dict[int, int], cells: dict[int, int] | None = None) -> 
 
 
 def random_board(geometry: Geometry, seed: int) -> Board:
-    """Some cells filled, the others with any candidates, filled ones with others beside theirs."""
+    """Fill some cells and give the others any candidates, filled ones others beside theirs."""
     rng = np.random.default_rng(seed)
     digits = rng.random((geometry.cells, geometry.n)) < 0.5
     cells = np.where(rng.random(geometry.cells) < 0.3, rng.integers(1, geometry.n + 1), 0)
@@ -40,133 +39,120 @@ def random_board(geometry: Geometry, seed: int) -> Board:
 
 
 def masks_of(digits: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """The masks of a table, bool (n * n, n), with a column for every digit."""
+    """Make the masks of a table, bool (n * n, n), with a column for every digit."""
     return np.array([sum(1 << int(d) for d in np.flatnonzero(row)) for row in digits], np.uint64)
 
 
-class TestMeaning:
-    def test_a_usual_board_has_none(self) -> None:
-        assert Board.empty(SMALL).given_candidates is None
-
-    def test_clues_and_given_candidates_both_exclude(self) -> None:
-        board = with_masks({1: 0b0011, 5: 0b1010, 15: 0}, cells={0: 1})
-        counts = board.candidate_counts.reshape(4, 4).tolist()
-        assert board.candidates.dtype == np.uint64
-        assert board.candidates[[0, 1, 5, 10, 15]].tolist() == [0, 0b0010, 0b1010, ALL, 0]
-        assert counts == [[0, 1, 3, 3], [3, 2, 4, 4], [3, 4, 4, 4], [3, 4, 4, 0]]
-        assert board.search_space == 0
-        assert (board.clues, board.empty_cells) == (1, 15)
-
-    def test_search_space(self) -> None:
-        assert with_masks({}).search_space == 4**16
-        assert with_masks({0: 0b0110, 1: 0b1000}).search_space == 2 * 4**14
-
-    def test_arrays_are_read_only(self) -> None:
-        board = with_masks({0: 1})
-        for array in (board.given_candidates, board.candidates):
-            assert array is not None
-            with pytest.raises(ValueError, match="read-only"):
-                array[0] = 0
-
-    def test_the_mask_of_a_filled_cell_is_its_digit(self) -> None:
-        board = with_masks({0: 0b0101}, cells={0: 1, 1: 2})
-        assert board.given_candidates is not None
-        assert board.given_candidates[:3].tolist() == [0b0001, 0b0010, ALL]
-        assert board == with_masks({0: 0b0001}, cells={0: 1, 1: 2})
-
-    def test_all_bits_of_64_digits(self) -> None:
-        wide = Geometry(8, 8)
-        masks = [1, 2**64 - 1] * (wide.cells // 2)
-        for given_masks in (masks, np.array(masks, np.uint64)):
-            board = Board([0] * wide.cells, wide, candidates=given_masks)
-            assert board.candidates.tolist() == masks
+def test_a_usual_board_has_none() -> None:
+    assert Board.empty(SMALL).given_candidates is None
 
 
-class TestErrors:
-    @pytest.mark.parametrize(
-        ("masks", "message"),
-        [
-            ([ALL] * 15, "candidates for 15 cells, but the board has 16"),
-            ([0.5] * 16, "candidates must be integers"),
-            ([True] * 16, "candidates must be integers"),
-            ([ALL] * 15 + [16], "r4c4 has the candidates 0x10: only the lowest 4 bits stand for"),
-            ([-1] + [ALL] * 15, "r1c1 has the candidates -0x1: only the lowest 4 bits stand for"),
-            ([ALL] * 5 + [2**64 - 1] * 11, "r2c2 has the candidates 0xffffffffffffffff: only"),
-            ([ALL, 0b1011] + [ALL] * 14, "r1c2 holds 3, which is not among its candidates"),
-            ([ALL, 0] + [ALL] * 14, "r1c2 holds 3, which is not among its candidates"),
-        ],
-    )
-    def test_bad_masks(self, masks: list[int], message: str) -> None:
-        with pytest.raises(InputError) as caught:
-            Board([0, 3] + [0] * 14, SMALL, candidates=masks)
-        assert str(caught.value).startswith(message)
+def test_clues_and_given_candidates_both_exclude() -> None:
+    board = with_masks({1: 0b0011, 5: 0b1010, 15: 0}, cells={0: 1})
+    counts = board.candidate_counts.reshape(4, 4).tolist()
+    assert board.candidates.dtype == np.uint64
+    assert board.candidates[[0, 1, 5, 10, 15]].tolist() == [0, 0b0010, 0b1010, ALL, 0]
+    assert counts == [[0, 1, 3, 3], [3, 2, 4, 4], [3, 4, 4, 4], [3, 4, 4, 0]]
+    assert board.search_space == 0
+    assert (board.clues, board.empty_cells) == (1, 15)
 
 
-class TestSameness:
-    def test_equality_and_hash(self) -> None:
-        def made() -> list[Board]:
-            restricted = [with_masks({}), with_masks({0: 0b0011}), with_masks({1: 0b0011})]
-            return [Board.empty(SMALL), *restricted, with_masks({0: 0b0011}, cells={5: 2})]
-
-        boards, again = made(), made()
-        assert boards == again
-        assert list(map(hash, boards)) == list(map(hash, again))
-        assert len({*boards, *again}) == len(boards)
-
-    @given(st.sampled_from(GEOMETRIES), st.integers(0, 2**32))
-    def test_pickling(self, geometry: Geometry, seed: int) -> None:
-        for board in (random_board(geometry, seed), Board.empty(geometry)):
-            assert board.search_space >= 0  # which is kept beside the cells
-            again = pickle.loads(pickle.dumps(board))
-            assert again == board
-            assert not again.cells.flags.writeable
+def test_search_space() -> None:
+    assert with_masks({}).search_space == 4**16
+    assert with_masks({0: 0b0110, 1: 0b1000}).search_space == 2 * 4**14
 
 
-class TestSymmetries:
-    @given(st.sampled_from(GEOMETRIES), st.integers(0, 2**32))
-    def test_transposed(self, geometry: Geometry, seed: int) -> None:
-        board = random_board(geometry, seed)
-        mirrored = board.transposed()
-        n = geometry.n
-        assert (mirrored.candidates.reshape(n, n) == board.candidates.reshape(n, n).T).all()
-        assert mirrored.given_candidates is not None
-        assert mirrored.transposed() == board
-
-    @given(st.sampled_from(GEOMETRIES), st.integers(0, 2**32))
-    def test_relabelled(self, geometry: Geometry, seed: int) -> None:
-        board = random_board(geometry, seed)
-        digits = 1 + np.random.default_rng(seed).permutation(geometry.n)
-        changed = board.relabelled(digits.tolist())
-        for before, after in zip(
-            board.candidates.tolist(), changed.candidates.tolist(), strict=True
-        ):
-            expected = {digits[d] - 1 for d in range(geometry.n) if before >> d & 1}
-            assert {d for d in range(geometry.n) if after >> d & 1} == expected
-        assert changed.relabelled((1 + np.argsort(digits)).tolist()) == board
+def test_arrays_are_read_only() -> None:
+    board = with_masks({0: 1})
+    for array in (board.given_candidates, board.candidates):
+        assert array is not None
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
 
 
-class TestText:
-    def test_candidates_in_braces(self) -> None:
-        text = str(with_masks({0: 0b0111, 2: 0b1010, 15: 0}, cells={1: 4}))
-        assert text == "{123}{4}{24}" + "{1234}" * 12 + "{}"
-        assert repr(with_masks({})) == f"<board with candidates {'{1234}' * 16}, box=2x2>"
+def test_the_mask_of_a_filled_cell_is_its_digit() -> None:
+    board = with_masks({0: 0b0101}, cells={0: 1, 1: 2})
+    assert board.given_candidates is not None
+    assert board.given_candidates[:3].tolist() == [0b0001, 0b0010, ALL]
+    assert board == with_masks({0: 0b0001}, cells={0: 1, 1: 2})
 
-    def test_letters_and_numbers(self) -> None:
-        for side, expected in ((4, "{1AG}"), (6, "{1,10,16,36}")):
-            box = Geometry(side, side)
-            masks = [sum(1 << (d - 1) for d in (1, 10, 16, 36) if d <= box.n)] * box.cells
-            assert str(Board([0] * box.cells, box, candidates=masks)) == expected * box.cells
 
-    @given(st.sampled_from(GEOMETRIES), st.integers(0, 2**32), st.booleans())
-    def test_no_reader_takes_it(self, geometry: Geometry, seed: int, told: bool) -> None:
-        board = random_board(geometry, seed)
-        assert write_line(board) == str(board)
-        with pytest.raises(InputError, match=r"^<text>:1:1: unknown character '{'"):
-            parse(str(board), geometry if told else None)
+def test_all_bits_of_64_digits() -> None:
+    wide = Geometry(8, 8)
+    masks = [1, 2**64 - 1] * (wide.cells // 2)
+    for given_masks in (masks, np.array(masks, np.uint64)):
+        board = Board([0] * wide.cells, wide, candidates=given_masks)
+        assert board.candidates.tolist() == masks
 
-    @pytest.mark.parametrize("form", FORMATS)
-    def test_no_format_drops_them(self, form: str) -> None:
-        with pytest.raises(
-            InputError, match=r"^a board with given candidates: no format shows them"
-        ):
-            write(with_masks({}), form)
+
+@pytest.mark.parametrize(
+    ("masks", "message"),
+    [
+        ([ALL] * 15, "candidates for 15 cells, but the board has 16"),
+        ([0.5] * 16, "candidates must be integers"),
+        ([True] * 16, "candidates must be integers"),
+        ([ALL] * 15 + [16], "r4c4 has the candidates 0x10: only the lowest 4 bits stand for"),
+        ([-1] + [ALL] * 15, "r1c1 has the candidates -0x1: only the lowest 4 bits stand for"),
+        ([ALL] * 5 + [2**64 - 1] * 11, "r2c2 has the candidates 0xffffffffffffffff: only"),
+        ([ALL, 0b1011] + [ALL] * 14, "r1c2 holds 3, which is not among its candidates"),
+        ([ALL, 0] + [ALL] * 14, "r1c2 holds 3, which is not among its candidates"),
+    ],
+)
+def test_bad_masks(masks: list[int], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Board([0, 3] + [0] * 14, SMALL, candidates=masks)
+    assert str(caught.value).startswith(message)
+
+
+def test_equality_and_hash() -> None:
+    def made() -> list[Board]:
+        restricted = [with_masks({}), with_masks({0: 0b0011}), with_masks({1: 0b0011})]
+        return [Board.empty(SMALL), *restricted, with_masks({0: 0b0011}, cells={5: 2})]
+
+    boards, again = made(), made()
+    assert boards == again
+    assert list(map(hash, boards)) == list(map(hash, again))
+    assert len({*boards, *again}) == len(boards)
+
+
+@given(st.sampled_from(GEOMETRIES), st.integers(0, 2**32))
+def test_pickling(geometry: Geometry, seed: int) -> None:
+    for board in (random_board(geometry, seed), Board.empty(geometry)):
+        assert board.search_space >= 0  # which is kept beside the cells
+        again = pickle.loads(pickle.dumps(board))
+        assert again == board
+        assert not again.cells.flags.writeable
+
+
+@given(st.sampled_from(GEOMETRIES), st.integers(0, 2**32))
+def test_transposed(geometry: Geometry, seed: int) -> None:
+    board = random_board(geometry, seed)
+    mirrored = board.transposed()
+    n = geometry.n
+    assert (mirrored.candidates.reshape(n, n) == board.candidates.reshape(n, n).T).all()
+    assert mirrored.given_candidates is not None
+    assert mirrored.transposed() == board
+
+
+@given(st.sampled_from(GEOMETRIES), st.integers(0, 2**32))
+def test_relabelled(geometry: Geometry, seed: int) -> None:
+    board = random_board(geometry, seed)
+    digits = 1 + np.random.default_rng(seed).permutation(geometry.n)
+    changed = board.relabelled(digits.tolist())
+    for before, after in zip(board.candidates.tolist(), changed.candidates.tolist(), strict=True):
+        expected = {digits[d] - 1 for d in range(geometry.n) if before >> d & 1}
+        assert {d for d in range(geometry.n) if after >> d & 1} == expected
+    assert changed.relabelled((1 + np.argsort(digits)).tolist()) == board
+
+
+def test_candidates_in_braces() -> None:
+    text = str(with_masks({0: 0b0111, 2: 0b1010, 15: 0}, cells={1: 4}))
+    assert text == "{123}{4}{24}" + "{1234}" * 12 + "{}"
+    assert repr(with_masks({})) == f"<board with candidates {'{1234}' * 16}, box=2x2>"
+
+
+def test_letters_and_numbers() -> None:
+    for side, expected in ((4, "{1AG}"), (6, "{1,10,16,36}")):
+        box = Geometry(side, side)
+        masks = [sum(1 << (d - 1) for d in (1, 10, 16, 36) if d <= box.n)] * box.cells
+        assert str(Board([0] * box.cells, box, candidates=masks)) == expected * box.cells

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import isqrt
 
 import numpy as np
@@ -17,12 +18,12 @@ from gpusudoku.board.rows import Rows, distinct_numbers, odd_rows, write_lines
 from gpusudoku.board.text import as_characters
 from gpusudoku.kernels.text import write
 
-SHAPES = ["2x2", "2x3", "2x4", "3x3", "2x5", "3x4", "3x5", "4x4", "4x5", "5x5", "5x7", "6x6"]
+SHAPES = ["2x2", "2x3", "3x3", "2x5", "4x4", "5x7", "6x6"]
 
 
 @pytest.fixture(params=["Python", "compiled", "uncompiled"])
 def way(request, monkeypatch):
-    """How rows are put together."""
+    """Put rows together in each way there is."""
     monkeypatch.setattr(rows, "FEW", 1 << 30 if request.param == "Python" else 0)
     if request.param == "uncompiled":
         monkeypatch.setattr(write, "join", write.join.python)
@@ -30,7 +31,7 @@ def way(request, monkeypatch):
 
 
 def some_cells(shape: str, boards: int) -> np.ndarray:
-    """Boards of all digits, and the empty board first."""
+    """Make boards of all digits, the empty board first."""
     geometry = Geometry.parse(shape)
     generator = np.random.default_rng(geometry.n)
     cells = generator.integers(0, geometry.n + 1, (boards, geometry.cells)).astype(np.uint8)
@@ -39,24 +40,23 @@ def some_cells(shape: str, boards: int) -> np.ndarray:
 
 
 def line_of(cells: np.ndarray) -> str:
-    """The canonical line, by its definition."""
+    """Write the canonical line, by its definition."""
     if isqrt(len(cells)) > 35:
         return ",".join(map(str, cells))
     return "".join(".123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[digit] for digit in cells)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("boards", [0, 1, 5])
-def test_lines(way, shape, boards):
-    cells = some_cells(shape, boards)
-    lines = [line_of(row) for row in cells]
-    assert write_lines(cells) == "".join(f"{line}\n" for line in lines).encode()
-    tails = [b":0", b"", b":12345678901234567890123+", ":ä".encode()]
-    which = np.arange(boards) % 4
-    assert write_lines(cells, tails, which) == b"".join(
-        line.encode() + tails[index] + b"\n" for line, index in zip(lines, which, strict=True)
-    )
-    assert write_lines(cells, [b":7"]) == "".join(f"{line}:7\n" for line in lines).encode()
+def test_lines(way):
+    for shape, boards in product(SHAPES, (0, 1, 5)):
+        cells = some_cells(shape, boards)
+        lines = [line_of(row) for row in cells]
+        assert write_lines(cells) == "".join(f"{line}\n" for line in lines).encode()
+        assert write_lines(cells, [b":7"]) == "".join(f"{line}:7\n" for line in lines).encode()
+        tails = [b":0", b"", b":12345678901234567890123+", ":ä".encode()]
+        which = np.arange(boards) % 4
+        assert write_lines(cells, tails, which) == b"".join(
+            line.encode() + tails[index] + b"\n" for line, index in zip(lines, which, strict=True)
+        )
 
 
 def test_as_many_lines_as_do_not_fit_in_one_go():
@@ -104,35 +104,25 @@ def test_numbers(numbers):
     assert bytes(some.joined()).decode().splitlines() == [str(number or "") for number in numbers]
 
 
-@pytest.mark.parametrize("sign", [",", "\t", "\\"])
-@pytest.mark.parametrize("place", [0, 1])
-def test_odd_rows(way, sign, place):
+def test_odd_rows(way):
     """Every byte, at both ends of a text of some length and alone, in any of two columns."""
     others = [chr(code) for code in range(128)] + ["ä", "\ud800"]
-    texts = [
-        text for other in others for text in (other, f"{other}{'x' * 40}", f"{'x' * 40}{other}")
-    ]
-    texts += ["", "x" * 40]
-    fields = Fields.of([("y", text) if place else (text, "y") for text in texts])
-    found = odd_rows(fields, 2, sign)
-    assert found.tolist() == [
-        any(not " " <= character <= "~" or character in ('"', sign) for character in text)
-        for text in texts
-    ]
-    assert odd_rows(fields, 1, sign).any() == (not place)
-    assert not odd_rows(fields, 0, sign).any()
+    long = "x" * 40
+    texts = [text for other in others for text in (other, f"{other}{long}", f"{long}{other}")]
+    texts += ["", long]
+    for sign, place in product([",", "\t", "\\"], [0, 1]):
+        fields = Fields.of([("y", text) if place else (text, "y") for text in texts])
+        assert odd_rows(fields, 2, sign).tolist() == [
+            any(not " " <= character <= "~" or character in ('"', sign) for character in text)
+            for text in texts
+        ]
+        assert odd_rows(fields, 1, sign).any() == (not place)
+        assert not odd_rows(fields, 0, sign).any()
 
 
 @pytest.mark.parametrize("which", [slice(None), slice(600, None), np.arange(1200) % 2 == 0])
-def test_kernels_get_arrays_of_their_types(monkeypatch, which):
-    """They take no others: C-contiguous, and what they write can be written."""
-    given = []
-
-    def kept(kernel):
-        return lambda *arguments: (given.extend(arguments), kernel.python(*arguments))
-
-    for name in ("join", "find_odd"):
-        monkeypatch.setattr(write, name, kept(getattr(write, name)))
+def test_arrays_that_are_read_only_or_have_gaps(which):
+    """What is compiled takes no others than C-contiguous ones."""
     fields = Fields.of([("a", "b", "c")] * 1200)
     for array in (fields.data, fields.starts, fields.ends):
         array.setflags(write=False)
@@ -141,11 +131,6 @@ def test_kernels_get_arrays_of_their_types(monkeypatch, which):
     some = Rows(len(fields))
     some.fields(fields, [[b"-"]] * 3, np.zeros(len(fields), np.intp))
     assert bytes(some.joined()) == b"-a-b-c" * len(fields)
-    arrays = [each for each in given if isinstance(each, np.ndarray)]
-    assert len(arrays) == 9
-    assert all(array.flags.c_contiguous for array in arrays)
-    assert arrays[3].flags.writeable
-    assert arrays[-1].flags.writeable
 
 
 def test_bytes_between_texts_are_not_looked_at(way):

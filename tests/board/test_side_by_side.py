@@ -19,12 +19,11 @@ from gpusudoku.errors import InputError
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.ordered import AHEAD
 
-MOST = 64
-THREADS = [2, 3, 16]
+MOST, THREADS = 64, 3
 
 
 def numbered(start: int, end: int, shape: str = "2x2") -> Batch:
-    """Boards that tell their numbers by their cells."""
+    """Make boards that tell their numbers by their cells."""
     cells = np.zeros((end - start, Geometry.parse(shape).cells), np.uint8)
     cells[:, :4] = np.arange(start, end, dtype="<u4").view(np.uint8).reshape(-1, 4)
     return Batch(Geometry.parse(shape), cells)
@@ -55,10 +54,9 @@ def iter_of(some: list[int]) -> Generator[list[int], None, None]:
     yield some[1:]
 
 
-@pytest.mark.parametrize("threads", THREADS)
-def test_order_is_kept(threads: int) -> None:
+def test_order_is_kept() -> None:
     batches = [numbered(start, start + 7) for start in range(0, 7000, 7)]
-    found = in_blocks(batches, MOST, work, threads=threads)
+    found = in_blocks(batches, MOST, work, threads=THREADS)
     assert list(chain.from_iterable(found)) == list(range(7000))
 
 
@@ -71,10 +69,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("threads", THREADS)
-def test_each_thread_has_a_block_of_its_own(threads: int) -> None:
+def test_each_thread_has_a_block_of_its_own() -> None:
     """All but the first, and what is made of the results is made there."""
-    meeting = threading.Barrier(threads)
+    meeting = threading.Barrier(THREADS)
     waited = False
 
     def meet(block: Batch, by_one: bool) -> Generator[int, None, None]:
@@ -87,7 +84,7 @@ def test_each_thread_has_a_block_of_its_own(threads: int) -> None:
     def then(size: int) -> tuple[int, int]:
         return size, threading.get_ident()
 
-    found = list(in_blocks([numbered(0, 5000)], MOST, meet, then, threads))
+    found = list(in_blocks([numbered(0, 5000)], MOST, meet, then, THREADS))
     assert waited
     assert found[0] == (FIRST_BOARDS, threading.get_ident())
     assert sum(size for size, _ in found) == 5000
@@ -95,10 +92,7 @@ def test_each_thread_has_a_block_of_its_own(threads: int) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("threads", THREADS)
-def test_a_block_that_takes_long_is_done_anew_by_all(
-    monkeypatch: pytest.MonkeyPatch, threads: int
-) -> None:
+def test_a_block_that_takes_long_is_done_anew_by_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "PATIENCE_SECONDS", 0.02)
     by_all: list[int] = []
 
@@ -110,47 +104,42 @@ def test_a_block_that_takes_long_is_done_anew_by_all(
             check_cancelled()
         yield some
 
-    found = in_blocks([numbered(0, 5000)], MOST, slow, threads=threads)
+    found = in_blocks([numbered(0, 5000)], MOST, slow, threads=THREADS)
     assert list(chain.from_iterable(found)) == list(range(5000))
     assert {0, 2000} <= set(by_all)
     assert len(by_all) < 1000
 
 
-@pytest.mark.parametrize("threads", THREADS)
-def test_slow_blocks_are_never_side_by_side(threads: int) -> None:
-    def slow(block: Batch, by_one: bool) -> Generator[int, None, None]:
-        assert not by_one
-        work_for(1.1 * QUICK_SECONDS)
-        yield len(block)
+def clocks(monkeypatch: pytest.MonkeyPatch, cores: float) -> list[float]:
+    """Let time pass as the tests say, and so many cores work all the time; returns the time."""
+    now = [0.0]
+    time_of_blocks = SimpleNamespace(
+        perf_counter=lambda: now[0], process_time=lambda: now[0] * cores
+    )
+    monkeypatch.setattr(blocks, "time", time_of_blocks)
+    return now
 
-    assert sum(in_blocks([numbered(0, 40)], MOST, slow, threads=threads)) == 40
 
-
-@pytest.mark.parametrize("threads", THREADS)
-def test_time_that_is_not_spent_on_cores_makes_no_block_slow(
-    monkeypatch: pytest.MonkeyPatch, threads: int
+@pytest.mark.parametrize(("cores", "alone"), [(1, [False, False]), (0, [False, True])])
+def test_slow_blocks_are_never_side_by_side(
+    cores: int, alone: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where there are more threads than cores, or others use these."""
-    alone, now = [], [0.0]
-    clocks = SimpleNamespace(perf_counter=lambda: now[0], process_time=lambda: 0.0)
-    monkeypatch.setattr(blocks, "time", clocks)
+    """But time that is not spent on cores makes no block slow: others may use these."""
+    now, found = clocks(monkeypatch, cores), list[bool]()
 
-    def waiting(block: Batch, by_one: bool) -> Generator[int, None, None]:
-        alone.append(by_one)
+    def slow(block: Batch, by_one: bool) -> Generator[int, None, None]:
+        found.append(by_one)
         now[0] += 1.1 * QUICK_SECONDS
         yield len(block)
 
-    assert sum(in_blocks([numbered(0, 40)], MOST, waiting, threads=threads)) == 40
-    assert alone == [False, True]
+    assert sum(in_blocks([numbered(0, 40)], MOST, slow, threads=THREADS)) == 40
+    assert found == alone
 
 
-@pytest.mark.parametrize("threads", THREADS)
-def test_what_is_hardly_any_work_is_not_handed_over(
-    monkeypatch: pytest.MonkeyPatch, threads: int
-) -> None:
+def test_what_is_hardly_any_work_is_not_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever other shapes there are between, and their blocks have a thread each."""
     monkeypatch.setattr(blocks, "SMALL_SECONDS", 0.02)
-    batches = [numbered(k, k + 1, shape) for k in range(300) for shape in ("2x2", "2x3", "3x3")]
+    batches = [numbered(k, k + 1, shape) for k in range(30) for shape in ("2x2", "2x3", "3x3")]
     before, main = threading.active_count(), threading.get_ident()
 
     def worked(block: Batch, by_one: bool) -> Generator[int, None, None]:
@@ -158,28 +147,29 @@ def test_what_is_hardly_any_work_is_not_handed_over(
             work_for(0.03 if by_one else 0.0)
         yield threading.get_ident()
 
-    found = list(in_blocks(batches[::3], MOST, worked, threads=threads))
+    found = list(in_blocks(batches[::3], MOST, worked, threads=THREADS))
     assert set(found) == {main}
     assert threading.active_count() <= before
-    found = list(in_blocks(batches[:60], MOST, worked, threads=threads))
+    found = list(in_blocks(batches[:30], MOST, worked, threads=THREADS))
     assert {*found[::3], *found[1::3]} == {main}
     assert len({*found[2::3]}) > 1
 
 
-@pytest.mark.parametrize("threads", THREADS)
-def test_nobody_waits_for_boards_that_come_slowly(threads: int) -> None:
-    """A result is given before more is read than its block, once reading takes long."""
-    read = 0
+def test_a_result_does_not_wait_for_boards_that_come_slowly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is given before more is read than its block, once reading takes long."""
+    now, read = clocks(monkeypatch, 0), 0
 
     def slow() -> Iterator[Batch]:
         nonlocal read
         yield numbered(0, FIRST_BOARDS)
         for read in range(FIRST_BOARDS, 1000):
-            time.sleep(0.03 if read < 60 else 0)
+            now[0] += 0.03 if read < 60 else 0
             yield numbered(read, read + 1)
 
     given = 0
-    for some in in_blocks(slow(), MOST, work, threads=threads):
+    for some in in_blocks(slow(), MOST, work, threads=THREADS):
         if given < 40:
             assert read < given + 3 * FIRST_BOARDS
         given += len(some)
@@ -187,8 +177,7 @@ def test_nobody_waits_for_boards_that_come_slowly(threads: int) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("threads", THREADS)
-def test_no_more_is_read_than_all_threads_need(threads: int) -> None:
+def test_no_more_is_read_than_all_threads_need() -> None:
     read = 0
 
     def endless() -> Iterator[Batch]:
@@ -198,11 +187,11 @@ def test_no_more_is_read_than_all_threads_need(threads: int) -> None:
             read += 1
 
     before = threading.active_count()
-    found = in_blocks(endless(), MOST, work, threads=threads)
+    found = in_blocks(endless(), MOST, work, threads=THREADS)
     given = 0
     for some in found:
         given += len(some)
-        assert read <= given + AHEAD * threads * MOST
+        assert read <= given + AHEAD * THREADS * MOST
         if given > 3000:
             break
     found.close()
@@ -210,8 +199,7 @@ def test_no_more_is_read_than_all_threads_need(threads: int) -> None:
 
 
 @pytest.mark.parametrize("error", [InputError, OSError])
-@pytest.mark.parametrize("threads", THREADS)
-def test_other_boxes_and_errors_in_their_turn(threads: int, error: type[Exception]) -> None:
+def test_other_boxes_and_errors_in_their_turn(error: type[Exception]) -> None:
     def mixed() -> Iterator[Batch]:
         yield numbered(0, 1000)
         yield numbered(1000, 1003, "2x3")
@@ -220,5 +208,5 @@ def test_other_boxes_and_errors_in_their_turn(threads: int, error: type[Exceptio
 
     found: list[int] = []
     with pytest.raises(error, match="no board"):
-        found.extend(chain.from_iterable(in_blocks(mixed(), MOST, work, threads=threads)))
+        found.extend(chain.from_iterable(in_blocks(mixed(), MOST, work, threads=THREADS)))
     assert found == list(range(2005))

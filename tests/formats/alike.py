@@ -27,7 +27,7 @@ class Trickle(io.RawIOBase):
 
 
 class Found:
-    """All that was read, and whether any of it was read together."""
+    """Reads all there is, and counts what was read together."""
 
     def __init__(self, stream: BinaryIO, way: Way) -> None:
         self.together = 0

@@ -50,17 +50,7 @@ def limits(values: dict[str, int]) -> Iterator[None]:
 
 
 def check(data: bytes, way: Way, size: int) -> None:
-    """Read bytes in every way, write what was found, and read that.
-
-    Parameters
-    ----------
-    data
-        What a file may hold.
-    way
-        How it is read; its source is ``NAME``.
-    size
-        The bytes that come at a time, when they come in pieces.
-    """
+    """Read bytes in every way, also in pieces of a size; write what was found, and read that."""
     line_by_line = Found(io.BytesIO(data), way)
     check_entries(line_by_line.all, data, way.geometry)
     for stream in (io.BytesIO(data), Trickle(data, size)):
@@ -75,7 +65,7 @@ def check(data: bytes, way: Way, size: int) -> None:
 
 
 def check_entries(found: list[Any], data: bytes, geometry: Geometry | None) -> None:
-    """There is one at least; every board has its place, every error is a line with its own."""
+    """Expect one at least; every board has its place, every error is a line with its own."""
     assert found
     last, lines = 0, len(data.splitlines()) + 1
     for each in found:
@@ -90,13 +80,13 @@ def check_entries(found: list[Any], data: bytes, geometry: Geometry | None) -> N
 
 
 def check_message(text: str) -> None:
-    """It is one short line that does nothing to a terminal."""
+    """Expect one short line that does nothing to a terminal."""
     assert text.isprintable(), repr(text)
     assert len(text) <= LONGEST_MESSAGE, len(text)
 
 
 def check_written(board: Board, form: str) -> None:
-    """A board is read as the same again, if it can be written at all."""
+    """Expect a board that can be written to be read as the same again."""
     try:
         text = f"{header(form)}\n{write(board, form)}\n"
     except InputError as error:
@@ -106,7 +96,7 @@ def check_written(board: Board, form: str) -> None:
 
 
 def check_text(data: bytes, geometry: Geometry | None, found: list[Any]) -> None:
-    """What Python users give as text means the same; what is no text is refused, too."""
+    """Expect a text that is given in Python to mean the same; what is no text is refused, too."""
     expected = [each if isinstance(each, str) else each[0] for each in found]
     texts = [data.decode()] if data.isascii() else [data, data.decode(errors="surrogateescape")]
     for text in texts:
@@ -122,8 +112,8 @@ def check_text(data: bytes, geometry: Geometry | None, found: list[Any]) -> None
 def check_expanded(data: bytes, size: int) -> None:
     """Read what may be compressed, all at once and in pieces.
 
-    Both find the same, but for damaged data: who expands all at once may tell of the damage before
-    the last boards in front of it.
+    Both find the same, but for damaged data: the damage may be told before the last boards, or the
+    binary data, in front of it.
     """
 
     def entries(stream: Any) -> Iterable[Any]:
@@ -139,7 +129,7 @@ def check_expanded(data: bytes, size: int) -> None:
             check_message(each)
     in_pieces = list(entries(Trickle(data, size)))
     if in_pieces != at_once:
-        for found in (in_pieces, at_once):
-            assert isinstance(found[-1], str)
-            assert "damaged or incomplete" in found.pop()
+        last = [in_pieces.pop(), at_once.pop()]
+        assert all(isinstance(each, str) for each in last)
+        assert any("damaged or incomplete" in each for each in last)
         assert in_pieces[: len(at_once)] == at_once

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import io
 
-import numpy as np
-
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
 from gpusudoku.formats import Entry, read_stream
+from tests.boards import pattern
 
-SHAPES = [(1, 1), (1, 2), (2, 2), (1, 5), (5, 1), (2, 3), (3, 2), (3, 3), (2, 5), (5, 2)]
-SHAPES += [(4, 4), (2, 8), (5, 5), (5, 7), (6, 6), (8, 8)]
-GEOMETRIES = [Geometry(*shape) for shape in SHAPES]
+SHAPES = ["1x1", "1x2", "2x2", "5x1", "2x3", "3x2", "3x3", "2x5", "4x4", "5x5", "5x7", "6x6", "8x8"]
+GEOMETRIES = list(map(Geometry.parse, SHAPES))
 LINE = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
 ROWS = [LINE[i : i + 9] for i in range(0, 81, 9)]
 GRID = "\n".join(ROWS)
@@ -24,13 +22,11 @@ BOXES = Geometry(3, 3)
 
 def solution(geometry: Geometry) -> Board:
     """Make a full board without conflicts."""
-    row, column = np.divmod(np.arange(geometry.cells), geometry.n)
-    shift = row % geometry.box_rows * geometry.box_columns + row // geometry.box_rows
-    return Board((column + shift) % geometry.n + 1, geometry)
+    return Board(pattern(geometry).ravel(), geometry)
 
 
 def read(text: str | bytes, geometry: Geometry | None = None) -> list[Entry]:
-    """All entries of a text, none of which may be an error."""
+    """Read all entries of a text, none of which may be an error."""
     data = text.encode() if isinstance(text, str) else text
     entries = list(read_stream(io.BytesIO(data), "text", geometry))
     assert all(isinstance(entry, Entry) for entry in entries), entries

@@ -1,144 +1,158 @@
-"""Every form of board is told from the others, and read."""
+"""Every form of board is told from the others and read, whatever is around it."""
 
 from __future__ import annotations
 
+import io
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gpusudoku import collection
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.formats import Entry, parse, read_text, write, write_line
-from tests.formats.samples import BOARD, GEOMETRIES, GRID, LINE, read, solution
+from gpusudoku.formats import Entry, parse, read_stream, read_text, write, write_line
+from tests.formats.forms import FORMS, SOLUTION, TEXTS
+from tests.formats.samples import BOARD, BOXES, GRID, LINE, read, report, solution
 
-TEXTS = {
-    "line": LINE,
-    "line of zeros": LINE.replace(".", "0"),
-    "line of stars": LINE.replace(".", "*"),
-    "line of underscores": LINE.replace(".", "_"),
-    "line with a count": f"{LINE}:1",
-    "line with two fields": f"{LINE}:1:0.5 s",
-    "line with a comment": f"  {LINE}  # hard",
-    "numbers on a line": " ".join(LINE),
-    "numbers and commas on a line": ", ".join(LINE.replace(".", "0")),
-    "line in groups": " ".join(LINE[i : i + 9] for i in range(0, 81, 9)),
-    "grid": GRID,
-    "grid with CRLF": GRID.replace("\n", "\r\n") + "\r\n",
-    "grid with byte-order mark": "\ufeff" + GRID,
-    "grid with comments": "# a\n" + GRID.replace("\n", " # row\n# between\n"),
-    "numbers and blanks": "\n".join(" ".join(row) for row in GRID.split()),
-    "numbers and tabs": "\n".join("\t".join(row) for row in GRID.split()),
-    "numbers and commas": "\n".join(",".join(row) for row in GRID.split()),
-    "zero-padded numbers": "\n".join(
-        " ".join(f"0{digit}" for digit in row.replace(".", "0")) for row in GRID.split()
-    ),
-    "bars": "\n".join(f"{row[:3]}|{row[3:6]}|{row[6:]}" for row in GRID.split()),
-    "box rules": "\n".join(
-        f"|{row[:3]}|{row[3:6]}|{row[6:]}|" + ("\n+---+---+---+" if place % 3 == 2 else "")
-        for place, row in enumerate(GRID.split())
-    ),
-    "box rules and blanks": "\n".join(
-        " ".join(f"{row[:3]}|{row[3:6]}|{row[6:]}")
-        + ("\n------+-------+------" if place in (2, 5) else "")
-        for place, row in enumerate(GRID.split())
-    ),
-    "rules around every cell": "\n".join(
-        "+-" * 9 + "+\n|" + "|".join(row) + "|" for row in GRID.split()
-    ),
-    "sdk": f"#AAuthor\n#DDescription, with 123\n[Puzzle]\n{GRID}\n[State]\n{GRID[::-1]}\n[x]\nyz",
-    "sdk without a header": f"#AAuthor\n#B2024\n{GRID}\n",
-    "sdk with the state first": f"[State]\n{GRID[::-1]}\n\n[PUZZLE]\n{GRID}",
-    "csv": f"puzzle\n{LINE}",
-    "csv of two columns": f"quizzes,solutions\n{LINE},12345\n",
-    "csv with quotes": f'"id","Board"\n"a, ""b""","{LINE}"\n',
-    "csv with semicolons": f"id; PUZZLE\r\n7;{LINE}\r\n",
-    "csv of one column of numbers": 'puzzle\n"' + ",".join(LINE) + '"\n',
-    "table of one column of numbers": "puzzle\n" + ",".join(LINE) + "\n",
-    "csv of numbers": 'id,puzzle\n1,"' + ",".join(LINE) + '"\n',
-    "tsv": f"name\tboard\tcount\n\n# comment\na\t{LINE}\t1\n",
-    "tsv with a header behind #": f"# one, more\n# name\tboard\tcount (exact)\na\t{LINE}\t1\n",
+EVERY = TEXTS | FORMS
+ONLY_ALONE = {"blanks", "spreadsheet with tabs", "return alone"} | {
+    name for name, text in FORMS.items() if text.startswith(("quizzes", "id,", "Puzzle,"))
 }
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-@pytest.mark.parametrize("geometry", [None, Geometry(3, 3)], ids=["guess", "given"])
-def test_forms_are_told_apart(text: str, geometry: Geometry | None) -> None:
-    """One board in every form that is read."""
-    [entry] = read(text, geometry)
-    assert entry.board == BOARD
-    assert text.encode().splitlines()[entry.line - 1].strip()
-
-
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_text_is_one_board(text: str) -> None:
-    """A board parses itself from any of them."""
+@pytest.mark.parametrize("name", EVERY)
+def test_every_form_is_read(name: str) -> None:
+    """With the box given or guessed, with any line end, and three times after each other."""
+    text = EVERY[name]
+    plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
+    [first] = read(text)
+    assert first.board == BOARD
+    assert text.encode().splitlines()[first.line - 1].strip()
+    assert read(text, BOXES) == [first]
+    for end in ("\r\n", "\r"):
+        assert read("\ufeff" + f"{plain}\n".replace("\n", end)) == [first]
     assert parse(text) == BOARD
+    if name in FORMS and name not in ONLY_ALONE:
+        again = text.rstrip("\n") + "\n\n"
+        step = again.count("\n")
+        assert read(again * 3) == [Entry(BOARD, first.line + step * k) for k in range(3)]
 
 
-def test_comment_is_no_header() -> None:
-    """A comment with a telling word is a header only if it has as many columns as its table."""
+KINDS = {name: text for name, text in EVERY.items() if "[State]" not in text}
+REPLACEMENTS = ["", " ", "\n", "|", ",", ".", "-", "1", "x", "[", '"', "  ", "\n\n", "\t", ";"]
+
+
+@settings(max_examples=250)
+@given(
+    st.sampled_from(sorted(KINDS)),
+    st.integers(0, 10**6),
+    st.integers(0, 3),
+    st.sampled_from(REPLACEMENTS),
+)
+def test_changed_texts_are_not_misread(name: str, place: int, cut: int, new: str) -> None:
+    """A text with one piece changed gives the same board, one that differs there, or an error.
+
+    One piece is at most three characters, so at most three cells differ: a shift would change many.
+    """
+    text = KINDS[name]
+    place %= len(text)
+    changed = text[:place] + new + text[place + cut :]
+    entries = list(read_stream(io.BytesIO(changed.encode()), "f"))
+    if any(isinstance(entry, InputError) for entry in entries):
+        return
+    for entry in entries:
+        assert isinstance(entry, Entry)
+        board = entry.board
+        assert board.n == 9, (changed, str(board))
+        differing = int((board.cells != BOARD.cells).sum())
+        assert str(board) == SOLUTION or differing <= 3, (changed, str(board))
+
+
+def test_comments() -> None:
+    """A header is only the last before the first row, with as many columns as the table."""
     assert [e.line for e in read(f"# puzzle, hard\n{LINE}\n# board\n{LINE}")] == [2, 4]
-
-
-def test_comment_in_a_grid_is_no_header() -> None:
-    """Only a comment before the first row may be one."""
     assert read("1\t2\t3\t4\n# a\tb\tc\tboard\n" + "0\t0\t0\t0\n" * 3)[0].board.clues == 4
+    comments = "# no board\n\n" * 5000
+    assert read(comments + GRID) == [Entry(BOARD, 10001)]
+    assert read(comments + LINE + "\n" + LINE)[1].line == 10002
 
 
 def test_row_of_letters_is_no_header() -> None:
-    """A header has names of more than one letter."""
     assert read((",".join("A" * 16) + "\n") * 16)[0].board == Board([10] * 256)
 
 
 def test_lines_of_several_sizes() -> None:
     """The boards of a batch may differ in size, with blank lines and comments between."""
-    batch = [solution(geometry) for geometry in GEOMETRIES if geometry == guess(geometry.n)]
+    shapes = ["1x1", "2x2", "2x3", "2x4", "3x3", "2x5", "4x4", "5x5", "6x6", "8x8"]
+    batch = [solution(Geometry.parse(shape)) for shape in shapes]
     text = "\n# comment\n\n".join(map(write_line, batch))
-    assert [entry.board for entry in read(text)] == batch
-    assert [entry.line for entry in read(text)] == list(range(1, 3 * len(batch), 3))
-    assert len(batch) > 5
-
-
-def guess(n: int) -> Geometry | None:
-    """Return the geometry that is guessed, None for a prime n."""
-    try:
-        return Geometry.of_size(n)
-    except InputError:
-        return None
+    assert read(text) == [Entry(board, 3 * k + 1) for k, board in enumerate(batch)]
 
 
 def test_given_geometry() -> None:
     """It decides where the guess is another or none."""
-    tall = Geometry(3, 2)
-    assert read("." * 36)[0].board.geometry == Geometry(2, 3)
-    assert read("." * 36, tall)[0].board.geometry == tall
-    latin = Geometry(1, 5)
-    assert read("." * 25, latin) == [Entry(Board.empty(latin), 1)]
-    assert read(".....\n" * 5, latin) == [Entry(Board.empty(latin), 1)]
-    assert read(". . . . .\n" * 5, latin) == [Entry(Board.empty(latin), 1)]
-    assert read("...\n" * 3, Geometry(3, 1)) == [Entry(Board.empty(Geometry(3, 1)), 1)]
+    for text, guess, box in ((".", "2x3", "3x2"), (".", None, "1x5"), (".", None, "3x1")):
+        geometry = Geometry.parse(box)
+        n = geometry.n
+        if guess:
+            assert read(text * n * n)[0].board.geometry == Geometry.parse(guess)
+        for form in (text * n * n, (text * n + "\n") * n, (" ".join(text * n) + "\n") * n):
+            if n != 3 or "\n" in form:
+                assert read(form, geometry) == [Entry(Board.empty(geometry), 1)]
 
 
-@pytest.mark.parametrize("geometry", [Geometry(*shape) for shape in [(2, 3), (3, 2), (2, 8)]])
-def test_rules_show_the_geometry(geometry: Geometry) -> None:
+@pytest.mark.parametrize("shape", ["2x3", "3x2", "2x8"])
+def test_rules_show_the_geometry(shape: str) -> None:
     """Rules in both directions or in one tell the boxes, unless they are given."""
-    board = solution(geometry)
+    board = solution(Geometry.parse(shape))
     pretty = write(board, "pretty")
     rule = pretty.splitlines()[0]
     assert read(pretty)[0].board == board
     assert read(pretty.replace(rule + "\n", ""))[0].board == board
     assert read(pretty.replace(" | ", " "))[0].board == board
     assert read(pretty.replace("=", "-").replace(" -", "+-"))[0].board == board
-    other = geometry.transposed
+    other = board.geometry.transposed
     assert read(pretty, other)[0].board == Board(board.cells, other)
+
+
+def test_bands_show_the_boxes() -> None:
+    rows = ["......"] * 6
+    tall = "\n".join([*rows[:3], "", *rows[3:]])
+    flat = "\n".join([*rows[:2], "", *rows[2:4], "", *rows[4:]])
+    shapes = [str(entry.board.geometry) for entry in read(f"{tall}\n\n{flat}\n\n{tall}")]
+    assert shapes == ["3x2", "2x3", "3x2"]
+
+
+def test_larger_digits_tell_bands_of_16() -> None:
+    band = "1...............\n" * 3 + "G...............\n"
+    assert [entry.board.n for entry in read("\n".join([band] * 4))] == [16]
+
+
+def test_rows_of_dashes() -> None:
+    """They are rules unless rows are missing."""
+    rows = ["53--7----", "---------", "-98----6-", *["1--------"] * 6]
+    [entry] = read("\n".join(rows))
+    assert entry.board.grid[1].tolist() == [0] * 9
+    assert entry.board.clues == 3 + 3 + 6
+    rows[1] = "1--------"
+    ruled = [*rows[:3], "---------", *rows[3:6], "---------", *rows[6:]]
+    assert read("\n".join(ruled))[0].board.clues == 3 + 1 + 3 + 6
 
 
 @pytest.mark.parametrize("name", ["box2x2-few", "box2x3-few", "box2x4-few", "16x16-few"])
 def test_counts_after_colons_read_back(name: str) -> None:
     """What ``count`` prints of a batch is a batch again, also where lines are like rows."""
     board = collection.load(name)
-    text = f"{board}:7\n{board}:1000+\n"
-    assert list(read_text(text)) == [board, board]
+    assert list(read_text(f"{board}:7\n{board}:1000+\n")) == [board, board]
+
+
+def test_other_boards_behind_a_colon() -> None:
+    """They may stand there if they are not larger."""
+    text = f"{LINE}:{SOLUTION}\n{LINE}:7\n{LINE}:a name: {LINE}\n"
+    assert report(text) == ["board 1", "board 2", "board 3"]
+    assert report("1:5\n1:" + LINE, Geometry(1, 1)) == ["board 1", "board 2"]
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -146,12 +160,40 @@ def test_a_row_without_a_cell_parts_grids(separator: str) -> None:
     """Spreadsheets save such a row; it may be one of a grid as well, and then nothing is read."""
     cells = [f"{LINE[:72]}.........", LINE]  # an empty row at the end
     first, second = (
-        "\n".join(separator.join(board[i : i + 9].replace(".", " ")) for i in range(0, 81, 9))
+        "\n".join(separator.join(board[i : i + 9]) for i in range(0, 81, 9)).replace(".", "")
         for board in cells
     )
     gap = separator * 8
-    found = read("\n".join([first, gap, second, gap, first, gap, second]).replace(" ", ""))
+    found = read("\n".join([first, gap, second, gap, first, gap, second]))
     assert [write_line(entry.board) for entry in found] == cells * 2
     for text in (f"{first}\n{gap}\n{gap}\n{first}", f"{second}\n{gap}", f"{gap}\n{first}\n{gap}"):
         with pytest.raises(InputError, match="rows of 9 cells, expected 9"):
-            list(read_text(text.replace(" ", "")))
+            list(read_text(text))
+
+
+def test_titles_without_blank_lines() -> None:
+    text = f"Grid 01\n{GRID}\nGrid 02\n{GRID}\nGrid 03\n{GRID}\n"
+    assert [entry.line for entry in read(text)] == [2, 12, 22]
+    text = f"Sudoku 9x9\n{GRID}\nVery hard 1\nDifficult\n{GRID}\n"  # as many characters as cells
+    assert [entry.line for entry in read(text)] == [2, 13]
+
+
+def test_text_below_a_grid() -> None:
+    """It may be a title whose grid is missing; remarks are none, if no grid has a title."""
+    assert report(f"{GRID}\nThe end\n") == ["board 1", "f:10: 'The end', expected a grid below it"]
+    remarks = "Rating: 9.0\nSource: a newspaper"
+    assert report(f"{GRID}\n{remarks}\n{GRID}\n{remarks}\n") == ["board 1", "board 12"]
+    assert report(f"Level: 1\n{GRID}\nLevel: 2\n") == [
+        "board 2",
+        "f:11: 'Level: 2', expected a grid below it",
+    ]
+    assert report(f"{GRID}\nIt ends\nat last\n")[1:] == [
+        "f:10: 'It ends', expected a grid below it"
+    ]
+
+
+def test_games_before_a_damage() -> None:
+    games = f'<game data="{LINE}"/>\n' * 200
+    *boards, error = report(f"<a>\n{games}{games[:-1]}<game/>\n</a>")
+    assert boards == [f"board {k}" for k in range(2, 402)]
+    assert error == "f:401: a <game> without a board as its data"

@@ -6,8 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 import zstandard
@@ -16,13 +15,13 @@ from hypothesis import strategies as st
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.formats import FORMATS, Way, read_batches
-from gpusudoku.formats.read import _read
+from gpusudoku.formats import Way, read_batches, read_stream
 from tests.formats import hostile
-from tests.formats.forms import FORMS, REFUSED
-from tests.formats.hostile import NAME, check, check_expanded, check_message, check_written
-from tests.formats.samples import GEOMETRIES, GRID, LINE, solution
-from tests.formats.test_forms import TEXTS
+from tests.formats.forms import FORMS, REFUSED, TEXTS
+from tests.formats.hostile import NAME, check, check_expanded, check_message
+from tests.formats.samples import LINE
+
+pytestmark = pytest.mark.usefixtures("compiled_at_once")
 
 BOXES = st.sampled_from([None, None, Geometry(3, 3), Geometry(2, 2), Geometry(4, 4)])
 COLUMNS = st.sampled_from([None, None, None, "puzzle", "b", "\x1b[31m"])
@@ -52,23 +51,11 @@ PIECES = [
 ]  # fmt: skip
 
 BARRED = (
-    b"|5|3| | |7| | |  \n"
-    b"||6|| | |1|9|5| | | |\n"
-    b"| |9|8| | | | |6| |\n"
-    b"|8| | | |6| | | |3|\n"
-    b"|4| | |8| |3| | |1|\n"
-    b"|7| | | |2| | | |6|\n"
-    b"| |6| | | | |2|8| |\n"
-    b"| | | |4|1|9| | |5|\n"
-    b"| | | | |8| | |7|9|"
+    b"|5|3| | |7| | |  \n||6|| | |1|9|5| | | |\n| |9|8| | | | |6| |\n"
+    b"|8| | | |6| | | |3|\n|4| | |8| |3| | |1|\n|7| | | |2| | | |6|\n"
+    b"| |6| | | | |2|8| |\n| | | |4|1|9| | |5|\n| | | | |8| | |7|9|"
 )
 """Cells between bars, and some bars too few: no blank was lost."""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def compiled_at_once() -> Iterator[None]:
-    with hostile.limits(hostile.AT_ONCE):
-        yield
 
 
 @st.composite
@@ -86,17 +73,20 @@ def mutated(draw: st.DrawFn) -> bytes:
     return data
 
 
-@settings(max_examples=250)
+@settings(max_examples=120)
 @given(mutated(), WAYS, SIZES)
 @example(BARRED, Way(NAME), 7)
 def test_files_with_damages(data: bytes, way: Way, size: int) -> None:
     check(data, way, size)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(st.binary(max_size=300), WAYS, SIZES)
 @example(b"\xef\xbb\xbf\xef\xbb\xbf1", Way(NAME), 1)
 @example(b"\r\r\n\n\r", Way(NAME), 1)
+@example(b"\n|\n", Way(NAME), 2)
+@example(b",\n,\n", Way(NAME), 2)
+@example(b"|-\n-", Way(NAME), 2)
 @example(b"{" * 100_000, Way(NAME), 5000)
 @example(b'{"puzzle":' + b"[" * 100_000, Way(NAME), 5000)
 @example(b"[" * 100_000, Way(NAME), 5000)
@@ -105,7 +95,7 @@ def test_bytes(data: bytes, way: Way, size: int) -> None:
     check(data, way, size)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(mutated(), WAYS, SIZES)
 def test_small_limits(data: bytes, way: Way, size: int) -> None:
     """A line, a list or an element that is too long is refused, in whatever pieces it comes."""
@@ -114,7 +104,7 @@ def test_small_limits(data: bytes, way: Way, size: int) -> None:
 
 
 PACKED: list[Callable[[bytes], bytes]] = [
-    gzip.compress,
+    lambda data: gzip.compress(data, mtime=0),
     bz2.compress,
     lzma.compress,
     lambda data: lzma.compress(data, lzma.FORMAT_ALONE),
@@ -122,7 +112,7 @@ PACKED: list[Callable[[bytes], bytes]] = [
 ]
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(
     st.lists(st.sampled_from(PACKED), min_size=1, max_size=3), st.integers(0, 3), SIZES, st.data()
 )
@@ -141,25 +131,17 @@ def test_compressed_files(
     check_expanded(whole + new, size)
 
 
-@pytest.mark.parametrize("back", range(1, 60))
-def test_damage_behind_the_boards(back: int) -> None:
+def test_damage_behind_the_boards() -> None:
     """The check sums of xz data stand behind them, and are read with them, or after them."""
-    whole = bytearray(lzma.compress(f"{LINE}\n".encode() * 3))
-    whole[-back] ^= 1
-    for size in (1, 7, len(whole)):
-        check_expanded(bytes(whole), size)
+    packed = lzma.compress(f"{LINE}\n".encode() * 3)
+    for back in range(1, 60):
+        damaged = bytearray(packed)
+        damaged[-back] ^= 1
+        for size in (1, 7, len(damaged)):
+            check_expanded(bytes(damaged), size)
 
 
-@given(st.sampled_from(GEOMETRIES), st.integers(0, 2**32), st.sampled_from(sorted(FORMATS)))
-def test_what_is_written_is_read(geometry: Geometry, seed: int, form: str) -> None:
-    import numpy as np
-
-    cells = solution(geometry).cells.copy()
-    cells[np.random.default_rng(seed).random(geometry.cells) < 0.6] = 0
-    check_written(type(solution(geometry))(cells, geometry), form)
-    check_written(solution(geometry), form)
-
-
+@settings(max_examples=10)
 @given(st.text(min_size=1, max_size=40))
 @example("\x1b[31m\n\ud800")
 @example("\0")
@@ -167,17 +149,13 @@ def test_what_is_written_is_read(geometry: Geometry, seed: int, form: str) -> No
 def test_names_of_sources(name: str) -> None:
     """The name of a file does nothing to a terminal, whatever is said of the file."""
     for data in (b"1", LINE.encode() + b"\n", b"\0"):
-        for found in _read(io.BytesIO(data), Way(name)):
-            if isinstance(found, InputError):
-                assert str(found).isprintable()
-            else:
-                assert found.places is not None
-                assert found.places.name(0).isprintable()
+        for found in read_stream(io.BytesIO(data), name):
+            assert not isinstance(found, InputError) or str(found).isprintable()
     for found in read_batches(name + "/\x1b/none"):
         check_message(str(found)[-hostile.LONGEST_MESSAGE :])
 
 
-def test_many_columns(tmp_path: Path) -> None:
+def test_many_columns() -> None:
     """A message does not list all of a hundred thousand columns, nor quote all of a large board."""
     columns = ",".join(f"\x1b[{k}m" for k in range(100_000))
     large = "1," * 4095
@@ -189,10 +167,11 @@ def test_many_columns(tmp_path: Path) -> None:
         f"id,a,b\n1,{'.' * 1225},{'1' + '.' * 1224}\n",
     ):
         for column in (None, "\x1b[31m" * 1000):
-            entries = list(_read(io.BytesIO(text.encode()), Way(NAME, None, column)))
+            entries = list(read_stream(io.BytesIO(text.encode()), NAME, column=column))
             assert entries
             for found in entries:
-                check_message(str(found))
+                if isinstance(found, InputError):
+                    check_message(str(found))
 
 
 @pytest.mark.parametrize(
@@ -201,24 +180,16 @@ def test_many_columns(tmp_path: Path) -> None:
         f'{{"puzzle": "{LINE}", "n": {"9" * 100_000}}}',
         f'{{"puzzle": "{LINE}", "n": 1e400, "m": NaN, "k": -Infinity}}',
         f'{{"puzzle": "{LINE}", "n": {"[" * 5000}{"]" * 5000}}}',
-        f'{{"puzzle": "{LINE}", "puzzle": "{LINE}"}}',
         f'{{"puzzle": [{"9" * 5000}]}}',
-        '{"puzzle": [1e400, NaN]}',
-        '{"puzzle": {"a": 1}}',
         '{"puzzle": [[[[1]]]]}',
         '{"puzzle": "1", "box": {"a": ["' + "x" * 10_000 + '"]}}',
-        '{"puzzle": "1", "box": [1e400, NaN]}',
         '{"puzzle": "1", "box": "1x999999999"}',
         '{"puzzle": "\\u001b[31m\\ud800"}',
         '{"\\u001b[31m": 1}',
-        f'id,puzzle\n1,"{LINE}\n',
         f'id,puzzle\n"{"x" * 200_000}",{LINE}',
         f'id,puzzle\n{"x" * 200_000},{LINE}\n"a"b"c,{LINE}',
-        f'puzzle\tid\n{LINE}\t1\n"a"b\t{LINE}',
         "[" + "9" * 5000 + "]",
         "[1e400, NaN]",
-        "\x1b[31m\n" + GRID,
-        "<game data='\x1b[31m'/>",
         f"<game data='{LINE}' data='{LINE}'/>",
         "<a xmlns='\u202e'><game data='&#x1b;'/></a>",
         "9" * 100_000,

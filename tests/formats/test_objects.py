@@ -44,7 +44,7 @@ def test_a_bad_one_is_an_error_in_its_place() -> None:
     assert str(batch[0]) == "1....2....3....."
 
 
-@pytest.mark.parametrize("broken", ['{"puzzle": ', "garbage", "[1]", '{"a": 1, "a": 2}', "{} x"])
+@pytest.mark.parametrize("broken", ['{"puzzle": ', "garbage", "[1]", "{} x"])
 def test_a_broken_line_hides_no_others(broken: str) -> None:
     """What wrote them may have been stopped in the middle of a line."""
     right = '{"puzzle": "1....2....3....."}\n'

@@ -1,9 +1,11 @@
-"""Files, streams and texts: read as they come, in little memory, and refused in one line."""
+"""Files, streams and texts: read as they come, in little time and memory."""
 
 from __future__ import annotations
 
 import io
 import itertools
+import time
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,10 +14,9 @@ import pytest
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.formats import Entry, read_batches, read_stream, read_text
-from gpusudoku.formats.grids import blocks
-from gpusudoku.formats.source import Lines
-from tests.formats.samples import BOARD, GRID, LINE, read
+from gpusudoku.formats import Entry, parse, read_batches, read_stream, read_text
+from tests.formats import hostile
+from tests.formats.samples import BOARD, GRID, LINE, SYMBOLS, report
 
 
 class Endless(io.BytesIO):
@@ -42,33 +43,17 @@ class Endless(io.BytesIO):
     ],
     ids=["lines", "lines with comments", "grids", "csv"],
 )
-def test_batches_are_streamed(head: list[str], lines: list[str]) -> None:
-    """Boards come before the input ends, soon after their lines."""
+def test_boards_come_soon_after_their_lines(head: list[str], lines: list[str]) -> None:
     stream = Endless(itertools.chain(head, itertools.cycle(lines)))
     entries = list(itertools.islice(read_stream(stream, "endless"), 500))
-    assert all(isinstance(entry, Entry) and entry.board == BOARD for entry in entries)
-    last = entries[-1]
-    assert isinstance(last, Entry)
-    assert stream.taken <= last.line + 130
     start = lines.index(LINE + ":1") if LINE + ":1" in lines else 0
-    assert last.line == len(head) + 499 * len(lines) + start + 1
+    last = len(head) + 499 * len(lines) + start + 1
+    assert all(isinstance(entry, Entry) and entry.board == BOARD for entry in entries)
+    assert entries[-1] == Entry(BOARD, last)
+    assert stream.taken <= last + 130
 
 
-def test_memory_is_bounded() -> None:
-    """Of a block that is far too long only as many rows are kept as show that."""
-    [block] = blocks(enumerate([LINE.encode()] * 1000, 1))
-    assert len(block.rows) == 65
-
-
-def test_comments_before_the_first_board() -> None:
-    """However many there are, they do not hide what follows."""
-    comments = "# no board\n\n" * 5000
-    assert read(comments + GRID) == [Entry(BOARD, 10001)]
-    assert read(comments + LINE + "\n" + LINE)[1].line == 10002
-
-
-def test_read_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From a file and from standard input."""
+def test_files_and_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "boards.txt"
     path.write_text(GRID)
     assert [board for batch in read_batches(str(path)) for board in batch] == [BOARD]
@@ -78,10 +63,10 @@ def test_read_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(LINE.encode() + b"\n!")))
     good, error = read_batches("-")
     assert list(good) == [BOARD]
-    assert str(error).startswith("<stdin>:2:1: unknown character '!'")
+    assert str(error) == f"<stdin>:2:1: unknown character '!', {SYMBOLS}"
 
 
-def test_read_text() -> None:
+def test_texts() -> None:
     """Boards until the first error, which is raised."""
     read_boards = read_text(f"{LINE}\n{LINE[1:]}\n{LINE}", source="here")
     assert next(read_boards) == BOARD
@@ -89,20 +74,25 @@ def test_read_text() -> None:
         next(read_boards)
     [board] = read_text("." * 36, geometry=Geometry(3, 2))
     assert board.geometry == Geometry(3, 2)
+    with pytest.raises(InputError, match=r"^<text>:1:81: unknown character "):
+        list(read_text(LINE[:-1] + "\udcff"))  # cannot be encoded
 
 
-def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
-    """A missing file and a directory are one error each that names them."""
-    missing = tmp_path / "missing.txt"
-    for path in (missing, tmp_path):
+def test_one_board() -> None:
+    assert parse("." * 36, "3x2") == parse("." * 36, Geometry(3, 2))
+    with pytest.raises(InputError, match=r"^2 boards where one was expected$"):
+        parse(f"{LINE}\n{LINE}")
+    with pytest.raises(InputError, match=r"^expected the text of a board, found 5$"):
+        parse(5)  # type: ignore[arg-type]
+
+
+def test_paths_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A missing file, a directory and a file that breaks off are one error each."""
+    for path in (tmp_path / "missing.txt", tmp_path):
         [error] = read_batches(str(path))
-        assert isinstance(error, InputError)
         assert str(error).startswith(f"{path}: ")
         assert str(error).endswith(", expected a file that can be read")
-
-
-def test_read_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A file that breaks off is an error too."""
+    assert list(map(str, read_batches("\0"))) == ["\\x00: expected a name that a file can have"]
 
     class Broken(io.BytesIO):
         def readline(self, size: int | None = -1, /) -> bytes:
@@ -113,14 +103,83 @@ def test_read_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert str(error) == "disk: Input/output error, expected a file that can be read"
 
 
-def test_surrogates() -> None:
-    """A text that cannot be encoded is an error like any other."""
-    with pytest.raises(InputError, match=r"^<text>:1:81: unknown character "):
-        list(read_text(LINE[:-1] + "\udcff"))
+@pytest.mark.parametrize("closed", [None, io.StringIO()])
+def test_closed_standard_input(closed: io.StringIO | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    if closed is not None:
+        closed.close()
+    monkeypatch.setattr("sys.stdin", closed)
+    [error] = read_batches("-")
+    assert str(error) == "<stdin>: standard input is closed, expected boards"
 
 
-def test_lines_that_are_passed_over() -> None:
-    """Also of lines that no stream has buffered."""
-    lines = Lines([(3, b"a\n"), (4, b"b\n"), (7, b"c\n")])
-    assert lines.skip(2, 4) == 3
-    assert list(lines) == [(7, b"c\n")]
+def test_a_terminal_is_asked_for_no_more_after_its_end() -> None:
+    class Terminal(io.RawIOBase):
+        def __init__(self) -> None:
+            self.pieces = iter([LINE.encode() + b"\n"] * 3 + [b""] + [b"more\n"] * 9)
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer) -> int:  # type: ignore[no-untyped-def]
+            piece = next(self.pieces)
+            buffer[: len(piece)] = piece
+            return len(piece)
+
+    assert len(list(read_stream(io.BufferedReader(Terminal()), "f"))) == 3
+
+
+LONG = 200_000
+"""The square of it is too much for any test."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-" * LONG + "x",
+        "+---" * (LONG // 4) + "x",
+        ".---" * (LONG // 4) + "-",
+        "|" + "-" * LONG + "x",
+        " " * LONG + "x",
+        "[" + " " * LONG + "1]",
+        "a" + " " * LONG + "!,b\n1,2",
+        "a" + " " * LONG + "=",
+        "<a><!--" + "x \n" * LONG,
+        "<a " + "b=''\n" * LONG,
+        "<a>" + "<b>\n" * LONG,
+        "1:" * (LONG // 2),
+        "'" * LONG,
+    ],
+    ids=lambda text: ascii(text[:8]),
+)
+def test_long_lines_take_time_in_proportion_to_their_length(text: str) -> None:
+    start = time.thread_time()
+    assert report(text)
+    assert time.thread_time() - start < 20  # a second is enough
+
+
+def test_limits() -> None:
+    assert report(f"{LINE}\n{'1' * 600_000}\n{LINE}\n") == [
+        "board 1", "f:2: a line of 524288 bytes or more, expected a board", "board 3",
+    ]  # fmt: skip
+    assert report("1 2 3 4\n" * 3 + "\n" + "1" * 600_000)[1] == (
+        "f:5: lines of 524288 bytes or more, expected rows of a grid"
+    )
+    assert report("." * (1 << 20)) == ["f:1: a line of 1048576 bytes or more, expected text"]
+    assert report("<a>\n" * 300) == ["f:257: more than 256 XML tags in each other"]
+    assert report("<a><!--\n" + "x\n" * 40_000) == [
+        "f:32770: a tag or a comment of 65536 bytes or more in XML"
+    ]
+    with hostile.limits(hostile.SMALL):
+        assert report("[" + "1,\n" * 700) == ["f:1: a list of 600 bytes or more"]
+        assert report("<a>\n" + "x\n" * 700)[-1] == "f:301: a text of 600 bytes or more in XML"
+
+
+def test_of_a_block_that_does_not_end_only_some_rows_are_kept() -> None:
+    stream = io.BytesIO(f"{GRID[:9]}\n".encode() * 20_000)
+    tracemalloc.start()
+    try:
+        [error] = read_stream(stream, "f")
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
+    assert str(error).startswith("f:1: more than 64 rows of 9 cells, expected 9 (")

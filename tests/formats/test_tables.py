@@ -1,22 +1,20 @@
-"""Tables: which column holds the boards, what stands beside them, and many rows at once."""
+"""Tables: which column holds the boards, what stands beside them, and what is no row."""
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.errors import InputError
-from gpusudoku.formats import read_batches, read_stream, read_text
-from gpusudoku.formats.read import BUFFER_BYTES
+from gpusudoku.formats import read_batches, read_text
 from tests.formats.forms import SOLUTION
-from tests.formats.samples import BOARD, LINE
+from tests.formats.samples import BOARD, LINE, ROWS, SYMBOLS, changed, no_box, report
 
 
 def columns_of(path: Path, text: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The names of the other columns, and what is in them."""
+    """Return the names of the other columns, and what is in them."""
     path.write_text(text)
     names, others = (), []
     for batch in read_batches(str(path)):
@@ -48,24 +46,7 @@ def test_other_columns(
     assert columns_of(tmp_path / "f", text) == (names, others)
 
 
-@pytest.mark.parametrize(
-    "odd",
-    ["", "# comment", f'7,"{LINE}",x', f"7,{LINE[1:]},x", f"7,{LINE[1:]}!,x", f"7,{LINE}", "7,,x",
-     f"7,{LINE},\xff", f"7,{LINE},x\r", f"7,{'-' * 81},x", f"7,{LINE[1:]}\t,x", "7,8,9,10"],
-)  # fmt: skip
-def test_rows_read_together_are_read_as_alone(odd: str) -> None:
-    rows = [f"{k},{LINE},text {k}" for k in range(60)]
-    for place in (1, 30, 59):
-        text = "\n".join(["id,puzzle,name", *rows[:place], odd, *rows[place:]]).encode("latin-1")
-        results = [
-            [str(e) if isinstance(e, InputError) else e for e in read_stream(stream, "f")]
-            for stream in (io.BytesIO(text), io.BufferedReader(io.BytesIO(text), BUFFER_BYTES))
-        ]
-        assert results[0][0] == results[1][0]
-        assert results[0] == results[1]
-
-
-def test_many_rows_are_one_batch(tmp_path: Path) -> None:
+def test_many_rows_keep_their_lines_and_columns(tmp_path: Path) -> None:
     rows = [f"{k},{LINE},{SOLUTION}" for k in range(5000)]
     names, others = columns_of(tmp_path / "f", "\n".join(["id,quizzes,solutions", *rows]) + "\n")
     assert names == ("id", "solutions")
@@ -76,43 +57,63 @@ def test_many_rows_are_one_batch(tmp_path: Path) -> None:
     assert lines == list(range(2, 5002))
 
 
-def test_a_row_with_more_or_fewer_fields(tmp_path: Path) -> None:
-    path = tmp_path / "f"
-    path.write_text(f"{LINE};a\n{LINE}\n{LINE};a;b\n{LINE};c\n")
-    found = [str(e) if isinstance(e, InputError) else len(e) for e in read_batches(str(path))]
-    assert found == [1, f"{path}:2: 1 fields, expected 2", f"{path}:3: 3 fields, expected 2", 1]
-
-
-class TestColumn:
-    TEXT = f"id,First,second\n1,{LINE},{LINE[::-1]}\n"
-
-    @pytest.mark.parametrize("name", ["First", "first", " FIRST "])
-    def test_a_name(self, name: str) -> None:
-        assert list(read_text(self.TEXT, column=name)) == [BOARD]
-
-    @pytest.mark.parametrize(
-        ("text", "column", "message"),
-        [
-            (TEXT, "third", "f:1: no column 'third', the columns are 'id', 'First', 'second'"),
-            (f"a,A\n{LINE},{LINE}", "Á", "f:1: no column 'Á', the columns are 'a', 'A'"),
-            (f"a,a\n{LINE},{LINE}", "a", "f:1: two columns 'a', the columns are 'a', 'a'"),
-            (f"{LINE}\n", "a", "f:1: no table with a header, so no column 'a'"),
-            ("[1]\n", "a", "f:1: no table with a header, so no column 'a'"),
-            ('{"b": 1}\n', "a", "f:1: a JSON object with no board, expected one name"),
-            (TEXT, None, f"f:1: a table that reads two ways, 'First' with {LINE} or"),
-        ],
+def test_bad_rows() -> None:
+    """Each is an error with the place in the line."""
+    wrong = changed(LINE, 1, 81, "!")
+    text = (
+        f"id,puzzle,name\n1,{LINE},a\n2é,{wrong},b\n3,{LINE}\n4,,c\n"
+        f'5,"{LINE},d\n"6,6","{wrong}",e\n7,{LINE[1:]},f\n8,1,{LINE},2\n9,{ROWS[0]},9\n\n1,{LINE},'
     )
-    def test_errors(self, text: str, column: str | None, message: str) -> None:
-        with pytest.raises(InputError) as error:
-            list(read_text(text, column=column, source="f"))
-        assert str(error.value).startswith(message)
+    assert report(text) == [
+        "board 2",
+        f"f:3:84: unknown character '!', {SYMBOLS}",
+        "f:4: 2 fields, expected 3",
+        "f:5: column 2 is empty, expected a board",
+        "f:6: unexpected end of data, expected every quoted field to end on its line",
+        f"f:7:88: unknown character '!', {SYMBOLS}",
+        "f:8: 80 cells make no board, the nearest is 9x9 with 81",
+        "f:9: 4 fields, expected 3",
+        "f:10: 9 cells: " + no_box(3),
+        "board 12",
+    ]
+    # Without quotes the first of 81 numbers would be a board by itself.
+    assert report("id,puzzle\n1," + ",".join(LINE)) == ["f:2: 82 fields, expected 2"]
+    # The first row tells the number of fields where there is no header.
+    assert report(f"{LINE};a\n{LINE}\n{LINE};c\n") == [
+        "board 1", "f:2: 1 fields, expected 2", "board 3",
+    ]  # fmt: skip
 
-    def test_objects(self) -> None:
-        assert list(read_text(f'{{"a": "{LINE}", "board": 1}}', column="a")) == [BOARD]
 
-    def test_a_table_of_one_column(self) -> None:
-        assert list(read_text(f"start\n{LINE}\n", column="start")) == [BOARD]
+TWO = f"id,First,second\n1,{LINE},{LINE[::-1]}\n"
 
-    def test_names_that_differ_in_case(self) -> None:
-        text = f"a,A\n{LINE},{LINE[::-1]}"
-        assert list(read_text(text, column="a")) == [BOARD]
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        (TWO, "First"),
+        (TWO, " FIRST "),
+        (f"a,A\n{LINE},{LINE[::-1]}", "a"),
+        (f"start\n{LINE}\n", "start"),
+        (f'{{"a": "{LINE}", "board": 1}}', "a"),
+    ],
+)
+def test_the_column_that_is_asked_for(text: str, column: str) -> None:
+    assert list(read_text(text, column=column)) == [BOARD]
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "message"),
+    [
+        (TWO, "third", "f:1: no column 'third', the columns are 'id', 'First', 'second'"),
+        (f"a,A\n{LINE},{LINE}", "Á", "f:1: no column 'Á', the columns are 'a', 'A'"),
+        (f"a,a\n{LINE},{LINE}", "a", "f:1: two columns 'a', the columns are 'a', 'a'"),
+        (f"{LINE}\n", "a", "f:1: no table with a header, so no column 'a'"),
+        ("[1]\n", "a", "f:1: no table with a header, so no column 'a'"),
+        ('{"b": 1}\n', "a", "f:1: a JSON object with no board, expected one name"),
+        (TWO, None, f"f:1: a table that reads two ways, 'First' with {LINE} or"),
+    ],
+)
+def test_no_such_column(text: str, column: str | None, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        list(read_text(text, column=column, source="f"))
+    assert str(error.value).startswith(message)

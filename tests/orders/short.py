@@ -1,10 +1,20 @@
-"""Lists so short that small boards take the ways of large ones."""
+"""Lists so short that small boards take the ways of large ones; and what the oracle lists."""
 
 from __future__ import annotations
 
-import pytest
+from functools import cache
 
-from gpusudoku.orders import ascending, choose, few
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gpusudoku.board.board import Board
+from gpusudoku.contraction.general import parts
+from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.options import Options
+from gpusudoku.orders import ascending, choose, few, prefixes
+from gpusudoku.orders.choose import Orders
+from tests import naive
 
 
 def short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -13,3 +23,39 @@ def short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "LEAF", 5)
     monkeypatch.setattr(choose, "ONE_ORDER", 5)
     monkeypatch.setattr(few, "MOST_SOLUTIONS", 5)
+
+
+def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let few solutions be searched for, sorted and handed on together."""
+    for name, value in {"FIRST_MOST": 2, "LAST_MOST": 5, "TOGETHER": 3}.items():
+        monkeypatch.setattr(prefixes, name, value)
+    for name, value in {"BLOCK": 7, "CUT": 2, "SMALL": 1}.items():
+        monkeypatch.setattr(few, name, value)
+
+
+def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a contraction in parts have many, however small the board is."""
+    monkeypatch.setattr(parts, "PART_MAPS", 15)
+    monkeypatch.setattr(parts, "TASK_LISTINGS", 0.3)
+
+
+def orders_of(board: Board, jobs: int = 1) -> Orders:
+    """Make the orders of a board's solutions."""
+    return Orders(board, Options(device="cpu", jobs=jobs), CpuEngine(jobs))
+
+
+@cache
+def listed(board: Board) -> NDArray[np.uint8]:
+    """List the solutions of a board, which may carry candidates, as the oracle does."""
+    masks = board.given_candidates
+    rows = np.array(list(naive.solutions(Board(board.cells, board.geometry))), np.uint8)
+    rows = rows.reshape(-1, board.geometry.cells)
+    if masks is not None:
+        allowed = np.right_shift(masks, rows.astype(np.uint64) - np.uint64(1)) & np.uint64(1)
+        rows = rows[allowed.all(axis=1)]
+    return rows
+
+
+def shares_of(rows: NDArray[np.uint8], n: int) -> NDArray[np.int64]:
+    """Count how many solutions have each digit in each cell."""
+    return np.stack([(rows == digit).sum(axis=0) for digit in range(1, n + 1)], axis=1)

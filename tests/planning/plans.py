@@ -43,10 +43,7 @@ def in_parts(board: Board) -> Plan:
 
 PLANS: dict[str, Callable[[], Plan]] = {
     "search 3x3": lambda: search(NINE),
-    "search 2x3": lambda: search(GENERAL),
-    "search 2x3 to a cutoff": lambda: search(GENERAL, cutoff=1000),
     "search 2x3 to empty cells": lambda: search(GENERAL, cutoff=12, cutoff_by="empty"),
-    "search 2x3 in reading order": lambda: search(GENERAL, strategy="first"),
     "contraction 3x3": lambda: contraction(NINE),
     "contraction 2x5": lambda: contraction(LARGE),
     "contraction 2x3 in parts": lambda: in_parts(GENERAL),
@@ -57,7 +54,7 @@ BOARDS = {"3x3": NINE, "2x3": GENERAL, "2x5": LARGE}
 
 @cache
 def total(board: Board) -> int:
-    """The whole count: the oracle's, or, where that takes too long, the methods'."""
+    """Count all solutions: by the oracle, or, where that takes too long, by the methods."""
     if board == GENERAL:
         return naive.count(board)
     methods = ["contraction"] if board == LARGE else ["search", "contraction"]

@@ -10,17 +10,20 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.contraction.general import effort
+from gpusudoku.counting import count
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Progress
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Plan
+from gpusudoku.planning.run import count_board
 from gpusudoku.planning.search import TASKS, SearchPlan
 from gpusudoku.search.frontier import Frontier
 from tests import naive
 from tests.boards import puzzle, spoilt
-from tests.planning.plans import FULL, GENERAL, NINE, PLANS, contraction, every_plan, search, total
+from tests.planning.plans import FULL, GENERAL, NINE, contraction, every_plan, search, total
 
 PATIENCE = 100.0
 """Seconds after which something that was to happen has not, on a machine that is busy."""
@@ -55,13 +58,21 @@ def test_boards_without_solutions(make: Callable[[Board], Plan]) -> None:
     assert make(FULL).run(CpuEngine(2)).counts == [1]
 
 
-@pytest.mark.parametrize("limit", [1, 7, 100])
-@pytest.mark.parametrize("board", [NINE, GENERAL], ids=["3x3", "2x3"])
-def test_a_search_stops_at_the_limit(board: Board, limit: int) -> None:
-    [found] = search(board, limit=limit).run(CpuEngine(1)).counts
-    assert limit <= found < total(board)
-    [found] = search(board, limit=limit).run(CpuEngine(2)).counts
-    assert found >= limit
+@pytest.mark.parametrize("limit", [1, 100])
+def test_a_search_stops_at_the_limit(limit: int) -> None:
+    for board in (NINE, GENERAL):
+        [found] = search(board, limit=limit).run(CpuEngine(1)).counts
+        assert limit <= found < total(board)
+        [found] = search(board, limit=limit).run(CpuEngine(2)).counts
+        assert found >= limit
+
+
+def test_a_contraction_in_wider_numbers_finds_the_same() -> None:
+    wide = contraction(GENERAL).widened()
+    assert wide is not None
+    assert wide.run(CpuEngine(2)).counts == [total(GENERAL)]
+    for widest in (wide, contraction(NINE), contraction(spoilt(FULL, 1))):
+        assert widest.widened() is None
 
 
 def test_several_roots_keep_their_counts() -> None:
@@ -72,13 +83,14 @@ def test_several_roots_keep_their_counts() -> None:
 
 LONG: dict[str, Callable[[], Plan]] = {
     "search 3x3": lambda: search(Board.empty(Geometry(3, 3))),
-    "search 4x4": lambda: search(Board.empty(Geometry(4, 4))),
     "contraction 3x4": lambda: contraction(puzzle("3x4", 40, 7)),
 }
 """What takes minutes at least."""
 
 
-@pytest.mark.parametrize("make", LONG.values(), ids=list(LONG))
+@pytest.mark.parametrize(
+    "make", [LONG["search 3x3"], pytest.param(LONG["contraction 3x4"], marks=pytest.mark.slow)]
+)
 def test_a_token_stops_a_long_run_from_another_thread(make: Callable[[], Plan]) -> None:
     plan, token, cancelled = make(), CancelToken(), []
     counted = threading.Event()
@@ -103,24 +115,16 @@ def test_a_token_stops_a_long_run_from_another_thread(make: Callable[[], Plan]) 
     assert threading.active_count() <= before
 
 
-@pytest.mark.parametrize("make", [*LONG.values(), *PLANS.values()], ids=[*LONG, *PLANS])
-def test_a_token_that_was_cancelled_before_stops_at_once(make: Callable[[], Plan]) -> None:
+@every_plan
+def test_a_plan_that_was_cancelled_before_stops_at_once(make: Callable[[], Plan]) -> None:
+    """It can be run again: what was made of it before is whole, or made anew."""
     plan, token = make(), CancelToken()
     token.cancel()
     with pytest.raises(Interrupted) as caught, token:
         plan.run(CpuEngine(2))
     assert caught.value.count == 0
-
-
-def test_a_cancelled_plan_can_be_run_again() -> None:
-    """What was made of it before is whole, or made anew."""
-    for make in (lambda: search(GENERAL), lambda: contraction(GENERAL)):
-        plan, token = make(), CancelToken()
-        token.cancel()
-        with pytest.raises(Interrupted), token:
-            plan.run(CpuEngine(2))
-        assert plan.run(CpuEngine(2)).counts == [naive.count(GENERAL)]
-        assert plan.tasks() == make().tasks()
+    assert plan.run(CpuEngine(2)).counts == make().run(CpuEngine(1)).counts
+    assert plan.tasks() == make().tasks()
 
 
 def test_a_cancelled_plan_of_a_board_without_solutions_is_interrupted_too() -> None:
@@ -128,3 +132,32 @@ def test_a_cancelled_plan_of_a_board_without_solutions_is_interrupted_too() -> N
     token.cancel()
     with pytest.raises(Interrupted), token:
         contraction(spoilt(FULL, 1)).run(CpuEngine(1))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_count_can_be_interrupted(jobs: int) -> None:
+    """By Ctrl-C: with what it has found so far, and no thread left behind."""
+    seen = []
+
+    def progress(state: Progress) -> None:
+        seen.append(state.count)
+        if state.count:
+            raise KeyboardInterrupt
+
+    before = threading.active_count()
+    board = Board.empty(Geometry(3, 3))
+    with pytest.raises(Interrupted) as caught:
+        count(board, device="cpu", method="search", jobs=jobs, progress=progress)
+    assert caught.value.count >= seen[-1] > 0
+    assert threading.active_count() <= before
+
+
+def test_an_interrupt_while_a_contraction_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(effort, "LONG_SECONDS", 0.0)
+    options = Options(device="cpu", jobs=1)
+    with pytest.raises(Interrupted) as caught:
+        count_board(puzzle("4x4", 102, 1), options, CpuEngine(1), looking=interrupt)
+    assert caught.value.count == 0

@@ -1,0 +1,16 @@
+"""A fixture that the tests of readers share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.formats import hostile
+
+
+@pytest.fixture(scope="module")
+def compiled_at_once() -> Iterator[None]:
+    """Let the kernels read short texts, too."""
+    with hostile.limits(hostile.AT_ONCE):
+        yield

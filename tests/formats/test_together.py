@@ -1,0 +1,295 @@
+"""Boards that kernels read together are what the parsers read: boards, places, fields, errors."""
+
+from __future__ import annotations
+
+import json
+import string
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.formats import Way, read_batches, read_text_batches, write
+from tests.boards import CLUES, LINE_4X4, full_grid, puzzle
+from tests.formats.alike import assert_alike
+from tests.formats.samples import read
+
+pytestmark = pytest.mark.usefixtures("compiled_at_once")
+
+SHAPES = ["2x2", "2x3", "3x3", "4x4", "5x5"]
+BOARDS = {
+    shape: [puzzle(shape, CLUES.get(shape, 500), seed) for seed in range(4)] for shape in SHAPES
+}
+LINES = {shape: [str(board) for board in boards] for shape, boards in BOARDS.items()}
+LINES["hex"] = [write(board, "hex") for board in BOARDS["4x4"]]
+BOARDS["hex"] = BOARDS["4x4"]
+NINE = [line.encode() for line in LINES["3x3"]]
+
+
+def table(lines: list[str], delimiter: str, mark: str) -> list[bytes]:
+    """Rows with a field before the board and one behind it, in quotes or without."""
+    texts = ["", "17", "aé", "a b", f"a{delimiter}b" if mark else "c", "x" * 50, "`", "[x]"]
+    return [
+        delimiter.join(f"{mark}{field}{mark}" for field in (text, line, texts[k])).encode()
+        for k, text in enumerate(texts)
+        for line in lines
+    ]
+
+
+def objects(lines: list[str], box: Geometry | None) -> list[bytes]:
+    """JSON lines with values of all kinds, compact or with the box."""
+    boxes = {} if box is None else {"box": str(box)}
+    values = [1, 0, -5, "a", "é", "", None, True, False, 0.25, -1.5, 10**20, 0.0001, "a, b: {}"]
+    compact: Any = {"separators": (",", ":")} if box is None else {}
+    found = [
+        {"id": value, "puzzle": line, **boxes, "n": values[k - 1]}
+        for k, value in enumerate(values)
+        for line in lines
+    ]
+    return [json.dumps(each, ensure_ascii=False, **compact).encode() for each in found]
+
+
+FILES: dict[str, tuple[str, str, list[bytes]]] = {}
+"""The shape, the header line and the rows of every kind of file."""
+for shape, lines in LINES.items():
+    box = BOARDS[shape][0].geometry
+    FILES[f"lines {shape}"] = shape, "", [line.encode() for line in lines]
+    FILES[f"objects {shape}"] = shape, "", objects(lines, box if shape in SHAPES[1::2] else None)
+for shape, sign in zip(LINES, [",", ',"', ";", ';"', "\t", '\t"'], strict=True):
+    header = sign[0].join(["id", "puzzle", "name"]) + "\n"
+    FILES[f"table {shape} {sign!r}"] = shape, header, table(LINES[shape], sign[0], sign[1:])
+
+PIECES = [b"\n", b"\r\n", b"\r", b'"', b'""', b",", b";", b"\t", b"#", b":", b" ", b"-", b"x", b"X",
+          b"0", b"G", b"\0", b"\xff", b"\xc3\xa9", b"\\", b"{", b"}", b"null", b"-0", b"1e5", b".5",
+          b"1.50", b"```", b"[code]", b"\x0b", b"\x1f", b"'", b"!", b"", b"", b""]  # fmt: skip
+
+
+def mutated(rows: list[bytes], rng: np.random.Generator) -> bytes:
+    """Some rows, a few of them changed, behind four that are not."""
+    some = [rows[k] for k in rng.integers(0, len(rows), 36)]
+    for _ in range(rng.integers(0, 4)):
+        k = int(rng.integers(4, len(some)))
+        start = int(rng.integers(0, len(some[k]) + 1))
+        end = start + int(rng.integers(0, 3))
+        some[k] = some[k][:start] + PIECES[rng.integers(len(PIECES))] + some[k][end:]
+    end = b"\n" if rng.integers(4) else b"\r\n"
+    data = end.join(some) + end * int(rng.integers(2))
+    return data if rng.integers(6) else data[: int(rng.integers(len(data) // 2, len(data)))]
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_files_with_damages(kind: str) -> None:
+    """Of every kind; undamaged ones are read together, but for lines that may be hexadecimal."""
+    shape, header, rows = FILES[kind]
+    whole = header.encode() + b"\n".join(rows * 3)
+    assert (assert_alike(whole, Way("f")) > 0) == ("hex" not in kind)
+
+    @settings(max_examples=12)
+    @given(st.integers(0, 2**32), st.booleans())
+    def check(seed: int, is_given: bool) -> None:
+        data = header.encode() + mutated(rows, np.random.default_rng(seed))
+        assert_alike(data, Way("f", BOARDS[shape][0].geometry if is_given else None))
+
+    check()
+
+
+FIRST, REST = NINE[0], NINE[0][1:]
+
+
+@pytest.mark.parametrize("odd", [
+    b"# a comment", b"", FIRST + b":5", FIRST + b" # a comment", b" " + FIRST[:-1], FIRST[:-1],
+    FIRST + b".", b"!" + REST, REST + b"A", REST + b"#", REST + b":", REST + b"\r", REST + b"\xff",
+    REST + b"\0", b"0" * 81, b"." * 40 + b"*_0" + b"." * 38,
+    b",".join(b"%d" % (k % 10) for k in range(81)), LINES["2x2"][0].encode(),
+    LINES["4x4"][0].lower().encode(), b"123456789", b"---+---+---",
+], ids=repr)  # fmt: skip
+def test_an_odd_line_among_plain_ones(odd: bytes) -> None:
+    plain = NINE * 4
+    for mixed in ([plain[0], odd, *plain], [*plain, odd, *plain, odd, odd, *plain]):
+        assert_alike(b"\n".join(mixed), Way("f"))
+        assert_alike(b"\n".join(mixed), Way("f", Geometry(3, 3)))
+        assert_alike(b"\r\n".join(mixed) + b"\r\n", Way("f"))
+
+
+@pytest.mark.parametrize("row", [
+    "`" * 3 + "\t1....2....3.....\t7", "~~~\t1....2....3.....\t", "[code]\t1....2....3.....\t",
+    " \t1....2....3.....\t7", '"a\tb"\t1....2....3.....\t7', 'a"b\t1....2....3.....\t7',
+    '"a"b\t1....2....3.....\t7', '"a""b"\t1....2....3.....\t7', '"a\t1....2....3.....\t7',
+    "1\t1....2....3.....\t" + "x" * (1 << 18),
+    '1\t1....2....3.....\t"' + "x" * ((1 << 17) + 1) + '"',
+    "1\t1....2....3.....\t\x01", "1\t1....2....3.....\t7\r", "#\t1....2....3.....\t7",
+    "1\t1....2....3.....\t" + "x" * (1 << 20), "1\t1....2....3.....\t\ud800",
+    "", "1\t....2....3.....\t7", "1\t1....2....3....!\t7", "1\t1....2....3.....", "1\t\t7",
+    "1\t----------------\t7", "1\t 1....2....3.... \t7", "7\t8\t9\t10",
+])  # fmt: skip
+def test_an_odd_row_of_a_table(row: str) -> None:
+    rows = ["1\t1....2....3.....\t7"] * 30
+    text = "\n".join(["id\tpuzzle\tname", *rows, row, *rows, row, row, *rows])
+    assert assert_alike(text.encode(errors="surrogatepass"), Way("f"))
+
+
+def test_many_rows_of_one_kind_and_the_other() -> None:
+    """The way is found back to reading together, again and again."""
+    rng = np.random.default_rng(4)
+    rows = [f"{k},{line}" for k, line in enumerate(LINES["3x3"] * 100)]
+    odd = [f'"a""b",{LINES["3x3"][0]}', f"5, {LINES['3x3'][1]}", "# comment", ""]
+    for k in sorted(rng.integers(10, len(rows), 12).tolist(), reverse=True):
+        rows.insert(k, odd[k % 4])
+    assert assert_alike("\n".join(["id,puzzle", *rows]).encode(), Way("f")) > 12
+
+
+def test_many_lines_are_few_batches(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "f"
+    path.write_bytes(b"\n".join(NINE * 2500))
+    batches = [batch for batch in read_batches(str(path)) if isinstance(batch, Batch)]
+    assert sum(map(len, batches)) == 10000
+    assert max(map(len, batches)) > 500
+    assert [str(board) for board in batches[-1]] == (LINES["3x3"] * 2500)[-len(batches[-1]) :]
+
+
+def test_few_rows_keep_few_bytes() -> None:
+    """Rows that differ from their neighbours make small batches, which do not keep the buffer."""
+    notes = ['"a ""b"""', "x"]
+    rows = "".join(f"{k},{'.' * 16},{notes[k % 2]}\n" for k in range(1000))
+    kept = boards = 0
+    for batch in read_text_batches(f"id,puzzle,note\n{rows}", Way("x")):
+        assert isinstance(batch, Batch)
+        assert batch.places is not None
+        assert batch.places.others is not None
+        boards, kept = boards + len(batch), kept + len(batch.places.others.data)
+    assert boards == 1000
+    assert kept < 2 * len(rows)
+
+
+def test_lines_change_their_case_and_their_end() -> None:
+    """Hexadecimal ones are told one by one."""
+    grid = Board(full_grid(Geometry(4, 4), 1))
+    clues = Board(np.where(grid.cells == 3, 0, grid.cells))
+    kinds = [(write(board, form), board) for form in ("letters", "hex") for board in (grid, clues)]
+    kinds += [(kinds[1][0].replace(".", "0"), clues), (kinds[1][0].lower(), clues)]
+    picked = np.random.default_rng(1).integers(0, len(kinds), 100)
+    lines = [kinds[1]] * 40 + [kinds[k] for k in picked]
+    ends = ["\n"] * 60 + ["\r\n"] * 40 + [" \n"] * 40
+    text = "".join(line + end for (line, _), end in zip(lines, ends, strict=True))
+    assert_alike(text.encode(), Way("f"))
+    assert [each.board for each in read(text)] == [board for _, board in lines]
+
+
+def test_the_box_of_every_object_counts() -> None:
+    lines = [
+        json.dumps({"puzzle": "." * 36, "box": box})
+        for box in ["2x3"] * 40 + ["3x2"] * 40 + ["2x3", "6x1", "no", None, 5] * 8
+    ]
+    assert assert_alike("\n".join(lines).encode(), Way("f"))
+    assert assert_alike("\n".join(lines).encode(), Way("f", Geometry(3, 2)))
+
+
+NUMBERS = (
+    "0 -0 7 -7 00 01 0.5 -0.5 0.50 .5 5. 5.0 -0.0 0.0 0.00 0.0001 0.00012 0.00001 0.00010 1e5 1E5 "
+    "1.5e3 123456789012345 12345678901234567890 1234567890.12345 1234567890.123456 -12.75 "
+    "0.12345678901234 0.123456789012345 99999999999999.9 100.0 +1 --1 - 1- NaN Infinity -Infinity "
+    'true false null True nul nulls [] {} "" "\\u0041" "\\"" "a\x01b" "a\'b" '
+    f"{'1' * 600} {'1' * 601} {'1' * 5000} -{'1' * 30}"
+)
+
+
+def test_values_of_objects_are_those_that_python_writes() -> None:
+    for value in NUMBERS.split(" "):
+        line = f'{{"a": %s, "puzzle": "{LINES["2x2"][0]}", "b": %s}}\n'
+        lines = [line % (1, 2)] * 20 + [line % (value, 3), line % (3, value)] + [line % (1, 2)] * 20
+        assert_alike("".join(lines).encode(), Way("f"))
+
+
+def file_of(*values: str) -> bytes:
+    """Write a line for each of some JSON values, as they are written."""
+    lines = [
+        f'{{"a": {value}, "puzzle": "{LINE_4X4}", "b": [{k}, {value}], "c": {k}}}\n'
+        for k, value in enumerate(values)
+    ]
+    return "".join(lines).encode(errors="surrogatepass")
+
+
+def assert_value(value: str) -> int:
+    """Try a value among others, and alone; returns how often lines with it were read together."""
+    for other in ("1", '"\\u00e9"'):
+        others = [other] * 20
+        assert_alike(file_of(*others, value, *others, value, value, *others), Way("f"))
+    return assert_alike(file_of(*[value] * 20), Way("f"))
+
+
+MANY = 64
+"""More keys of an object than are read together, and lists deeper."""
+DEEP = f"{'[' * MANY}{']' * MANY}"
+
+
+TOGETHER = [
+    "[]", "{}", "[[]]", "[{}]", '{"a": {}}', "[1, 2]", "[1,2]", "[ 1 ,\t2 ]",
+    '{"a":1,"b":[true]}',
+    '{ "a" : null , "b" : false }', '{"a": 1, "b": {"a": 2, "b": 3}, "c": [{"a": 1}, {"a": 2}]}',
+    '"\\u0041"', '"\\u00e9"', '"\\u20AC"', '"\\ud83d\\ude00"', '"\\ud83d"', '"\\ude00"',
+    '"\\ud83d\\u0041"', '"\\ud83dx"', '"\\ude00\\ud83d"', '"\\"\\\\\\/\\b\\f\\n\\r\\t"',
+    '"\\u0000"',
+    '["\\u0041", "\\u00E9", "é", "€", "😀", "\\ud83d\\ude00", "\\ud83d", "/", "\\/"]',
+    '["\\"\\\\\\b\\f\\n\\r\\t\\u0001"]', '{"é": 1, "\\u00e8": 2, "a\\"": "\\\\"}',
+    '["}", "]", "{["]',
+    "[0, -1, 0.5, 123456789012345678901234567890]", '["' + "x" * 100 + '"]', DEEP[1:-1],
+    json.dumps(dict.fromkeys(map(str, range(MANY - 1)))),
+    json.dumps([dict.fromkeys(string.ascii_letters)] * 5),
+]  # fmt: skip
+
+
+def test_values_that_are_read_together() -> None:
+    for value in TOGETHER:
+        assert assert_value(value), value
+
+
+ODD = [
+    '{"a": 1, "a": 2}', '{"a": 1, "\\u0061": 2}', '[{"a": 1, "b": 2, "a": 3}]', "[1,]",
+    "[,1]",
+    '["\x7f"]',
+    "[1 2]", '{"a"}', '{"a":}', '{"a" 1}', "{1: 2}", '{"a": 1,}', "[}", "{]", "[", "]", "[[]",
+    "[]]",
+    "[1e5]", "[1.50]", "[-0]", "[00]", "[NaN]", "[Infinity]", "[nul]", "[truefalse]", '["\t"]',
+    '["a\x01"]', '"\\x41"', '"\\u12"', '"\\u12g4"', '"\\', '"\\"', '"a\\u00e9', '["\\ud83d\\u1"]',
+    '["\\ud83d\\uzzzz"]', '"\ud83d"', '["\ud83d"]', "[1\r]", "[\x0b1]", "[\xa01]", "['a']",
+    f"[{DEEP}]", json.dumps(dict.fromkeys(map(str, range(MANY + 3)))),
+]  # fmt: skip
+
+
+def test_values_that_take_a_closer_look() -> None:
+    """Some are wrong, some rare; what they are is left to the parser."""
+    for value in ODD:
+        assert_value(value)
+
+
+def test_broken_characters() -> None:
+    ends = (b"\xc3", b"\xe2\x82", b"\xf0\x9f\x98", b"\xff", b"\xed\xa0\x80")
+    for value, end in product((b'"\\n%b"', b'["%b"]'), ends):
+        data = file_of(*["[1]"] * 20) + file_of("X").replace(b"X", value % end)
+        assert_alike(data + file_of(*["[1]"] * 20), Way("f"))
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+)
+STYLES = st.sampled_from([(", ", ": "), (",", ":"), (" , ", "\t: ")])
+
+
+@given(st.lists(VALUES, min_size=1, max_size=6), STYLES, st.booleans(), st.data())
+def test_random_values(
+    values: list[Any], style: tuple[str, str], ascii_only: bool, data: st.DataObject
+) -> None:
+    texts = [json.dumps(value, separators=style, ensure_ascii=ascii_only) for value in values]
+    assert_alike(file_of(*texts * 4), Way("f"))
+    broken = bytearray(file_of(*texts * 4))
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(broken) - 1))
+        broken[place : place + 1] = data.draw(st.sampled_from([*PIECES, broken[place : place + 1]]))
+    assert_alike(bytes(broken), Way("f"))
