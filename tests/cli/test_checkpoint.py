@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import signal
 import time
 
@@ -39,12 +38,9 @@ class TestGoingOn:
         "command",
         [
             "count --format csv --limit 3",
-            "count --only unique",
             "solve --format pretty",
             "enumerate --format csv",
             "enumerate --json --sorted --limit 70",
-            "sample -n 20 --seed 5 --json",
-            "sample -n 1 --seed 5 --distinct --format csv",
             "shares",
         ],
     )
@@ -255,30 +251,6 @@ class TestOneBoard:
         assert (process.returncode, out, err.count("\n")) == (1, "", 1)
         assert "cannot be saved: reading or writing failed" in err
         assert run("resume", path)[1] == "18107827\n"
-
-    @slow
-    def test_steps_in_any_number_of_threads(self, run, path, monkeypatch):
-        """With other threads in each run, which stops after a random number of steps."""
-        monkeypatch.setattr(local, "FIRST_SECONDS", 0.02)
-        monkeypatch.setattr(local, "MOST_SECONDS", 0.02)
-        chance, save, steps = random.Random(1), Ledger.save, [0]
-
-        def interrupted(ledger, *arguments):
-            save(ledger, *arguments)
-            steps[0] -= 1
-            if steps[0] == 0 and not ledger.finished:
-                raise KeyboardInterrupt
-
-        monkeypatch.setattr(Ledger, "save", interrupted)
-        status, runs = 130, 0
-        while status == 130:
-            steps[0], runs = chance.randint(1, 2), runs + 1
-            status, out, _ = run(
-                *("count", "@b8", "--method", "search", "--checkpoint", path),
-                *("-j", chance.randint(1, 5)),
-            )
-        assert (status, out) == (0, "18107827\n")
-        assert runs > 1
 
 
 def saved(path, process, least=1):

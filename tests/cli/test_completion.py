@@ -86,13 +86,6 @@ def test_zsh(shell):
     assert shell("zsh", "source SCRIPT; print $_comps[gpusudoku]") == ["_gpusudoku"]
 
 
-def test_the_shell_is_that_of_the_user(run, monkeypatch, home):
-    for name in ("bash", "zsh", "fish"):
-        monkeypatch.setenv("SHELL", f"/usr/bin/{name}")
-        assert run("completion") == run("completion", name)
-    assert not list(home.iterdir())
-
-
 def test_a_startup_file_gets_one_line_once(run, shell, home):
     startup = home / ".bashrc"
     startup.write_bytes(b"# \xff mine, without a newline")
@@ -104,12 +97,6 @@ def test_a_startup_file_gets_one_line_once(run, shell, home):
     assert f"{startup} names it already" in run("completion", "bash", "--install")[2]
     assert startup.read_bytes() == before
     assert "_gpusudoku" in shell("bash", f"source '{startup}'; complete -p gpusudoku")[0]
-
-
-def test_fish_needs_no_line(run, home):
-    assert run("completion", "fish", "--install")[0] == 0
-    files = [path for path in home.rglob("*") if path.is_file()]
-    assert files == [home / ".config/fish/completions/gpusudoku.fish"]
 
 
 def test_what_is_not_ours_is_kept(run, home):

@@ -124,13 +124,6 @@ def test_stdout_is_not_appended_to_what_is_read(start, run, empty, tmp_path, nam
     assert path.read_bytes() == before
 
 
-def test_stdout_may_be_the_input_where_it_gets_nothing(start, empty, tmp_path):
-    before, out = empty.read_bytes(), tmp_path / "out"
-    with empty.open("ab") as stdout:
-        assert start("convert", empty, "-o", out, stdout=stdout).wait(timeout=300) == 0
-    assert (empty.read_bytes(), out.stat().st_size) == (before, 17)
-
-
 @full_device
 def test_messages_that_cannot_be_written_are_dropped(empty):
     assert shell('gpusudoku simplify "$1" 2>/dev/full', empty)[::2] == (0, "")

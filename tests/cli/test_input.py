@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import socket
-import subprocess
 import sys
 import threading
 from itertools import cycle
@@ -14,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from tests.boards import LINE_4X4
-from tests.cli.conftest import ROOT
 
 ODD = "a\x1b[31mred\nb\x07\u202e"
 """What a terminal would obey."""
@@ -173,30 +171,3 @@ def test_no_memory_is_one_line(run, monkeypatch):
 
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Full(b"1"))))
     assert run("convert", "-") == (1, "", "gpusudoku: out of memory\n")
-
-
-@pytest.mark.slow
-def test_a_damaged_cache(things):
-    """Whatever lies in the folder of kept kernels, the answers are the same."""
-    soon = ["--propagate", "none", "-j", "1"]  # compiled in less time than others
-    command = [sys.executable, "-m", "gpusudoku", "count", "good", "--stats", *soon]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "GPUSUDOKU_DEVICE": "cpu"}
-
-    def count(cache):
-        done = subprocess.run(
-            command, env={**environment, "GPUSUDOKU_CACHE_DIR": str(cache)},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert "Traceback" not in done.stderr
-        assert is_printable(done.stderr)
-        return done.returncode, done.stdout
-
-    cache = Path("cache")
-    assert count(cache) == (0, "6\n")
-    for number, path in enumerate([path for path in cache.rglob("*") if path.is_file()]):
-        data = path.read_bytes()
-        rubbish = [b"", b"rubbish\n", data[: len(data) // 2], data[:-1] + b"\0", bytes(len(data))]
-        path.chmod(0o600)
-        path.write_bytes(rubbish[number % len(rubbish)])
-    for place in (cache, "good", "loop"):
-        assert count(place) == (0, "6\n")

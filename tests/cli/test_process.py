@@ -109,34 +109,6 @@ run()
         out, err = start(*command, env=kept).communicate(timeout=300)
         assert (out, "compiling" in err) == ("288\n", False)
 
-    @slow
-    def test_without_a_cache_folder_it_works_all_the_same(self, start, file, tmp_path):
-        board, blocked = file(f"{LINE_4X4}\n" * 20), tmp_path / "file"
-        blocked.write_text("not a folder")
-        command = ["simplify", board, "--technique", "none"]  # which compiles the least
-        process = start(*command, env={"GPUSUDOKU_CACHE_DIR": str(blocked)})
-        out, err = process.communicate(timeout=300)
-        assert (process.returncode, out) == (0, f"{LINE_4X4}\n" * 20)
-        assert "no folder can be written" in err
-
-    def test_cuda_without_a_gpu_is_one_line(self, start, file):
-        from gpusudoku.engines.cuda import availability
-
-        if availability.gpu_names():
-            pytest.skip("there is a GPU")
-        settings = {"env": {"NUMBA_ENABLE_CUDASIM": "0"}}
-        process = start("count", file("." * 16), "--device", "cuda", **settings)
-        out, err = process.communicate(timeout=300)
-        assert (process.returncode, out, err.count("\n")) == (1, "", 1)
-        assert "CUDA cannot be used" in err
-
-    @slow
-    def test_cuda_simulator_from_the_command_line(self, start, file):
-        settings = {"env": {"NUMBA_ENABLE_CUDASIM": "1"}}
-        process = start("count", file("1" + "." * 15), "--device", "cuda", **settings)
-        out, _ = process.communicate(timeout=300)
-        assert (process.returncode, out) == (0, "72\n")
-
 
 class TestSignals:
     @pytest.mark.parametrize(
@@ -204,7 +176,8 @@ class TestSignals:
         assert said.splitlines()[-1] == f"gpusudoku: interrupted: {written} boards {verb}"
         assert len(log.read_text().splitlines()) == written
 
-    @pytest.mark.parametrize("deaf", [False, pytest.param(True, marks=slow)])
+    @slow
+    @pytest.mark.parametrize("deaf", [False, True])
     def test_nobody_reads_a_line_longer_than_a_pipe_takes_at_once(self, start, wide, deaf):
         ours, theirs = os.pipe()
         process = start(
@@ -244,6 +217,7 @@ class TestSignals:
         assert {len(line) for line in lines} == {82}
         assert said.splitlines()[-1] == f"gpusudoku: interrupted: {len(lines)} lines written"
 
+    @slow
     def test_more_signals_do_not_harm(self, start, hard, tmp_path):
         output = tmp_path / "out"
         process = start("enumerate", hard, "--sorted", "-o", output)
@@ -360,11 +334,35 @@ class TestFewThreads:
         assert (process.returncode, err.count("\n")) == (1, 1)
         assert err.startswith("gpusudoku: no thread can be started")
 
-    @slow
-    def test_a_run_can_be_resumed(self, start, run, tmp_path):
-        path = tmp_path / "run.sqlite"
-        asked = "count", "@2d", "--method", "search", "--checkpoint", path
-        process = start(*asked, "-q", before=FEW_THREADS % 0)
-        out, err = process.communicate(timeout=300)
-        assert (process.returncode, out, err.count("\n")) == (1, "", 1)
-        assert run("resume", path)[1] == "1014785\n"
+
+@slow
+class TestCluster:
+    """``--cluster local`` has processes of its own."""
+
+    def test_a_count_says_nothing_else(self, start):
+        pytest.importorskip("distributed", reason="Dask distributed is not installed")
+        process = start("count", LINE_4X4, "--cluster", "local", "-j", 2)
+        answer, said = process.communicate(timeout=300)
+        assert (process.returncode, answer, said) == (0, "6\n", "")
+
+    @pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
+    def test_no_process_outlives_an_interrupt(self, start, hard, name):
+        """As Ctrl-C does it, all processes of the terminal get it; SIGKILL only the first."""
+        pytest.importorskip("distributed", reason="Dask distributed is not installed")
+        psutil = pytest.importorskip("psutil")
+        process = start(
+            *("count", hard, "--method", "search", "--cluster", "local", "-j", 2),
+            start_new_session=True,
+        )
+        assert "the search should take decades" in process.stderr.readline()
+        children = psutil.Process(process.pid).children(recursive=True)
+        assert len(children) >= 2
+        if name == "SIGKILL":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGINT)
+            assert process.wait(timeout=300) == 130
+            said = process.stderr.read()
+            assert said.startswith("gpusudoku: interrupted")
+            assert said.count("\n") == 1
+        assert psutil.wait_procs(children, timeout=300)[1] == []
