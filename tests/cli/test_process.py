@@ -303,6 +303,7 @@ def test_a_closed_pipe_ends_quietly(start, file, hard, command):
     process.wait(timeout=300)
 
 
+@slow
 def test_progress_of_a_batch(start, file, screen):
     """How many boards are done, of about how many, and how long the rest should take."""
     shows, terminal = screen
