@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import pytest
 
-from gpusudoku import Board, collection
+from gpusudoku import Board
 from gpusudoku.board.geometry import Geometry
 from tests.boards import LINE_4X4, full_grid, puzzle
 from tests.cli.conftest import ROOT
@@ -301,20 +301,6 @@ def test_a_closed_pipe_ends_quietly(start, file, hard, command):
     assert said in ([], ["Aborted!"]) or command == "enumerate"
     assert "Traceback" not in "".join(said)
     process.wait(timeout=300)
-
-
-@slow
-def test_progress_of_a_batch(start, file, screen):
-    """How many boards are done, of about how many, and how long the rest should take."""
-    shows, terminal = screen
-    with file(f"{collection.load('2d')}\n" * 50).open() as stdin:
-        command = ["count", "-", "--method", "search"]
-        process = start(*command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=terminal)
-    os.close(terminal)
-    read(shows, until=r"\d+ of about \d+ boards, \d+ s, about \d+ s left")
-    process.send_signal(signal.SIGINT)
-    assert read(shows).splitlines()[-1].endswith(" boards counted")
-    assert process.wait(timeout=300) == 130
 
 
 class TestFewThreads:
