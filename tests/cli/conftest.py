@@ -75,24 +75,3 @@ def hard(tmp_path):
     path = tmp_path / "hard.txt"
     path.write_text(HARD)
     return path
-
-
-@pytest.fixture
-def parted(run, tmp_path):
-    """Do something in parts, each with a file of its own, and merge them."""
-
-    def call(command, *arguments, parts, ending="txt", jobs=(1, 2)):
-        names = []
-        for number in range(parts, 0, -1):
-            name = tmp_path / f"part{number}.{ending}"
-            more = ["--part", f"{number}/{parts}", "-o", name, "-j", jobs[number % len(jobs)]]
-            status, out, err = run(command, *arguments, *more)
-            assert (status, out) == (0, ""), err
-            names.append(name)
-        status, out, err = run("merge", *names)
-        assert status == 0, err
-        for path in tmp_path.glob("part*"):
-            path.unlink()
-        return out
-
-    return call

@@ -1,4 +1,4 @@
-"""Commands with output that is kept track of, and disks that are full."""
+"""A command whose output is kept track of, and a disk that is full."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import os
 import pytest
 
 from gpusudoku.cli import lines
-from tests.boards import LINE_4X4
 
 UNIQUE, SEVERAL, NONE = "123434122143432.", "1" + "." * 15, "11" + "." * 14
+BATCH = "".join(
+    f"{board}\n" for board in [UNIQUE, NONE, *["1....2....3....."] * 15, SEVERAL, UNIQUE]
+)
+"""More boards than the first block has."""
 PUZZLES = "".join(f"{board}\n" for board in [UNIQUE, NONE, *[UNIQUE] * 15, NONE])
-BATCH = "".join(f"{board}\n" for board in [UNIQUE, NONE, *[LINE_4X4] * 15, SEVERAL, UNIQUE])
-"""More boards than the first block has; of the others ``solve`` might find any solution."""
+"""Of others ``solve`` might find any solution."""
 SOLVABLE = BATCH.replace(f"{NONE}\n", "")
 """Those that have something to draw."""
 
@@ -53,6 +55,7 @@ class Kept:
         self._run = run
 
     def wanted(self):
+        """Run it without a checkpoint."""
         return self._run(*self.command)
 
     def __call__(self, *options):
@@ -61,13 +64,16 @@ class Kept:
         )
 
     def resume(self, *options):
+        """Go on with it."""
         return self._run("resume", self.run_file, "-q", *options)
-
-
-def boards_for(command):
-    return {"solve": PUZZLES, "sample": SOLVABLE}.get(command[0], BATCH)
 
 
 @pytest.fixture
 def kept(run, tmp_path):
-    return lambda command, boards=BATCH: Kept(run, tmp_path, command, boards)
+    """Make a command whose output is kept track of, of boards that suit it."""
+    boards_of = {"solve": PUZZLES, "sample": SOLVABLE}
+
+    def make(command, boards=None):
+        return Kept(run, tmp_path, command, boards or boards_of.get(command[0], BATCH))
+
+    return make

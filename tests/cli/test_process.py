@@ -1,22 +1,28 @@
-"""The command as a process of its own: signals, pipes, start-up, the cache of compiled code."""
+"""The command as a process: what it imports, signals, terminals, closed pipes, few threads."""
+
+from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
-from pathlib import Path
-from unittest.mock import Mock
+import threading
+import time
+from contextlib import suppress
 
 import pytest
 
-from gpusudoku.runs.ledger import Ledger
-from tests.boards import LINE_4X4, puzzle
+from gpusudoku import Board
+from gpusudoku.board.geometry import Geometry
+from tests.boards import LINE_4X4, full_grid, puzzle
+from tests.cli.conftest import ROOT
 from tests.cli.terminal import read
 
-MANY = 20
-"""Boards that are too many to be simplified without compiling."""
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and terminals are POSIX")
+slow = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
+SOLVED = str(Board(full_grid(Geometry(3, 3), 1), Geometry(3, 3)))
 FEW_THREADS = """
 import sys, threading
 start, started = threading.Thread.start, []
@@ -32,174 +38,318 @@ threading.Thread.start = start_some
 """Lets no more than so many threads live at a time, besides those from before jobs are known."""
 
 
-@pytest.mark.parametrize("arguments", [
-    ["--help"], ["--version"], ["count", "--help"], ["info", "@2f"], ["convert", "@2f"],
-    ["boards"], ["devices"],
-], ids=" ".join)  # fmt: skip
-def test_what_needs_no_numba_does_not_import_it(arguments):
-    code = (
-        "import sys; from gpusudoku.cli import main\n"
-        "try: main()\n"
-        "except SystemExit as end: assert not end.code, end.code\n"
-        "assert 'numba' not in sys.modules, 'numba was imported'"
-    )
-    run = [sys.executable, "-c", code, *arguments]
-    subprocess.run(run, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+def wait_for(condition):
+    """Wait until something is so, and complain if it does not come to that."""
+    deadline = time.monotonic() + 300
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def ended_by(process, name):
+    """Send a signal; return what the process said on stderr, once it has ended as it should."""
+    number = getattr(signal, name)
+    process.send_signal(number)
+    assert process.wait(timeout=300) == 128 + number
+    said = process.stderr.read() if process.stderr else ""
+    assert "Traceback" not in said
+    return said
+
+
+def has_lines(output):
+    return lambda: output.exists() and output.stat().st_size
 
 
 @pytest.fixture
-def long(tmp_path, hard):
-    """Per method a board that takes it minutes."""
-    board = puzzle("3x4", 40, 7)
-    path = tmp_path / "long.txt"
-    path.write_text("\n".join(" ".join(map(str, row)) for row in board.grid.tolist()))
-    return {"search": hard, "contraction": path}
+def wide(tmp_path):
+    """A board whose solutions are longer than what a pipe takes at once."""
+    path = tmp_path / "wide.txt"
+    path.write_text("\n".join(" ".join("0" * 64) for _ in range(64)))
+    return path
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals and terminals are POSIX")
-@pytest.mark.parametrize("method", ["search", "contraction"])
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_a_signal_stops_a_count_soon(start, long, name, method):
-    """Once the line of progress, which only a terminal sees, tells of solutions."""
-    screen, terminal = os.openpty()
-    process = start("count", str(long[method]), "--method", method, stderr=terminal)
-    os.close(terminal)
-    shown = read(screen, until=r"[1-9][0-9,]* solutions")
-    number = getattr(signal, name)
-    process.send_signal(number)
-    shown += read(screen)
-    out, _ = process.communicate(timeout=300)  # the count itself takes minutes
-    os.close(screen)
-    assert (process.returncode, out) == (128 + number, "")
-    last = shown.splitlines()[-1].rpartition("\x1b[K")[2]
-    assert last.startswith("gpusudoku: interrupted: at least ")
-    assert int(last.split()[4]) > 0
-    assert "Traceback" not in shown
+@pytest.fixture
+def screen():
+    """Open a terminal; returns the end that shows what is written, and the end to write to."""
+    shows, terminal = os.openpty()
+    yield shows, terminal
+    os.close(shows)
+    with suppress(OSError):
+        os.close(terminal)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="pipes are POSIX")
-@pytest.mark.parametrize("command", [["enumerate"], ["sample", "-n", 10**9]])
-def test_a_closed_pipe_ends_quietly(start, hard, command):
-    process = start(*command, str(hard))
-    assert len(process.stdout.readline()) == 82
+class TestStart:
+    def test_what_needs_no_numba_does_not_import_it(self):
+        """It takes much longer to load than all else."""
+        code = """
+import os, sys
+from gpusudoku.cli import main
+def run(*arguments):
+    sys.argv = ["gpusudoku", *arguments]
+    try: main()
+    except SystemExit as end: assert not end.code, end.code
+    assert "numba" not in sys.modules, arguments
+for line in "--help;--version;count --help;info @2f;convert @2f;boards;devices".split(";"):
+    run(*line.split())
+os.environ["_GPUSUDOKU_COMPLETE"] = "fish_complete"
+os.environ.update(COMP_WORDS="gpusudoku count @2", COMP_CWORD="@2")
+run()
+"""
+        subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True)
+
+    @slow
+    def test_what_is_compiled_is_said_once(self, start, file, tmp_path):
+        command = ["count", file("." * 16), "--method", "search"]
+        kept = {"GPUSUDOKU_CACHE_DIR": str(tmp_path / "cache")}
+        out, err = start(*command, env=kept).communicate(timeout=300)
+        assert out == "288\n"
+        [said] = [line for line in err.splitlines() if "compiling" in line]
+        assert said.startswith("gpusudoku: compiling the search of 4x4 boards, about ")
+        assert said.endswith(f" s, once (kept in {tmp_path / 'cache'})")
+        out, err = start(*command, env=kept).communicate(timeout=300)
+        assert (out, "compiling" in err) == ("288\n", False)
+
+
+class TestSignals:
+    @pytest.mark.parametrize(
+        ("name", "method"),
+        [
+            ("SIGINT", "search"),
+            pytest.param("SIGTERM", "contraction", marks=slow),
+            pytest.param("SIGHUP", "search", marks=slow),
+        ],
+    )
+    def test_a_count_stops_soon(self, start, file, hard, screen, name, method):
+        """Once the line of progress, which only a terminal sees, tells of solutions."""
+        board = hard
+        if method == "contraction":
+            rows = puzzle("3x4", 40, 7).grid.tolist()
+            board = file("\n".join(" ".join(map(str, row)) for row in rows))
+        shows, terminal = screen
+        process = start("count", board, "--method", method, stderr=terminal)
+        os.close(terminal)
+        shown = read(shows, until=r"\[[#.]{24}\] +[0-9.]+%  [1-9][0-9,]* solutions  \d+ s")
+        process.send_signal(getattr(signal, name))
+        shown += read(shows)
+        out, _ = process.communicate(timeout=300)  # the count itself takes minutes
+        assert (process.returncode, out) == (128 + getattr(signal, name), "")
+        last = shown.splitlines()[-1].rpartition("\x1b[K")[2]
+        assert last.startswith("gpusudoku: interrupted: at least ")
+        assert int(last.split()[4]) > 0
+        assert "Traceback" not in shown
+
+    @pytest.mark.parametrize(
+        ("command", "done"),
+        [("count", "boards counted"), pytest.param("solve", "boards solved", marks=slow)],
+    )
+    def test_a_batch_says_how_many_boards_are_done(self, start, command, done):
+        """The first blocks are written before the input ends; an interrupt finds the rest."""
+        process = start(command, "-", "-j", 1, stdin=subprocess.PIPE)
+        process.stdin.write(f"{SOLVED}\n" * 200)
+        process.stdin.flush()
+        text = "".join(process.stdout.readline() for _ in range(16))
+        process.send_signal(signal.SIGINT)
+        text += process.stdout.read()
+        err = process.stderr.read()
+        assert process.wait() == 130
+        boards = text.count("\n")
+        assert text == f"{SOLVED}{':1' if command == 'count' else ''}\n" * boards
+        assert err.splitlines()[-1] == f"gpusudoku: interrupted: {boards} {done}"
+
+    @pytest.mark.parametrize(
+        ("command", "headers", "height"),
+        [("count --format csv", 1, 1), pytest.param("solve --format pretty", 0, 14, marks=slow)],
+    )
+    def test_what_nobody_reads_is_not_logged(self, start, file, tmp_path, command, headers, height):
+        """Nor is it told of."""
+        boards, log = file(f"{SOLVED}\n" * 20000), tmp_path / "log"
+        ours, theirs = os.pipe()
+        process = start(*command.split(), boards, "-j", 1, "--log", log, stdout=theirs)
+        wait_for(lambda: not select.select([], [theirs], [], 0)[1])  # the pipe is full
+        said = ended_by(process, "SIGINT")
+        os.close(theirs)
+        with os.fdopen(ours) as pipe:
+            lines = pipe.readlines()
+        written = (len(lines) - headers + (height > 1)) // height  # with a blank line between two
+        assert 0 < written < 20000
+        verb = "solved" if command.startswith("solve") else "counted"
+        assert said.splitlines()[-1] == f"gpusudoku: interrupted: {written} boards {verb}"
+        assert len(log.read_text().splitlines()) == written
+
+    @slow
+    @pytest.mark.parametrize("deaf", [False, True])
+    def test_nobody_reads_a_line_longer_than_a_pipe_takes_at_once(self, start, wide, deaf):
+        ours, theirs = os.pipe()
+        process = start(
+            *("enumerate", wide, "--box", "8x8"),
+            stdout=theirs,
+            stderr=theirs if deaf else subprocess.PIPE,
+            patience=5 if deaf else 120,  # what it says when it ends can wait for ever, too
+        )
+        wait_for(lambda: not select.select([], [theirs], [], 0)[1])  # the pipe is full
+        said = ended_by(process, "SIGTERM")
+        os.close(theirs)
+        with os.fdopen(ours, "rb") as pipe:
+            *lines, rest = pipe.read().split(b"\n")
+        lines = [line for line in lines if not line.startswith(b"gpusudoku: ")]
+        assert {len(line.split(b",")) for line in lines} == {64 * 64}
+        assert len(rest.split(b",")) < 64 * 64
+        assert deaf or f"interrupted: {len(lines)} lines written" in said
+
+    @slow
+    def test_a_reader_that_goes_on_gets_its_whole_line(self, start, wide):
+        process = start("enumerate", wide, "--box", "8x8", grace=60)
+        assert process.stdout.read(100)
+        process.send_signal(signal.SIGTERM)
+        lines, said = process.communicate(timeout=300)
+        assert process.returncode == 143
+        assert lines.endswith("\n")
+        assert "lines written" in said
+
+    # What is listed in ascending order comes so slowly that no disk is full before a signal comes.
+    @pytest.mark.parametrize("name", ["SIGTERM", pytest.param("SIGUSR1", marks=slow)])
+    def test_a_file_has_whole_lines_only(self, start, hard, tmp_path, name):
+        output = tmp_path / "out"
+        process = start("enumerate", hard, "--sorted", "-o", output)
+        wait_for(has_lines(output))
+        said = ended_by(process, name)
+        lines = output.read_text().splitlines(keepends=True)
+        assert {len(line) for line in lines} == {82}
+        assert said.splitlines()[-1] == f"gpusudoku: interrupted: {len(lines)} lines written"
+
+    @slow
+    def test_more_signals_do_not_harm(self, start, hard, tmp_path):
+        output = tmp_path / "out"
+        process = start("enumerate", hard, "--sorted", "-o", output)
+        wait_for(has_lines(output))
+        for _ in range(20):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.005)
+        assert process.wait(timeout=300) == 130
+        assert "Traceback" not in process.stderr.read()
+        assert {len(line) for line in output.read_text().splitlines()} == {81}
+
+    @slow
+    def test_what_it_was_told_to_ignore_does_not_end_it(self, start, hard, tmp_path):
+        """``nohup`` has SIGHUP ignored, and a shell has Ctrl-C ignored by what runs behind it."""
+        output = tmp_path / "out"
+        process = start(
+            *("enumerate", hard, "--sorted", "-o", output),
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+        )
+        wait_for(has_lines(output))
+        process.send_signal(signal.SIGHUP)
+        size = output.stat().st_size
+        wait_for(lambda: output.stat().st_size > size + (1 << 22))
+        ended_by(process, "SIGTERM")
+
+    def test_while_it_waits_for_its_input(self, start):
+        process = start("count", "-", stdin=subprocess.PIPE)
+        process.stdin.write("#\n" * (1 << 17))  # more than a pipe holds: it has begun to read
+        assert ended_by(process, "SIGINT") == "gpusudoku: interrupted\n"
+
+    @slow
+    def test_while_it_compiles(self, start, hard, tmp_path):
+        """What was being compiled when it came is not kept, so nobody waited for it."""
+        cache = tmp_path / "cache"
+        process = start(
+            *("count", hard, "--method", "search", "--propagate", "all"),
+            env={"GPUSUDOKU_CACHE_DIR": str(cache), "NUMBA_ENABLE_CUDASIM": "0"},
+        )
+        while "compiling" not in (line := process.stderr.readline()):
+            assert line
+        assert ended_by(process, "SIGINT").startswith("gpusudoku: interrupted")
+        assert not list(cache.glob("*/search.run*"))
+
+    @slow
+    @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+    def test_bench_shows_what_it_has(self, start, hard, tmp_path, screen, name):
+        """Ctrl-C skips a case, and twice within a second it ends the run."""
+        shows, terminal = screen
+        table = tmp_path / "table.csv"
+        process = start(
+            *("bench", hard, "--method", "search", "--device", "cpu", "--patience", "1e300"),
+            *("-j", ",".join(map(str, range(1, 40))), "--csv", table),
+            stderr=terminal,
+        )
+        os.close(terminal)
+        shown = [read(shows, until="> ")]  # the table while it fills
+        reader = threading.Thread(target=lambda: shown.append(read(shows)))
+        reader.start()
+        number = getattr(signal, name)
+        process.send_signal(number)
+        while name == "SIGINT" and process.poll() is None:  # till two come within a second
+            time.sleep(0.3)
+            process.send_signal(number)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=10)
+        out, _ = process.communicate(timeout=300)
+        reader.join()
+        assert process.returncode == 128 + number
+        assert "Traceback" not in "".join(shown)
+        assert "the results so far follow" in shown[-1]
+        assert "min singles" in out
+        assert "min,singles" in table.read_text()
+
+
+@pytest.mark.parametrize("command", ["enumerate", pytest.param("count", marks=slow)])
+def test_a_closed_pipe_ends_quietly(start, file, hard, command):
+    process = start(command, hard if command == "enumerate" else file(f"{SOLVED}\n" * 20000))
+    assert len(process.stdout.readline()) > 81
     process.stdout.close()
-    assert "Traceback" not in process.stderr.read()
+    said = [line for line in process.stderr.read().splitlines() if "compiling" not in line]
+    assert said in ([], ["Aborted!"]) or command == "enumerate"
+    assert "Traceback" not in "".join(said)
     process.wait(timeout=300)
 
 
-def test_a_second_process_compiles_nothing(start, tmp_path):
-    board = tmp_path / "board.txt"
-    board.write_text("." * 16)
-    said = []
-    for _ in range(2):
-        process = start("count", str(board), env={"GPUSUDOKU_CACHE_DIR": str(tmp_path / "cache")})
+class TestFewThreads:
+    def test_a_count_goes_on_with_those_there_are(self, start):
+        process = start("count", "@2d", "--method", "search", "-j", 8, before=FEW_THREADS % 1)
         out, err = process.communicate(timeout=300)
-        assert (process.returncode, out) == (0, "288\n")
-        said.append("compiling" in err)
-    assert said == [True, False]
+        assert (process.returncode, out) == (0, "1014785\n")
+        assert err.count("no more threads can be started") == 1
+        assert "Traceback" not in err
+        assert all(line.startswith("gpusudoku: ") for line in err.splitlines())
+
+    @pytest.mark.parametrize("command", ["count @2d -j 2", pytest.param("serve", marks=slow)])
+    def test_where_none_can_be_started_is_one_line(self, start, command):
+        if command == "serve":
+            pytest.importorskip("uvicorn", reason="the server needs the extra web")
+        process = start(*command.split(), "-q", before=FEW_THREADS % 0)
+        _, err = process.communicate(timeout=300)
+        assert (process.returncode, err.count("\n")) == (1, 1)
+        assert err.startswith("gpusudoku: no thread can be started")
 
 
-def test_without_a_cache_folder_it_works_all_the_same(start, tmp_path):
-    board, blocked = tmp_path / "board.txt", tmp_path / "file"
-    board.write_text(f"{LINE_4X4}\n" * MANY)
-    blocked.write_text("not a folder")
-    command = ["simplify", str(board), "--technique", "none"]  # which compiles the least
-    process = start(*command, env={"GPUSUDOKU_CACHE_DIR": str(blocked)})
-    out, err = process.communicate(timeout=300)
-    assert (process.returncode, out) == (0, f"{LINE_4X4}\n" * MANY)
-    assert "no folder can be written" in err
+@slow
+class TestCluster:
+    """``--cluster local`` has processes of its own."""
 
+    def test_a_count_says_nothing_else(self, start):
+        pytest.importorskip("distributed", reason="Dask distributed is not installed")
+        process = start("count", LINE_4X4, "--cluster", "local", "-j", 2)
+        answer, said = process.communicate(timeout=300)
+        assert (process.returncode, answer, said) == (0, "6\n", "")
 
-def test_what_is_compiled_is_said_once(start, tmp_path):
-    board = tmp_path / "board.txt"
-    board.write_text("." * 16)
-    kept = {"GPUSUDOKU_CACHE_DIR": str(tmp_path / "cache")}
-    process = start("count", str(board), "--method", "search", env=kept)
-    _, err = process.communicate(timeout=300)
-    [said] = [line for line in err.splitlines() if "compiling" in line]
-    start_ = "gpusudoku: compiling the search of 4x4 boards, about "
-    assert said.startswith(start_)
-    assert said.endswith(f" s, once (kept in {tmp_path / 'cache'})")
-    process = start("count", str(board), "--method", "search", "-q", env=kept)
-    assert process.communicate(timeout=300) == ("288\n", "")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
-def test_ctrl_c_does_not_wait_for_the_compiler(start, tmp_path, hard):
-    """What was being compiled when it came is not there afterwards, so nobody waited for it."""
-    cache = tmp_path / "cache"
-    process = start("count", str(hard), "--method", "search",
-                    env={"GPUSUDOKU_CACHE_DIR": str(cache)})  # fmt: skip
-    while "compiling" not in (line := process.stderr.readline()):
-        assert line
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=300)
-    assert (process.returncode, out) == (130, "")
-    assert err.startswith("gpusudoku: interrupted")
-    assert not list(cache.glob("*/search.run*"))
-
-
-def test_cuda_without_a_gpu_is_one_line(start, tmp_path):
-    from gpusudoku.engines.cuda import availability
-
-    if availability.gpu_names():
-        pytest.skip("there is a GPU")
-    board = tmp_path / "board.txt"
-    board.write_text("." * 16)
-    process = start("count", str(board), "--device", "cuda", env={"NUMBA_ENABLE_CUDASIM": "0"})
-    out, err = process.communicate(timeout=300)
-    assert (process.returncode, out) == (1, "")
-    assert len(err.splitlines()) == 1
-    assert "CUDA cannot be used" in err
-
-
-def test_cuda_simulator_from_the_command_line(start, tmp_path):
-    board = tmp_path / "board.txt"
-    board.write_text("1...............")
-    process = start("count", str(board), "--device", "cuda", env={"NUMBA_ENABLE_CUDASIM": "1"})
-    out, _ = process.communicate(timeout=300)
-    assert (process.returncode, out) == (0, "72\n")
-
-
-@pytest.mark.parametrize(("error", "message"), [
-    (MemoryError(), "out of memory"),
-    (SystemError("null"), "out of memory, or a fault of a library: null"),
-])  # fmt: skip
-def test_no_memory_is_one_line(run, tmp_path, monkeypatch, error, message):
-    """And what was kept before can be gone on with."""
-    path = tmp_path / "run.sqlite"
-    with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "save", Mock(side_effect=error))
-        asked = "count", "1....2....3.....", "--checkpoint", path
-        assert run(*asked) == (1, "", f"gpusudoku: {message}\n")
-    assert run("resume", path)[1] == "6\n"
-
-
-@pytest.mark.parametrize("most", [1, 2])
-def test_a_count_goes_on_with_the_threads_there_are(start, most):
-    process = start("count", "@2d", "--method", "search", "-j", 8, before=FEW_THREADS % most)
-    out, err = process.communicate(timeout=300)
-    assert (process.returncode, out) == (0, "1014785\n")
-    assert err.count("no more threads can be started") == 1
-    assert "Traceback" not in err
-    assert all(line.startswith("gpusudoku: ") for line in err.splitlines())
-
-
-@pytest.mark.parametrize("command", [["count", "@2d", "-j", "2"], ["shares", "@2d"], ["serve"]])
-def test_where_no_thread_can_be_started_is_one_line(start, command):
-    if command == ["serve"]:
-        pytest.importorskip("uvicorn", reason="the server needs the extra web")
-    process = start(*command, "-q", before=FEW_THREADS % 0)
-    _, err = process.communicate(timeout=300)
-    assert process.returncode == 1
-    assert err.startswith("gpusudoku: no thread can be started")
-    assert err.count("\n") == 1
-
-
-def test_a_run_that_gets_no_thread_can_be_resumed(start, run, tmp_path):
-    path = tmp_path / "run.sqlite"
-    asked = "count", "@2d", "--method", "search", "--checkpoint", path
-    process = start(*asked, "-q", before=FEW_THREADS % 0)
-    out, err = process.communicate(timeout=300)
-    assert (process.returncode, out, err.count("\n")) == (1, "", 1)
-    assert run("resume", path)[1] == "1014785\n"
+    @pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
+    def test_no_process_outlives_an_interrupt(self, start, hard, name):
+        """As Ctrl-C does it, all processes of the terminal get it; SIGKILL only the first."""
+        pytest.importorskip("distributed", reason="Dask distributed is not installed")
+        psutil = pytest.importorskip("psutil")
+        process = start(
+            *("count", hard, "--method", "search", "--cluster", "local", "-j", 2),
+            start_new_session=True,
+        )
+        assert "the search should take decades" in process.stderr.readline()
+        children = psutil.Process(process.pid).children(recursive=True)
+        assert len(children) >= 2
+        if name == "SIGKILL":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGINT)
+            assert process.wait(timeout=300) == 130
+            said = process.stderr.read()
+            assert said.startswith("gpusudoku: interrupted")
+            assert said.count("\n") == 1
+        assert psutil.wait_procs(children, timeout=300)[1] == []

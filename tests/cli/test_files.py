@@ -1,0 +1,172 @@
+"""Output that is closed, full or the input: no half line in a file, no wrong count, none lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from gpusudoku.cli import lines
+from tests.cli.conftest import ROOT
+
+EMPTY = "." * 16  # has 288 solutions
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="descriptors and limits are POSIX")
+full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+
+
+@pytest.fixture
+def empty(file):
+    return file(EMPTY)
+
+
+def limit_files(size):
+    """Let no file grow beyond a number of bytes, which is what a full disk looks like."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def shell(command, *arguments):
+    """Run the program in a shell, for its redirections; return status, stdout and stderr."""
+    line = command.replace("gpusudoku", f'exec "{sys.executable}" -m gpusudoku', 1)
+    done = subprocess.run(
+        ["/bin/sh", "-c", line, "sh", *map(str, arguments)],
+        cwd=ROOT,
+        env={**os.environ, "GPUSUDOKU_DEVICE": "cpu"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_file_that_cannot_grow_ends_with_a_whole_line(start, empty, tmp_path):
+    path, before = tmp_path / "out", "earlier\n" * 3
+    path.write_text(before)
+    with path.open("a") as stdout:
+        process = start("enumerate", empty, stdout=stdout, preexec_fn=partial(limit_files, 1000))
+    said = process.communicate(timeout=300)[1]
+    assert process.returncode == 1
+    assert "gpusudoku: stdout: cannot be written: File too large\n" in said
+    text = path.read_text()
+    assert text.startswith(before)
+    assert {len(line) for line in text.removeprefix(before).splitlines(keepends=True)} == {17}
+    assert len(text) > 1000 - 17
+
+
+def test_half_a_count_is_no_count(start, empty, tmp_path):
+    path = tmp_path / "out"
+    path.write_text("5\n")
+    with path.open("a") as stdout:
+        process = start("count", empty, stdout=stdout, preexec_fn=partial(limit_files, 4))
+    assert "stdout: cannot be written" in process.communicate(timeout=300)[1]
+    assert process.returncode == 1
+    assert path.read_text() == "5\n"
+
+
+def test_a_file_without_a_line_is_removed(run, full, empty, tmp_path):
+    full(10)
+    status, _, err = run("enumerate", empty, "-o", tmp_path / "out")
+    assert (status, "cannot be written: No space left on device" in err) == (1, True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_others_wrote_behind_it_is_not_cut(tmp_path, monkeypatch):
+    path = tmp_path / "shared"
+    path.write_text("a longer line than ours\n")
+    write = os.write
+
+    def fails_halfway(descriptor, data):
+        if len(data) < 9:
+            raise OSError(28, "No space left on device")
+        return write(descriptor, data[:6])
+
+    monkeypatch.setattr(os, "write", fails_halfway)
+    with path.open("r+b") as file, pytest.raises(Exception, match="after half a line"):
+        lines.Lines(file.fileno(), "shared").write(b"one\ntwo\nthree\n")
+    assert path.read_text() == "one\ntwer line than ours\n"
+
+
+def test_an_interrupt_before_the_first_line_leaves_no_file(run, empty, tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lines.os, "write", interrupted)
+    out = tmp_path / "out"
+    status, _, err = run("enumerate", empty, "--sorted", "-o", out)
+    assert (status, err.splitlines()[-1]) == (130, "gpusudoku: interrupted: 0 lines written")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("names", [["enumerate", "-"], ["merge", "1", "2"]])
+def test_stdout_is_not_appended_to_what_is_read(start, run, empty, tmp_path, names):
+    command, *names = names
+    for part in names if command == "merge" else ():
+        run("enumerate", empty, "--part", f"{part}/2", "-o", tmp_path / part)
+    path = empty if names == ["-"] else tmp_path / names[0]
+    before = path.read_bytes()
+    names = [name if name == "-" else tmp_path / name for name in names]
+    settings = {"preexec_fn": partial(limit_files, 100_000)}
+    with path.open("ab") as stdout, path.open("rb") as stdin:
+        process = start(command, *names, stdin=stdin, stdout=stdout, **settings)
+    said = process.communicate(timeout=300)[1]
+    assert process.returncode == 2
+    name = "<stdin>" if names == ["-"] else path
+    reason = "is the input, so results cannot be appended to it: write to another file"
+    assert said == f"gpusudoku: {name}: {reason}\n"
+    assert path.read_bytes() == before
+
+
+@full_device
+def test_messages_that_cannot_be_written_are_dropped(empty):
+    assert shell('gpusudoku simplify "$1" 2>/dev/full', empty)[::2] == (0, "")
+    assert shell('gpusudoku count --nonsense "$1" 2>&-', empty) == (2, "", "")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'count "$1" >&-',
+        pytest.param('count "$1" >/dev/full', marks=full_device),
+        pytest.param("boards >/dev/full", marks=full_device),
+        pytest.param("--help >/dev/full", marks=full_device),
+    ],
+)
+def test_a_result_that_cannot_be_written_is_an_error(empty, command):
+    status, _, err = shell(f"gpusudoku {command}", empty)
+    assert status == 1
+    assert err.splitlines()[-1].startswith("gpusudoku: stdout: cannot be written: ")
+    assert "Traceback" not in err
+    assert "Exception" not in err
+
+
+def test_no_file_takes_the_place_of_a_closed_stream(empty, tmp_path):
+    out = tmp_path / "out"
+    command = f'gpusudoku enumerate "$1" --stats -o "{out}" <&- >&- 2>&-'
+    assert shell(command, empty) == (0, "", "")
+    assert {len(line) for line in out.read_text().splitlines()} == {16}
+
+
+@full_device
+def test_a_full_log_costs_no_count(run, file):
+    status, out, err = run("count", file(f"{EMPTY}\n" * 3), "--log", "/dev/full")
+    assert (status, out) == (1, f"{EMPTY}:288\n" * 3)
+    assert err == "gpusudoku: /dev/full: cannot be written: No space left on device\n"
+
+
+def test_a_log_has_whole_lines_only(run, file, full, tmp_path):
+    log = tmp_path / "log"
+    full(1500)
+    status, out, err = run("count", file(f"{EMPTY}\n" * 9), "--log", log)
+    assert (status, out.count(":288\n")) == (1, 9)
+    assert f"{log}: cannot be written: No space left on device" in err
+    kept = [json.loads(line)["count"] for line in log.read_text().splitlines()]
+    assert kept == ["288"] * len(kept)
+    assert 0 < len(kept) < 9

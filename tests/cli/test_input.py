@@ -1,0 +1,173 @@
+"""Names, values and bytes that nobody would give: one printable line on stderr, and status 2."""
+
+from __future__ import annotations
+
+import io
+import os
+import socket
+import sys
+import threading
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+
+from tests.boards import LINE_4X4
+
+ODD = "a\x1b[31mred\nb\x07\u202e"
+"""What a terminal would obey."""
+LONG = "x" * 5000
+NAMES = [
+    "/dev/null", "/dev/zero", "/dev/full", "socket", "folder", "loop", "dangling", "f/g", "",
+    " ", "@", "@" + ODD, "@" + LONG, LONG, "a/" * 3000, ODD, "no" + ODD, ODD * 100, "\x00",
+    os.fsdecode(b"\xff\xfe"), os.fsdecode(b"no\xff"), "\x7f", "a\u2028b",
+]  # fmt: skip
+PLACES = ["folder", "socket", "loop", "no/file", "good/", ODD + "/x", LONG, "/dev/full"]
+VALUES = {
+    "--box": [ODD, LONG, "1x999999999", "9" * 5000 + "x1", "-1x3", "0x0"],
+    "--column": [ODD, LONG, os.fsdecode(b"\xff")],
+    "--limit": [ODD, "9" * 5000, "1e400", "-1"],
+    "--cutoff": [ODD, "1e400", "nan", "0"],
+    "--jobs": [ODD, "9" * 5000],
+    "--gpu": [ODD, "9" * 5000, "1," * 3000],
+    "--memory": [ODD, "9" * 5000, "1e9"],
+    "--propagate": [ODD, LONG, "," * 5000],
+    "--method": [ODD, LONG],
+    "--format": [ODD],
+}
+
+
+@pytest.fixture
+def things(tmp_path, monkeypatch):
+    """Make a folder of things that are no files, or have odd names."""
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("socket")
+        Path("folder").mkdir()
+        Path("loop").symlink_to("pool")
+        Path("pool").symlink_to("loop")
+        Path("dangling").symlink_to("nothing")
+        Path("good").write_text(f"{LINE_4X4}\n")
+        Path(ODD).write_text("1.2\n")
+        Path(os.fsdecode(b"\xff\xfe")).write_text("1.2\n")
+        yield
+
+
+def is_printable(*texts):
+    return all(line.isprintable() for text in texts for line in text.splitlines())
+
+
+def check(result, statuses=(2,)):
+    """Assert that a command refused something in one printable line."""
+    status, _, err = result
+    assert status in statuses
+    assert err.startswith("gpusudoku: ")
+    assert err.count("\n") == 1
+    assert is_printable(err)
+    assert len(err) < 5200
+
+
+def feed(monkeypatch, data):
+    """Let standard input have some bytes."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+
+@pytest.mark.parametrize("command", ["count", "convert"])
+def test_names_of_boards(run, things, command):
+    for name in NAMES:
+        check(run(command, name))
+
+
+@pytest.mark.parametrize("words", ["convert -o", "enumerate -o", "count --log", "shares --plot"])
+def test_places_to_write(run, things, words):
+    command, option = words.split()
+    for place in PLACES:
+        check(run(command, "good", option, place), (1, 2))
+    assert Path("good").read_text() == f"{LINE_4X4}\n"
+
+
+def test_values_of_options(run, things, monkeypatch):
+    for option, values in VALUES.items():
+        own = "COUNT_" if option in ("--limit", "--format") else ""
+        variable = f"GPUSUDOKU_{own}{option[2:].upper()}"
+        for value in values:
+            check(run("count", "good", option, value))
+            with monkeypatch.context() as patch:
+                patch.setenv(variable, value.replace("\0", ""))
+                check(run("count", "good"))
+
+
+def test_no_control_characters_of_a_name_are_shown(run, things):
+    """On stderr, and where people read the answers."""
+    Path(ODD).write_text("11..............\n" * 2)
+    for command in ("info", "count", "solve", "shares", "simplify", "convert", "enumerate"):
+        _, out, err = run(command, ODD)
+        assert is_printable(out, err)
+
+
+def test_no_control_characters_of_boards_are_shown(run, file):
+    for bad in (b"\x1b[31m", b"\x9b31m", "\u202e".encode(), b"\xff", b"\x85", b"\x0c", b"\r\x07"):
+        for before in (b"", b"puzzle,\x1b[31m\n", LINE_4X4.encode() + b"\n", b"[", b'{"puzzle": "'):
+            status, out, err = run("count", file(before + bad * 4), "--keep-going")
+            assert status in (0, 2)
+            assert is_printable(out, err)
+
+
+def test_every_bad_board_has_a_line_and_the_others_are_read(run, file):
+    text = f"{LINE_4X4}\n" * 200 + (f"{LINE_4X4}\n" + "1\x1b" * 8 + "\n") * 500
+    status, out, err = run("convert", file(text), "--keep-going")
+    assert (status, out.count("\n"), err.count("\n")) == (2, 700, 500)
+    assert is_printable(err)
+
+
+class Endless(io.RawIOBase):
+    """Gives the same text for ever."""
+
+    def __init__(self, text):
+        self._bytes = cycle(text)
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        buffer[:] = bytes(byte for byte, _ in zip(self._bytes, buffer, strict=False))
+        return len(buffer)
+
+
+@pytest.mark.parametrize("text", [b"1", b"\0", b"["])
+def test_a_stream_without_an_end_is_refused(run, monkeypatch, text):
+    """A line that is too long, or that is no text, is refused before it has come."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Endless(text))))
+    status, _, err = run("count", "-")
+    assert (status, err.count("\n")) == (2, 1)
+    assert err.startswith("gpusudoku: <stdin>:1: ")
+
+
+def test_a_pipe_with_a_name(run, things):
+    os.mkfifo("pipe")
+    writer = threading.Thread(target=lambda: Path("pipe").write_text(LINE_4X4))
+    writer.start()
+    assert run("convert", "pipe") == (0, f"{LINE_4X4}\n", "")
+    writer.join()
+
+
+def test_a_terminal_is_told_what_is_expected(run, monkeypatch):
+    feed(monkeypatch, LINE_4X4.encode())
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    prompt = "gpusudoku: reading boards from the terminal; end with Ctrl-D\n"
+    assert run("convert", "-") == (0, f"{LINE_4X4}\n", prompt)
+
+
+def test_closed_standard_input(run, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    message = "gpusudoku: <stdin>: standard input is closed, expected boards\n"
+    assert run("convert", "-") == (2, "", message)
+
+
+def test_no_memory_is_one_line(run, monkeypatch):
+    class Full(Endless):
+        def readinto(self, buffer):
+            raise MemoryError
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Full(b"1"))))
+    assert run("convert", "-") == (1, "", "gpusudoku: out of memory\n")
