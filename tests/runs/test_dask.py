@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from unittest.mock import Mock
 
 import pytest
@@ -261,7 +262,9 @@ def test_four_workers_that_die_of_the_same_work_end_the_count(processes, path):
         while not stop.wait(0.001):
             for address, work in processes.processing().items():
                 for nanny in list(workers.values()):
-                    if work and nanny.worker_address == address and nanny.pid:
+                    if not (work and nanny.worker_address == address and nanny.pid):
+                        continue
+                    with suppress(ProcessLookupError):
                         os.kill(nanny.pid, signal.SIGKILL)
 
     thread = threading.Thread(target=kill)
@@ -307,17 +310,11 @@ def test_the_scheduler_is_lost(path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("preload", "why"),
-    [
-        ("import gpusudoku; gpusudoku.__version__ = '0.1'", "has gpusudoku 0.1, not"),
-        ("import sys; sys.modules['gpusudoku'] = None", "has no gpusudoku"),
-    ],
-)
-def test_a_worker_of_another_version_is_refused(preload, why):
-    with cluster_of(1, preload=[preload]) as cluster:  # noqa: SIM117
-        with pytest.raises(ClusterError, match=rf"worker tcp://.* {why}"):
-            gpusudoku.count(LINE_4X4, cluster=cluster.scheduler_address)
+def test_a_worker_of_another_version_is_refused():
+    with cluster_of(1, preload=["import gpusudoku; gpusudoku.__version__ = '0.1'"]) as cluster:
+        address = cluster.scheduler_address
+        with pytest.raises(ClusterError, match=r"^worker tcp://.* has gpusudoku 0.1, not"):
+            gpusudoku.count(LINE_4X4, cluster=address)
 
 
 UNFINISHED = """
