@@ -205,14 +205,3 @@ class TestOthers:
         for cells in expected:
             masks = zip(simple.candidates.tolist(), cells, strict=True)
             assert all(mask >> digit - 1 & 1 for mask, digit in masks)
-
-    @given(st.sampled_from(SMALL), st.integers(0, 10**6))
-    @settings(max_examples=10)
-    def test_every_clue_of_a_minimised_board_is_needed(self, shape: str, seed: int) -> None:
-        board = Board(full_grid(Geometry.parse(shape), seed), Geometry.parse(shape))
-        result = gpusudoku.minimise(board, seed=seed, engine=ENGINE)
-        assert naive.count(result.board) == 1
-        for cell in np.flatnonzero(result.board.cells).tolist():
-            cells = result.board.cells.copy()
-            cells[cell] = 0
-            assert naive.count(Board(cells, board.geometry), limit=2) == 2

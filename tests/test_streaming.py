@@ -1,4 +1,4 @@
-"""Solutions as a search finds them, of one board and of many: all, each once, and no thread left."""
+"""Solutions as a search finds them, of one board and of many: all, each once, no thread left."""
 
 from __future__ import annotations
 
@@ -143,15 +143,15 @@ class TestOneBoard:
 
 
 class TestManyBoards:
-    BOARDS = [puzzle("2x3", 8 + seed % 12, seed) for seed in range(40)]  # noqa: RUF012
-    BOARDS[20:20] = [FULL, spoilt(FULL, 1)]
-    LISTS = [list(naive.solutions(board)) for board in BOARDS]  # noqa: RUF012
+    SOME = tuple(puzzle("2x3", 8 + seed % 12, seed) for seed in range(40))
+    BOARDS = (*SOME[:20], FULL, spoilt(FULL, 1), *SOME[20:])
+    LISTS = tuple(list(naive.solutions(board)) for board in BOARDS)
 
     @pytest.mark.parametrize(("check_unique", "jobs"), [(True, 1), (True, 2), (False, 2)])
     def test_are_solved_as_one_by_one(self, check_unique: bool, jobs: int) -> None:
         options, batches = Options(device="cpu", jobs=jobs), [Batch.of(self.BOARDS)]
         results = list(solve_batches(batches, options, check_unique=check_unique))
-        assert [board for each in results for board in each.boards] == self.BOARDS
+        assert [board for each in results for board in each.boards] == [*self.BOARDS]
         counts = np.concatenate([each.numbers for each in results]).tolist()
         assert counts == [min(len(found), 1 + check_unique) for found in self.LISTS]
         rows = [tuple(row) for each in results for row in each.solutions.tolist()]

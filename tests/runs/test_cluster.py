@@ -236,7 +236,7 @@ class TestManyBoards:
         assert [at for at, each in enumerate(found) if isinstance(each, BadBoard)] == [30, 131]
         assert found[-1] == 6
         results, numbers = gpusudoku.count_many(given, cluster=Workers(), device="cpu"), []
-        with pytest.raises(InputError, match="^board 30: "):
+        with pytest.raises(InputError, match=r"^board 30: "):
             numbers.extend(results)
         assert texts(numbers) == here(SOME[:30])
 

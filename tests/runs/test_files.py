@@ -158,7 +158,7 @@ VALUES = [
 
 
 def places(path):
-    """The first row of every table, and all of those with names: how to find it, and its columns."""
+    """The first row of every table, and all rows that have names, each with its columns."""
     with sqlite3.connect(path) as connection:
         tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master") if name]
         for table in tables:

@@ -180,7 +180,7 @@ class TestMerge:
             f"print(gpusudoku.count_part({SOME!r}, 1, 2, device='cpu'))"
         )
         older = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
-        with pytest.raises(InputError, match="another run than part 1: version .*, not 0.1"):
+        with pytest.raises(InputError, match=r"another run than part 1: version .*, not 0.1"):
             merge([older, count_part(SOME, 2, 2, device="cpu")])
 
     @pytest.mark.parametrize("given", ["{}", b"", 5, None])
@@ -228,7 +228,7 @@ class TestRecord:
     def test_cannot_change_unseen(self, before, after):
         text = str(some_part())
         assert before in text
-        with pytest.raises(InputError, match="^a damaged record of a part: it was changed$"):
+        with pytest.raises(InputError, match=r"^a damaged record of a part: it was changed$"):
             PartRecord.parse(text.replace(before, after))
 
     @pytest.mark.parametrize(
