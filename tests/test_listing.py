@@ -157,11 +157,6 @@ class TestLength:
                 with pytest.raises(OverflowError, match=r"use \.count$"):
                     ask(part)
 
-    def test_of_slices_of_slices_needs_no_count(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(choose, "count_one", None)
-        found = solutions(MANY, device="cpu")
-        assert list(found[:40][::2][:3]) == list(found[:5:2])
-
 
 class TestWhatIsASolution:
     @pytest.mark.parametrize(

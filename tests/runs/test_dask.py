@@ -277,22 +277,6 @@ def test_four_workers_that_die_of_the_same_work_end_the_count(processes, path):
 
 
 @pytest.mark.slow
-def test_a_count_waits_for_workers_that_come_and_leave(processes):
-    processes.cluster.scale(0)
-    wait_for(lambda: not processes.nthreads())
-    sizes = [2, 1]
-
-    def scale(progress):
-        if sizes and progress.count >= (2 - len(sizes)):
-            processes.cluster.scale(sizes.pop(0))
-
-    threading.Timer(0.5, processes.cluster.scale, [1]).start()
-    found = gpusudoku.count(LONG, cluster=processes, progress=scale, **SEARCH)
-    assert found.count == gpusudoku.count(LONG, device="cpu").count
-    assert not sizes
-
-
-@pytest.mark.slow
 def test_the_scheduler_is_lost(path):
     with cluster_of(1, processes=False) as cluster:
         client = distributed.Client(cluster, set_as_default=False)
