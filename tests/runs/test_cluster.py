@@ -6,13 +6,13 @@ from collections import Counter
 
 import pytest
 
-pytest.importorskip("distributed", reason="Dask distributed is not installed")
+distributed = pytest.importorskip("distributed", reason="Dask distributed is not installed")
 
 import gpusudoku
 from gpusudoku import BadBoard, Cancelled, CancelToken, ClusterError, InputError
 from gpusudoku.errors import TooExpensive
 from gpusudoku.planning import batch
-from gpusudoku.runs.cluster import batches, crew, dealer, driver, worker
+from gpusudoku.runs.cluster import batches, connect, crew, dealer, driver, worker
 from tests.boards import LINE_4X4, puzzle
 from tests.runs.stopped import BOARD, SEARCH, TOTAL, stopped
 from tests.runs.workers import Workers
@@ -213,6 +213,30 @@ def test_a_worker_of_another_version_is_refused_and_gets_no_work_later(why):
     workers.before = join
     assert gpusudoku.count(BOARD, cluster=workers, **SEARCH).count == TOTAL
     assert set(workers.sent) == set("abe")
+
+
+def test_the_command_says_that_it_waits_and_who_gets_no_work(run, monkeypatch):
+    workers, looks = Workers(""), iter(range(99))
+    workers.has["c"] = OTHERS["has gpusudoku 0.1, not"]
+
+    def facts(n_workers):
+        names = ["", "", "ab"][min(next(looks), 2)] + "c" * (len(workers.sent) > 2)
+        workers.here = dict.fromkeys(names, "running")
+        return Workers.scheduler_info(workers, n_workers)
+
+    workers.scheduler_info = facts
+    # A class, as it is asked whether something is a client.
+    kind = type("Client", (), {"__new__": lambda cls, *args, **options: workers})
+    monkeypatch.setattr(connect, "hush", lambda: None)
+    monkeypatch.setattr(distributed, "Client", kind)
+    command = ["count", BOARD, "--method", "search", "--cluster", "tcp://127.0.0.1:1"]
+    status, out, err = run(*command)
+    assert (status, out) == (0, f"{TOTAL}\n")
+    assert err.count("gpusudoku: the cluster has no workers: waiting for some\n") == 1
+    assert err.count("gpusudoku: worker c has gpusudoku 0.1, not ") == 1
+    assert "it gets no work" in err
+    assert set(workers.sent) == {"a", "b"}
+    assert workers.status == "closed"
 
 
 class TestManyBoards:
