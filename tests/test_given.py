@@ -280,19 +280,12 @@ class TestManyBoards:
         for n in (1, 4, 9, 16):
             for sign in [*".0*_-?xX1G", "é", "\uff11", "…", "\ud800", "\0", "\xa0"]:
                 texts += [sign * n * n, "1" * (n * n - 1) + sign, f".{sign * (n * n - 2)}."]
+        digits = ["0123456789ABCDEF"[(i // 16 * 4 + i // 64 + i) % 16] for i in range(256)]
+        texts += ["".join(digits), "." + "".join(digits[1:]), "1" + "." * 255, "1", "0"]
+        texts += [f"{LINE_4X4} # comment", f"{LINE_4X4}:name", " ".join(LINE_4X4)]
+        texts += ["abcd" + "." * 621, "x" * 1225, ",".join("0" * 36), LINE_4X4.replace(".", "*")]
         for text in texts:
             assert outcome(text, batched=True) == outcome(text), text
-
-    def test_plain_strings_among_others_are_read_as_if_each_was_alone(self) -> None:
-        hexadecimal = "".join("0123456789ABCDEF"[(i // 16 * 4 + i // 64 + i) % 16]
-                              for i in range(256))  # fmt: skip
-        odd = [f"{LINE_4X4} # comment", f"{LINE_4X4}:name", " ".join(LINE_4X4), "1" + "." * 255,
-               hexadecimal, "." + hexadecimal[1:], "1", "0", "abcd" + "." * 621, "x" * 1225,
-               LINE_4X4.replace(".", "*"), LINE_4X4.replace(".", "0"), ",".join("0" * 36),
-               ]  # fmt: skip
-        rng = np.random.default_rng(1)
-        texts = [odd[i] if i < len(odd) else LINE_4X4 for i in rng.integers(0, 30, 200).tolist()]
-        assert boards_of(texts) == [parse(text) for text in texts]
         assert boards_of([LINE_4X4] * 40, "1x4") == [parse(LINE_4X4, "1x4")] * 40
 
     def test_plain_strings_come_many_at_a_time(self) -> None:

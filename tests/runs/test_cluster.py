@@ -8,14 +8,14 @@ import pytest
 
 distributed = pytest.importorskip("distributed", reason="Dask distributed is not installed")
 
-import gpusudoku
-from gpusudoku import BadBoard, Cancelled, CancelToken, ClusterError, InputError
-from gpusudoku.errors import TooExpensive
-from gpusudoku.planning import batch
-from gpusudoku.runs.cluster import batches, connect, crew, dealer, driver, worker
-from tests.boards import LINE_4X4, puzzle
-from tests.runs.stopped import BOARD, SEARCH, TOTAL, stopped
-from tests.runs.workers import Workers
+import gpusudoku  # noqa: E402
+from gpusudoku import BadBoard, Cancelled, CancelToken, ClusterError, InputError  # noqa: E402
+from gpusudoku.errors import TooExpensive  # noqa: E402
+from gpusudoku.planning import batch  # noqa: E402
+from gpusudoku.runs.cluster import batches, connect, crew, dealer, driver, worker  # noqa: E402
+from tests.boards import LINE_4X4, puzzle  # noqa: E402
+from tests.runs.stopped import BOARD, SEARCH, TOTAL, stopped  # noqa: E402
+from tests.runs.workers import Workers  # noqa: E402
 
 SLOW = "." * 16
 """A board that takes a worker long, where a test says so."""
