@@ -1,13 +1,24 @@
-"""Counting one board and many: limits, the order of batches, progress."""
+"""Counting and solving one board and many: limits, candidates, the order of batches, progress."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
 import pytest
 
-from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
-from gpusudoku.counting import count, count_many
-from gpusudoku.errors import InputError
+from gpusudoku import (
+    Board,
+    Geometry,
+    InputError,
+    count,
+    count_many,
+    cross_check,
+    simplify,
+    solve,
+    solve_many,
+)
+from gpusudoku.board.batch import Batch
 from gpusudoku.jobs import threads
 from gpusudoku.jobs.job import Progress
 from tests import naive
@@ -15,24 +26,25 @@ from tests.boards import CLUES, full_grid, puzzle, spoilt
 
 BOARD = puzzle("2x3", 8, 1)
 TOTAL = naive.count(BOARD)
+FULL = Board(full_grid(Geometry(2, 3), 1), Geometry(2, 3))
+EMPTY = Board.empty(Geometry(3, 3))
 
 
 class TestLimit:
-    @pytest.mark.parametrize("strategy", ["first", "min"])
-    @pytest.mark.parametrize("jobs", [1, 2])
     @pytest.mark.parametrize("limit", [1, 2, TOTAL - 1, TOTAL, TOTAL + 1, 2**64, 2**70])
-    def test_limits(self, limit: int, jobs: int, strategy: str) -> None:
-        result = count(BOARD, device="cpu", jobs=jobs, strategy=strategy, limit=limit)
-        if limit > TOTAL:
-            assert (result.count, result.exact, str(result)) == (TOTAL, True, f"{TOTAL}")
-        else:
-            assert (result.count, result.exact, str(result)) == (limit, False, f"{limit}+")
+    def test_ends_a_count(self, limit: int) -> None:
+        for jobs, strategy in ((1, "min"), (2, "first")):
+            result = count(BOARD, device="cpu", jobs=jobs, strategy=strategy, limit=limit)
+            if limit > TOTAL:
+                assert (result.count, result.exact, str(result)) == (TOTAL, True, f"{TOTAL}")
+            else:
+                assert (result.count, result.exact, str(result)) == (limit, False, f"{limit}+")
 
-    def test_a_limit_ends_an_endless_search(self) -> None:
+    def test_ends_an_endless_search(self) -> None:
         result = count(Board.empty(Geometry(4, 4)), device="cpu", jobs=2, limit=1000)
         assert str(result) == "1000+"
 
-    def test_in_a_batch_the_limit_is_each_boards(self) -> None:
+    def test_in_a_batch_is_each_boards(self) -> None:
         boards = [puzzle("2x3", 9, seed) for seed in range(30)]
         totals = [naive.count(board) for board in boards]
         results = list(count_many(boards, device="cpu", jobs=2, limit=10))
@@ -42,12 +54,12 @@ class TestLimit:
 
 class TestManyBoards:
     def test_order_and_counts(self) -> None:
-        boards = [puzzle("2x3", 9 + seed % 20, seed) for seed in range(100)]
+        boards = [puzzle("2x3", 9 + seed % 20, seed) for seed in range(60)]
         results = list(count_many(iter(boards), device="cpu", jobs=2))
         assert [result.board for result in results] == boards
-        for board, result in zip(boards, results, strict=True):
-            assert result.count == naive.count(board)
-            assert result.exact
+        assert [result.count for result in results] == [naive.count(board) for board in boards]
+        assert all(result.exact for result in results)
+        assert list(count_many([], device="cpu")) == []
 
     def test_mixed_geometries(self) -> None:
         shapes = ["2x2", "2x2", "2x3", "3x2", "2x3", "2x3", "2x2", "3x3", "1x4"]
@@ -55,19 +67,14 @@ class TestManyBoards:
         boards.insert(4, spoilt(Board(full_grid(Geometry(3, 2), 0), Geometry(3, 2)), 0))
         results = list(count_many(boards, device="cpu", jobs=1))
         assert [result.board for result in results] == boards
-        assert [result.count for result in results] == [
-            count(board, device="cpu", jobs=1).count for board in boards
-        ]
+        assert [result.count for result in results] == [naive.count(board) for board in boards]
         assert results[4].count == 0
 
-    def test_no_boards(self) -> None:
-        assert list(count_many([], device="cpu")) == []
-
-    def test_boards_are_read_as_they_are_needed(self) -> None:
-        """Whoever streams boards gets results long before the last one."""
+    def test_are_read_as_they_are_needed(self) -> None:
+        """Who streams boards gets results long before the last one."""
         read = 0
 
-        def stream():  # type: ignore[no-untyped-def]
+        def stream() -> Iterator[Board]:
             nonlocal read
             while True:
                 read += 1
@@ -77,21 +84,129 @@ class TestManyBoards:
         assert [next(results).count for _ in range(40)] == [TOTAL] * 40
         assert read < 40000
 
-    def test_wrong_options(self) -> None:
-        with pytest.raises(InputError):
-            list(count_many([BOARD], device="cpu", limit=0))
+    @pytest.mark.parametrize("check_unique", [True, False])
+    def test_are_solved_as_if_each_was_alone(self, check_unique: bool) -> None:
+        boards = (BOARD, FULL, spoilt(FULL, 1), puzzle("2x2", 5, 1), BOARD)
+        found = list(solve_many(iter(boards), check_unique=check_unique, device="cpu"))
+        assert [solution.puzzle for solution in found] == list(boards)
+        for solution in found:
+            alone = solve(solution.puzzle, check_unique=check_unique, device="cpu")
+            assert (alone.puzzle, alone.unique) == (solution.puzzle, solution.unique)
+            assert (solution.board is None) == (alone.board is None)
+            if solution.board is not None:
+                cells = tuple(solution.board.cells.tolist())
+                assert cells in naive.solutions(solution.puzzle)
+                assert solution.board.geometry == solution.puzzle.geometry
+
+    def test_text_and_boxes(self) -> None:
+        found = list(solve_many([str(BOARD), BOARD.grid], box="2x3", device="cpu"))
+        assert [solution.puzzle for solution in found] == [BOARD, BOARD]
+
+    def test_an_error_comes_last(self) -> None:
+        found = solve_many([*[FULL] * 20, "12"], device="cpu")
+        assert all(next(found).unique for _ in range(20))
+        with pytest.raises(InputError, match=r"^board 20: 2 cells make no board"):
+            next(found)
+
+    def test_wrong_options_are_seen_at_once(self) -> None:
+        with pytest.raises(InputError, match=r"^jobs 0: "):
+            solve_many([BOARD], jobs=0)
+        with pytest.raises(InputError, match=r"^limit 0: "):
+            count_many([BOARD], limit=0)
+        with pytest.raises(
+            TypeError, match=r"^solve_many\(\) .* 'check_uniqe'; did you mean 'check_u"
+        ):
+            solve_many([BOARD], check_uniqe=False)  # type: ignore[call-arg]
 
 
-class TestProgress:
-    def test_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(threads, "POLL_SECONDS", 0.01)  # however quick the machine
-        told: list[Progress] = []
-        board, options = Board.empty(Geometry(2, 3)), {"device": "cpu", "method": "search"}
-        result = count(board, jobs=2, progress=told.append, **options)
-        assert len(told) > 3
-        assert [state.done for state in told] == sorted(state.done for state in told)
-        assert [state.count for state in told] == sorted(state.count for state in told)
-        assert all(0 <= state.done <= 1 for state in told)
-        assert any(0 < state.done < 0.999 for state in told)
-        assert told[-1].done == pytest.approx(1)
-        assert told[-1].count == result.count == 28200960
+class TestSolving:
+    def test_the_only_solution(self) -> None:
+        board = next(
+            board
+            for board in (puzzle("3x3", 40, seed) for seed in range(99))
+            if naive.count(board) == 1
+        )
+        solution = solve(board, device="cpu", jobs=2)
+        assert solution.unique is True
+        assert solution.board is not None
+        assert [tuple(solution.board.cells.tolist())] == list(naive.solutions(board))
+        assert solution.stats.boards_explored >= 1  # type: ignore[union-attr]
+
+    def test_one_of_several_and_none(self) -> None:
+        for jobs in (1, 2):
+            assert solve(BOARD, device="cpu", jobs=jobs).unique is False
+        assert solve(BOARD, check_unique=False, device="cpu").unique is None
+        for check_unique in (True, False):
+            none = solve(spoilt(FULL, 1), check_unique=check_unique, device="cpu", jobs=1)
+            assert (none.board, none.unique) == (None, False)
+
+    def test_a_huge_board(self) -> None:
+        solution = solve(Board.empty(Geometry(4, 4)), device="cpu", jobs=2)
+        assert solution.unique is False
+        assert solution.board is not None
+        assert solution.board.is_full
+        assert not solution.board.conflicts
+
+
+def with_candidates(shape: str, *masks: int) -> Board:
+    """An empty board whose first cells have these candidates only."""
+    geometry = Geometry.parse(shape)
+    rest = [(1 << geometry.n) - 1] * (geometry.cells - len(masks))
+    return Board([0] * geometry.cells, geometry, candidates=[*masks, *rest])
+
+
+class TestCandidates:
+    def test_batches_keep_them(self) -> None:
+        """Also where only some of the boards carry candidates, and where a batch is cut."""
+        plain = [puzzle("2x2", CLUES["2x2"], seed) for seed in range(4)]
+        some = [with_candidates("2x2", 1), with_candidates("2x2", 1, 2, 4, 0b11)]
+        boards = [*plain[:2], some[0], *plain[2:], some[1]]
+        counts = [result.count for result in count_many(boards, device="cpu")]
+        alone = [naive.count(board) for board in plain]
+        assert counts == [*alone[:2], 72, *alone[2:], 0]
+        batch = Batch.joined([Batch.of(boards[:3]), Batch.of(boards[3:])])
+        assert list(batch) == boards
+        assert list(batch.part(1, 4)) == boards[1:4]
+        assert list(batch.chosen(np.array(counts) > 0)) == boards[:5]
+
+    def test_a_contraction_is_refused_in_one_line(self) -> None:
+        board, options = with_candidates("2x2", 1), {"device": "cpu", "method": "contraction"}
+        for call in (count, lambda board, **of: count_many([board], **of).numbers()):
+            with pytest.raises(InputError, match=r"^a contraction counts boards of clues"):
+                call(board, **options)  # type: ignore[operator]
+
+    def test_a_cross_check_finds_another_way(self) -> None:
+        result = count(with_candidates("2x2", 1), device="cpu")
+        assert cross_check(result, device="cpu") not in (None, "method contraction")
+
+    def test_a_cell_without_candidates_leaves_nothing(self) -> None:
+        board = with_candidates("2x2", 15, 0)
+        assert count(board, device="cpu").count == 0
+        assert simplify(board).contradictory
+
+    def test_simplifying_starts_from_them(self) -> None:
+        simplified = simplify(with_candidates("2x2", 4))
+        assert simplified.board.cells.tolist() == [3] + [0] * 15
+        assert simplified.candidates[1] == 0b1011
+
+    def test_one_board_with_them_does_not_slow_down_its_neighbours(self) -> None:
+        """Only it is searched: the empty board would take for ever."""
+        cells = puzzle("3x3", 33, 1).cells
+        other = Board(cells, candidates=[511 if not cell else 1 << int(cell) - 1 for cell in cells])
+        found = list(count_many([EMPTY, other], device="cpu"))
+        assert [result.method for result in found] == ["contraction", "search"]
+        assert found[0].count == 6670903752021072936960
+
+
+def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "POLL_SECONDS", 0.01)  # however quick the machine
+    told: list[Progress] = []
+    board = Board([1] + [0] * 35, Geometry(2, 3))
+    result = count(board, jobs=2, progress=told.append, device="cpu", method="search")
+    assert len(told) > 3
+    assert [state.done for state in told] == sorted(state.done for state in told)
+    assert [state.count for state in told] == sorted(state.count for state in told)
+    assert all(0 <= state.done <= 1 for state in told)
+    assert any(0 < state.done < 0.999 for state in told)
+    assert told[-1].done == pytest.approx(1)
+    assert told[-1].count == result.count == 28200960 // 6

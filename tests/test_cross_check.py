@@ -16,9 +16,7 @@ from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.errors import DeviceError, MismatchError, TooExpensive
 from gpusudoku.formats import parse
-from gpusudoku.options import Options
 from gpusudoku.planning import choose
-from gpusudoku.results import Count
 from tests import naive
 from tests.boards import puzzle
 
@@ -85,26 +83,6 @@ class TestTheOtherDevice:
         assert cross_check(result) == "device cuda"
         assert cross_check(result, device="cpu") == "method contraction"
 
-    def test_nine_by_nine(self, chosen: list[tuple[str, str]]) -> None:
-        """Each way is tried in turn until one is affordable; here none is."""
-        board = puzzle("3x3", 40, 1)
-        for result, expected in (
-            (fake(board, "cuda", "contraction"), "cpu search, cpu contraction, cuda search"),
-            (fake(board, "cpu", "contraction"), "cuda search, cuda contraction, cpu search"),
-            (fake(board, "cuda", "search"),
-             "cpu contraction, cpu search, cuda contraction, cuda search"),
-        ):  # fmt: skip
-            chosen.clear()
-            assert cross_check(result) is None
-            assert ", ".join(map(" ".join, chosen)) == expected
-
-            chosen.clear()
-            assert cross_check(result, device="cpu") is None
-            on_cpu = [way for way in expected.split(", ") if way.startswith("cpu")]
-            own = f"cpu {result.method}" if result.device == "cuda" else ""
-            assert [" ".join(way) for way in chosen] == on_cpu
-            assert result.device == "cpu" or own in on_cpu
-
     def test_a_limit_on_a_board_of_many_solutions(self) -> None:
         """Nobody knows how long that takes: it is tried."""
         board = Board.empty(Geometry(2, 5))
@@ -127,25 +105,6 @@ class TestTheOtherDevice:
         monkeypatch.setattr(CudaEngine, "explore", fail)
         result = count(self.BOARD, device="cpu", method="contraction")
         assert cross_check(result) == "method search"
-
-
-@pytest.fixture
-def chosen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    """The device and method of every plan that was chosen, none of which is affordable."""
-    plans = []
-
-    def refuse(board: Board, options: Options, **_: Any) -> None:
-        plans.append((options.device, options.method))
-        raise TooExpensive("too expensive")
-
-    monkeypatch.setattr(checking, "choose", refuse)
-    return plans
-
-
-def fake(board: Board, device: str, method: str) -> Count:
-    """A count that nobody made."""
-    result = count(board, device="cpu", method=method)
-    return replace(result, device=device)
 
 
 @pytest.mark.usefixtures("without_cuda", "without_contraction")

@@ -32,10 +32,13 @@ def read(page: Path) -> str:
     return page.read_text(encoding="utf-8")
 
 
-def commands() -> list[tuple[str, str]]:
-    """Every command of every session, and what it prints there."""
-    sessions = (session for page in PAGES for session in SESSION.findall(read(page)))
-    return [command for session in sessions for command in COMMAND.findall(session)]
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def commands(page: Path) -> list[tuple[str, str]]:
+    """Every command of every session of a page, and what it prints there."""
+    return [each for session in SESSION.findall(read(page)) for each in COMMAND.findall(session)]
 
 
 def examples() -> list[tuple[str, str]]:
@@ -52,43 +55,38 @@ def anchors(page: Path) -> set[str]:
 
 
 class TestSessions:
-    @pytest.mark.parametrize(("command", "printed"), commands())
-    def test_output_is_as_printed(self, run, monkeypatch, command, printed):
+    @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=name_of)
+    def test_output_is_as_printed(self, run, monkeypatch, page):
         monkeypatch.setenv("COLUMNS", "80")
-        _, out, err = run(*shlex.split(command))
-        assert ABOUT_THE_MACHINE.sub("", err) + out == printed
+        for command, printed in commands(page):
+            _, out, err = run(*shlex.split(command))
+            assert ABOUT_THE_MACHINE.sub("", err) + out == printed, command
 
     def test_readme_has_one(self):
-        readme = read(ROOT / "README.md")
-        shown = [command for command, _ in COMMAND.findall("".join(SESSION.findall(readme)))]
-        assert {command.split()[0] for command in shown} == {
-            "count",
-            "solve",
-            "enumerate",
-            "sample",
-        }
+        shown = {command.split()[0] for command, _ in commands(ROOT / "README.md")}
+        assert shown == {"count", "solve", "enumerate", "sample"}
 
 
 class TestForms:
-    @pytest.mark.parametrize(("text", "below"), examples())
-    def test_examples_are_read_as_said(self, run, tmp_path, monkeypatch, text, below):
+    def test_examples_are_read_as_said(self, run, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
-        Path("board.txt").write_text(text)
-        said = re.fullmatch(
-            r"(?:With `--box (?P<box>\S+)` r|R)ead as (?P<boards>`.*?`)"
-            r"(?:, with boxes of (?P<shape>\S+))?\.|Refused: `(?P<error>.*)`",
-            " ".join(below.split()),
-        )
-        assert said, below
-        option = ["--box", said["box"]] if said["box"] else []
-        status, out, err = run("info", "board.txt", "--json", *option)
-        if said["error"]:
-            assert (status, err) == (2, f"gpusudoku: {said['error']}\n")
-            return
-        boards = re.findall(r"`(\S+)`", said["boards"])
-        assert status == 0
-        assert re.findall(r'"board": "(.*?)"', out) == boards
-        assert set(re.findall(r'"box": "(.*?)"', out)) == {said["shape"] or "2x2"}
+        for text, below in examples():
+            Path("board.txt").write_text(text)
+            said = re.fullmatch(
+                r"(?:With `--box (?P<box>\S+)` r|R)ead as (?P<boards>`.*?`)"
+                r"(?:, with boxes of (?P<shape>\S+))?\.|Refused: `(?P<error>.*)`",
+                " ".join(below.split()),
+            )
+            assert said, below
+            option = ["--box", said["box"]] if said["box"] else []
+            status, out, err = run("info", "board.txt", "--json", *option)
+            if said["error"]:
+                assert (status, err) == (2, f"gpusudoku: {said['error']}\n"), text
+                continue
+            assert status == 0, text
+            boards = re.findall(r"`(\S+)`", said["boards"])
+            assert re.findall(r'"board": "(.*?)"', out) == boards, text
+            assert set(re.findall(r'"box": "(.*?)"', out)) == {said["shape"] or "2x2"}, text
 
     def test_no_example_is_overlooked(self):
         assert len(examples()) == read(ROOT / "docs/formats.md").count("```text\n") > 15
@@ -119,16 +117,16 @@ class TestPython:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page):
-    for link in LINK.findall(FENCE.sub("", read(page))):
-        if link.startswith(("http://", "https://")):
-            continue
-        name, _, anchor = link.partition("#")
-        target = page.parent / name if name else page
-        assert target.exists(), f"{link} is dead"
-        if anchor:
-            assert anchor in anchors(target.resolve()), f"{link} has no such heading"
+def test_links_lead_somewhere():
+    for page in PAGES:
+        for link in LINK.findall(FENCE.sub("", read(page))):
+            if link.startswith(("http://", "https://")):
+                continue
+            name, _, anchor = link.partition("#")
+            target = page.parent / name if name else page
+            assert target.exists(), f"{page}: {link} is dead"
+            if anchor:
+                assert anchor in anchors(target.resolve()), f"{page}: {link} has no such heading"
 
 
 def test_the_index_has_every_page():

@@ -80,29 +80,28 @@ def expected(board: Board, techniques: str) -> Candidates | None:
 def test_they_end_where_the_reference_does(shape: str) -> None:
     draw = random.Random(shape)
     for board in boards(shape):
-        for techniques in (ALL, draw.choice(SETS)):
-            explained, left = explain(board, techniques), expected(board, techniques)
-            assert explained.contradictory == (left is None)
-            if left is not None:
-                assert candidates(explained) == left
-                solved = [c.pop() if len(c) == 1 else 0 for c in left]
-                assert explained.board.cells.tolist() == solved
-                assert explained.solved == (0 not in solved)
+        techniques = draw.choice([ALL, *draw.sample(SETS, 2)])
+        explained, left = explain(board, techniques), expected(board, techniques)
+        assert explained.contradictory == (left is None)
+        if left is not None:
+            assert candidates(explained) == left
+            solved = [c.pop() if len(c) == 1 else 0 for c in left]
+            assert explained.board.cells.tolist() == solved
+            assert explained.solved == (0 not in solved)
 
 
 @pytest.mark.usefixtures("uncompiled")
-@pytest.mark.parametrize(
-    "name", [entry.name for entry in collection.entries() if entry.box.n <= 16] + ["25x25-few"]
-)
-def test_they_end_where_simplify_does(name: str) -> None:
-    board = collection.load(name)
-    for techniques in ("all", "singles", "none"):
+@pytest.mark.parametrize("techniques", ["all", "singles", "none"])
+def test_they_end_where_simplify_does(techniques: str) -> None:
+    names = [entry.name for entry in collection.entries() if entry.box.n <= 10]
+    for name in [*names[::3], "16x16-few", "16x16-needs-search", "25x25-few"]:
+        board = collection.load(name)
         explained = explain(board, techniques)
         simplified = gpusudoku.simplify(board, techniques)
-        assert explained.contradictory == simplified.contradictory
+        assert explained.contradictory == simplified.contradictory, name
         if not simplified.contradictory:
-            assert explained.candidates.tolist() == simplified.candidates.tolist()
-            assert explained.board == simplified.board
+            assert explained.candidates.tolist() == simplified.candidates.tolist(), name
+            assert explained.board == simplified.board, name
 
 
 def test_it_solves_puzzles_that_need_no_guess() -> None:
@@ -150,8 +149,7 @@ def test_endings(text: str, techniques: str, ending: str) -> None:
 def test_a_contradiction_comes_with_the_board_that_shows_it() -> None:
     explained = explain("12....3.........", "naked-single")
     assert str(explained) == "naked single: r1c3 can only be 4"
-    assert str(explained.puzzle) == "12....3........."
-    assert str(explained.board) == "124...3........."
+    assert (str(explained.puzzle), str(explained.board)) == ("12....3.........", "124...3.........")
     assert explained.candidates.tolist()[:4] == [1, 2, 8, 0]
     conflict = explain("1..1............")
     assert conflict.board == conflict.puzzle
@@ -186,11 +184,10 @@ def test_as_dict() -> None:
 
 def test_the_largest_boards() -> None:
     geometry = Geometry(8, 8)
-    cells = full_grid(geometry, 1).ravel()
-    cell = int(np.flatnonzero(cells == 64)[3])
-    board = Board([0 if each == cell else digit for each, digit in enumerate(cells)], geometry)
-    explained = explain(board)
-    assert explained.board.cells.tolist() == cells.tolist()
+    grid = full_grid(geometry, 1).ravel()
+    cell = int(np.flatnonzero(grid == 64)[3])
+    explained = explain(Board(np.where(np.arange(4096) == cell, 0, grid), geometry))
+    assert explained.board.cells.tolist() == grid.tolist()
     assert explained.steps[0].placed == ((cell, 64),)
     assert explained.candidates[cell] == 1 << 63
 

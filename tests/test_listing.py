@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import gpusudoku
-from gpusudoku import Board, Geometry, InputError, Solutions
+from gpusudoku import Board, Geometry, InputError, Slice, Solutions, slicing, solutions
 from gpusudoku.errors import DeviceError, Interrupted, TooExpensive
-from gpusudoku.listing import solutions
-from gpusudoku.orders import choose, few
+from gpusudoku.orders import choose
 from tests import naive
 from tests.boards import LINE_4X4, full_grid, puzzle, spoilt
 from tests.orders.short import short_lists
@@ -23,19 +25,137 @@ EMPTY_4X4 = Board.empty(Geometry(2, 2))
 EMPTY_9X9 = Board.empty(Geometry(3, 3))
 BOARD = puzzle("2x3", 8, 0)
 SOLUTIONS = list(naive.solutions(BOARD))
+NUMBER = len(SOLUTIONS)
 FULL = Board(full_grid(Geometry(2, 3), 1), Geometry(2, 3))
+MANY = "1" + "." * 80
 
 
-class TestLooks:
-    def test_nothing_is_counted_for_them(self) -> None:
-        made = solutions(EMPTY_9X9, device="cpu")
-        assert repr(made) == "<Solutions of a 9x9 board with 0 clues>"
-        assert repr(made[5:][::-2]) == "<Solutions of a 9x9 board with 0 clues, [5:][::-2]>"
-        assert made.board == EMPTY_9X9
+def grids(boards: Any) -> list[tuple[int, ...]]:
+    return [tuple(board.cells.tolist()) for board in boards]
 
-    def test_its_functions_are_told_in_the_help(self) -> None:
-        for name in ("count", "rank", "blocks", "lines", "shares", "sample", "sample_blocks"):
-            assert getattr(Solutions, name).__doc__
+
+@pytest.fixture(params=["few", "prefixes"])
+def whole(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Solutions:
+    """The solutions of BOARD, in memory or in many short lists."""
+    if request.param == "prefixes":
+        short_lists(monkeypatch)
+    return solutions(BOARD, device="cpu", jobs=1)
+
+
+class TestAsAList:
+    """What holds of a list holds of solutions."""
+
+    def test_iterating(self, whole: Solutions) -> None:
+        assert grids(whole) == SOLUTIONS
+        assert grids(islice(whole, 3)) == SOLUTIONS[:3]
+        assert grids(reversed(whole)) == SOLUTIONS[::-1]
+        assert next(iter(whole)).geometry == BOARD.geometry
+
+    def test_indices(self, whole: Solutions) -> None:
+        for k in (0, 7):  # without a count
+            assert tuple(whole[k].cells.tolist()) == SOLUTIONS[k]
+        assert (whole.count, bool(whole)) == (NUMBER, True)
+        assert grids(whole[k] for k in range(-NUMBER, NUMBER)) == 2 * SOLUTIONS
+        assert whole[np.int64(3)] == whole[3]
+        for k in (NUMBER, -NUMBER - 1, 10**30, -(10**30)):
+            with pytest.raises(IndexError) as caught:
+                whole[k]
+            assert str(caught.value) == f"no solution {k}: numbers run from 0 to {NUMBER - 1}"
+        odd: list[Any] = ["1", 1.0, None, (1, 2), slice("a", None)]
+        for k in odd:
+            with pytest.raises(TypeError):
+                whole[k]
+        with pytest.raises(ValueError, match="slice step cannot be zero"):
+            whole[::0]
+
+    @given(st.data())
+    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+    def test_slices(self, whole: Solutions, data: st.DataObject) -> None:
+        ends = st.sampled_from([None, 0, 3, 7, 40, NUMBER - 3, NUMBER, 10**30, -5, -170, -(10**30)])
+        steps = st.sampled_from([None, 1, 2, 7, 100, 10**30, -1, -3])
+        cut = slice(data.draw(ends), data.draw(ends), data.draw(steps))
+        part, wanted = whole[cut], SOLUTIONS[cut]
+        assert grids(part) == wanted
+        assert (part.count, len(part), bool(part)) == (len(wanted), len(wanted), bool(wanted))
+        assert np.asarray(part).tolist() == [list(cells) for cells in wanted]
+        assert grids(part[::-2]) == wanted[::-2]
+        assert grids(part[1:3]) == wanted[1:3]
+        if wanted:
+            assert tuple(part[-1].cells.tolist()) == wanted[-1]
+        with pytest.raises(IndexError):
+            part[len(wanted)]
+
+    def test_ranks(self, whole: Solutions) -> None:
+        part, inside = whole[100:5:-3], range(NUMBER)[100:5:-3]
+        for number in range(0, NUMBER, 7):
+            grid = Board(SOLUTIONS[number], BOARD.geometry)
+            assert whole.rank(grid) == whole.rank(SOLUTIONS[number]) == number  # type: ignore[arg-type]
+            assert grid in whole
+            assert (grid in part) == (number in inside)
+            if number in inside:
+                assert part.rank(grid) == inside.index(number)
+            else:
+                with pytest.raises(ValueError, match="this solution is not in the slice"):
+                    part.rank(grid)
+
+    def test_the_first_ones_are_counted_without_the_others(
+        self, whole: Solutions, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(choose, "count_one", lambda *_: pytest.fail("counted"))
+        monkeypatch.setattr(choose, "contracted", lambda _: pytest.fail("counted"))
+        assert (whole[:3].count, whole[2:9:3].count, whole[:3][5:].count) == (3, 3, 0)
+        assert grids(whole[:3]) == SOLUTIONS[:3]
+
+    def test_arrays_and_texts(self, whole: Solutions) -> None:
+        assert np.asarray(whole).dtype == np.uint8
+        assert np.array(whole[:3], np.int64).tolist() == [list(cells) for cells in SOLUTIONS[:3]]
+        with pytest.raises(ValueError, match="one has to be made"):
+            np.array(whole, copy=False)
+        blocks = list(whole[10:90].blocks())
+        assert np.concatenate(blocks).tolist() == [list(cells) for cells in SOLUTIONS[10:90]]
+        lines = ["".join(map(str, cells)) + "\n" for cells in SOLUTIONS]
+        assert b"".join(whole[3:30].lines()).decode() == "".join(lines[3:30])
+        quick = b"".join(whole.lines()).decode().splitlines(keepends=True)
+        assert sorted(quick) == sorted(lines)
+
+    def test_pickles_are_small(self, whole: Solutions) -> None:
+        for part in (slice(None), slice(5, 90, 4), slice(None, None, -1)):
+            assert whole[part].count > 0
+            whole.sample(3)
+            data = pickle.dumps(whole[part])
+            assert len(data) < 1000
+            again = pickle.loads(data)
+            assert type(again) is Slice
+            assert grids(again) == SOLUTIONS[part]
+        again = pickle.loads(pickle.dumps(whole))
+        assert (type(again), again.board) == (Solutions, BOARD)
+        assert (again.sample(9, seed=4) == whole.sample(9, seed=4)).all()
+
+
+class TestLength:
+    def test_tells_what_to_use(self, whole: Solutions) -> None:
+        with pytest.raises(TypeError, match=r"use \.count$"):
+            len(whole)
+
+    def test_of_what_is_not_counted_soon(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The first ones need no count. Others have a length if that is soon known."""
+        short_lists(monkeypatch)
+        monkeypatch.setattr(slicing, "EARLY", 10)
+        monkeypatch.setattr(slicing, "LENGTH_SECONDS", 0.0)
+        found = solutions(BOARD, device="cpu", jobs=1)
+        assert (len(found[2:9]), bool(found[:1]), bool(found[3:3])) == (7, True, False)
+        with pytest.raises(TypeError, match=r"should take long: use \.count$"):
+            len(found[:11])
+        assert grids(list(found[:11])) == SOLUTIONS[:11]
+        assert found.count == len(found[:]) == NUMBER
+
+    def test_beyond_what_python_can_tell(self) -> None:
+        found = solutions(MANY, device="cpu")
+        assert len(found[10**20 : 10**20 + 5]) == len(found[-5:]) == 5
+        for part in (found[:], found[10:]):
+            for ask in (len, list):
+                with pytest.raises(OverflowError, match=r"use \.count$"):
+                    ask(part)
 
 
 class TestWhatIsASolution:
@@ -44,16 +164,15 @@ class TestWhatIsASolution:
         [
             (lambda cells: [0, *cells[1:]], "r1c1 is empty"),
             (lambda cells: cells[1:] + cells[:1], "and the board has"),
-            (lambda cells: [cells[0]] * 36, "and the board has"),
             (lambda cells: cells[:35], "35 cells"),
             (lambda cells: [7, *cells[1:]], "digits run from 1 to 6"),
         ],
     )
     def test_of_the_board(self, change: Callable[..., Any], message: str) -> None:
-        whole, grid = solutions(BOARD, device="cpu"), change(list(SOLUTIONS[4]))
-        assert grid not in whole
+        found, grid = solutions(BOARD, device="cpu"), change(list(SOLUTIONS[4]))
+        assert grid not in found
         with pytest.raises(ValueError, match=message):
-            whole.rank(grid)
+            found.rank(grid)
 
     @pytest.mark.usefixtures("uncompiled")
     def test_of_no_board(self) -> None:
@@ -65,19 +184,16 @@ class TestWhatIsASolution:
 
     @pytest.mark.usefixtures("uncompiled")
     def test_candidates(self) -> None:
-        board = Board(EMPTY_4X4.cells, candidates=[1, *[15] * 15])
-        found = solutions(board, device="cpu")
+        found = solutions(Board(EMPTY_4X4.cells, candidates=[1, *[15] * 15]), device="cpu")
         grid = list(next(naive.solutions(EMPTY_4X4)))
-        assert found.count == 72
         assert grid in found
         swapped = [3 - d if d < 3 else d for d in grid]
         with pytest.raises(ValueError, match="not a solution: 2 is no candidate of r1c1"):
             found.rank(swapped)
 
-    def test_no_count_is_needed(self) -> None:
-        found = solutions(EMPTY_9X9, device="cpu")
-        assert Board(full_grid(Geometry(3, 3), 5)) in found
-        assert found._orders._count is None
+    def test_no_count_is_needed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(choose, "contracted", lambda _: pytest.fail("counted"))
+        assert Board(full_grid(Geometry(3, 3), 5)) in solutions(EMPTY_9X9, device="cpu")
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -106,50 +222,42 @@ class TestEdges:
 
     def test_sixty_four_digits(self) -> None:
         grid = full_grid(Geometry(8, 8), 3)
-        board = Board(np.where(grid >= 64, 0, grid), Geometry(8, 8))
-        found = solutions(board, device="cpu")
+        found = solutions(Board(np.where(grid >= 64, 0, grid), Geometry(8, 8)), device="cpu")
         assert found.count == 1
         assert (found[0].grid == grid).all()
         assert found.shares()[5].sum() == 1
         assert bytes(next(found.lines())).decode() == ",".join(map(str, grid.ravel())) + "\n"
 
-
-@pytest.mark.usefixtures("uncompiled")
-class TestShares:
-    @pytest.mark.parametrize("short", [False, True])
-    @pytest.mark.parametrize("shape", ["2x2", "1x4", "2x3"])
-    def test_against_all_solutions(
-        self, shape: str, short: bool, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        if short:
-            short_lists(monkeypatch)
-        board = puzzle(shape, 8 if shape == "2x3" else 2, 2)
-        rows = np.array(list(naive.solutions(board)))
-        shares = solutions(board, device="cpu").shares()
-        for digit in range(1, board.n + 1):
-            assert shares[:, digit - 1].tolist() == (rows == digit).sum(axis=0).tolist()
-
-    def test_they_are_checked(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(few.Few, "shares", lambda self: np.full((36, 6), 1, object))
-        with pytest.raises(gpusudoku.MismatchError, match="do not add up"):
-            solutions(BOARD, device="cpu").shares()
-
-    def test_they_do_not_change(self) -> None:
-        found = solutions(BOARD, device="cpu")
+    def test_shares_of_many_short_lists(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        short_lists(monkeypatch)
+        shares, every = solutions(BOARD, device="cpu").shares(), np.array(SOLUTIONS)
+        for digit in range(1, 7):
+            assert shares[:, digit - 1].tolist() == (every == digit).sum(axis=0).tolist()
         with pytest.raises(ValueError, match="read-only"):
-            found.shares()[0, 0] = 5
+            shares[0, 0] = 5
+
+    def test_parts_make_up_the_whole(self) -> None:
+        found = solutions("." * 16, device="cpu")
+        bounds = [found.part(number, 7) for number in range(1, 8)]
+        assert (bounds[0][0], bounds[-1][1]) == (0, 288)
+        assert all(one[1] == two[0] for one, two in pairwise(bounds))
+        assert {end - start for start, end in bounds} == {41, 42}
+        assert found.part(np.int64(3), np.int32(7)) == bounds[2]  # type: ignore[arg-type]
+        wrong: list[Any] = [(0, 3), (4, 3), (1, 0), (1.0, 2), (1, None)]
+        for part in wrong:
+            with pytest.raises(ValueError, match="expected one from 1 to the second"):
+                found.part(*part)
 
 
-class TestOptions:
-    def test_a_limit_is_a_slice(self) -> None:
-        with pytest.raises(InputError, match=r"^limit 7: take a slice instead, as in .*\[:7\]$"):
-            solutions(BOARD, limit=7)
-
-    def test_wrong_options(self) -> None:
-        with pytest.raises(InputError, match="device 'gpu'"):
-            solutions(BOARD, device="gpu")
-        with pytest.raises(InputError, match="engine 5"):
-            solutions(BOARD, engine=5)  # type: ignore[arg-type]
+class TestWhatIsRefused:
+    def test_options(self) -> None:
+        for options, message in (
+            ({"limit": 7}, r"^limit 7: take a slice instead, as in .*\[:7\]$"),
+            ({"device": "gpu"}, "device 'gpu'"),
+            ({"engine": 5}, "engine 5"),
+        ):
+            with pytest.raises(InputError, match=message):
+                solutions(BOARD, **options)  # type: ignore[arg-type]
 
     @pytest.mark.usefixtures("without_cuda")
     def test_no_gpu(self) -> None:
@@ -164,8 +272,26 @@ class TestOptions:
                 solutions(wrong)  # type: ignore[arg-type]
         assert solutions(found.board, device="cpu").count == found.count
 
-    def test_text_is_a_board(self) -> None:
-        assert solutions(LINE_4X4, box="1x4", device="cpu").board.geometry == Geometry(1, 4)
+    def test_what_fits_in_no_memory(self) -> None:
+        found = solutions(MANY, device="cpu")
+        for array in (lambda: np.asarray(found), lambda: found.sample(10**12)):
+            with pytest.raises(MemoryError, match="take them in blocks"):
+                array()
+        [block] = found.blocks(np.int64(5), np.int64(8))  # type: ignore[arg-type]
+        assert (block == next(found.blocks(5, 8))).all()
+
+
+def test_nothing_is_counted_to_show_it() -> None:
+    made = solutions(EMPTY_9X9, device="cpu")
+    assert repr(made) == "<Solutions of a 9x9 board with 0 clues>"
+    assert repr(made[5:][::-2]) == "<Solutions of a 9x9 board with 0 clues, [5:][::-2]>"
+    assert made.board == EMPTY_9X9
+
+
+def asked(found: Solutions) -> list[Callable[[], Any]]:
+    """What needs some work."""
+    return [lambda: found[100], lambda: found[-1], lambda: found.rank(SOLUTIONS[3]),  # type: ignore[arg-type]
+            found.shares, lambda: found.sample(3), lambda: found[::-1][0]]  # fmt: skip
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -176,17 +302,12 @@ def test_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    calls: list[Callable[[], Any]] = [
-        lambda: found.count, lambda: bool(found), lambda: found[9],
-        lambda: found.rank(SOLUTIONS[3]), found.shares, lambda: found.sample(3),
-        lambda: list(found.blocks()),
-    ]  # fmt: skip
     with monkeypatch.context() as patch:
         patch.setattr(choose, "find", interrupt)
-        for call in calls:
+        for call in [*asked(found), lambda: found.count, lambda: bool(found)]:
             with pytest.raises(Interrupted):
                 call()
-    for call in calls:
+    for call in asked(found):
         call()
 
 
@@ -197,8 +318,8 @@ def test_threads_may_ask_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> No
     wrong: list[int] = []
 
     def ask(seed: int) -> None:
-        for k in np.random.default_rng(seed).integers(0, len(SOLUTIONS), 40).tolist():
-            if tuple(found[k].cells.tolist()) != SOLUTIONS[k] or found.rank(SOLUTIONS[k]) != k:
+        for k in np.random.default_rng(seed).integers(0, NUMBER, 20).tolist():
+            if tuple(found[k].cells.tolist()) != SOLUTIONS[k] or found.rank(SOLUTIONS[k]) != k:  # type: ignore[arg-type]
                 wrong.append(k)
 
     threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(4)]
@@ -216,45 +337,19 @@ def test_what_begins_with_a_count_that_takes_too_long(monkeypatch: pytest.Monkey
     monkeypatch.setattr(choose, "MOST_SECONDS", 0.0)
     monkeypatch.setattr(choose, "contracted", lambda _: None)
     found = solutions(BOARD, device="cpu", jobs=1)
-    calls: list[Callable[[], Any]] = [
-        lambda: found[5000], lambda: found[-1], lambda: found.rank(SOLUTIONS[3]), found.shares,
-        lambda: found.sample(3), found.blocks, lambda: found[::-1][0],
-    ]  # fmt: skip
-    for call in calls:
+    for call in [*asked(found)[1:], found.blocks, lambda: found[5000]]:
         with pytest.raises(TooExpensive, match="one of these should take about"):
             call()
     assert SOLUTIONS[3] in found
-    assert [tuple(board.cells.tolist()) for board in found] == SOLUTIONS
+    assert grids(found) == SOLUTIONS
     assert tuple(found[3].cells.tolist()) == SOLUTIONS[3]
-    assert found.count == len(SOLUTIONS)
+    assert found.count == NUMBER
     assert tuple(found[-1].cells.tolist()) == SOLUTIONS[-1]
 
 
-class TestParts:
-    def test_they_make_up_the_whole(self) -> None:
-        found = gpusudoku.solutions("." * 16, device="cpu")
-        bounds = [found.part(number, 7) for number in range(1, 8)]
-        assert (bounds[0][0], bounds[-1][1]) == (0, 288)
-        assert all(one[1] == two[0] for one, two in pairwise(bounds))
-        assert {end - start for start, end in bounds} == {41, 42}
+def test_shares_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gpusudoku.orders import few
 
-    @pytest.mark.parametrize(("number", "parts"), [(0, 3), (4, 3), (1, 0), (1.0, 2), (1, None)])
-    def test_parts_that_there_are_not(self, number: Any, parts: Any) -> None:
-        with pytest.raises(ValueError, match="expected one from 1 to the second"):
-            gpusudoku.solutions("." * 16, device="cpu").part(number, parts)
-
-
-def test_numbers_of_numpy_are_as_good_as_others() -> None:
-    found = gpusudoku.solutions("1" + "." * 80, device="cpu")
-    whole = found.part(3, 4)
-    assert whole == (found.count // 2, 3 * found.count // 4)
-    assert found.part(np.int64(3), np.int32(4)) == whole
-    [block] = found.blocks(np.int64(5), np.int64(8))
-    assert (block == next(found.blocks(5, 8))).all()
-
-
-def test_what_fits_in_no_memory_is_refused_at_once() -> None:
-    found = gpusudoku.solutions("1" + "." * 80, device="cpu")
-    for array in (lambda: np.asarray(found), lambda: found.sample(10**12)):
-        with pytest.raises(MemoryError, match="take them in blocks"):
-            array()
+    monkeypatch.setattr(few.Few, "shares", lambda self: np.full((36, 6), 1, object))
+    with pytest.raises(gpusudoku.MismatchError, match="do not add up"):
+        solutions(BOARD, device="cpu").shares()

@@ -13,10 +13,10 @@ from gpusudoku import Board, Cancelled, CancelToken, Geometry, InputError, Inter
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.orders.sampling import Uniform
 from tests import naive
-from tests.boards import PUZZLE, full_grid
-from tests.test_cancelling import Countdown
+from tests.boards import full_grid
+from tests.test_cancelling import Countdown, moments
 
-SMALL = ["1x1", "2x2", "1x4", "4x1", "1x5", "2x3", "3x2"]
+SMALL = ["1x1", "2x2", "1x4", "4x1", "2x3"]
 """Boxes of boards for which the oracle is quick and nothing needs to be compiled."""
 NINE = "154239867296178345783564291935647128618925734472381956867493512549712683321856479"
 
@@ -78,24 +78,10 @@ def test_a_seed_gives_the_same_puzzle_on_any_machine_and_engine() -> None:
     known = ".5.2.......6...3..7835...9..35........89..7.....3..9.6....9...2....126.3..18....."
     for threads in (1, 3):
         assert str(minimise(NINE, seed=7, engine=CpuEngine(threads)).board) == known
-    assert str(minimise(NINE, seed=8).board) != known
+    results = [minimise(NINE, seed=8), minimise(NINE), minimise(NINE)]
+    assert len({known, *(str(result.board) for result in results)}) == 4
+    assert minimise(NINE, seed=results[1].seed) == results[1]  # a new seed is told
     assert str(minimise(NINE, seed=(1 << 128) - 1).board) != known
-
-
-@pytest.mark.usefixtures("uncompiled")
-def test_a_new_seed_is_told() -> None:
-    board = full("2x3", 0)
-    results = [minimise(board, engine=CpuEngine(1)) for _ in range(2)]
-    assert results[0].seed != results[1].seed
-    for result in results:
-        assert minimise(board, seed=result.seed, engine=CpuEngine(1)) == result
-
-
-def test_puzzles_lose_what_they_do_not_need() -> None:
-    result = minimise(PUZZLE, seed=0)
-    assert result.removed
-    [solution] = naive.solutions(gpusudoku.parse(PUZZLE))
-    assert gpusudoku.solve(result.board, device="cpu").board == Board(solution)
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -140,32 +126,15 @@ def test_errors(given: Any, seed: Any, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_an_engine_is_checked() -> None:
-    with pytest.raises(InputError, match=r"^engine 'cpu'"):
-        minimise(NINE, engine="cpu")  # type: ignore[arg-type]
-
-
 @pytest.mark.usefixtures("uncompiled")
-def test_progress() -> None:
-    told: list[tuple[int, int]] = []
-    minimise(full("2x2", 0), engine=CpuEngine(1), progress=lambda *each: told.append(each))
-    assert told == [(tried, 16) for tried in range(1, 17)]
-
-
-@pytest.mark.usefixtures("uncompiled")
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_a_token_stops_it_at_any_moment(jobs: int) -> None:
-    board, engine, asks, cancelled = full("2x2", 0), CpuEngine(jobs), 0, 0
+def test_a_token_stops_it_at_any_moment() -> None:
+    board, engine, cancelled = full("2x2", 0), CpuEngine(3), 0
     expected = minimise(board, seed=1, engine=engine)
-    while True:
-        token = Countdown(asks)
+    for token in moments():
         try:
             assert minimise(board, seed=1, engine=engine, cancel=token) == expected
         except Cancelled:
             cancelled += 1
-        else:
-            break
-        asks += 1 + asks // 2
     assert cancelled > 5
     with pytest.raises(Cancelled), Countdown(9):
         minimise(board, engine=engine)

@@ -1,8 +1,9 @@
-"""Options: what is refused, and with which words."""
+"""Options, and what is refused: in one line of bounded length that does nothing to a terminal."""
 
 from __future__ import annotations
 
 import inspect
+import pickle
 import re
 from dataclasses import fields
 from math import nan
@@ -11,45 +12,62 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
-from gpusudoku.counting import count
-from gpusudoku.errors import InputError
-from gpusudoku.options import OptionFields, Options
+from gpusudoku import Board, Geometry, InputError, Interrupted, Options, count
+from gpusudoku.errors import (
+    LONGEST_MESSAGE,
+    GpusudokuError,
+    described,
+    escaped,
+    printable,
+    shown,
+)
+from gpusudoku.options import OptionFields
+from gpusudoku.search.techniques import parse_techniques
 
 BOARD = Board.empty(Geometry(2, 2))
+HUGE = 10**5000
+ODD = "a\x1b[31m\n\u202eb\ud800\x85\x00"
+
+WRONG = [
+    ("device", "gpu", "device 'gpu': expected auto, cpu, cuda"),
+    ("device", 5, "device 5: expected auto, cpu, cuda"),
+    ("method", "guess", "method 'guess': expected auto, search, contraction"),
+    ("strategy", "max", "strategy 'max': expected first, min"),
+    ("cutoff_by", "x", "cutoff by 'x': expected space, empty"),
+    ("memory", 1 << 20, "memory 1048576 bytes: at least 256 MiB are needed"),
+    ("memory", 3e9, "memory 3000000000.0: expected an integer"),
+    ("memory", None, "memory None: expected an integer"),
+    ("memory", "2G", "memory '2G': expected an integer, the number of bytes"),
+    ("jobs", 0, "jobs 0: expected from 1 to 1024"),
+    ("jobs", 1025, "jobs 1025: expected from 1 to 1024"),
+    ("jobs", "2", "jobs '2': expected an integer"),
+    ("limit", 0, "limit 0: at least 1 is needed"),
+    ("limit", 2.5, "limit 2.5: expected an integer"),
+    ("limit", True, "limit True: expected an integer"),
+    ("cutoff", 0.5, "cutoff 0.5: a finite number"),
+    ("cutoff", nan, "cutoff nan"),
+    ("cutoff", "x", "cutoff 'x': expected a number"),
+    ("propagate", "luck", "unknown technique 'luck': expected naked-single, "),
+    ("propagate", "", "unknown technique ''"),
+    ("propagate", "none,singles", "technique 'none' goes with no other"),
+    ("propagate", 3, "techniques 3: exp|propagate 3: expected names"),
+    ("gpus", 0, "gpus 0: expected the numbers of GPUs"),
+    ("gpus", (), "gpus .*: expected the numbers of GPUs"),
+    ("gpus", (-1,), "gpus .*: expected the numbers of GPUs"),
+]
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("device", "gpu", "device 'gpu': expected auto, cpu, cuda"),
-        ("device", "", "device ''"),
-        ("method", "guess", "method 'guess': expected auto, search, contraction"),
-        ("memory", 1 << 20, "memory 1048576 bytes: at least 256 MiB are needed"),
-        ("strategy", "max", "strategy 'max': expected first, min"),
-        ("jobs", 0, "jobs 0: expected from 1 to 1024"),
-        ("jobs", -1, "jobs -1"),
-        ("limit", 0, "limit 0: at least 1 is needed"),
-        ("limit", -5, "limit -5"),
-        ("cutoff", 0.5, "cutoff 0.5: a finite number"),
-        ("cutoff", 0, "cutoff 0"),
-        ("cutoff", nan, "cutoff nan"),
-        ("propagate", "luck", "unknown technique 'luck': expected naked-single, "),
-        ("propagate", "", "unknown technique ''"),
-        ("propagate", "none,singles", "technique 'none' goes with no other"),
-    ],
-)
-def test_wrong_values(name: str, value: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        Options(**{name: value})
-    with pytest.raises(InputError, match=message):
-        count(BOARD, **{name: value})
+def test_wrong_values_and_types() -> None:
+    for name, value, message in WRONG:
+        for call in (Options, lambda **given: count(BOARD, **given)):
+            with pytest.raises(InputError, match=f"^({message})"):
+                call(**{name: value})  # type: ignore[operator]
 
 
 def test_right_values() -> None:
     Options(device="cpu", jobs=1, limit=1, cutoff=1, strategy="first", propagate="none")
-    Options(propagate=" naked-pair , singles ", limit=10**40, cutoff=10**300)
+    Options(propagate=" naked-pair , singles ", limit=10**40, cutoff=10**300, jobs=1024)
+    assert Options(limit=np.int64(5), jobs=np.uint8(2)).limit == 5  # type: ignore[arg-type]
 
 
 def test_unknown_names() -> None:
@@ -57,33 +75,6 @@ def test_unknown_names() -> None:
         count(BOARD, limits=1)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"^count\(\) got an unexpected keyword argument 'zzz'$"):
         count(BOARD, zzz=1)  # type: ignore[call-arg]
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "expected"),
-    [
-        ("limit", 2.5, "an integer"),
-        ("limit", True, "an integer"),
-        ("jobs", "2", "an integer"),
-        ("memory", 3e9, "an integer"),
-        ("memory", None, "an integer"),
-        ("memory", "2G", "an integer, the number of bytes"),
-        ("jobs", 1.5, "an integer"),
-        ("device", 5, "auto, cpu, cuda"),
-        ("cutoff", "x", "a number"),
-        ("propagate", 3, "names"),
-        ("gpus", 0, "the numbers of GPUs"),
-        ("gpus", (), "the numbers of GPUs"),
-        ("gpus", (-1,), "the numbers of GPUs"),
-    ],
-)
-def test_wrong_types(name: str, value: Any, expected: str) -> None:
-    with pytest.raises(InputError, match=rf"^{name} .*: expected {expected}"):
-        Options(**{name: value})
-
-
-def test_whole_numbers_of_numpy() -> None:
-    assert Options(limit=np.int64(5), jobs=np.uint8(2)).limit == 5
 
 
 def test_only_what_differs_is_shown() -> None:
@@ -99,3 +90,55 @@ def test_every_field_is_documented() -> None:
     section = (inspect.getdoc(Options) or "").partition("----------\n")[2].partition("\n\n")[0]
     assert re.findall(r"^(\w+)\n    \S", section, re.MULTILINE) == names
     assert list(OptionFields.__annotations__) == names
+
+
+RUBBISH: list[dict[str, Any]] = [
+    *({name: value} for name in ("memory", "jobs", "limit", "cutoff") for value in (-HUGE, ODD)),
+    *({name: ODD * 100} for name in ("device", "method", "strategy", "cutoff_by", "propagate")),
+    *({"gpus": gpus} for gpus in ((-HUGE,), (1,) * 5000 + (-1,))),
+    *({name: HUGE} for name in ("propagate", "jobs")),
+]
+
+
+class TestMessages:
+    def test_control_characters_come_as_escapes(self) -> None:
+        error = InputError(f"{ODD}:1: é ☺")
+        assert str(error) == r"a\x1b[31m\n\u202eb\ud800\x85\x00:1: é ☺"
+        assert str(error) == escaped(str(error)) == str(pickle.loads(pickle.dumps(error)))
+        assert printable(ODD) == r"a\x1b[31m \u202eb\ud800 \x00"
+        assert str(Interrupted(ODD, 3)).isprintable()
+
+    def test_have_a_bounded_length(self) -> None:
+        text = str(GpusudokuError("a" * 10**6 + "b"))
+        assert len(text) == LONGEST_MESSAGE
+        assert (text[0], text[-1]) == ("a", "b")
+        assert len(printable("a" * 10**6)) == LONGEST_MESSAGE
+        assert len(str(GpusudokuError("\x00" * 10**4))) == LONGEST_MESSAGE
+        assert len(shown(b"\xff" * 100)) < 50
+
+    def test_describe_by_its_type_what_cannot_be_shown(self) -> None:
+        class Odd:
+            def __repr__(self) -> str:
+                raise KeyError("no")
+
+        assert described(HUGE) == "a value of type int"
+        assert described(Odd()) == "a value of type Odd"
+
+    @pytest.mark.parametrize("options", RUBBISH, ids=lambda options: next(iter(options)))
+    def test_of_options_that_are_rubbish(self, options: dict[str, Any]) -> None:
+        with pytest.raises(InputError) as raised:
+            Options(**options)
+        assert str(raised.value).isprintable()
+        assert len(str(raised.value)) < 300
+
+    def test_of_boxes_and_techniques_that_are_rubbish(self) -> None:
+        boxes: list[Any] = [HUGE, ODD, "9" * 5000, "1x999999999", b"3x3", (3, HUGE)]
+        names: list[Any] = [HUGE, ODD * 100, [ODD * 100]]
+        for read, rubbish in ((Geometry.of, boxes), (parse_techniques, names)):
+            for value in rubbish:
+                with pytest.raises(InputError) as raised:
+                    read(value)  # type: ignore[operator]
+                assert str(raised.value).isprintable()
+                assert len(str(raised.value)) < 300
+        with pytest.raises(InputError, match=r"digits"):
+            Geometry(HUGE, 1)

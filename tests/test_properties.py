@@ -1,33 +1,30 @@
-"""What must not change a count: new names for the digits, and every symmetry of the grid."""
+"""What holds for every board: counts, lists, shares, samples and puzzles agree with each other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
-from gpusudoku.counting import count
-from gpusudoku.engines.cpu import CpuEngine
+import gpusudoku
+from gpusudoku import Board, Geometry
+from tests import naive
 from tests.boards import CLUES, full_grid, run_uncompiled, spoilt
 
-ENGINE = CpuEngine(jobs=1)
-SHAPES = ["2x2", "2x3", "3x2", "3x3"]
+ENGINE = gpusudoku.make_engine(device="cpu", jobs=1)
+SMALL = ["2x2", "1x4", "2x3", "3x2"]
 
 
 @st.composite
-def boards(draw: st.DrawFn, shapes: list[str] = SHAPES) -> Board:
-    """Boards with solutions, and now and then one without."""
+def boards(draw: st.DrawFn, shapes: list[str] = [*SMALL, "3x3"]) -> Board:  # noqa: B006
+    """Boards with some solutions, and now and then one with none."""
     shape = draw(st.sampled_from(shapes))
-    geometry = Geometry.parse(shape)
-    seed = draw(st.integers(0, 10**6))
+    geometry, seed = Geometry.parse(shape), draw(st.integers(0, 10**6))
     grid = full_grid(geometry, seed).ravel()
-    clues = draw(st.integers(CLUES[shape] - 2, CLUES[shape] + 8))
+    clues = draw(st.integers(max(1, CLUES[shape] - 2), CLUES[shape] + 8))
     kept = draw(st.permutations(range(geometry.cells)))[:clues]
     cells = np.zeros(geometry.cells, np.int64)
     cells[kept] = grid[kept]
@@ -35,82 +32,176 @@ def boards(draw: st.DrawFn, shapes: list[str] = SHAPES) -> Board:
     return spoilt(board, seed) if draw(st.integers(0, 4)) == 0 else board
 
 
-def counted(board: Board) -> int:
-    return count(board, engine=ENGINE).count
+@st.composite
+def boards_with_candidates(draw: st.DrawFn) -> Board:
+    """Boards whose empty cells allow some digits only."""
+    board = draw(boards(SMALL))
+    full, masks = (1 << board.n) - 1, []
+    for cell in board.cells.tolist():
+        some = full & ~(1 << draw(st.integers(0, 3 * board.n)))
+        masks.append(1 << cell - 1 if cell else some)
+    return Board(board.cells, board.geometry, candidates=masks)
 
 
-def rearranged(board: Board, change: Callable[[NDArray[np.uint8]], NDArray[np.uint8]]) -> Board:
-    return Board(change(board.grid), board.geometry)
+def counted(board: Board, **options: Any) -> int:
+    return gpusudoku.count(board, engine=ENGINE, **options).count
 
 
-@given(boards(), st.randoms(use_true_random=False))
-def test_digits_relabelled(board: Board, random) -> None:  # type: ignore[no-untyped-def]
-    digits = list(range(1, board.n + 1))
-    random.shuffle(digits)
-    assert counted(board.relabelled(digits)) == counted(board)
+def rows(boards: Any) -> list[tuple[int, ...]]:
+    return [tuple(board.cells.tolist()) for board in boards]
 
 
-@given(boards())
-def test_transposed(board: Board) -> None:
-    other = board.transposed()
-    assert other.geometry == board.geometry.transposed
-    assert counted(other) == counted(board)
+def allowed(board: Board) -> list[tuple[int, ...]]:
+    """The oracle's solutions; those that the candidates of a board forbid are left out."""
+    found, masks = naive.solutions(Board(board.cells, board.geometry)), board.given_candidates
+    return [
+        cells
+        for cells in found
+        if masks is None
+        or all(int(mask) >> d - 1 & 1 for mask, d in zip(masks, cells, strict=True))
+    ]
 
 
-@given(boards(), st.data())
-def test_rows_of_a_band_swapped(board: Board, data: st.DataObject) -> None:
-    size = board.geometry.box_rows
-    band = data.draw(st.integers(0, board.n // size - 1))
-    rows = list(range(board.n))
-    part = slice(band * size, band * size + size)
-    rows[part] = data.draw(st.permutations(rows[part]))
-    assert counted(rearranged(board, lambda grid: grid[rows])) == counted(board)
-
-
-@given(boards(), st.data())
-def test_columns_of_a_stack_swapped(board: Board, data: st.DataObject) -> None:
-    size = board.geometry.box_columns
-    stack = data.draw(st.integers(0, board.n // size - 1))
-    columns = list(range(board.n))
-    part = slice(stack * size, stack * size + size)
-    columns[part] = data.draw(st.permutations(columns[part]))
-    assert counted(rearranged(board, lambda grid: grid[:, columns])) == counted(board)
-
-
-@given(boards(), st.data())
-def test_bands_swapped(board: Board, data: st.DataObject) -> None:
-    size = board.geometry.box_rows
-    bands = data.draw(st.permutations(range(board.n // size)))
-    rows = [band * size + row for band in bands for row in range(size)]
-    assert counted(rearranged(board, lambda grid: grid[rows])) == counted(board)
-
-
-@given(boards(), st.data())
-def test_stacks_swapped(board: Board, data: st.DataObject) -> None:
-    size = board.geometry.box_columns
-    stacks = data.draw(st.permutations(range(board.n // size)))
-    columns = [stack * size + column for stack in stacks for column in range(size)]
-    assert counted(rearranged(board, lambda grid: grid[:, columns])) == counted(board)
-
-
-@given(boards(["2x2", "2x3"]))
-def test_more_techniques(board: Board) -> None:
+@pytest.fixture(scope="module")
+def uncompiled_here() -> Any:
     with pytest.MonkeyPatch.context() as patch:
-        if board.n == 4:  # compiled for one shape only
-            run_uncompiled(patch)
-        more = count(board, engine=ENGINE, propagate="all").count
-    assert more == counted(board)
+        run_uncompiled(patch)
+        yield
 
 
-@given(boards(["2x2", "2x3", "3x2"]), st.data())
-def test_one_cell_tried_with_every_digit(board: Board, data: st.DataObject) -> None:
-    """The counts of a board with a cell filled in every way add up to that of the board."""
-    cell = data.draw(st.integers(0, board.geometry.cells - 1))
-    if board.cells[cell]:
-        return
-    total = 0
-    for digit in range(1, board.n + 1):
+class TestCounts:
+    """With kernels that are compiled."""
+
+    @given(boards())
+    def test_are_those_of_the_oracle_by_either_method(self, board: Board) -> None:
+        expected = naive.count(board)
+        assert counted(board, method="search") == expected
+        assert counted(board, method="contraction") == expected
+        [one, two] = gpusudoku.count_many([board, board], engine=ENGINE)
+        assert one == two == expected
+
+    @given(boards(), st.sampled_from(["min", "first"]), st.integers(1, 300), st.integers(1, 3))
+    def test_do_not_depend_on_how_a_search_goes(
+        self, board: Board, strategy: str, cutoff: int, jobs: int
+    ) -> None:
+        options = {"device": "cpu", "method": "search", "strategy": strategy, "jobs": jobs}
+        found = gpusudoku.count(board, cutoff=cutoff, **options)
+        assert found.count == counted(board)
+
+    @given(boards(), st.integers(1, 60))
+    def test_stop_at_a_limit(self, board: Board, limit: int) -> None:
+        total = counted(board)
+        found = gpusudoku.count(board, limit=limit, engine=ENGINE)
+        assert (found.count, found.exact) == (min(total, limit), total < limit)
+
+    @given(boards(["2x2", "2x3", "3x2", "3x3"]), st.data())
+    def test_stay_under_every_symmetry(self, board: Board, data: st.DataObject) -> None:
+        """New names for the digits; bands, stacks and the lines in them in another order."""
+        expected, geometry = counted(board), board.geometry
+        changed = board.relabelled(data.draw(st.permutations(range(1, board.n + 1))))
+
+        def shuffled(groups: int, size: int) -> list[int]:
+            order = data.draw(st.permutations(range(groups)))
+            return [
+                group * size + line
+                for group in order
+                for line in data.draw(st.permutations(range(size)))
+            ]
+
+        lines = shuffled(geometry.box_columns, geometry.box_rows)
+        columns = shuffled(geometry.box_rows, geometry.box_columns)
+        changed = Board(changed.grid[lines][:, columns], geometry)
+        assert counted(changed) == expected
+        assert counted(changed.transposed()) == expected
+        assert changed.transposed().geometry == geometry.transposed
+
+    @given(boards(), st.data())
+    def test_add_up_over_the_digits_of_a_cell(self, board: Board, data: st.DataObject) -> None:
+        cell = data.draw(st.sampled_from(np.flatnonzero(board.cells == 0).tolist() or [0]))
         cells = board.cells.copy()
-        cells[cell] = digit
-        total += counted(Board(cells, board.geometry))
-    assert total == counted(board)
+        total = 0
+        for digit in range(1, board.n + 1) if not cells[cell] else [cells[cell]]:
+            cells[cell] = digit
+            total += counted(Board(cells, board.geometry))
+        assert total == counted(board)
+
+
+@pytest.mark.usefixtures("uncompiled_here")
+class TestOthers:
+    """With kernels that are not: there would be many to compile."""
+
+    @given(boards(SMALL), st.booleans())
+    @settings(max_examples=15)
+    def test_techniques_change_no_count(self, board: Board, everything: bool) -> None:
+        propagate = "all" if everything else "none"
+        assert counted(board, propagate=propagate) == naive.count(board)
+
+    @given(boards_with_candidates())
+    def test_candidates_leave_the_solutions_that_they_allow(self, board: Board) -> None:
+        expected = allowed(board)
+        assert counted(board) == len(expected)
+        assert rows(gpusudoku.solutions(board, engine=ENGINE)) == expected
+        assert (gpusudoku.solve(board, engine=ENGINE).board is None) == (not expected)
+
+    @given(boards(SMALL), st.data())
+    def test_solutions_are_a_list_in_ascending_order(
+        self, board: Board, data: st.DataObject
+    ) -> None:
+        expected = [*naive.solutions(board)]
+        found = gpusudoku.solutions(board, engine=ENGINE)
+        assert rows(found) == expected
+        assert (found.count, bool(found)) == (len(expected), bool(expected))
+        if not expected:
+            return
+        k = data.draw(st.integers(0, len(expected) - 1))
+        assert tuple(found[k].cells.tolist()) == expected[k]
+        assert found.rank(found[k]) == k
+        assert found[k] in found
+        part = slice(*data.draw(st.tuples(*[st.integers(-30, 30)] * 2)))
+        assert rows(found[part]) == expected[part]
+
+    @given(boards(SMALL))
+    def test_shares_are_how_many_solutions_have_a_digit_in_a_cell(self, board: Board) -> None:
+        found = gpusudoku.solutions(board, engine=ENGINE)
+        shares = found.shares()
+        assert (shares.sum(axis=1) == found.count).all()
+        every = np.array([*naive.solutions(board)]).reshape(-1, board.geometry.cells)
+        for digit in range(1, board.n + 1):
+            assert shares[:, digit - 1].tolist() == (every == digit).sum(axis=0).tolist()
+
+    @given(boards(SMALL), st.integers(0, 1 << 128 - 1), st.integers(1, 9))
+    def test_samples_are_solutions_and_those_of_their_seed(
+        self, board: Board, seed: int, number: int
+    ) -> None:
+        found = gpusudoku.solutions(board, engine=ENGINE)
+        if not found:
+            return
+        sample = found.sample(number, seed=seed)
+        assert {tuple(row) for row in sample.tolist()} <= {*naive.solutions(board)}
+        assert (sample == found.sample(number, seed=seed)).all()
+
+    @given(boards(SMALL))
+    def test_a_solved_board_is_one_of_the_solutions(self, board: Board) -> None:
+        expected = [*naive.solutions(board)]
+        solved = gpusudoku.solve(board, engine=ENGINE)
+        assert solved.unique is (len(expected) == 1)
+        assert solved.solvable == bool(expected)
+        quick = gpusudoku.solve(board, check_unique=False, engine=ENGINE)
+        for found in (solved.board, quick.board):
+            assert {*rows([] if found is None else [found])} <= {*expected}
+            assert (found is None) == (not expected)
+
+    @given(boards(SMALL))
+    def test_what_is_made_easier_keeps_its_solutions(self, board: Board) -> None:
+        """By ``simplify`` and by ``explain``, with the same techniques to the same end."""
+        expected = [*naive.solutions(board)]
+        simple, explained = gpusudoku.simplify(board), gpusudoku.explain(board)
+        assert simple.contradictory == explained.contradictory
+        if simple.contradictory:
+            assert expected == []
+            return
+        assert simple.board == explained.board
+        assert [*naive.solutions(simple.board)] == expected
+        for cells in expected:
+            masks = zip(simple.candidates.tolist(), cells, strict=True)
+            assert all(mask >> digit - 1 & 1 for mask, digit in masks)

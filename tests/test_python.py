@@ -48,13 +48,13 @@ class TestNames:
             assert f"    class {name}(" in page or f"    {name}(" in page, name
         assert "collection" in page
 
-    @pytest.mark.parametrize("name", FUNCTIONS)
-    def test_help_on_functions(self, name: str) -> None:
-        function = getattr(gpusudoku, name)
-        page = pydoc.plain(pydoc.render_doc(function))
-        assert inspect.getdoc(function)
-        assert list(inspect.signature(function).parameters)[-1] == "options"
-        assert page.splitlines()[2].startswith(f"{name}(")
+    def test_help_on_functions(self) -> None:
+        for name in FUNCTIONS:
+            function = getattr(gpusudoku, name)
+            page = pydoc.plain(pydoc.render_doc(function))
+            assert inspect.getdoc(function)
+            assert list(inspect.signature(function).parameters)[-1] == "options"
+            assert page.splitlines()[2].startswith(f"{name}(")
 
     def test_help_on_options(self) -> None:
         page = pydoc.plain(pydoc.render_doc(Options))
@@ -70,9 +70,8 @@ class TestWrongArguments:
             f"{name}() got an unexpected keyword argument 'limt'; did you mean 'limit'?"
         )
 
-    @pytest.mark.parametrize(
-        ("call", "message"),
-        [
+    def test_wrong_types_are_told_in_a_sentence(self) -> None:
+        calls: list[tuple[Callable[[], object], str]] = [
             (lambda: gpusudoku.count(5), "expected a board"),
             (lambda: gpusudoku.solve(None), "expected a board"),
             (lambda: gpusudoku.solutions({}), "expected a board"),
@@ -96,15 +95,12 @@ class TestWrongArguments:
             (lambda: Board([0] * 16, candidates=[[1], [1, 2]]), "candidates: row 2 has 2 cells"),
             (lambda: Geometry(2.0, 2), "box side 2.0: expected an integer"),
             (lambda: Geometry("2", 2), "box side '2': expected an integer"),
-        ],
-    )
-    def test_wrong_types_are_told_in_a_sentence(
-        self, call: Callable[[], object], message: str
-    ) -> None:
-        with pytest.raises(InputError) as caught:
-            call()
-        assert str(caught.value).startswith(message)
-        assert "\n" not in str(caught.value)
+        ]
+        for call, message in calls:
+            with pytest.raises(InputError) as caught:
+                call()
+            assert str(caught.value).startswith(message)
+            assert "\n" not in str(caught.value)
 
 
 class TestForms:
@@ -129,9 +125,8 @@ class TestForms:
 
 
 class TestLooks:
-    @pytest.mark.parametrize(
-        ("value", "text"),
-        [
+    def test_in_one_line(self) -> None:
+        for value, text in [
             (BOARD, f"parse('{LINE_4X4}', box='2x2')"),
             (Geometry(2, 3), "Geometry(box_rows=2, box_columns=3)"),
             (Count(BOARD, 6, True, "cpu", 1, STATS),
@@ -152,10 +147,8 @@ class TestLooks:
              "<Solution: no solution of a 4x4 board with 3 clues>"),
             (CpuEngine(1), "<CpuEngine: 1 thread>"),
             (CpuEngine(3), "<CpuEngine: 3 threads>"),
-        ],
-    )  # fmt: skip
-    def test_in_one_line(self, value: object, text: str) -> None:
-        assert repr(value) == text
+        ]:  # fmt: skip
+            assert repr(value) == text
 
     def test_an_engine_of_gpus(self) -> None:
         assert repr(CudaEngine((0,))) == "<CudaEngine: 1 GPU>"
@@ -194,7 +187,7 @@ def _pickled(value: Any, protocol: int) -> Any:
 COPIES: list[Callable[[Any], Any]] = [
     copy,
     deepcopy,
-    *(partial(_pickled, protocol=protocol) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)),
+    *(partial(_pickled, protocol=protocol) for protocol in (0, pickle.HIGHEST_PROTOCOL)),
 ]
 
 

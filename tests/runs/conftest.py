@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpusudoku.runs.ledger import Ledger
-from tests.runs.fakes import IDENTITY, SETUP, FakePlan, worked
+from gpusudoku.runs import local
+from tests.runs.stopped import stopped
 
 
 @pytest.fixture
@@ -14,11 +14,14 @@ def path(tmp_path):
 
 
 @pytest.fixture
-def kept(path):
-    """A file with a run that is not finished."""
-    plan = FakePlan(calls=100)
-    with Ledger(path) as ledger:
-        ledger.begin(IDENTITY, SETUP, plan.part())
-        worked(ledger, plan, 3)
-    assert not ledger.finished
+def often(monkeypatch):
+    """Let counts be saved every hundredth of a second."""
+    monkeypatch.setattr(local, "FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(local, "MOST_SECONDS", 0.01)
+
+
+@pytest.fixture
+def kept(often, path):
+    """A file with a count of ``BOARD`` by search that is begun and not finished."""
+    stopped(path)
     return path
