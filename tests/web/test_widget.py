@@ -92,7 +92,7 @@ def at_work(monkeypatch):
         return set(threading.enumerate()) - before
 
     yield find
-    until(lambda: not find(), 20)
+    until(lambda: not find())
 
 
 @pytest.fixture
