@@ -1,4 +1,4 @@
-"""A running server for tests: the command, in a process of its own."""
+"""`gpusudoku serve` as a process of its own, asked over HTTP."""
 
 from __future__ import annotations
 
@@ -19,22 +19,24 @@ pytest.importorskip("starlette", reason="the server needs the extra web")
 pytest.importorskip("uvicorn", reason="the server needs the extra web")
 
 ROOT = Path(__file__).resolve().parents[2]
+SITE = "https://example.org"
+"""A site whose pages may ask the server of all tests."""
+EVENTS = "text/event-stream"
 PROGRAM = """
 from gpusudoku.jobs import interrupts
-interrupts.PATIENCE_SECONDS = 120
+interrupts.PATIENCE_SECONDS = 120  # on a busy machine it may take long to end
+%s
 from gpusudoku.__main__ import main
 main()
 """
-"""It has the time it needs to end by itself, on a machine that is busy."""
 
 
 class Running:
-    """A server that runs until ``stop``; ``address`` ends with a slash.
+    """A server that runs until ``stop``, and Python code that its process runs ``first``."""
 
-    It has compiled what it needs, if it is to be ``compiled``.
-    """
-
-    def __init__(self, folder: Path, *options: object, compiled: bool = True) -> None:
+    def __init__(
+        self, folder: Path, *options: object, compiled: bool = True, first: str = ""
+    ) -> None:
         self._said = folder / "stderr"
         arguments = ["serve", "--device", "cpu", *options]
         if "--port" not in arguments:
@@ -42,7 +44,7 @@ class Running:
         environment = {name: os.environ[name] for name in os.environ if "GPUSUDOKU_S" not in name}
         with self._said.open("wb") as said:
             self.process = subprocess.Popen(
-                [sys.executable, "-c", PROGRAM, *map(str, arguments)],
+                [sys.executable, "-c", PROGRAM % first, *map(str, arguments)],
                 cwd=ROOT,
                 env=environment,
                 stdout=subprocess.PIPE,
@@ -51,7 +53,6 @@ class Running:
             )
         assert self.process.stdout is not None
         self.printed = self.process.stdout.readline().rstrip("\n")
-        """What it prints, with the board if one is given."""
         assert self.printed, self.said
         self.address = self.printed.partition("#")[0]
         host, _, port = self.address.removeprefix("http://").rstrip("/").rpartition(":")
@@ -76,24 +77,22 @@ class Running:
         connection.request(method, path, data, {k.replace("_", "-"): v for k, v in headers.items()})
         return connection.getresponse()
 
-    def ask(self, kind: str, board: str, **fields: Any) -> dict[str, Any]:
-        """The answer to a question, right or wrong."""
-        with self.request("POST", f"/{kind}", {"board": board, **fields}) as response:
+    def ask(self, kind: str, board: Any, **fields: Any) -> dict[str, Any]:
+        """Ask a question; return the answer, be it an error."""
+        return self.post(kind, {"board": board, **fields})
+
+    def post(self, kind: str, body: Any) -> dict[str, Any]:
+        """Ask with any body."""
+        with self.request("POST", f"/{kind}", body) as response:
             facts: dict[str, Any] = json.load(response)
             assert facts.get("status", 200) == response.status
             return facts
 
     def events(self, kind: str, board: str, **fields: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The events of the answer to a question; it is cancelled where nobody goes on."""
-        question = {"board": board, **fields}
-        with self.request("POST", f"/{kind}", question, Accept="text/event-stream") as response:
-            assert response.status == 200, response.read()
-            yield from events_of(response)
-
-    def status(self) -> tuple[int, int]:
-        """How many questions are worked at, and how many wait."""
-        facts = self.state()
-        return facts["working"], facts["waiting"]
+        """Give the events of an answer; the question is cancelled when this is closed."""
+        with self.request("POST", f"/{kind}", {"board": board, **fields}, Accept=EVENTS) as answer:
+            assert answer.status == 200, answer.read()
+            yield from events_of(answer)
 
     def state(self) -> dict[str, Any]:
         """Return what the server says of itself."""
@@ -101,12 +100,17 @@ class Running:
             facts: dict[str, Any] = json.load(response)
             return facts
 
+    def status(self) -> tuple[int, int]:
+        """Return how many questions are worked at, and how many wait."""
+        facts = self.state()
+        return facts["working"], facts["waiting"]
+
     def until_idle(self) -> None:
         """Wait until nothing is worked at."""
         until(lambda: self.status() == (0, 0))
 
     def stop(self) -> int:
-        """End the server as Ctrl-C does; its exit status."""
+        """End the server as Ctrl-C does; return its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         try:
@@ -119,7 +123,7 @@ class Running:
 
 
 def events_of(response: http.client.HTTPResponse) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The events of a stream, as they come."""
+    """Give the events of a stream, as they come."""
     while name := response.readline():
         data, empty = response.readline(), response.readline()
         assert name.startswith(b"event: ")
@@ -128,25 +132,27 @@ def events_of(response: http.client.HTTPResponse) -> Iterator[tuple[str, dict[st
         yield name[7:].decode().strip(), json.loads(data[6:])
 
 
-def until(true: Callable[[], bool], seconds: float = 300) -> None:
-    """Wait for a condition."""
+def until(true: Callable[[], Any], seconds: float = 300) -> Any:
+    """Wait until a condition holds; return what it found."""
     end = time.monotonic() + seconds
-    while not true():
+    while not (found := true()):
         assert time.monotonic() < end, "it takes too long"
-        time.sleep(0.01)
+        time.sleep(0.005)
+    return found
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A server with the usual options, for all tests."""
-    running = Running(tmp_path_factory.mktemp("server"))
+    """Run a server for all tests, which goes by a few names, and which one site may ask."""
+    names = "--allow-host", "Box.example", "--allow-host", "::2", "--allow-origin", SITE
+    running = Running(tmp_path_factory.mktemp("server"), *names)
     yield running
     running.stop()
 
 
 @pytest.fixture(scope="session")
 def searching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A server that searches only: it never comes to the end of an empty board."""
+    """Run a server that searches only: it never comes to the end of an empty board."""
     running = Running(tmp_path_factory.mktemp("searching"), "--method", "search", "--most", 2)
     yield running
     running.stop()
@@ -157,7 +163,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Running]]:
     """Start a server with options; it does not outlive the test."""
     started: list[Running] = []
 
-    def start(*options: object, **settings: bool) -> Running:
+    def start(*options: object, **settings: Any) -> Running:
         folder = tmp_path / f"server{len(started)}"
         folder.mkdir()
         started.append(Running(folder, *options, **settings))

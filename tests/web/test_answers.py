@@ -1,236 +1,178 @@
-"""Every kind of answer is what the library says."""
-
-from __future__ import annotations
+"""Every kind of answer is what the library says, as one JSON object and as a stream of events."""
 
 import json
-import threading
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 
 import gpusudoku
-from gpusudoku import collection, minimising
-from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.errors import Cancelled, InputError
+from gpusudoku import collection
 from gpusudoku.explaining import explain
-from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.minimising import minimise
-from gpusudoku.options import Options
-from gpusudoku.planning.batch import search_block
-from gpusudoku.results import decimal_digits
-from gpusudoku.web import answers as module
-from gpusudoku.web.answers import Answers, Expensive
-from gpusudoku.web.questions import KINDS, question_of
 from tests.boards import LINE_4X4, PUZZLE
+from tests.web.conftest import EVENTS
 
+EMPTY = "." * 81
+HARD = "1" + "." * 255
+"""A board of which nobody knows the shares."""
 BOARDS = {
     "1x1": ".",
-    "1x1 full": "1",
     "4x4": LINE_4X4,
-    "4x4 empty": "." * 16,
     "one solution": PUZZLE,
-    "some": PUZZLE[:54] + "." * 27,
-    "9x9 empty": "." * 81,
     "full": str(gpusudoku.solve(PUZZLE).board),
     "clash": "11" + "." * 79,
     "none": "12345678." + "." * 17 + "9" + "." * 54,
+    "empty": EMPTY,
     "16x16": str(collection.load("16x16-two")),
 }
-UNIQUE = ("1x1", "1x1 full", "one solution", "full")
-EMPTY = ("clash", "none")
-TIMES = ("seconds", "expansion_seconds", "utilisation")
-
-
-@pytest.fixture(scope="module")
-def answers() -> Answers:
-    return Answers(CpuEngine(2))
-
-
-def ask(answers: Answers, kind: str, board: str, **fields: Any) -> dict[str, Any]:
-    """An answer, which is JSON."""
-    question = question_of(kind, {"board": board, **fields})
-    facts = answers.answer(question, lambda _: None, CancelToken())
-    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
-    return facts
-
-
-def plain(facts: dict[str, Any]) -> dict[str, Any]:
-    """A count without the times that it took."""
-    return {name: value for name, value in facts.items() if name not in TIMES}
+SAME = ("board", "box", "count", "exact", "empty_cells", "search_space")
 
 
 @pytest.mark.parametrize("name", BOARDS)
-class TestLikeTheLibrary:
-    def test_read(self, answers: Answers, name: str) -> None:
-        board = gpusudoku.parse(BOARDS[name])
-        facts = ask(answers, "read", BOARDS[name])
-        assert facts == {
-            "board": str(board),
-            "box": str(board.geometry),
-            "cells": board.grid.ravel().tolist(),
-        }
-
-    def test_count(self, answers: Answers, name: str) -> None:
-        expected = gpusudoku.count(BOARDS[name], jobs=2, device="cpu").as_dict()
-        assert plain(ask(answers, "count", BOARDS[name])) == plain(expected)
-
-    def test_shares(self, answers: Answers, name: str) -> None:
-        found = gpusudoku.solutions(BOARDS[name], device="cpu")
-        facts = ask(answers, "shares", BOARDS[name])
-        shares = [[int(text) for text in row] for row in facts["shares"]]
-        assert shares == found.shares().tolist()
-        assert facts["count"] == decimal_digits(found.count)
-
-    def test_sample(self, answers: Answers, name: str) -> None:
-        if name in EMPTY:
-            with pytest.raises(InputError, match="no solution"):
-                ask(answers, "sample", BOARDS[name])
-            return
-        facts = ask(answers, "sample", BOARDS[name], n=3, seed="7")
-        found = gpusudoku.solutions(BOARDS[name], device="cpu")
-        assert facts["seed"] == "7"
-        assert facts["solutions"] == [str(gpusudoku.Board(grid)) for grid in found.sample(3, 7)]
-        drawn = ask(answers, "sample", BOARDS[name])
-        again = ask(answers, "sample", BOARDS[name], seed=drawn["seed"])
-        assert drawn == again
-
-    def test_numbers_of_a_sample(self, answers: Answers, name: str) -> None:
-        if name in EMPTY or name == "9x9 empty":  # see below
-            return
-        facts = ask(answers, "sample", BOARDS[name], n=5, seed=7, numbers=True)
-        assert facts["solutions"] == ask(answers, "nth", BOARDS[name], k=facts["k"])["solutions"]
-        del facts["k"]
-        assert facts == ask(answers, "sample", BOARDS[name], n=5, seed=7, numbers=False)
-
-    def test_nth(self, answers: Answers, name: str) -> None:
-        if name == "9x9 empty":
-            name = "4x4 empty"  # its solutions are numbered by many counts, which take long
-        found = gpusudoku.solutions(BOARDS[name], device="cpu")
-        with pytest.raises(InputError):
-            ask(answers, "nth", BOARDS[name], k=[decimal_digits(found.count)])
-        if name in EMPTY:
-            return
-        last = decimal_digits(found.count - 1)
-        facts = ask(answers, "nth", BOARDS[name], k=[0, last])
-        assert facts["solutions"] == [str(found[0]), str(found[found.count - 1])]
-        assert (facts["count"], facts["k"]) == (decimal_digits(found.count), ["0", last])
-
-    def test_simplify(self, answers: Answers, name: str) -> None:
-        assert ask(answers, "simplify", BOARDS[name]) == explain(BOARDS[name]).as_dict()
-
-    def test_minimise(self, answers: Answers, name: str) -> None:
-        if name not in UNIQUE:
-            with pytest.raises(InputError):
-                ask(answers, "minimise", BOARDS[name])
-            return
-        facts = ask(answers, "minimise", BOARDS[name], seed="5")
-        assert facts == minimise(BOARDS[name], seed=5).as_dict()
-        assert gpusudoku.solve(facts["board"], box=facts["box"]).unique
+def test_count(server, name):
+    facts = server.ask("count", BOARDS[name])
+    expected = gpusudoku.count(BOARDS[name], device="cpu").as_dict()
+    assert facts.keys() == expected.keys()
+    assert {each: facts[each] for each in SAME} == {each: expected[each] for each in SAME}
+    assert facts["seconds"] > 0
 
 
-def test_about_has_every_board(answers: Answers) -> None:
-    facts = answers.about()
-    assert facts["version"] == gpusudoku.__version__
-    assert (facts["device"], facts["threads"]) == ("cpu", 2)
-    assert {"name", "note", "count", "box", "board"} == set(facts["boards"][0])
-    names = [entry["name"] for entry in facts["boards"]]
-    assert {"2f", "empty"} <= set(names)
-    assert "box2x5-empty" not in names  # nothing here can count it
+@pytest.mark.parametrize("name", ["1x1", "4x4", "clash", "empty"])
+def test_shares(server, name):
+    found = gpusudoku.solutions(BOARDS[name], device="cpu")
+    facts = server.ask("shares", BOARDS[name])
+    assert [list(map(int, row)) for row in facts["shares"]] == found.shares().tolist()
+    assert facts["count"] == str(found.count)
 
 
-def test_progress_is_told(answers: Answers) -> None:
-    told: list[dict[str, Any]] = []
-    answers.answer(question_of("count", {"board": "." * 81}), told.append, CancelToken())
-    assert told[0]["method"] == "contraction"
-    assert told[0]["estimate"] > 0
-    told.clear()
-    answers.answer(question_of("minimise", {"board": PUZZLE}), told.append, CancelToken())
-    assert told[-1]["done"] == 1
+@pytest.mark.parametrize("name", ["1x1", "4x4", "16x16"])
+def test_solutions_by_number_and_at_random(server, name):
+    board = BOARDS[name]
+    found = gpusudoku.solutions(board, device="cpu")
+    facts = server.ask("nth", board, k=[str(found.count - 1), 0])
+    assert facts["solutions"] == [str(found[found.count - 1]), str(found[0])]
+    assert (facts["count"], facts["k"]) == (str(found.count), [str(found.count - 1), "0"])
+    assert server.ask("nth", board, k=[str(found.count)])["kind"] == "input"
+
+    drawn = server.ask("sample", board, n=3, seed="7")
+    assert drawn["solutions"] == [str(gpusudoku.Board(grid)) for grid in found.sample(3, 7)]
+    assert (drawn["board"], drawn["seed"]) == (board, "7")
+    numbered = server.ask("sample", board, n=3, seed=7, numbers=True)
+    assert [str(found[int(k)]) for k in numbered.pop("k")] == drawn["solutions"]
+    assert numbered == drawn
 
 
-@pytest.fixture
-def searching() -> Answers:
-    """It is never done with an empty board."""
-    return Answers(CpuEngine(2), Options(method="search"))
+def test_samples_of_a_board_with_22_digits_of_solutions(server):
+    drawn = server.ask("sample", EMPTY)
+    assert gpusudoku.count(drawn["solutions"][0], device="cpu").count == 1
+    assert server.ask("sample", EMPTY, seed=drawn["seed"]) == drawn
+    assert server.ask("sample", EMPTY)["seed"] != drawn["seed"]
 
 
-def test_what_should_take_too_long_is_not_begun(searching: Answers) -> None:
-    with pytest.raises(Expensive, match="should take longer") as error:
-        ask(searching, "count", "." * 81, seconds=50)
-    assert error.value.seconds is not None
-    assert error.value.seconds > 50
+def test_no_solution_has_a_number_and_none_is_drawn(server):
+    assert server.ask("sample", BOARDS["none"])["error"] == "the board has no solution"
+    assert server.ask("sample", BOARDS["none"], n=0)["solutions"] == []
+    assert server.ask("nth", BOARDS["clash"], k=[0])["kind"] == "input"
+    assert server.ask("nth", BOARDS["clash"], k=[])["solutions"] == []
 
 
-def test_what_has_taken_too_long_is_given_up(answers: Answers) -> None:
-    """The estimate knows nothing of a sample."""
-    with pytest.raises(Expensive, match=r"takes longer than .* s; how long is not known") as error:
-        ask(answers, "shares", "1" + "." * 255, seconds=0.01)
-    assert error.value.seconds is None
+@pytest.mark.parametrize("name", ["one solution", "none", "16x16"])
+def test_steps_of_logic(server, name):
+    assert server.ask("simplify", BOARDS[name]) == explain(BOARDS[name]).as_dict()
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "read"])
-def test_a_cancelled_question_is_not_answered(answers: Answers, kind: str) -> None:
-    fields = {"k": ["0"]} if kind == "nth" else {}
-    cancel = CancelToken()
-    cancel.cancel()
-    with pytest.raises(Cancelled):
-        answers.answer(question_of(kind, {"board": PUZZLE, **fields}), lambda _: None, cancel)
+def test_fewer_clues(server):
+    full = BOARDS["full"]
+    assert server.ask("minimise", full, seed="5") == minimise(full, seed=5).as_dict()
+    facts = server.ask("minimise", full)
+    assert minimise(full, seed=int(facts["seed"])).as_dict() == facts
+    facts = server.ask("minimise", LINE_4X4)
+    assert facts["kind"] == "input"
+    assert "solution" in facts["error"]
 
 
-def test_one_cancels_from_another_thread(searching: Answers) -> None:
-    cancel, told = CancelToken(), threading.Event()
+class TestReading:
+    GRID_6X6 = ".2.4.6" + "." * 30
 
-    def tell(facts: dict[str, Any]) -> None:
-        if "at_least" in facts:
-            told.set()
-            cancel.cancel()
+    def test_the_board_comes_back_with_its_shape(self, server):
+        facts = server.ask("read", "1...\n.2..\n....\n...4", box="1x4")
+        cells = [1, 0, 0, 0, 0, 2] + [0] * 9 + [4]
+        assert facts == {"board": "1....2.........4", "box": "1x4", "cells": cells}
 
-    with pytest.raises(Cancelled):
-        searching.answer(question_of("count", {"board": "." * 81}), tell, cancel)
-    assert told.is_set()
-
-
-def test_minimising_takes_no_more_threads_than_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    threads = []
-
-    def search(batch: Any, options: Options, engine: CpuEngine) -> Any:
-        threads.append(engine.threads)
-        return search_block(batch, options, engine)
-
-    monkeypatch.setattr(minimising, "search_block", search)
-    ask(Answers(CpuEngine(1)), "minimise", str(gpusudoku.solve(LINE_4X4).board))
-    assert set(threads) == {1}
+    def test_the_shape_that_is_near_is_meant_if_the_text_tells_none(self, server):
+        for near in ("2x3", "3x2", "1x6"):
+            assert server.ask("read", self.GRID_6X6, near=near)["box"] == near
+        assert server.ask("read", self.GRID_6X6, near="3x3")["box"] == "2x3"
+        assert server.ask("read", self.GRID_6X6, near="1x6", box="3x2")["box"] == "3x2"
 
 
-def test_compiling_is_told_and_does_not_count_among_the_seconds(
-    answers: Answers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kernel, happened = Mock(**{"fetch.return_value": False}), []
-    monkeypatch.setattr(module, "search_kernels", lambda *given: [kernel])
-    monkeypatch.setattr(module, "ready", lambda kernels: happened.append(kernels))
+class TestEvents:
+    @pytest.mark.parametrize("board", [PUZZLE, EMPTY])
+    def test_progress_and_then_the_answer(self, server, board):
+        events = list(server.events("count", board))
+        assert [name for name, _ in events] == ["progress"] * (len(events) - 1) + ["result"]
+        assert events[-1][1]["count"] == server.ask("count", board)["count"]
 
-    def timer(*given: Any) -> threading.Timer:
-        happened.append("the seconds begin")
-        return threading.Timer(*given)
+    def test_what_is_found_so_far(self, searching):
+        elapsed = []
+        for name, facts in searching.events("count", EMPTY):
+            assert name == "progress"
+            elapsed.append(facts["elapsed"])
+            if int(facts.get("at_least", 0)) > 0 and len(elapsed) > 1:
+                assert facts["method"] == "search"
+                assert facts["estimate"] > elapsed[-1] > elapsed[0] > 0
+                assert 0 <= facts["done"] < 1
+                break
+        searching.until_idle()
 
-    monkeypatch.setattr(module, "threading", Mock(Timer=timer))
-    question = question_of("count", {"board": "1....2....3.....", "seconds": 60})
-    assert answers.answer(question, happened.append, CancelToken())["count"] == "6"
-    compiled = [{"compiling": True}, [kernel], {"compiling": False}, "the seconds begin"]
-    assert happened[:4] == compiled
+    def test_errors(self, server):
+        for kind, board, fields in [("nth", LINE_4X4, {"k": [6]}), ("read", "12345", {})]:
+            name, facts = list(server.events(kind, board, **fields))[-1]
+            assert (name, facts["status"], facts["kind"]) == ("error", 400, "input")
+            assert server.ask(kind, board, **fields) == facts
+        with server.request("POST", "/count", {"board": "12"}, Accept=EVENTS) as response:
+            assert response.status == 400  # of a question that is none
+            assert response.headers["Content-Type"] == "application/json"
+        with server.request(
+            "POST", "/count", {"board": "1"}, Accept=f"text/html, {EVENTS.upper()};q=0.5"
+        ) as response:
+            assert response.headers["Content-Type"] == f"{EVENTS}; charset=utf-8"
+            assert response.headers["X-Accel-Buffering"] == "no"
 
 
-def test_who_has_waited_is_told_the_seconds_he_asked_for(answers: Answers) -> None:
-    question = question_of("count", {"board": "." * 144, "seconds": 1e6})
-    with pytest.raises(Expensive, match="longer than 1e\\+06 s"):
-        answers.answer(question, lambda _: None, CancelToken(), 1e6 - 0.1)
+class TestSeconds:
+    def test_what_should_take_longer_is_not_begun(self, searching):
+        facts = searching.ask("count", EMPTY, seconds=100)
+        assert (facts["status"], facts["kind"], facts["at_least"]) == (422, "expensive", "0")
+        assert facts["error"] == "it should take longer than the question allows"
+        assert facts["seconds"] > 1e6
+
+    def test_what_has_taken_longer_is_given_up(self, server):
+        facts = server.ask("shares", HARD, seconds=0.1)
+        assert facts.pop("error") == "it takes longer than 0.1 s; how long is not known"
+        assert facts == {"kind": "expensive", "status": 422, "seconds": None, "at_least": "0"}
+
+    def test_what_nobody_can_do_is_not_tried(self, server):
+        facts = server.ask("sample", HARD)
+        assert (facts["kind"], facts["final"], facts["at_least"]) == ("expensive", True, "0")
+        assert facts["seconds"] > 1e6
+
+    def test_more_than_a_timer_takes_are_as_good_as_no_limit(self, server):
+        assert server.ask("count", LINE_4X4, seconds=10**400)["count"] == "6"
 
 
-def test_few_boards_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "KEPT", 2)
-    some = Answers(CpuEngine(1))
-    for first in "1231":
-        facts = ask(some, "shares", first + LINE_4X4[1:])
-        assert facts["box"] == "2x2"
-    assert len(some._kept) == 2
+def test_about(server):
+    with server.request("GET", "/about") as response:
+        facts: dict[str, Any] = json.load(response)
+    assert (facts["version"], facts["device"]) == (gpusudoku.__version__, "cpu")
+    assert facts["threads"] >= 1
+    boards = {each["name"]: each for each in facts["boards"]}
+    entry = collection.entry("2f")
+    assert boards["2f"] == {
+        "name": "2f",
+        "note": entry.note,
+        "count": str(entry.count),
+        "board": str(collection.load("2f")),
+        "box": "3x3",
+    }
+    assert "box2x5-empty" not in boards  # nothing here can count it

@@ -1,118 +1,109 @@
-"""What a page may ask: every field checked, every error one line that names it."""
-
-from __future__ import annotations
-
-import json
-from math import inf
-from typing import Any
+"""What is wrong with a question is told in one line that names the field."""
 
 import pytest
 
-from gpusudoku.errors import InputError
-from gpusudoku.web.questions import KINDS, question_of, read_question
-from tests.boards import LINE_4X4, PUZZLE
+from tests.boards import LINE_4X4
+
+CUT = "\n---+---+---\n".join(["1 2|3 4|5 6"] * 6)
+
+BODIES = [
+    (b"", "no JSON: Expecting value, line 1, column 1"),
+    (b'{"board": "1', "no JSON: Unterminated string"),
+    (b"board=1", "no JSON: Expecting value"),
+    (b"{} {}", "no JSON: Extra data, line 1, column 4"),
+    (b"[]", "expected a JSON object"),
+    (b'{"board": "\xe9"}', "byte 11 is not UTF-8"),
+    (b'{"seconds": NaN}', "no JSON: NaN is no number"),
+    (b"[" * 200_000, "no JSON that can be read: lists in lists in lists"),
+    (b'{"a":' * 40_000, "no JSON that can be read: lists in lists in lists"),
+    (b'{"k": 1' + b"0" * 100_000 + b"}", "an integer of 100001 digits: 4000 at most"),
+    (b'{"box": "2x2", "board": "1", "box": "1x4"}', "'box' stands there more than once"),
+    (b'{"board": "%s", "seconds": 1e999}' % LINE_4X4.encode(), "seconds: expected"),
+    (b'{"board": "\\ud800"}', "board, column 1: unknown character '\ufffd'"),
+    (b'{"board": "\\u001b[2J"}', "board: binary data (byte 0x1b)"),
+    (b'{"board":"' + b"1" * 250_000 + b'"}', "board: 250000 cells: a board of 500 rows"),
+]
+
+FIELDS = [
+    ("count", {"bord": "1"}, "unknown field 'bord'; did you mean 'board'?"),
+    ("count", {"\x1b[2J": "1"}, "unknown field '\\x1b[2J': expected board, box, "),
+    ("count", {"n": 1}, "unknown field 'n'"),
+    ("count", {"near": "3x2"}, "unknown field 'near'"),
+    ("count", {"board": None}, "board: expected text, found nothing"),
+    ("count", {"board": [1]}, "board: expected text, found [1]"),
+    ("count", {"box": 2}, 'box: expected text such as "3x3", found 2'),
+    ("count", {"box": "3x3"}, "board: 16 cells, expected 81"),
+    ("count", {"box": "3"}, "box '3': expected ROWSxCOLUMNS"),
+    ("count", {"box": "9" * 5000 + "x2"}, "box '999"),
+    ("count", {"seconds": 0}, "seconds: expected a number above 0, found 0"),
+    ("count", {"seconds": True}, "seconds: expected a number above 0, found true"),
+    ("count", {"page": "p" * 65}, "page: expected text of up to 64 characters, found 'ppp"),
+    ("sample", {"n": -1}, "n: expected an integer from 0 to 1000, found -1"),
+    ("sample", {"n": 1001}, "n: expected an integer from 0 to 1000, found 1001"),
+    ("sample", {"n": "1 "}, "n: expected an integer from 0 to 1000, found '1 '"),
+    ("sample", {"n": 1.5}, "n: expected an integer from 0 to 1000, found 1.5"),
+    ("sample", {"seed": ""}, "seed: expected an integer from 0 to 2^128 - 1, found ''"),
+    ("sample", {"seed": 2**128}, "seed: expected an integer from 0 to 2^128 - 1, found 340"),
+    ("sample", {"numbers": 1}, "numbers: expected true or false, found 1"),
+    ("minimise", {"seed": "٣"}, "seed: expected an integer from 0 to 2^128 - 1, found '٣'"),
+    ("minimise", {"seed": "9" * 4001}, "seed: expected an integer from 0 to 2^128 - 1, found '99"),
+    ("nth", {}, "k: expected a list of numbers as text, found nothing"),
+    ("nth", {"k": "1"}, "k: expected a list of numbers as text, found '1'"),
+    ("nth", {"k": [0, "-"]}, "k[1]: expected an integer from 0 on, found '-'"),
+    ("nth", {"k": ["-1"]}, "k[0]: expected an integer from 0 on, found '-1'"),
+    ("nth", {"k": [True]}, "k[0]: expected an integer from 0 on, found true"),
+    ("nth", {"k": [0] * 1001}, "k: expected 1000 numbers at most, found 1001"),
+    ("read", {"near": 3}, 'near: expected text such as "3x3", found 3'),
+    ("read", {"near": "3"}, "near: box '3': expected ROWSxCOLUMNS, such as 3x3"),
+    ("read", {"near": "9x9"}, "near: box 9x9: 81 digits, at most 64 are supported"),
+]
+
+TEXTS = [
+    ("12x", "board: 3 cells make no board"),
+    ("/etc/passwd", "board, column 1: unknown character '/'"),
+    ("\n@2f\n", "board, column 1: unknown character '@'"),
+    ("12..\n1.\n", "board, line 2: row 2 of a grid has 2 cells"),
+    ("1...\n..2.\n3..@", "board, line 3, column 4: unknown character '@'"),
+    ("\n \n", "board: no board found"),
+    (f"{LINE_4X4}\n{LINE_4X4}", "board: 2 boards where one was expected"),
+    ("12..." + "." * 20, 'give the box ("box": "1x5" is a Latin square)'),
+    (CUT, 'give the box ("box": "ROWSxCOLUMNS")'),
+    ("\n".join(["." * 16] * 16), 'give "box": "2x2" for 16 boards of 4x4 or "box": "4x4"'),
+    (f"a,b\n1{'.' * 15},2{'.' * 15}", ": call the right one puzzle"),
+    ('{"a": 1}', "expected one name such as puzzle or board: 'a'"),
+]
+"""Boards that cannot be read; what is said names no option of the command line."""
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "nth"])
-def test_a_board_is_enough(kind: str) -> None:
-    question = read_question(kind, json.dumps({"board": PUZZLE}))
-    assert (question.kind, str(question.board)) == (kind, PUZZLE.replace("0", "."))
-    assert (question.seconds, question.page) == (None, None)
+def check(facts, words):
+    assert (facts["kind"], facts["status"]) == ("input", 400)
+    assert words in facts["error"]
+    assert facts["error"].isprintable()
+    assert len(facts["error"]) < 300
 
 
-def test_all_fields() -> None:
+def test_bodies(server):
+    for body, words in BODIES:
+        check(server.post("count", body), words)
+
+
+@pytest.mark.parametrize(("kind", "fields", "words"), FIELDS, ids=range(len(FIELDS)))
+def test_fields(server, kind, fields, words):
+    check(server.post(kind, {"board": LINE_4X4, **fields}), words)
+
+
+def test_boards(server):
+    for text, words in TEXTS:
+        facts = server.ask("count", text)
+        check(facts, words)
+        assert "--" not in facts["error"]
+
+
+def test_integers_may_be_long(server):
+    """Far longer than JavaScript's numbers, as text and as numbers."""
     big = 10**300 + 7
-    given = {"board": LINE_4X4, "box": "1x4", "seconds": 2, "page": "p", "k": [str(big), 0, big]}
-    question = read_question("nth", json.dumps(given).encode())
-    assert (str(question.board.geometry), question.seconds, question.page) == ("1x4", 2.0, "p")
-    assert question.fields == {"k": [big, 0, big]}
-    assert question_of("sample", {"board": LINE_4X4}).fields == {
-        "n": 1,
-        "seed": None,
-        "numbers": False,
-    }
-    assert question_of("sample", {"board": LINE_4X4, "seed": "12"}).fields["seed"] == 12
-
-
-def test_more_seconds_than_a_timer_takes_are_as_good_as_no_limit() -> None:
-    question = question_of("count", {"board": LINE_4X4, "seconds": 10**400})
-    assert question.seconds is not None
-    assert 1e8 < question.seconds < inf
-
-
-WRONG: dict[str, tuple[Any, str]] = {
-    "nothing": (b"", "no JSON: Expecting value, line 1, column 1"),
-    "half": (b'{"board": "1', "no JSON: Unterminated string"),
-    "more": (b"{} {}", "no JSON: Extra data, line 1, column 4"),
-    "list": (b"[]", "expected a JSON object"),
-    "null": (b"null", "expected a JSON object"),
-    "latin-1": (b'{"board": "\xe9"}', "byte 11 is not UTF-8"),
-    "utf-16": ('{"board": ""}'.encode("utf-16"), "byte 0 is not UTF-8"),
-    "nan": (b'{"seconds": NaN}', "no JSON: NaN is no number"),
-    "infinity": (b'{"seconds": -Infinity}', "no JSON: -Infinity is no number"),
-    "bomb": (b"[" * 200_000, "no JSON that can be read: lists in lists in lists"),
-    "objects": (b'{"a":' * 40_000, "no JSON that can be read: lists in lists in lists"),
-    "digits": (b'{"k": 1' + b"0" * 100_000 + b"}", "an integer of 100001 digits: 4000 at most"),
-    "twice": (b'{"box": "2x2", "board": "1", "box": "1x4"}', "'box' stands there more than once"),
-    "unknown": ({"bord": "1"}, "unknown field 'bord'; did you mean 'board'?"),
-    "control": ({"\x1b[2J": "1"}, "unknown field '\\x1b[2J': expected board, box, "),
-    "no board": ({}, "board: expected text, found nothing"),
-    "cells": ({"board": [1]}, "board: expected text, found [1]"),
-    "bad board": ({"board": "12x"}, "board: 3 cells make no board"),
-    "file": ({"board": "/etc/passwd"}, "board, column 1: unknown character '/'"),
-    "name": ({"board": "\n@2f\n"}, "board, column 1: unknown character '@'"),
-    "bad row": ({"board": "12..\n1.\n"}, "board, line 2: row 2 of a grid has 2 cells"),
-    "bad cell": ({"board": "1...\n..2.\n3..@"}, "board, line 3, column 4: unknown character '@'"),
-    "empty": ({"board": "\n \n"}, "board: no board found"),
-    "two": ({"board": f"{LINE_4X4}\n{LINE_4X4}"}, "board: 2 boards where one was expected"),
-    "box": ({"board": LINE_4X4, "box": 2}, 'box: expected text such as "3x3", found 2'),
-    "other box": ({"board": LINE_4X4, "box": "3x3"}, "board: 16 cells, expected 81"),
-    "bad box": ({"board": LINE_4X4, "box": "3"}, "box '3': expected ROWSxCOLUMNS"),
-    "huge box": ({"board": LINE_4X4, "box": "9" * 5000 + "x2"}, "box '999"),
-    "seconds": ({"board": LINE_4X4, "seconds": 0}, "seconds: expected a number above 0, found 0"),
-    "true": ({"board": LINE_4X4, "seconds": True}, "seconds: expected a number above 0"),
-    "1e999": (b'{"board": "%s", "seconds": 1e999}' % LINE_4X4.encode(), "seconds: expected"),
-    "page": ({"board": LINE_4X4, "page": "p" * 65}, "page: expected text of up to 64 characters"),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_questions(name: str) -> None:
-    given, message = WRONG[name]
-    text = given if isinstance(given, bytes) else json.dumps(given)
-    with pytest.raises(InputError) as error:
-        read_question("count", text)
-    assert str(error.value).startswith(message)
-    assert str(error.value).isprintable()
-    assert len(str(error.value)) < 300
-
-
-@pytest.mark.parametrize(
-    ("kind", "field", "value", "message"),
-    [
-        ("sample", "n", -1, "n: expected an integer from 0 to 1000, found -1"),
-        ("sample", "n", 1001, "n: expected an integer from 0 to 1000, found 1001"),
-        ("sample", "n", "1 ", "n: expected an integer from 0 to 1000, found '1 '"),
-        ("sample", "n", 1.5, "n: expected an integer from 0 to 1000, found 1.5"),
-        ("sample", "seed", "", "seed: expected an integer from 0 to 2^128 - 1, found ''"),
-        ("sample", "numbers", 1, "numbers: expected true or false, found 1"),
-        ("minimise", "seed", "٣", "seed: expected an integer from 0 to 2^128 - 1, found '٣'"),
-        (
-            "minimise",
-            "seed",
-            "9" * 4001,
-            "seed: expected an integer from 0 to 2^128 - 1, found '999",
-        ),
-        ("nth", "k", None, "k: expected a list of numbers as text, found nothing"),
-        ("nth", "k", "1", "k: expected a list of numbers as text, found '1'"),
-        ("nth", "k", [0, "-"], "k[1]: expected an integer from 0 on, found '-'"),
-        ("nth", "k", ["-1"], "k[0]: expected an integer from 0 on, found '-1'"),
-        ("nth", "k", [True], "k[0]: expected an integer from 0 on, found true"),
-        ("nth", "k", [0] * 1001, "k: expected 1000 numbers at most, found 1001"),
-        ("count", "n", 1, "unknown field 'n'"),
-    ],
-)
-def test_wrong_fields_of_a_kind(kind: str, field: str, value: Any, message: str) -> None:
-    with pytest.raises(InputError) as error:
-        question_of(kind, {"board": LINE_4X4, field: value})
-    assert message in str(error.value)
+    facts = server.ask("nth", LINE_4X4, k=["0", big])
+    assert facts["kind"] == "input"
+    facts = server.ask("sample", LINE_4X4, seed=str(2**128 - 1))
+    assert facts["seed"] == str(2**128 - 1)
+    assert server.ask("sample", LINE_4X4, seed=2**128 - 1) == facts

@@ -1,55 +1,61 @@
-"""A browser for all tests, and a tab for each: in the end nothing has complained."""
+"""One browser for all tests, with one tab: in the end nothing has complained."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from chromium import Server, chromium, missing, serving
+from chromium import chromium, missing
 from screen import Screen
 
+from tests.web.conftest import Running
+
+HERE = Path(__file__).parent
 WIDE = 1280, 900
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker("slow")
+
+
 @pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     if (reason := missing()) is not None:
         pytest.skip(reason)
-    with serving() as started:
-        yield started
-
-
-@pytest.fixture(scope="session")
-def driver(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with chromium(tmp_path_factory.mktemp("profile")) as started:
         started.set_script_timeout(300)
         yield started
 
 
 @pytest.fixture
-def tab(driver: Any, server: Server) -> Iterator[Screen]:
-    """A page in a tab of its own, of which nobody looks at what it complains of."""
-    first = driver.current_window_handle
-    driver.switch_to.new_window("tab")
-    screen = Screen(driver, server.url)
+def screen(driver: Any, server: Running, request: pytest.FixtureRequest) -> Iterator[Screen]:
+    """Give the tab: no other host may be asked, nor an error be left where none is expected."""
+    screen = Screen(driver, server.address)
     screen.resize(*WIDE)
+    screen.cdp("Emulation.setEmulatedMedia", media="", features=[])
     screen.requests(), screen.complaints()  # those of others
     yield screen
-    driver.close()
-    driver.switch_to.window(first)
+    complaints, requests = screen.complaints(), screen.requests()
+    driver.get("about:blank")
+    assert [url for url in requests if is_elsewhere(url, screen.url)] == []
+    if "expects_errors" not in request.fixturenames:
+        assert complaints == []
 
 
 @pytest.fixture
-def screen(tab: Screen) -> Iterator[Screen]:
-    """A page in a tab of its own; no error may be left in the console, and nobody else asked."""
-    yield tab
-    assert tab.complaints() == []
-    assert [url for url in tab.requests() if is_elsewhere(url, tab.url)] == []
+def expects_errors() -> None:
+    """Let the console have errors, as of answers that are none."""
 
 
 def is_elsewhere(url: str, here: str) -> bool:
-    """Whether a request goes to another host than a page's."""
+    """Return whether a request goes to another host than a page's."""
     parts = urlsplit(url)
-    return parts.scheme not in ("data", "blob", "about") and parts.netloc != urlsplit(here).netloc
+    return parts.scheme not in ("data", "blob", "about", "file") and (
+        parts.netloc != urlsplit(here).netloc
+    )

@@ -1,38 +1,28 @@
-"""Editing with keyboard and clipboard: what is typed stands there, and its count is right."""
+"""Editing with keys, mouse and fingers: what is typed stands there, and its count is right."""
 
-from __future__ import annotations
-
-import json
-
-import pytest
-from screen import Screen, link
+from screen import link
 
 import gpusudoku
-from gpusudoku import collection
+from gpusudoku import Board, collection
 from tests.boards import PUZZLE
+from tests.web.browser.acting import (
+    NOTE,
+    choose,
+    click,
+    focused,
+    is_shown,
+    marked,
+    place_of,
+    shows,
+    touch,
+)
 
-BOARD, FULL = gpusudoku.parse(PUZZLE), collection.load("full")
-IS_PASTED = f"return document.querySelectorAll('.gs-clue').length === {BOARD.clues}"
-
-
-def marked(screen: Screen, name: str) -> list[int]:
-    """The cells of a class."""
-    found: list[int] = screen.js(
-        "return [...document.querySelectorAll('.gs-cell')].flatMap((each, cell) =>"
-        " each.classList.contains(arguments[0]) ? [cell] : [])",
-        name,
-    )
-    return found
-
-
-def focused(screen: Screen) -> int:
-    """The cell that has the keyboard."""
-    cell: int = screen.js("return Number(document.activeElement.dataset.cell)")
-    return cell
+BOARD = gpusudoku.parse(PUZZLE)
+SOLVED = gpusudoku.solve(BOARD).board
 
 
-class TestTyping:
-    def test_digits_and_arrows(self, screen: Screen) -> None:
+class TestKeys:
+    def test_digits_arrows_undo_and_redo(self, screen):
         screen.open()
         assert screen.count() == 6670903752021072936960
         screen.focus(0)
@@ -42,8 +32,12 @@ class TestTyping:
         board[0], board[1], board[19], board[18] = 5, 3, 7, 1
         assert screen.digits() == board
         assert screen.count() == gpusudoku.count(board, device="cpu").count
+        screen.press("Control+z", "Control+z")
+        assert screen.digits() == [5, 3] + [0] * 79
+        screen.press("Control+Shift+z", "Control+y")
+        assert screen.digits() == board
 
-    def test_every_key_that_erases(self, screen: Screen) -> None:
+    def test_every_key_that_erases(self, screen):
         screen.open(link(BOARD))
         screen.focus(0)
         for key in ("Backspace", "Delete", "0", "."):
@@ -51,7 +45,7 @@ class TestTyping:
             assert screen.digits()[0] == 0
         assert screen.count() == gpusudoku.count("." + PUZZLE[1:], device="cpu").count
 
-    def test_keys_that_move(self, screen: Screen) -> None:
+    def test_keys_that_move(self, screen):
         screen.open()
         screen.focus(40)
         for key, cell in {
@@ -61,83 +55,118 @@ class TestTyping:
             screen.press(key.strip())
             assert focused(screen) == cell, key
 
-    def test_undo_and_redo(self, screen: Screen) -> None:
-        screen.open(link(BOARD))
-        before = screen.count()
-        screen.focus(1)
-        screen.press("1", "ArrowRight", "2")
-        after = screen.digits()
-        screen.press("Control+z")
-        screen.press("Control+z")
-        assert screen.digits() == BOARD.cells.tolist()
-        assert screen.count() == before == 1
-        screen.press("Control+Shift+z", "Control+y")
-        assert screen.digits() == after
-        assert screen.count() == gpusudoku.count(after, device="cpu").count
-
-    def test_letters_are_digits_of_large_boards_only(self, screen: Screen) -> None:
+    def test_letters_are_digits_of_large_boards_only(self, screen):
         screen.open("#4x4/setting/" + "0" * 256)
         screen.focus(0)
         screen.press("g", "ArrowRight", "A")
         assert screen.digits()[:2] == [16, 10]
-        screen.open()
+        choose(screen, "size", "3x3")
+        assert screen.digits() == [0] * 81
         screen.focus(0)
         screen.press("a", "7")
         assert screen.digits()[:2] == [7, 0]
 
-
-class TestPaste:
-    @pytest.mark.parametrize("form", ["line", "grid", "pretty", "sdk", "json", "zeros and spaces"])
-    def test_forms(self, screen: Screen, form: str) -> None:
-        rows = [PUZZLE[at : at + 9] for at in range(0, 81, 9)]
-        forms: dict[str, str] = {
-            "line": PUZZLE,
-            "grid": "\n".join(rows),
-            "pretty": "\n".join(
-                " ".join(row[:3]) + " | " + " ".join(row[3:6]) + " | " + " ".join(row[6:])
-                + ("\n------+-------+------" if at in (2, 5) else "")
-                for at, row in enumerate(rows)
-            ),
-            "sdk": "#Apuzzle\n" + "\n".join(rows) + "\n",
-            "json": json.dumps(BOARD.grid.tolist()),
-            "zeros and spaces": "\n".join(" ".join(row.replace(".", "0")) for row in rows),
-        }  # fmt: skip
+    def test_digits_that_an_input_method_hides(self, screen):
         screen.open()
         screen.focus(0)
-        screen.paste(forms[form])
-        screen.until(IS_PASTED)
-        assert screen.digits() == BOARD.cells.tolist()
+        screen.js("""
+          for (const [code, shiftKey] of [["Digit7", false], ["Numpad3", false], ["Digit5", true]])
+            document.activeElement.dispatchEvent(new KeyboardEvent("keydown",
+                { key: "Process", code, shiftKey, bubbles: true, cancelable: true }));""")
+        assert screen.digits()[0] == 3
+        screen.press("Control+z")
+        assert screen.digits()[0] == 7
+
+
+class TestConflicts:
+    def test_they_are_marked_and_told(self, screen):
+        screen.open(link(BOARD))
+        screen.focus(1)
+        screen.press("8")
+        assert marked(screen, "gs-wrong") == [0, 1]
+        cell = screen.driver.find_elements("css selector", ".gs-cell")[1]
+        said = "8 stands in r1c1, too (row 1 and box 1)"
+        assert cell.get_attribute("aria-description") == said
+        assert cell.get_attribute("aria-invalid") == "true"
+        assert "r1c1" in screen.text(".gs-message")
+        assert screen.count() == 0
+        assert "8 stands twice in row 1 and box 1" in screen.text("[data-part=note]")
+        screen.press("Backspace")
+        assert marked(screen, "gs-wrong") == []
         assert screen.count() == 1
 
-    def test_another_shape(self, screen: Screen) -> None:
-        screen.open()
-        screen.focus(0)
-        board = collection.load("16x16-few")
-        screen.paste(str(board))
-        screen.until("return document.querySelectorAll('.gs-cell').length === 256")
-        assert screen.digits() == board.cells.tolist()
-        assert screen.count() == 993
 
-    def test_what_is_no_board_changes_nothing(self, screen: Screen) -> None:
-        """And what it holds is shown as text, if at all: nothing in it is run or asked for."""
+class TestSolving:
+    def test_clues_stay_and_edits_change(self, screen):
+        screen.open(link(BOARD, "solving"))
+        assert marked(screen, "gs-clue") == BOARD.cells.nonzero()[0].tolist()
+        screen.focus(0)
+        assert not is_shown(screen, "[data-action=erase]")
+        screen.press("5", "Backspace", "ArrowRight", str(SOLVED.cells[1]))
+        assert screen.digits()[:2] == [8, SOLVED.cells[1]]
+        assert marked(screen, "gs-edit") == [1]
+        click(screen, "erase")
+        assert screen.digits() == BOARD.cells.tolist()
+
+    def test_a_board_that_is_filled_in_is_solved(self, screen):
+        edits = Board(SOLVED.cells * (BOARD.cells == 0))
+        screen.open(link(BOARD, "solving", edits))
+        assert screen.digits() == SOLVED.cells.tolist()
+        assert screen.count() == 1
+        for mode, said in {"setting": "unique", "solving": "solved"}.items():
+            click(screen, mode)
+            assert screen.text("[data-part=badge]") == said
+
+
+class TestMouse:
+    def test_it_erases_a_clue(self, screen):
         screen.open(link(BOARD))
         screen.focus(0)
-        evil = "<img src=x onerror='window.evil = 1'><script>window.evil = 1</script>"
-        screen.paste(evil)
-        said = screen.until("return document.querySelector('.gs-message').textContent")
-        assert said
-        assert screen.js("return [window.evil, document.querySelectorAll('#app img').length]") == [
-            None,
-            0,
-        ]
-        assert screen.digits() == BOARD.cells.tolist()
-        assert screen.count() == 1
-        assert not [url for url in screen.requests() if url.endswith("/x")]
-
-    def test_it_is_one_step_to_undo(self, screen: Screen) -> None:
-        screen.open(link(FULL))
-        screen.focus(0)
-        screen.paste(PUZZLE)
-        screen.until(IS_PASTED)
+        click(screen, "erase")
+        assert screen.digits()[0] == 0
+        assert focused(screen) == 0
+        assert not is_shown(screen, "[data-action=erase]")
         screen.press("Control+z")
-        assert screen.digits() == FULL.cells.tolist()
+        assert screen.digits() == BOARD.cells.tolist()
+
+    def test_a_double_click_writes_a_small_digit(self, screen):
+        screen.open(link(collection.load("2b")))
+        screen.settle()
+        screen.draw()
+        place = place_of(screen, ".gs-candidate:not(.gs-none)")
+        for clicks in (1, 2):
+            for kind in ("mousePressed", "mouseReleased"):
+                screen.cdp("Input.dispatchMouseEvent", type=kind, button="left",
+                           clickCount=clicks, **place)  # fmt: skip
+        assert sum(map(bool, screen.digits())) == collection.load("2b").clues + 1
+
+    def test_after_another_board_the_keyboard_is_in_the_grid(self, screen):
+        screen.open(link(BOARD))
+        choose(screen, "size", "2x3")
+        assert isinstance(focused(screen), int)
+        assert screen.count() == 28200960
+        assert "Undo" in screen.js(NOTE)
+        screen.press("Control+z")
+        shows(screen, BOARD)
+        assert screen.js(NOTE) == ""
+        click(screen, "new")
+        assert isinstance(focused(screen), int)
+        assert not any(screen.digits())
+        choose(screen, "example", "a1")
+        assert isinstance(focused(screen), int)
+        shows(screen, collection.load("a1"))
+        screen.js("document.querySelector('[data-action=size]').focus()")
+        screen.press("ArrowUp")  # keys that walk through the sizes stay there
+        screen.until("return document.querySelector('.gs-grid').dataset.shape === '4x2'")
+        assert focused(screen) == "size"
+
+
+class TestFingers:
+    def test_a_tap_on_a_cell_and_one_on_the_keypad(self, screen):
+        screen.resize(360, 740, touch=True)
+        screen.open(link(BOARD))
+        for selector in (".gs-cell[data-cell='1']", ".gs-keypad button[data-digit='7']"):
+            touch(screen, place_of(screen, selector))
+        screen.until(
+            "return document.querySelector('[data-cell=\"1\"] .gs-digit')?.textContent === '7'"
+        )

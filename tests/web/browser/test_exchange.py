@@ -1,155 +1,79 @@
-"""Boards that are copied and pasted, with their shape and anywhere, and what is told of others."""
+"""Boards that are copied and pasted, and links: their shape, where, and what is told of others."""
 
-from __future__ import annotations
+import json
 
 import pytest
-from screen import Screen, link
+from screen import link
 
 import gpusudoku
 from gpusudoku import Board, collection
 from gpusudoku.formats import write
 from tests.boards import PUZZLE
+from tests.web.browser.acting import NOTE, click, copy, load, marked, says, shows
 
 BOARD, OTHER = gpusudoku.parse(PUZZLE), collection.load("2b")
-UNUSUAL = ("box3x2-few", "box1x5-few", "box5x1-few", "box1x7-few")
 ROWS = [PUZZLE[at : at + 9] for at in range(0, 81, 9)]
-RULED = f"\n{'---+' * 8}---\n".join(" | ".join(row) for row in ROWS)
 WITH_BARS = "\n------+-------+------\n".join(
     " | ".join(" ".join(row[at : at + 3]) for at in (0, 3, 6)) for row in ROWS
 )
-SPACED = "\n-----------------\n".join(" ".join(row) for row in ROWS)
+FORMS = {
+    "line": PUZZLE,
+    "grid": "\n".join(ROWS),
+    "sdk": "#Apuzzle\n" + "\n".join(ROWS) + "\n",
+    "json": json.dumps(BOARD.grid.tolist()),
+    "zeros and spaces": "\n".join(" ".join(row.replace(".", "0")) for row in ROWS),
+    "rules between all rows": WITH_BARS,
+}
 NO_BOARD = "This link holds no board."
-SHOWN = "return document.querySelector('.gs-grid').dataset.shape"
-NOTE = "return document.querySelector('.gs-note').textContent"
 
 
-def shows(screen: Screen, board: Board) -> None:
-    """Wait until a board stands there, in its shape."""
-    screen.until(
-        f"{SHOWN} === arguments[0] && arguments[1] === [...document.querySelectorAll('.gs-cell')]"
-        ".map((cell) => cell.querySelector('.gs-digit')?.textContent || '.').join('')",
-        str(board.geometry),
-        str(board),
-    )
-
-
-def says(screen: Screen, text: str) -> None:
-    """Wait until something is told below the board."""
-    screen.until(f"{NOTE} === arguments[0]", text)
-
-
-def copy(screen: Screen) -> None:
-    """Press Ctrl+C."""
-    screen.allow_clipboard()
-    key = {"key": "c", "code": "KeyC", "windowsVirtualKeyCode": 67, "modifiers": 2}
-    screen.cdp("Input.dispatchKeyEvent", type="rawKeyDown", commands=["copy"], **key)
-    screen.cdp("Input.dispatchKeyEvent", type="keyUp", **key)
-
-
-class TestShapes:
-    @pytest.mark.parametrize("name", UNUSUAL)
-    def test_what_is_copied_holds_an_unusual_one(self, screen: Screen, name: str) -> None:
-        board = collection.load(name)
-        screen.open(link(board))
+class TestPaste:
+    def test_forms(self, screen):
+        """Each is one step to undo."""
+        screen.open(link(OTHER))
         screen.focus(0)
-        copy(screen)
-        says(screen, "The board is copied.")
-        copied = screen.clipboard()
-        assert gpusudoku.parse(copied) == board
+        for text in FORMS.values():
+            screen.paste(text)
+            shows(screen, BOARD)
+            screen.press("Control+z")
+            shows(screen, OTHER)
+        screen.press("Control+y")
+        assert screen.count() == 1
+
+    def test_shapes(self, screen):
+        """An unusual one is copied, too; of a line without one that of the page is meant."""
         screen.open()
-        screen.focus(0)
-        screen.paste(copied)
-        shows(screen, board)
-        assert screen.count() == gpusudoku.count(board, device="cpu").count
-
-    def test_a_usual_one_is_a_plain_line(self, screen: Screen) -> None:
-        for name in ("2b", "box2x3-few", "box2x2-few"):
+        for name in ("box3x2-few", "box1x5-few", "2b", "box2x3-few", "16x16-few"):
             board = collection.load(name)
-            screen.open(link(board))
+            load(screen, board)
             screen.focus(0)
-            copy(screen)
-            says(screen, "The board is copied.")
-            assert screen.clipboard() == str(board)
+            copied = copy(screen)
+            assert gpusudoku.parse(copied) == board
+            assert (copied == str(board)) == (name not in ("box3x2-few", "box1x5-few"))
+            click(screen, "new")
+            screen.paste(str(board))
+            shows(screen, board)
+            load(screen, BOARD)
+            screen.paste(copied)
+            shows(screen, board)
+        assert screen.count() == gpusudoku.count(board, device="cpu").count
+        load(screen, Board.empty(gpusudoku.Geometry(3, 2)))
+        screen.paste(write(collection.load("box2x3-few"), "pretty"))
+        shows(screen, collection.load("box2x3-few"))
 
-    @pytest.mark.parametrize("name", UNUSUAL)
-    def test_that_of_the_page_is_meant_where_none_is_told(self, screen: Screen, name: str) -> None:
-        board = collection.load(name)
-        screen.open(f"#{board.geometry}/setting/{'0' * board.geometry.cells}")
-        screen.focus(0)
-        screen.paste(str(board))
-        shows(screen, board)
-        assert len([url for url in screen.requests() if url.endswith("/read")]) == 1
-
-    def test_one_that_the_text_tells_is_kept(self, screen: Screen) -> None:
-        board = collection.load("box2x3-few")
-        screen.open(f"#3x2/setting/{'0' * 36}")
-        screen.focus(0)
-        screen.paste(write(board, "pretty"))
-        shows(screen, board)
-
-    @pytest.mark.parametrize("text", [RULED, WITH_BARS, SPACED], ids=["all", "bars", "rows"])
-    def test_rules_between_all_rows(self, screen: Screen, text: str) -> None:
-        screen.open()
-        screen.focus(0)
-        screen.paste(text)
-        shows(screen, BOARD)
-
-    def test_one_that_does_not_fit(self, screen: Screen) -> None:
-        """What is told makes sense to somebody who has no command line."""
-        screen.open("#2x2/setting/" + "0" * 16)
-        screen.focus(0)
-        screen.paste(WITH_BARS)
-        says(
-            screen,
-            "Line 1: the rules show boxes of 1x3 on a board of 9 rows. "
-            "Choose the size of the board first.",
-        )
-        screen.paste("." * 25)
-        says(
-            screen,
-            "25 cells: a board of 5 rows has no boxes of at least 2 rows. "
-            'Write a Latin square as {"board": "…", "box": "1x5"}.',
-        )
-
-
-class TestWhere:
-    @pytest.mark.parametrize("place", ["h1", "[data-action=candidates]", "[type=range]"])
-    def test_a_board_is_pasted_anywhere(self, screen: Screen, place: str) -> None:
+    @pytest.mark.parametrize("place", ["h1", "[data-action=candidates]", "[type=range]", None])
+    def test_a_board_is_pasted_anywhere(self, screen, place):
         screen.open(link(OTHER))
         screen.settle()
-        screen.driver.find_element("css selector", place).click()
+        if place is None:
+            screen.js("document.activeElement.blur()")
+        else:
+            screen.driver.find_element("css selector", place).click()
         screen.paste(PUZZLE)
         shows(screen, BOARD)
+        assert copy(screen) == str(BOARD)
 
-    def test_with_the_focus_nowhere(self, screen: Screen) -> None:
-        screen.open()
-        screen.js("document.activeElement.blur()")
-        assert screen.js("return document.activeElement === document.body")
-        screen.paste(PUZZLE)
-        shows(screen, BOARD)
-        copy(screen)
-        says(screen, "The board is copied.")
-        assert screen.clipboard() == str(BOARD)
-
-    def test_a_component_alone_leaves_other_pastes_to_others(self, screen: Screen) -> None:
-        """As in a notebook: it takes what is pasted with the focus within it."""
-        screen.open()
-        screen.js(
-            """return (async () => {
-              const { mount } = await import("/page/component.js");
-              const element = document.body.appendChild(document.createElement("div"));
-              window.other = mount(element, { ask: () => new Promise(() => {}) });
-              document.activeElement.blur();
-            })()"""
-        )
-        screen.paste(link(OTHER))
-        screen.until("return location.hash === arguments[0]", link(OTHER))
-        assert screen.js("return other.puzzle.text()") == "." * 81
-        screen.js("other.grid.focusCell(0)")
-        screen.paste(link(BOARD))
-        screen.until("return other.puzzle.text() === arguments[0]", str(BOARD))
-
-    def test_but_not_where_one_writes(self, screen: Screen) -> None:
+    def test_but_not_where_one_writes(self, screen):
         screen.open(link(OTHER))
         screen.settle()
         field = screen.driver.find_element("css selector", "[data-part=number]")
@@ -158,33 +82,7 @@ class TestWhere:
         screen.until("return arguments[0].value.includes('8')", field)
         shows(screen, OTHER)
 
-
-class TestWhatIsWrong:
-    @pytest.mark.parametrize(
-        ("text", "said"),
-        [
-            ("hello", "This text holds no board."),
-            ("12345", "5 cells make no board, the nearest is 4x4 with 16."),
-            ("https://example.org/puzzle", NO_BOARD),
-            ("#3x3/setting/123", NO_BOARD),
-            (
-                f"<b>{PUZZLE}</b>",
-                'A board between tags, expected it as in <game data="BOARD">.',
-            ),
-        ],
-    )
-    def test_it_is_told_until_a_board_comes(self, screen: Screen, text: str, said: str) -> None:
-        """Even if that stands there already; and the browser complains of nothing."""
-        screen.open(link(BOARD))
-        screen.focus(0)
-        screen.paste(text)
-        says(screen, said)
-        shows(screen, BOARD)
-        screen.paste(PUZZLE)
-        says(screen, "")
-        shows(screen, BOARD)
-
-    def test_a_single_digit_is_typed(self, screen: Screen) -> None:
+    def test_a_single_digit_is_typed(self, screen):
         screen.open(link(BOARD))
         screen.focus(1)
         screen.paste("5\n")
@@ -195,68 +93,151 @@ class TestWhatIsWrong:
         says(screen, "This board has the digits 1 to 9.")
 
 
-class TestLinks:
-    @pytest.mark.parametrize("start", ["", "here"])
-    def test_one_that_is_pasted_is_opened(self, screen: Screen, start: str) -> None:
-        screen.open()
+class TestWhatIsNoBoard:
+    def test_it_is_told_until_a_board_comes(self, screen):
+        """Even if that stands there already; and the browser complains of nothing."""
+        screen.open(link(BOARD))
         screen.focus(0)
-        screen.paste((screen.url if start else "") + link(BOARD, "solving", OTHER))
-        opened = "return document.querySelector('[data-action=solving]').ariaPressed === 'true'"
-        screen.until(opened)
-        marked = "return document.querySelectorAll('.gs-clue').length"
-        assert screen.js(marked) == BOARD.clues
+        for text, said in {
+            "hello": "This text holds no board.",
+            "12345": "5 cells make no board, the nearest is 4x4 with 16.",
+            "https://example.org/puzzle": NO_BOARD,
+            "#3x3/setting/123": NO_BOARD,
+            f"<b>{PUZZLE}</b>": 'A board between tags, expected it as in <game data="BOARD">.',
+        }.items():
+            screen.paste(text)
+            says(screen, said)
+            shows(screen, BOARD)
+            screen.paste(PUZZLE)
+            says(screen, "")
+        shows(screen, BOARD)
 
-    @pytest.mark.parametrize(
-        "harm",
-        [
-            lambda text: text.replace("4x4", "4X4").replace("setting", "Setting"),
-            str.lower,
-            lambda text: text + "/",
-            lambda text: text + "?x=1",
-            lambda text: text[:13] + text[13:].replace("0", "."),
-        ],
-        ids=["upper", "lower", "slash", "parameter", "dots"],
-    )
-    def test_harmless_changes(self, screen: Screen, harm: object) -> None:
-        assert callable(harm)
+    def test_nothing_in_it_is_run_or_asked_for(self, screen):
+        evil = "<img src=x onerror='window.evil = 1'><script>window.evil = 1</script>"
+        screen.open(f"#{evil}")
+        assert not any(screen.digits())
+        screen.focus(0)
+        screen.paste(evil)
+        screen.until(NOTE)
+        found = screen.js("return [window.evil, document.querySelectorAll('#app img').length]")
+        assert found == [None, 0]
+        assert not [url for url in screen.requests() if url.endswith("/x")]
+
+    def test_what_is_told_makes_sense_without_a_command_line(self, screen):
+        screen.open("#2x2/setting/" + "0" * 16)
+        screen.focus(0)
+        screen.paste(WITH_BARS)
+        says(screen, "Line 1: the rules show boxes of 1x3 on a board of 9 rows. "
+                     "Choose the size of the board first.")  # fmt: skip
+        screen.paste("." * 25)
+        says(screen, "25 cells: a board of 5 rows has no boxes of at least 2 rows. "
+                     'Write a Latin square as {"board": "…", "box": "1x5"}.')  # fmt: skip
+
+
+class TestBoxForText:
+    def open_box(self, screen, text):
+        screen.allow_clipboard()
+        screen.driver.execute_async_script(
+            "navigator.clipboard.writeText(arguments[0]).then(arguments[1])", text
+        )
+        click(screen, "paste")
+        area = "return document.querySelector('.gs-exchange textarea').value === arguments[0]"
+        screen.until(area, text)
+
+    def test_the_text_can_be_seen_before_it_is_used(self, screen):
+        screen.open()
+        self.open_box(screen, PUZZLE)
+        assert not any(screen.digits())
+        click(screen, "read")
+        screen.until("return document.querySelector('.gs-exchange').hidden")
+        shows(screen, BOARD)
+        assert screen.js("return document.activeElement.matches('.gs-cell')")
+
+    @pytest.mark.usefixtures("expects_errors")
+    def test_an_error_stands_beside_the_text(self, screen):
+        screen.open()
+        for text, said in {
+            "12345": "5 cells make no board, the nearest is 4x4 with 16.",
+            "1234\n12\n": "Line 2: row 2 of a grid has 2 cells, expected 4.",
+        }.items():
+            self.open_box(screen, text)
+            click(screen, "read")
+            error = "return document.querySelector('.gs-exchange-error').textContent"
+            screen.until(f"{error} === arguments[0]", said)
+            assert not screen.js("return document.querySelector('.gs-exchange').hidden")
+            assert screen.text(".gs-message") == ""
+            screen.press("Escape")
+
+
+class TestLinks:
+    def test_the_address_holds_the_board(self, screen):
+        """With its shape, its clues and its edits; whoever opens it sees the same."""
+        screen.open("#2x3/setting/" + "0" * 36)
+        screen.focus(3)
+        screen.press("4")
+        click(screen, "solving")
+        screen.focus(7)
+        screen.press("6")
+        screen.until("return location.hash.includes('solving') && location.hash.includes('6')")
+        before = screen.digits(), marked(screen, "gs-clue"), marked(screen, "gs-edit")
+        assert before[1:] == ([3], [7])
+        address = screen.js("return location.hash")
+        screen.open(address)
+        assert (screen.digits(), marked(screen, "gs-clue"), marked(screen, "gs-edit")) == before
+        assert screen.js("return location.hash") == address
+
+    def test_a_copied_link_and_copied_text(self, screen):
+        screen.open(link(BOARD))
+        for action, right in {"link": screen.url + link(BOARD), "copy": str(BOARD)}.items():
+            screen.allow_clipboard()
+            click(screen, action)
+            screen.until("return document.querySelector('.gs-message').textContent")
+            assert screen.clipboard() == right
+
+    def test_one_comes_back_to_the_board_that_one_left(self, screen):
+        screen.open(link(OTHER))
+        screen.focus(0)
+        screen.press("7")
+        screen.driver.get("about:blank")
+        screen.driver.back()
+        screen.until("return document.querySelectorAll('.gs-clue').length === 22")
+        assert screen.digits()[0] == 7
+        assert screen.count() == gpusudoku.count(screen.digits(), device="cpu").count
+
+    def test_one_that_is_pasted_is_opened(self, screen):
+        screen.open()
+        for start in ("", screen.url):
+            screen.focus(0)
+            screen.paste(start + link(BOARD, "solving", OTHER))
+            pressed = "return document.querySelector('[data-action=solving]').ariaPressed"
+            screen.until(f"{pressed} === 'true'")
+            assert marked(screen, "gs-clue") == BOARD.cells.nonzero()[0].tolist()
+            click(screen, "new")
+            click(screen, "setting")
+
+    def test_harmless_changes(self, screen):
         board = collection.load("16x16-few")
-        changed = harm(link(board))
-        assert changed != link(board)
-        screen.open(changed)
-        shows(screen, board)
-        assert screen.js("return location.hash") == link(board)
-        assert screen.text(".gs-note") == ""
+        right = link(board)
+        for changed in (
+            right.replace("4x4", "4X4").replace("setting", "Setting"),
+            *(right.lower(), right + "/", right + "?x=1"),
+            right[:13] + right[13:].replace("0", "."),
+        ):
+            assert changed != right
+            screen.open(changed)
+            shows(screen, board)
+            assert screen.js("return location.hash") == right
+            assert screen.text(".gs-note") == ""
 
-    @pytest.mark.parametrize(
-        "bad", ["#3x3/setting/12", "#26x1/setting/1", "#top", link(BOARD)[:-1]]
-    )
-    def test_one_without_a_board(self, screen: Screen, bad: str) -> None:
+    @pytest.mark.parametrize("bad", ["#26x1/setting/1", "#top", link(BOARD)[:-1]])
+    def test_one_without_a_board(self, screen, bad):
         screen.open(bad)
         says(screen, NO_BOARD)
-        assert screen.digits() == [0] * 81
         assert screen.js("return location.hash") == "#3x3/setting/" + "0" * 81
         screen.press("7")
         says(screen, "")
-
-    def test_one_that_is_typed_into_the_address(self, screen: Screen) -> None:
-        screen.open(link(BOARD))
-        screen.js("location.hash = '#3x3/setting/1'")
+        load(screen, BOARD)
+        screen.js("location.hash = arguments[0]", bad)
         says(screen, NO_BOARD)
         shows(screen, BOARD)
         screen.until("return location.hash === arguments[0]", link(BOARD))
-        screen.js("location.hash = arguments[0]", link(OTHER).replace("0", "."))
-        shows(screen, OTHER)
-        says(screen, "")
-
-
-def test_digits_that_an_input_method_hides(screen: Screen) -> None:
-    screen.open()
-    screen.focus(0)
-    press = """
-      for (const [code, shiftKey] of [["Digit7", false], ["Numpad3", false], ["Digit5", true]])
-        document.activeElement.dispatchEvent(new KeyboardEvent("keydown",
-            { key: "Process", code, shiftKey, bubbles: true, cancelable: true }));"""
-    screen.js(press)
-    assert screen.digits()[0] == 3
-    screen.press("Control+z")
-    assert screen.digits()[0] == 7

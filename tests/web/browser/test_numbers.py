@@ -1,22 +1,38 @@
-"""Counts and shares on the page are those of the library, whatever the shape of the board."""
-
-from __future__ import annotations
-
-from typing import Any
+"""Counts and shares on the page are those of the library, and are told as people tell them."""
 
 import pytest
-from screen import Screen, link, number
+from screen import link, number
 
 import gpusudoku
-from gpusudoku import Board, collection
+from gpusudoku import collection
 from tests.boards import puzzle
+from tests.web.browser.acting import ANSWER, click, focused, is_shown, load
 
 NAMES = [
-    *("2b", "2c", "1d", "a1", "a3", "no-place", "needs-search", "full", "top-band-cyclic"),
-    *("box2x2-empty", "box2x2-many", "box2x3-many", "box3x2-many", "box3x2-empty", "16x16-few"),
+    *("2b", "1d", "a1", "no-place", "needs-search", "full", "empty", "box2x2-many", "box3x2-many"),
+    *("16x16-few", "25x25-few"),
 ]
 BADGES = {0: "none", 1: "unique"}
 
+PRICES = {
+    4: "about 4.0 s",
+    9000: "about 3 hours",
+    9e7: "about 3 years",
+    9e8: "decades or longer",
+    6e11: "more than a thousand years",
+    1e300: "more than a thousand years",
+}
+"""What is told of seconds: none that nobody knows."""
+PERCENTS = [
+    ([2200, 989, 6811], 10000, ["22.00 %", "9.89 %", "68.11 %"]),
+    ([25, 75], 100, ["25 %", "75 %"]),
+    ([0, 125, 875], 1000, ["0 %", "12.5 %", "87.5 %"]),
+    ([1, 99999999], 10**8, ["< 0.01 %", "> 99.99 %"]),
+    ([9996, 4, 0], 10000, ["99.96 %", "0.04 %", "0 %"]),
+    ([10**30, 0], 10**30, ["100 %", "0 %"]),
+    ([0, 0], 0, ["0 %", "0 %"]),
+]
+"""Parts of a whole, and what is told of them."""
 READ_SHARES = """
 const found = [];
 for (const cell of document.querySelectorAll(".gs-cell")) {
@@ -27,76 +43,150 @@ for (const cell of document.querySelectorAll(".gs-cell")) {
 }
 return found;
 """
+"""What each digit would leave in every cell, by the list beside the board."""
 
 
-def shares(screen: Screen) -> list[list[int] | None]:
-    """What each digit would leave in every cell, by the list beside the board; None without one."""
-    found: list[list[str] | None] = screen.js(READ_SHARES)
-    return [row and [0 if text == "none" else number(text) for text in row] for row in found]
-
-
-def assert_right(screen: Screen, board: Board) -> None:
+def assert_right(screen, board):
     """All numbers of the page are those of the library."""
     right = gpusudoku.solutions(board, device="cpu")
     assert screen.count() == right.count
     badge = screen.js("return document.querySelector('[data-part=badge]').dataset.kind")
     assert badge == BADGES.get(right.count, "several")
     if right.count:
-        assert shares(screen) == [
+        found = screen.js(READ_SHARES)
+        shares = [row and [0 if text == "none" else number(text) for text in row] for row in found]
+        assert shares == [
             None if digit else row
             for digit, row in zip(board.cells.tolist(), right.shares().tolist(), strict=True)
         ]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_boards_of_the_collection(screen: Screen, name: str) -> None:
+def test_boards_of_the_collection(screen, name):
     board = collection.load(name)
     screen.open(link(board))
     assert_right(screen, board)
 
 
-def test_a_number_of_22_digits(screen: Screen) -> None:
+def test_random_boards(screen):
+    """One after the other on the same page, by another link each."""
+    screen.open("#2x2/setting/" + "0" * 16)
+    for seed, (box, clues) in enumerate([("2x2", 5), ("2x3", 9), ("3x2", 8), ("3x3", 24)] * 2):
+        board = puzzle(box, clues, seed)
+        load(screen, board)
+        assert_right(screen, board)
+
+
+def test_a_number_of_22_digits(screen):
     screen.open()
     assert screen.text("[data-part=count]") == "6,670,903,752,021,072,936,960"
     assert "sextillion" in screen.text("[data-part=words]")
-    assert_right(screen, collection.load("empty"))
 
 
-@pytest.mark.parametrize(("box", "clues"), [("2x2", 5), ("2x3", 9), ("3x2", 8), ("3x3", 24)])
-def test_random_boards(screen: Screen, box: str, clues: int) -> None:
-    """One after the other on the same page, by another link each."""
-    screen.open("#2x2/setting/" + "0" * 16)
-    for seed in range(3):
-        board = puzzle(box, clues, seed)
-        screen.js("location.hash = arguments[0]", link(board))
-        screen.until(
-            "return document.querySelector('.gs-grid').dataset.shape === arguments[0]"
-            " && document.querySelectorAll('.gs-clue').length === arguments[1]",
-            *(box, clues),
-        )
-        assert_right(screen, board)
+class TestAdvice:
+    """What a digit would have to be for the fewest solutions."""
 
-
-def test_boards_drawn_from_solutions(screen: Screen) -> None:
-    rows = gpusudoku.solutions("." * 81, device="cpu").sample(2, 5)
-    for at, row in enumerate(rows):
-        cells: list[Any] = [digit if (cell + at) % 4 == 0 else 0 for cell, digit in enumerate(row)]
-        board = Board(cells)
+    @pytest.mark.parametrize("name", ["2b", "empty"])
+    def test_where_no_digit_makes_it_unique(self, screen, name):
+        board = collection.load(name)
         screen.open(link(board))
-        assert_right(screen, board)
+        screen.settle()
+        shares = gpusudoku.solutions(board, device="cpu").shares().tolist()
+        least, cell, digit = min(
+            (share, cell, digit)
+            for cell, row in enumerate(shares)
+            for digit, share in enumerate(row, 1)
+            if share and not board.cells[cell]
+        )
+        assert least > 1
+        row, column = divmod(cell, 9)
+        assert screen.text("[data-part=unique-placements]") == (
+            "No single digit makes it unique; the fewest solutions are left by "
+            f"{digit} in r{row + 1}c{column + 1}: {least:,}."
+        )
+        click(screen, "next-unique")
+        assert focused(screen) == cell
+
+    def test_where_some_make_it_unique(self, screen):
+        board = collection.load("a2")
+        shares = gpusudoku.solutions(board, device="cpu").shares().tolist()
+        empty = [row for row, digit in zip(shares, board.cells, strict=True) if not digit]
+        unique = sum(row.count(1) for row in empty)
+        assert unique > 1
+        screen.open(link(board))
+        screen.settle()
+        assert screen.text("[data-part=unique-placements]") == f"{unique} placements make it unique"
 
 
-def test_a_board_of_25x25(screen: Screen) -> None:
-    board = collection.load("25x25-few")
-    screen.open(link(board))
-    assert screen.js("return document.querySelectorAll('.gs-cell').length") == 625
-    assert_right(screen, board)
+class TestWhileOneSolves:
+    def test_it_is_not_seen_that_a_digit_is_wrong(self, screen):
+        board = collection.load("a1")
+        cell = board.cells.tolist().index(0)
+        right = int(gpusudoku.solve(board).board.cells[cell])
+        mask = int(board.candidates[cell])
+        wrong = next(each for each in range(1, 10) if each != right and mask >> each - 1 & 1)
+        for size in ((1280, 900), (390, 844)):
+            screen.resize(*size)
+            screen.open(link(board, "solving"))
+            seen = []
+            for digit in (right, wrong):
+                screen.focus(cell)
+                screen.press(str(digit))
+                screen.settle()
+                screen.until("return document.querySelector('[data-part=spoken]').textContent")
+                seen.append(screen.js(
+                    "const parts = document.querySelectorAll('.gs-side, [data-part=line]');"
+                    "return [[...parts].map((each) => each.textContent.replace(/holds \\d/, '')),"
+                    " [...document.querySelectorAll('button:disabled')].map((each) =>"
+                    " each.dataset.action)]"
+                ))  # fmt: skip
+            assert seen[0] == seen[1]
+        click(screen, "shares")
+        assert screen.count() == 0
+
+    def test_what_each_digit_leaves_is_hidden(self, screen):
+        leaves = "[data-part=leaves-list]", "[data-part=unique-placements]"
+        screen.open(link(collection.load("2b"), "solving"))
+        screen.settle()
+        assert screen.text("[data-part=badge]") == "hidden while you solve"
+        assert not any(is_shown(screen, each) for each in leaves)
+        assert "Shares" in screen.text("[data-part=leaves-message]")
+        click(screen, "shares")
+        assert all(is_shown(screen, each) for each in leaves)
+        assert screen.count() == 276
+        assert screen.text("[data-part=badge]") == "not unique"
 
 
-def test_a_change_of_the_shape_empties_the_board(screen: Screen) -> None:
-    screen.open(link(collection.load("2b")))
-    screen.js(
-        "const menu = document.querySelector('.gs-controls select');"
-        "menu.value = '2x3'; menu.dispatchEvent(new Event('change', { bubbles: true }))"
+class TestWords:
+    def test_prices_and_percentages(self, screen):
+        screen.open()
+        prices, percents, cell = screen.js(
+            "return Promise.all([import('/page/numbers.js'), import('/page/looks.js')]).then("
+            "([{ price, percents }, { wordsByShares }]) => [arguments[0].map(price),"
+            " arguments[1].map(([parts, whole]) => percents(parts.map(BigInt), BigInt(whole))),"
+            " wordsByShares([9960n, 39n, 1n], 10000n, 7)])",
+            *(list(PRICES), [(list(map(str, parts)), str(whole)) for parts, whole, _ in PERCENTS]),
+        )
+        assert [each.replace("\u00a0", " ") for each in prices] == list(PRICES.values())
+        plain = [[each.replace("\u00a0", " ") for each in row] for row in percents]
+        assert plain == [texts for *_, texts in PERCENTS]
+        said = "empty, 3 candidates: 1 2 3; 1: 99.6 %, 2: 0.39 %, 3: 0.01 %"
+        assert cell.replace("\u00a0", " ").startswith(said)  # not 100 %
+
+    @pytest.mark.parametrize(
+        ("facts", "said", "offered"),
+        [
+            ({"seconds": 6e11}, "Counting this board should take more than a thousand", True),
+            ({"seconds": None}, "It takes too long. It found at least 1,234.", True),
+            ({"seconds": 6e11, "final": True}, "Counting this board should take more", False),
+        ],
     )
-    assert screen.count() == 28200960
+    def test_it_is_offered_to_go_on_where_that_can_end(self, screen, facts, said, offered):
+        screen.open(link(collection.load("2b")))
+        error = {"error": "it takes too long", "kind": "expensive", "at_least": "1234"}
+        screen.js(ANSWER, "/count", {**error, "status": 422, **facts})
+        screen.focus(0)
+        screen.press("5")
+        note = "return document.querySelector('[data-part=note]').textContent"
+        assert screen.until(note).startswith(said)
+        assert is_shown(screen, "[data-action=count-anyway]") == offered

@@ -1,0 +1,164 @@
+"""Answers that take long, come too late, or do not come: the newest edit counts."""
+
+from random import Random
+
+import pytest
+from chromium import serving
+from screen import Screen, link
+
+import gpusudoku
+from gpusudoku import collection
+from tests.boards import puzzle
+from tests.web.browser.acting import ANSWER, click, is_shown
+from tests.web.conftest import until
+
+LONG = puzzle("3x4", 40, 7)
+"""Its count takes minutes."""
+SOME = collection.load("2d")
+GONE = """
+const real = window.fetch;
+window.asked = [];
+window.fetch = (address) => {
+  window.asked.push(address);
+  return Promise.reject(new TypeError("nobody is there"));
+};
+window.back = () => { window.fetch = real; };
+"""
+TYPE_FAST = """
+const [keys, milliseconds, done] = arguments;
+const start = performance.now();
+let at = 0;
+const type = () => {
+  const due = keys.length * Math.min((performance.now() - start) / milliseconds, 1);
+  for (; at < due; at++) {
+    const options = { key: keys[at], bubbles: true, cancelable: true };
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", options));
+  }
+  if (at < keys.length) setTimeout(type, 0); else done(performance.now() - start);
+};
+type();
+"""
+IS_FADED = "return document.querySelector('[data-part=count]').closest('.gs-old') !== null"
+NO_SMALL_DIGITS = """
+return [...document.querySelectorAll(".gs-candidate")].every((each) => !each.checkVisibility());
+"""
+HAS_FAILED = "return document.querySelector('[data-action=retry]').checkVisibility()"
+WORDS = "return document.querySelector('.gs-app').textContent.includes('does not answer')"
+
+
+def count_anyway(screen, server):
+    """Have a board counted that takes minutes, and wait until that has begun."""
+    screen.open(link(collection.load("2b")))
+    screen.js("location.hash = arguments[0]", link(LONG))
+    screen.until("return document.querySelector('[data-action=count-anyway]').checkVisibility()")
+    note = screen.text("[data-part=note]")
+    assert "take about" in note or "longer than" in note
+    click(screen, "count-anyway")
+    screen.until("return document.querySelector('[data-action=cancel]').checkVisibility()")
+    until(lambda: server.status()[0] == 1)
+
+
+@pytest.mark.usefixtures("expects_errors")
+class TestExpensive:
+    def test_it_can_be_cancelled(self, screen, server):
+        count_anyway(screen, server)
+        click(screen, "cancel")
+        server.until_idle()
+        until(lambda: "Cancelled" in screen.text("[data-part=note]"))
+
+    def test_a_newer_edit_overtakes_it(self, screen, server):
+        count_anyway(screen, server)
+        screen.js("location.hash = arguments[0]", link(collection.load("16x16-few")))
+        screen.until("return document.querySelectorAll('.gs-cell').length === 256")
+        assert screen.count() == 993
+        server.until_idle()
+
+    def test_a_page_that_is_left_is_worked_for_no_more(self, screen, server):
+        count_anyway(screen, server)
+        screen.driver.get("about:blank")
+        server.until_idle()
+
+
+@pytest.mark.parametrize("name", ["2b", "empty"])
+def test_100_edits_within_half_a_second(screen, server, name):
+    """Digits are typed, erased and typed over; of few clues no count is done before the next."""
+    screen.open(link(collection.load(name)))
+    screen.focus(0)
+    rng = Random(1)
+    keys = []
+    for _ in range(50):
+        keys += [rng.choice("123456789"), rng.choice(["ArrowRight", "ArrowDown", "Backspace"])]
+        keys += [rng.choice("123456789"), "Backspace"]
+    screen.driver.execute_async_script(TYPE_FAST, keys, 500)
+    typed = screen.digits()
+    assert screen.count() == gpusudoku.count(typed, device="cpu").count
+    server.until_idle()
+
+
+class TestOldAnswers:
+    """What is known of the board before does not stay for long beside a new board."""
+
+    def erase_a_clue(self, screen, kind):
+        """Wait for all that is known of a puzzle, then make it another; hold one answer back."""
+        screen.open(link(SOME))
+        assert screen.count() == 1014785
+        assert not screen.js(NO_SMALL_DIGITS)
+        screen.js(ANSWER, kind)
+        screen.focus(int(SOME.cells.nonzero()[0][0]))
+        screen.press("Delete")
+
+    def test_the_count_is_faded_and_goes_when_the_new_one_takes_long(self, screen):
+        self.erase_a_clue(screen, "/count")
+        kind = "return document.querySelector('[data-part=badge]').dataset.kind"
+        assert screen.js(IS_FADED) or screen.js(kind) == "unknown"
+        screen.until(f"{kind} === 'unknown'")
+        assert screen.js("return document.querySelector('[data-part=count]').dataset.count") is None
+        screen.until(NO_SMALL_DIGITS)
+
+    def test_shares_go_when_the_new_ones_take_long(self, screen):
+        self.erase_a_clue(screen, "/shares")
+        screen.until(NO_SMALL_DIGITS)
+        screen.until("return document.querySelector('[data-part=count]').dataset.count > 1014785")
+        assert screen.js("return document.querySelector('[data-part=panel]').ariaBusy") == "true"
+        assert not screen.js(IS_FADED)
+
+
+@pytest.mark.usefixtures("expects_errors")
+class TestServerThatIsGone:
+    def test_the_page_goes_on_by_itself_once_it_is_there_again(self, screen):
+        with serving() as server:
+            screen = Screen(screen.driver, server.url)
+            screen.open(link(collection.load("2b")))
+            server.stop()
+            screen.focus(0)
+            screen.press("7")
+            screen.until(HAS_FAILED)
+            assert "server" in screen.text("[data-part=note]")
+            server.start()
+            assert screen.count() == gpusudoku.count(screen.digits(), device="cpu").count
+            screen.requests()  # to this server
+
+    @pytest.mark.parametrize("event", ["online", None])
+    def test_it_only_asks_whether_somebody_is_there(self, screen, event):
+        screen.open(link(SOME))
+        screen.settle()
+        screen.js(GONE)
+        screen.focus(int(SOME.cells.nonzero()[0][0]))
+        screen.press("Delete")
+        screen.until(HAS_FAILED)
+        screen.js("document.querySelector('[data-action=random]').click()")
+        screen.until(
+            "return document.querySelector('[data-part=solutions] .gs-failed') !== null && "
+            "window.asked.includes('/sample')"
+        )
+        assert screen.js(WORDS)
+        screen.until("return window.asked.filter((each) => each === '/status').length >= 2")
+        assert screen.js("return window.asked.filter((each) => each === '/count').length") == 1
+        screen.js("window.back()")
+        if event is not None:
+            screen.js("window.dispatchEvent(new Event(arguments[0]))", event)
+        left = SOME.cells.copy()
+        left[left.nonzero()[0][0]] = 0
+        assert screen.count() == gpusudoku.count(left, device="cpu").count
+        screen.until(f"return !(() => {{ {WORDS} }})()")
+        assert not is_shown(screen, "[data-action=retry]")
