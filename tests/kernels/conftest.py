@@ -16,11 +16,12 @@ from gpusudoku.kernels.store import Store
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """Give this process, and those that it starts, an empty store."""
     monkeypatch.setenv("GPUSUDOKU_CACHE_DIR", str(tmp_path / "kept"))
-    jit.store.cache_clear()
+    clear = jit.store.cache_clear
+    clear()
     found = jit.store()
     assert found is not None
     yield found
-    jit.store.cache_clear()
+    clear()
 
 
 @pytest.fixture

@@ -68,20 +68,3 @@ def test_contraction(case: tuple[int, ...], compiled: dict[tuple[int, ...], Any]
     assert 0 < sum(map(int, shared)) <= 48 << 10
     assert ".extern .func" not in ptx
     assert ".f64" not in ptx
-
-
-def test_the_signatures_name_every_argument() -> None:
-    from inspect import signature
-
-    from gpusudoku.kernels.contraction.nine import cuda as nine_cuda
-    from gpusudoku.kernels.search import cuda
-    from gpusudoku.kernels.search.layout import Layout
-    from gpusudoku.kernels.search.settings import SearchSettings
-
-    kernels = [(nine_cuda.build_kernel(), nine_cuda.SIGNATURE)]
-    for layout in (Layout(2, 2), Layout(3, 3)):
-        kernels.append(
-            (cuda.build_kernel(layout, SearchSettings()), cuda.signature(layout, SearchSettings()))
-        )
-    for kernel, types in kernels:
-        assert len(types) == len(signature(kernel).parameters)

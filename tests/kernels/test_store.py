@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,12 @@ def kept(tmp_path: Path) -> Store:
     store = Store(tmp_path / "above" / "folder", b"state")
     assert store.write("name", CONTENT)
     return store
+
+
+def open_with(patch: pytest.MonkeyPatch, opening: Callable[..., int]) -> None:
+    """Have files opened by a function, which seems to know folders that are open."""
+    patch.setattr(os, "open", opening)
+    patch.setattr(os, "supports_dir_fd", {*os.supports_dir_fd, opening})
 
 
 def test_what_is_written_is_read(kept: Store) -> None:
@@ -116,20 +123,17 @@ def test_a_file_that_others_can_write_to_is_none(kept: Store, mode: int) -> None
 
 @posix
 def test_what_belongs_to_others_is_not_used(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another user's folder, or file; root's can be."""
-    user = os.geteuid()
-    monkeypatch.setattr(os, "geteuid", lambda: user + 1)
-    if user:
-        assert kept.read("name") is None
-        assert not kept.write("other", CONTENT)
-        assert "belongs to others" in (kept.trouble or "")
-    else:
+    """Neither a folder nor a file, unless they are root's."""
+    owner, user = kept.folder.stat().st_uid, 4711
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    if owner == 0:
         assert kept.read("name") == CONTENT
-        os.chown(kept.folder / "name", 4711, 0)
+        os.chown(kept.folder / "name", user + 1, 0)
         assert kept.read("name") is None
-        os.chown(kept.folder, 4711, 0)
-        assert not kept.write("other", CONTENT)
-        assert "belongs to others" in (kept.trouble or "")
+        os.chown(kept.folder, user + 1, 0)
+    assert kept.read("name") is None
+    assert not kept.write("other", CONTENT)
+    assert "belongs to others" in (kept.trouble or "")
 
 
 @posix
@@ -169,14 +173,17 @@ def test_where_there_can_be_no_folder_nothing_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("call", ["open", "replace"])
 def test_a_full_disk_keeps_nothing(kept: Store, call: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no room for another file, or for a longer folder."""
-    real = getattr(os, call)
+    opened = os.open
 
-    def fail(path: Any, flags: Any, *rest: Any, **named: Any) -> Any:
-        if call == "replace" or flags & os.O_CREAT:
+    def fail(path: Any, flags: Any = os.O_CREAT, *rest: Any, **named: Any) -> int:
+        if flags & os.O_CREAT:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return real(path, flags, *rest, **named)
+        return opened(path, flags, *rest, **named)
 
-    monkeypatch.setattr(os, call, fail)
+    if call == "open":
+        open_with(monkeypatch, fail)
+    else:
+        monkeypatch.setattr(os, "replace", lambda *_, **__: fail(""))
     assert not kept.write("name", b"other")
     assert (kept.trouble or "").endswith(os.strerror(errno.ENOSPC))
     monkeypatch.undo()
@@ -215,7 +222,7 @@ def test_what_is_written_stays_in_the_folder_that_was_looked_at(
         return file
 
     assert Store(made, b"state").write("first", CONTENT)
-    monkeypatch.setattr(os, "open", swap)
+    open_with(monkeypatch, swap)
     Store(made, b"state").write("second", CONTENT)
     monkeypatch.undo()
     assert sorted(path.name for path in moved.iterdir()) == ["first", "second"]
