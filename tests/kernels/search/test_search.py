@@ -41,7 +41,7 @@ def counted(board: Board, **options: Any) -> int:
 @pytest.mark.parametrize("shape", ["2x2", "2x3", "3x3", "2x5", "4x4"])
 def test_counts_equal_the_oracle(shape: str) -> None:
     """Boards with solutions, spoilt ones, which mostly have none, and full ones."""
-    for seed in range(4 if shape == "2x5" else 12):
+    for seed in range(4 if shape in ("2x5", "4x4") else 12):
         board = puzzle(shape, CLUES[shape], seed)
         assert counted(board) == naive.count(board) > 0, board
         wrong = spoilt(board, seed)
@@ -97,9 +97,8 @@ def test_jobs_cutoffs_and_limits(jobs: int, cutoff: float | None, limit: int | N
 
 @pytest.mark.parametrize(
     ("shape", "total"),
-    [("2x2", 288), ("2x3", 28200960),
-     pytest.param("1x6", 812851200, marks=pytest.mark.slow)],
-)  # fmt: skip
+    [("2x2", 288), pytest.param("2x3", 28200960, marks=pytest.mark.slow)],
+)
 def test_published_totals(shape: str, total: int) -> None:
     assert counted(Board.empty(Geometry.parse(shape)), jobs=2) == total
 
@@ -137,7 +136,7 @@ def test_a_search_out_of_room_for_solutions_goes_on_where_it_stopped(
 def test_the_cell_to_guess(shape: str, clues: int) -> None:
     """The first with two candidates on small boards, the one with most such peers on large ones."""
     looked_at = 0
-    for seed in range(20):
+    for seed in range(12):
         left = simplify(puzzle(shape, clues, seed), "singles")
         layout, geometry = layout_of(left.board.geometry), left.board.geometry
         twos = np.bitwise_count(left.candidates) == 2
