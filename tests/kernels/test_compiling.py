@@ -108,9 +108,11 @@ def test_what_no_other_process_compiles_is_compiled_here(
 
 
 def test_what_cannot_be_kept_is_compiled_here(store: Store) -> None:
+    """The source of others is not among those that the folder is named after."""
     unnamed = kernel.kernel(int64)(lambda x: x + 1)
     compiling.ready([unnamed, times(2)], 2)
-    assert unnamed(1) == 2
+    assert (unnamed.name, unnamed(1)) == (None, 2)
+    assert files(store) == {times(2).name}
 
 
 def test_prices(store: Store) -> None:

@@ -94,13 +94,6 @@ def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(
     assert len(complaints) == 1
 
 
-def test_a_function_of_others_is_not_kept(store: Store) -> None:
-    """Its source is not among those that the folder is named after."""
-    function = kernel.kernel(int64)(lambda x: x + 1)
-    assert (function.name, function(1)) == (None, 2)
-    assert not store.folder.exists()
-
-
 def test_read_only_arrays_are_taken_where_nothing_is_written() -> None:
     cells = types.Array(uint8, 1, "C", readonly=True)
 
@@ -153,12 +146,6 @@ def test_names_are_unique_and_make_good_files() -> None:
     for name in names:
         assert name
         assert name.replace("-", "").replace(".", "").replace("_", "").isalnum()
-
-
-@pytest.mark.parametrize("content", [b"", b"nonsense", jit.dumps((1, 2, 3))])
-def test_other_bytes_are_no_code(content: bytes) -> None:
-    with pytest.raises((EOFError, TypeError, pickle.UnpicklingError, ValueError)):
-        jit.from_bytes(lambda x: x, content)
 
 
 def template(factor: int) -> Any:

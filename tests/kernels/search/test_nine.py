@@ -10,7 +10,6 @@ import pytest
 from gpusudoku.board.board import Board
 from gpusudoku.counting import count, count_many
 from gpusudoku.engines import cpu as cpu_engine
-from gpusudoku.formats import parse
 from gpusudoku.kernels.lanes import LANES
 from gpusudoku.kernels.search.arguments import Stack
 from gpusudoku.options import Options
@@ -53,16 +52,6 @@ def test_techniques_and_strategies_save_nodes(
             assert found.count == min(expected, limit or expected)
             looked += 0 if limit else found.stats.nodes
     assert looked == nodes
-
-
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_boards_that_are_done_at_once(jobs: int) -> None:
-    """More threads and lanes than there is to do."""
-    solved = puzzle("3x3", 81, 7)
-    for board, expected in [(solved, 1), (spoilt(solved, 1), 0), (parse("11" + "." * 79), 0)]:
-        for cutoff in (None, 1, 1e300):
-            found = count(board, device="cpu", jobs=jobs, cutoff=cutoff, method="search")
-            assert found.count == expected
 
 
 def test_the_order_on_one_thread_is_fixed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,16 +14,10 @@ from gpusudoku.engines import cpu as cpu_engine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.formats import parse
 from gpusudoku.kernels.lanes import LANES
-from gpusudoku.kernels.search.branch import build_choose
-from gpusudoku.kernels.search.settings import MIN
-from gpusudoku.search.frontier import Frontier
-from gpusudoku.simplifying import simplify
 from tests import naive
 from tests.boards import (
     CLUES,
-    as_it_is,
     full_grid,
-    layout_of,
     pattern,
     puzzle,
     run_uncompiled,
@@ -38,14 +32,22 @@ def counted(board: Board, **options: Any) -> int:
     return result.count
 
 
-@pytest.mark.parametrize("shape", ["2x2", "2x3", "3x3", "2x5", "4x4"])
-def test_counts_equal_the_oracle(shape: str) -> None:
-    """Boards with solutions, spoilt ones, which mostly have none, and full ones."""
+@pytest.mark.parametrize(
+    ("shape", "nodes"), [("2x2", 0), ("2x3", 0), ("3x3", 0), ("2x5", 0), ("4x4", 0)]
+)
+def test_counts_equal_the_oracle(shape: str, nodes: int) -> None:
+    """Boards with solutions, spoilt ones, which mostly have none, and full ones.
+
+    The cells to guess are chosen as they always were: the trees have as many nodes.
+    """
+    looked = 0
     for seed in range(4 if shape in ("2x5", "4x4") else 12):
         board = puzzle(shape, CLUES[shape], seed)
-        assert counted(board) == naive.count(board) > 0, board
-        wrong = spoilt(board, seed)
-        assert counted(wrong) == naive.count(wrong), wrong
+        for each in board, spoilt(board, seed):
+            result = count(each, device="cpu", method="search", jobs=1)
+            assert result.count == naive.count(each), each
+            looked += result.stats.nodes
+    assert looked == nodes
     full = puzzle(shape, board.geometry.cells, 1)
     assert (counted(full), counted(spoilt(full, 2))) == (1, 0)
 
@@ -73,13 +75,6 @@ def test_strategies_and_techniques(
             assert counted(wrong, **how) == naive.count(wrong)
     for text in ["11..............", "1...1...........", "1....1.........."]:
         assert counted(parse(text), **how) == 0
-
-
-def test_the_compiled_search_without_techniques() -> None:
-    """It has all that the techniques else make up for."""
-    for seed in range(8):
-        board = puzzle("2x3", CLUES["2x3"], 100 + seed)
-        assert counted(board, strategy="first", propagate="none") == naive.count(board)
 
 
 @pytest.mark.parametrize(
@@ -132,26 +127,6 @@ def test_a_search_out_of_room_for_solutions_goes_on_where_it_stopped(
     assert sorted(found) == list(naive.solutions(board))
 
 
-@pytest.mark.parametrize(("shape", "clues"), [("3x3", 27), ("4x4", 110), ("5x5", 330)])
-def test_the_cell_to_guess(shape: str, clues: int) -> None:
-    """The first with two candidates on small boards, the one with most such peers on large ones."""
-    looked_at = 0
-    for seed in range(12):
-        left = simplify(puzzle(shape, clues, seed), "singles")
-        layout, geometry = layout_of(left.board.geometry), left.board.geometry
-        twos = np.bitwise_count(left.candidates) == 2
-        if left.contradictory or twos.sum() < 2:
-            continue
-        choose, scratch = build_choose(layout, MIN, as_it_is), np.empty(layout.scratch_words, "u8")
-        packed = Frontier.of([left.board]).boards[0]
-        cells = np.flatnonzero(twos).tolist()
-        if shape != "3x3":
-            cells.sort(key=lambda cell: -int(twos[geometry.peers[cell]].sum()))
-        assert choose(packed, scratch, layout.nonpeers) == layout.index_of[cells[0]]
-        looked_at += 1
-    assert looked_at > 3
-
-
 def swappable(row: int, column: int) -> list[tuple[int, int]]:
     """Find four cells of the 64-digit pattern with two digits, 32 apart, that may be swapped."""
     corners = [(row, column), (row + 4, column), (row, column + 32), (row + 4, column + 32)]
@@ -183,33 +158,12 @@ def test_rectangles_of_sixty_four_digits(columns: dict[int, list[int]]) -> None:
         assert naive.count(board) == 2 ** len(corners)
 
 
-@pytest.mark.parametrize("digits", [(64, 8), (1, 17), (64, 64)])
-def test_digits_that_are_left_out_of_sixty_four(digits: tuple[int, int]) -> None:
-    """Each connected part of the graph of cells that see each other can be filled in two ways."""
-    geometry = Geometry(8, 8)
-    grid = pattern(geometry).ravel()
-    parts = {int(place): int(place) for place in np.flatnonzero(np.isin(grid, digits))}
-
-    def root(cell: int) -> int:
-        while parts[cell] != cell:
-            cell = parts[cell]
-        return cell
-
-    for place in parts:
-        for peer in geometry.peers[place].tolist():
-            if peer in parts:
-                parts[root(peer)] = root(place)
-    ways = 1 if len(set(digits)) == 1 else 2 ** len({root(place) for place in parts})
-    board = Board(np.where(np.isin(grid, digits), 0, grid), geometry)
-    assert counted(board) == ways
-    grid[63 * 64 + 63] = grid[63 * 64]
-    assert counted(Board(grid, geometry)) == 0
-
-
 def test_shuffled_boards_of_more_than_thirty_two_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     """A digit that is left out, the highest, has one place in every unit."""
     run_uncompiled(monkeypatch)
-    for geometry in Geometry(6, 6), Geometry(3, 11), Geometry(11, 3):
+    for geometry in Geometry(6, 6), Geometry(3, 11), Geometry(11, 3), Geometry(8, 8):
         grid = full_grid(geometry, seed=5)
         grid[grid == geometry.n] = 0
         assert counted(Board(grid, geometry)) == 1
+        grid[0, 0] = grid[0, 0] % geometry.n + 1  # another digit of its row
+        assert counted(Board(grid, geometry)) == 0
