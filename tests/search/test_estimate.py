@@ -40,6 +40,7 @@ def test_large_trees_within_a_factor(name: str) -> None:
     assert total / 4 < estimate.solutions < 4 * total
     assert estimate.nodes > estimate.solutions
     assert estimate == estimated(collection.load(name))
+    assert 1e3 * estimate.seconds(1) < estimate.seconds() == estimate.seconds(10**12)
 
 
 def test_without_bias() -> None:
@@ -50,12 +51,6 @@ def test_without_bias() -> None:
         total = count(board, device="cpu", method="contraction").count
         ratios.append(estimated(board).solutions / total)
     assert 0.7 < np.mean(ratios) < 1.4
-
-
-def test_a_limit_shortens_the_search() -> None:
-    estimate = estimated(collection.load("1e"))
-    assert estimate.seconds(1) < 1e-3 * estimate.seconds()
-    assert estimate.seconds(10**12) == estimate.seconds()
 
 
 def test_dead_nodes_are_priced_as_such() -> None:
@@ -70,9 +65,8 @@ def test_dead_nodes_are_priced_as_such() -> None:
     assert mixed.node_seconds == pytest.approx(total / 339)
 
 
-@pytest.mark.parametrize("shape", ["3x3", "4x4"])
-def test_empty_boards_are_hopeless(shape: str) -> None:
-    estimate = estimated(Board.empty(Geometry.parse(shape)))
+def test_empty_boards_are_hopeless() -> None:
+    estimate = estimated(Board.empty(Geometry(4, 4)))
     assert estimate.endless
     assert estimate.nodes > 1e17
     assert estimate.seconds() > 1e9

@@ -14,7 +14,7 @@ from tests.boards import puzzle, spoilt
 from tests.techniques import Candidates, candidates, given_clues, reference
 
 CLUES = {"1x1": [0], "2x2": [2, 6], "1x4": [3], "1x5": [9], "2x3": [7, 14], "3x2": [12],
-         "3x3": [22, 25, 28], "2x5": [48], "4x4": [130]}  # fmt: skip
+         "3x3": [25, 28], "2x5": [48], "4x4": [130]}  # fmt: skip
 """Numbers of clues of the boards of each shape: some are solved, and on some little is found."""
 
 
@@ -80,16 +80,12 @@ def consequences(step: Step, cells: Candidates, geometry: Geometry) -> set[tuple
 
 @pytest.mark.parametrize("shape", CLUES)
 def test_every_step_is_right_and_the_cheapest(shape: str) -> None:
+    met = set[str]()
     for clues in CLUES[shape]:
-        for seed in range(1 + 20 // Geometry.parse(shape).n):
+        for seed in range(12 if shape == "3x3" else 1 + 20 // Geometry.parse(shape).n):
             board = puzzle(shape, clues, seed)
-            follow(board)
-            follow(spoilt(board, seed) if clues else board)
-
-
-def test_all_techniques_are_met() -> None:
-    met = set[str]().union(*(follow(puzzle("3x3", 25, seed)) for seed in range(12)))
-    assert met == set(TECHNIQUES)
+            met |= follow(board) | follow(spoilt(board, seed) if clues else board)
+    assert met == set(TECHNIQUES) or shape != "3x3"
 
 
 def row_of(masks: dict[int, int], rest: int) -> Board:

@@ -80,26 +80,34 @@ def test_threads_and_pieces_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> No
     shares = shares_of(MIDDLE, 1)
     monkeypatch.setattr(module, "PIECE_STEPS", 50)
     assert (shares_of(MIDDLE, 3) == shares).all()
+    six = puzzle("2x3", 8, 1)
+    shares = shares_of(six, 1)
     monkeypatch.setattr(module, "SLICE_BYTES", 1)
-    assert (shares_of(MIDDLE, 3) == shares).all()
+    assert (shares_of(six, 3) == shares).all()
 
 
 def test_memory_bounds_the_threads_and_then_the_board(monkeypatch: pytest.MonkeyPatch) -> None:
-    shares, threads, spread = shares_of(MIDDLE), set(), module.spread
+    join, threads, spread = join_of(MIDDLE), list[int](), module.spread
+    whole = summed(join)
+    shares = join_shares(join, whole, 2)
 
     def counted(work: Any, items: Any, scratch: list[Any]) -> list[Any]:
-        threads.add(len(scratch))
+        threads.append(len(scratch))
         return spread(work, items, scratch)
 
     monkeypatch.setattr(module, "spread", counted)
-    monkeypatch.setattr(module, "MEMORY", module.SLICE_BYTES + 1000)
+    memory = 1000.0
+    monkeypatch.setattr(module, "MEMORY", module.SLICE_BYTES + int(memory))
     with pytest.raises(TooExpensive, match="too many ways to name columns and rows in the boxes"):
-        shares_of(MIDDLE)
-    for power in range(11, 30):
-        monkeypatch.setattr(module, "MEMORY", module.SLICE_BYTES + (1 << power))
+        join_shares(join, whole, 3)
+    while not threads:
+        memory *= 1.1
+        monkeypatch.setattr(module, "MEMORY", module.SLICE_BYTES + int(memory))
         with suppress(TooExpensive):
-            assert (shares_of(MIDDLE, 3) == shares).all()
-    assert {1, 3} <= threads
+            assert (join_shares(join, whole, 3) == shares).all()
+    monkeypatch.setattr(module, "MEMORY", module.SLICE_BYTES + 4 * int(memory))
+    assert (join_shares(join, whole, 3) == shares).all()
+    assert threads == [1, 3]
 
 
 @pytest.mark.parametrize("threads", [1, 2])

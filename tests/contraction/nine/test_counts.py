@@ -83,7 +83,9 @@ def test_contradictions() -> None:
     assert nothing > 5
 
 
-@pytest.mark.parametrize("clues", [1, 5, 8, 12, 14, 16])
+@pytest.mark.parametrize(
+    "clues", [1, 12, 16, *(pytest.param(clues, marks=pytest.mark.slow) for clues in (5, 8))]
+)
 def test_parts_add_up(clues: int) -> None:
     """With few clues, which no search can visit: one more clue at a time."""
     board = puzzle(NINE, clues, clues)
@@ -95,9 +97,9 @@ def test_parts_add_up(clues: int) -> None:
     assert sum(parts) == contracted(board) > 10**8
 
 
-@pytest.mark.parametrize("clues", [13, 15, 18])
+@pytest.mark.parametrize("clues", [14, 18])
 def test_equivalent_boards(clues: int) -> None:
-    rng, board = np.random.default_rng(clues), puzzle(NINE, clues, clues - 13)
+    rng, board = np.random.default_rng(clues), puzzle(NINE, clues, clues - 14)
     bands, stacks = board.grid.reshape(3, 3, 9), board.grid.reshape(9, 3, 3)
     total = contracted(board)
     for other in (
@@ -110,7 +112,7 @@ def test_equivalent_boards(clues: int) -> None:
         assert contracted(other) == total
 
 
-@pytest.mark.parametrize("clues", [0, 2, 11, 13, 17, 22, 25])
+@pytest.mark.parametrize("clues", [0, 2, 12, 17, 25])
 def test_all_pairs_or_one_of_every_orbit_wide_or_narrow(clues: int) -> None:
     board = board_of(clues)
     assert contracted(board, wide=True) == contracted(board)

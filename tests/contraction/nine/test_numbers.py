@@ -31,9 +31,9 @@ from tests.contraction.nine.counted import (
     searched,
 )
 
-FEW = [(23, 9), (24, 0), (24, 3), (21, 3)]
-"""Clues and seeds of boards with thousands of solutions; two have a symmetry."""
-MANY = [0, 2, 4, 6, 8, 11, 14, 17]
+FEW = [(23, 9), (24, 0), (24, 3)]
+"""Clues and seeds of boards with thousands of solutions; one has a symmetry."""
+MANY = [0, 2, 11, 14, 17]
 """Clues of boards with up to 6.7e21 solutions, many or few symmetries."""
 CHECK_SUMS = {"empty": 2578832199, "top-band-twisted": 3526596738, "1a": 368641612,
               "1f": 816199637, "2c": 3685146566}  # fmt: skip
@@ -150,9 +150,9 @@ def test_products_are_those_of_the_quick_order(clues: int) -> None:
     for first in {0, middle, order.count - length}:
         rows = written(order, first, first + length)
         assert (rows == order.at([*range(first, first + length)])).all()
-    blocks = Products(order).rows(order.count - length, text=True, threads=2)
-    lines = b"".join(block.tobytes() for block in blocks)
-    assert lines == b"".join(bytes(row + ord("0")) + b"\n" for row in rows) or first != middle
+        blocks = Products(order).rows(first, first + length, text=True, threads=2)
+        lines = b"".join(block.tobytes() for block in blocks)
+        assert lines == b"".join(bytes(row + ord("0")) + b"\n" for row in rows)
 
 
 @pytest.mark.usefixtures("small_blocks")

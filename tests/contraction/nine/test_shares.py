@@ -43,7 +43,7 @@ def counted(board: Board, cell: int) -> list[int]:
     return [each.count for each in counts]
 
 
-@pytest.mark.parametrize("clues", [22, 24, 26, 30, 40, 60, 81])
+@pytest.mark.parametrize("clues", [24, 26, 30, 40, 81])
 def test_shares_equal_those_of_a_listing(clues: int) -> None:
     """Also where logic has taken candidates away before."""
     board = puzzle(NINE, clues, clues)
@@ -97,7 +97,7 @@ def test_a_contradiction_that_only_the_lists_see() -> None:
     assert (nine_shares(candidates, 1) == 0).all()
 
 
-@pytest.mark.parametrize("clues", [15, 23])
+@pytest.mark.parametrize("clues", [18, 23])
 def test_shares_go_with_the_board(clues: int) -> None:
     rng, board = np.random.default_rng(clues), puzzle(NINE, clues, clues)
     shares = shares_of(board).reshape(9, 9, 9)

