@@ -110,9 +110,9 @@ def test_the_width_is_reached() -> None:
         assert width <= len(frontier) < 2 * width
         assert not frontier.capped
         assert frontier.nodes >= width - 1
-    # A board of a few candidates too many is split, one of exactly as many is not.
-    assert len(root.expanded(DEFAULT, 1, space(6.0**36))) == 1
-    assert len(root.expanded(DEFAULT, 1, space(6.0**36 * (1 - 1e-12)))) > 1
+    # A board whose space is a little too large is split, a little smaller it is not.
+    assert len(root.expanded(DEFAULT, 1, space(6.0**36 * 1.001))) == 1
+    assert len(root.expanded(DEFAULT, 1, space(6.0**36 * 0.999))) > 1
 
 
 def test_owners_are_right_and_dead_roots_vanish() -> None:
