@@ -14,12 +14,15 @@ Candidates = list[set[int]]
 
 
 class Contradiction(Exception):  # noqa: N818 - not an error
-    pass
+    """No solution is left."""
 
 
 def given_clues(board: Board) -> Candidates:
-    """The candidates that the clues leave, those of a clue's cell being that digit alone."""
-    cells: Candidates = [set(range(1, board.n + 1)) for _ in range(board.geometry.cells)]
+    """List the given candidates that the clues leave; a clue's cell has that digit alone."""
+    if board.given_candidates is None:
+        cells = [set(range(1, board.n + 1)) for _ in range(board.geometry.cells)]
+    else:
+        cells = [digits_of(mask, board.n) for mask in board.given_candidates.tolist()]
     for cell in np.flatnonzero(board.cells).tolist():
         digit = int(board.cells[cell])
         if any(int(board.cells[peer]) == digit for peer in board.geometry.peers[cell]):
@@ -118,16 +121,18 @@ class Grid:
                 self.remove_from_shared_units({d, e}, places)
 
 
+def digits_of(mask: int, n: int) -> set[int]:
+    """Read a bitmask of candidates."""
+    return {digit for digit in range(1, n + 1) if mask >> digit - 1 & 1}
+
+
 def candidates(simplified: Simplified) -> Candidates:
-    n = simplified.board.n
-    return [{d for d in range(1, n + 1) if mask >> d - 1 & 1} for mask in _ints(simplified)]
-
-
-def _ints(simplified: Simplified) -> list[int]:
-    return [int(mask) for mask in simplified.candidates]
+    """Read the candidates that ``simplify`` or ``explain`` leaves."""
+    return [digits_of(mask, simplified.board.n) for mask in simplified.candidates.tolist()]
 
 
 def outcome(board: Board, techniques: str, blind: str = "") -> Candidates | None:
+    """Give what the techniques leave; None after a contradiction."""
     try:
         return reference(given_clues(board), board.geometry, techniques, blind)
     except Contradiction:

@@ -1,4 +1,4 @@
-"""What looks at a flag or a token on its way stops there, and else gives what it always gave."""
+"""Contractions work in pieces and look at a flag or a token on their way: stopped, or the same."""
 
 from __future__ import annotations
 
@@ -7,43 +7,29 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from gpusudoku import Board, Cancelled, CancelToken, Geometry
 from gpusudoku.contraction.general import graph, index, maps, paths, quick
-from gpusudoku.contraction.general.join import Join
-from gpusudoku.contraction.general.maps import concatenated, grouped, sorted_by
 from gpusudoku.contraction.general.quick import JoinOrder
+from gpusudoku.contraction.means import averaged
 from gpusudoku.contraction.nine import quick as nine_quick
-from gpusudoku.contraction.nine.batch import CHEAP_SECONDS, BatchWorker
 from gpusudoku.contraction.nine.quick import QuickOrder
 from gpusudoku.contraction.nine.shares import NineShares
 from gpusudoku.contraction.nine.sum import Nine
-from gpusudoku.kernels.contraction.nine.ledger import FIRST
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.errors import MismatchError
 from gpusudoku.orders import sampling
 from gpusudoku.orders.sampling import Uniform
-from gpusudoku.search.frontier import Frontier
 from tests.boards import puzzle
+from tests.contraction.general.boards import GOES_ON, join_of
+from tests.contraction.nine.counted import candidates_of
 
-STOPPED, GOES_ON = np.ones(1, np.int64), np.zeros(1, np.int64)
-SHAPE = Geometry(2, 3)
-RNG = np.random.default_rng(1)
-
-
-def candidates(board: Board) -> NDArray[np.uint64]:
-    """What a contraction begins with."""
-    found: NDArray[np.uint64] = Frontier.of([board]).simplified(SearchSettings()).candidates[0]
-    return found
-
-
-BOARD = candidates(puzzle("2x3", 6, 0))
-NINE = candidates(puzzle("3x3", 18, 1))
-EMPTY = candidates(Board.empty(Geometry(3, 3)))
+STOPPED = np.ones(1, np.int64)
+NINE = candidates_of(puzzle("3x3", 18, 1))
+EMPTY = candidates_of(Board.empty(Geometry(3, 3)))
 
 
 class Looks(CancelToken):
-    """Counts how often somebody looks at it, and is cancelled after so many times."""
+    """Counts how often it is looked at, and is cancelled after so many times."""
 
     def __init__(self, most: int = 1 << 60) -> None:
         super().__init__()
@@ -51,74 +37,44 @@ class Looks(CancelToken):
 
     @property
     def cancelled(self) -> bool:
-        """Whether that was too often."""
+        """Tell whether that was too often."""
         self.number += 1
         return self.number > self._most
 
 
-def looks_at_pieces(work: Callable[[], Any], pieces: int) -> None:
-    """See that work looks at the token as often as it has pieces, and stops at any of them."""
-    token = Looks()
-    with token:
+def stops_anywhere(work: Callable[[], Any]) -> int:
+    """See that work stops wherever it looks at the token; returns how often it does."""
+    with Looks() as token:
         work()
-    assert token.number >= pieces
-    for most in (0, pieces // 2, pieces - 1):
+    for most in (0, token.number // 2, token.number - 1):
         with pytest.raises(Cancelled), Looks(most):
             work()
-
-
-def test_equal_rows_are_found_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = RNG.integers(0, 5, (1000, 2)).astype(np.uint64)
-    whole, known = grouped(rows), dict[tuple[int, ...], int]()
-    assert whole[0].tolist() == [known.setdefault(tuple(row), len(known)) for row in rows.tolist()]
-    assert rows[whole[1]].tolist() == [list(row) for row in known]
-    monkeypatch.setattr(maps, "CALL_ROWS", 7)
-    for one, other in zip(grouped(rows), whole, strict=True):
-        assert np.array_equal(one, other)
-    looks_at_pieces(lambda: grouped(rows), 1000 // 7)
-
-
-def test_rows_are_sorted_in_pieces() -> None:
-    entries = RNG.integers(0, 1 << 20, (3000, 3)) // np.array([1 << 18, 1, 1 << 12])
-    assert np.array_equal(sorted_by(entries), np.lexsort(entries.T[::-1]))
-    assert sorted_by(entries[:0]).tolist() == []
-    looks_at_pieces(lambda: sorted_by(entries), 4)
-
-
-def test_arrays_are_joined_one_by_one() -> None:
-    parts = [RNG.integers(0, 9, (size, 2)) for size in (3, 0, 5)]
-    assert np.array_equal(concatenated(parts), np.concatenate(parts))
-    looks_at_pieces(lambda: concatenated(parts), 3)
+    return token.number
 
 
 def test_a_join_in_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its lists, its sum, and its solutions by number."""
+    """Its sum, and its solutions by number."""
 
     def made() -> tuple[Any, ...]:
-        join = Join(BOARD, SHAPE)
-        assert join.orientation is not None
+        join = join_of(puzzle("2x3", 6, 0))
         total = join.sum(range(join.tasks), join.scratch(), GOES_ON)
         order = JoinOrder(join)
         grids = order.at(np.array(range(0, order.count, 1 + order.count // 50), object))
-        return (*join.orientation.index, total, order.count, grids)
+        return total, order.count, grids.tolist()
 
-    whole, token = made(), Looks()
-    with token:
-        made()
+    whole, looks = made(), stops_anywhere(made)
     for module, name, size in (
-        *((maps, "CALL_ROWS", 5), (paths, "CALL_PATHS", 3), (graph, "BLOCK_SETS", 3)),
-        *((paths, "CALL_EDGES", 2), (index, "CALL_BITS", 1), (quick, "PLACES", 4)),
-    ):
+        (maps, "CALL_ROWS", 5), (paths, "CALL_PATHS", 3), (graph, "BLOCK_SETS", 3),
+        (paths, "CALL_EDGES", 2), (index, "CALL_BITS", 1), (quick, "PLACES", 4),
+    ):  # fmt: skip
         monkeypatch.setattr(module, name, size)
-        more = Looks()
-        with more:
-            for one, other in zip(made(), whole, strict=True):
-                assert np.array_equal(one, other), name
-        assert more.number > token.number, name
-        token = more
+        with Looks() as token:
+            assert made() == whole, name
+        assert token.number > looks, name
+        looks = token.number
 
 
-def test_loops_over_pairs_look_at_their_flag() -> None:
+def test_sums_and_numbers_look_at_their_flag() -> None:
     nine = Nine(NINE)
     nine.prepare(1)
     tasks = range(nine.tasks)
@@ -128,32 +84,27 @@ def test_loops_over_pairs_look_at_their_flag() -> None:
     place = order.locate([*range(order.count // 2, order.count // 2 + 9)])
     assert order.cells(place.orbit, place.number, GOES_ON).any()
     assert not order.cells(place.orbit, place.number, STOPPED).any()
-    worker = BatchWorker()
-    assert worker._counted(NINE[None], CHEAP_SECONDS, GOES_ON).any()
-    assert not worker._counted(NINE[None], CHEAP_SECONDS, STOPPED).any()
 
 
-def test_a_sweep_looks_at_its_flag() -> None:
+def test_a_stopped_sweep_goes_on_where_it_was() -> None:
     shares = NineShares(NINE)
     pairs = next(shares.turns(1))
     sweeper = shares.room.sweeper(0, shares.wide)
     sweeper.begin(shares.room, shares.most_pending)
     with pytest.raises(Cancelled), Looks(5):
         list(sweeper.sweep(range(pairs), STOPPED))
-    assert sweeper.ledger.state[FIRST] == 0
     assert list(sweeper.sweep(range(pairs), GOES_ON)) == []
-    assert sweeper.ledger.state[FIRST] == pairs
+    with pytest.raises(Cancelled), Looks(5):
+        NineShares(NINE).run(1)
 
 
 def test_numbers_are_located_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     order = QuickOrder(EMPTY)
-    numbers = [int(number) << 50 for number in RNG.integers(0, 1 << 20, 100)]
-    whole, grids = order.locate(numbers), order.at(numbers)
+    numbers = [int(n) << 50 for n in np.random.default_rng(1).integers(0, 1 << 20, 100)]
+    whole = order.at(numbers)
     monkeypatch.setattr(nine_quick, "PLACES", 9)
-    for one, other in zip(order.locate(numbers), whole, strict=True):
-        assert np.array_equal(one, other)
-    assert np.array_equal(order.at(numbers), grids)
-    looks_at_pieces(lambda: order.locate(numbers), 100 // 9)
+    assert (order.at(numbers) == whole).all()
+    assert stops_anywhere(lambda: order.locate(numbers)) >= 100 // 9
 
 
 @pytest.mark.parametrize("count", [10**3, 10**25])
@@ -161,6 +112,15 @@ def test_numbers_are_drawn_in_pieces(count: int, monkeypatch: pytest.MonkeyPatch
     uniform = Uniform(7, count)
     whole, distinct = uniform.numbers(3, 200), np.concatenate([*uniform.distinct(500)])
     monkeypatch.setattr(sampling, "PIECE", 11)
-    assert np.array_equal(uniform.numbers(3, 200), whole)
-    assert np.array_equal(np.concatenate([*uniform.distinct(500)]), distinct)
-    looks_at_pieces(lambda: uniform.numbers(3, 200), 197 // 11)
+    assert (uniform.numbers(3, 200) == whole).all()
+    assert (np.concatenate([*uniform.distinct(500)]) == distinct).all()
+    assert stops_anywhere(lambda: uniform.numbers(3, 200)) > 197 // 11
+
+
+def test_means_over_orbits_are_exact_or_an_error() -> None:
+    shares = np.array([3, 0, 6, 7, 1 << 70], object)
+    cycle, swap = np.array([1, 2, 0, 3, 4]), np.array([0, 1, 2, 4, 3])
+    assert averaged(shares, []) is shares
+    assert averaged(shares, [cycle]).tolist() == [3, 3, 3, 7, 1 << 70]
+    with pytest.raises(MismatchError, match="no whole numbers"):
+        averaged(shares, [cycle, swap])

@@ -7,40 +7,29 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from numba import int64
 
 from gpusudoku.kernels import compiling, jit, kernel
 from gpusudoku.kernels.kernel import Kernel
-from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.store import Store
-from tests.kernels.test_kernel import doubling
+from tests.kernels.examples import times
 
 ROOT = Path(__file__).resolve().parents[2]
-SHAPES = [(2, 2), (1, 4), (1, 5), (2, 3)]
+FACTORS = [2, 3, 5, 7]
 
 
-def packs() -> list[Kernel]:
-    """Kernels that are soon compiled, as a process that starts now has them."""
-    return [cpu.pack.__wrapped__(Layout(*shape)) for shape in SHAPES]
-
-
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """An empty store, for this process and those that it starts."""
-    monkeypatch.setenv("GPUSUDOKU_CACHE_DIR", str(tmp_path / "kept"))
-    monkeypatch.setattr(jit, "store", cache(jit.store.__wrapped__))
-    store = jit.store()
-    assert store is not None
-    return store
+def some() -> list[Kernel]:
+    """Make kernels as a process that starts now has them."""
+    return [times(factor) for factor in FACTORS]
 
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
-    """The names of the kernels that this process compiles."""
+    """Collect the names of the kernels that this process compiles."""
     names: list[str | None] = []
     compile_ = Kernel.compile
 
@@ -52,12 +41,8 @@ def here(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
     return names
 
 
-@pytest.fixture
-def told() -> Iterator[list[list[Kernel]]]:
-    calls: list[list[Kernel]] = []
-    kernel.on_compiling(lambda kernels: calls.append(list(kernels)))
-    yield calls
-    kernel.on_compiling(None)
+def files(store: Store) -> set[str]:
+    return {path.name for path in store.folder.iterdir()}
 
 
 def test_two_processes_share_the_work(
@@ -67,43 +52,42 @@ def test_two_processes_share_the_work(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(compiling, "START_SECONDS", 0.1)
-    release = Kernel.compile
-    waited_for: list[Kernel] = []
+    done: list[Kernel] = []
+    compile_ = Kernel.compile
 
     def after_another(self: Kernel) -> None:
-        """Take as long as the other process takes for one, whatever the machine does meanwhile."""
+        """Wait until the other process has compiled one."""
         end = time.monotonic() + 300
-        while not waited_for and time.monotonic() < end:
+        while not done and time.monotonic() < end:
             time.sleep(0.01)
-        release(self)
+        compile_(self)
 
     monkeypatch.setattr(Kernel, "compile", after_another)
-    kernels, done = packs(), waited_for
+    kernels = some()
     compiling.ready(kernels, 2, done.append)
-    assert len(told) == 1
-    assert {one.name for one in told[0]} == {one.name for one in done}
+    [announced] = told
+    assert {one.name for one in announced} == {one.name for one in done} == files(store)
     assert 1 <= len(here) < len(kernels)
-    assert all(one.fetch() for one in kernels)
-    assert {path.name for path in store.folder.iterdir()} == {one.name for one in kernels}
+    assert [one(10) for one in kernels] == [20, 30, 50, 70]
     assert capfd.readouterr() == ("", "")
-    compiling.ready(packs(), 2, done.append)
+    compiling.ready(some(), 2, done.append)
     assert len(told) == 1
+    assert len(done) == len(kernels)
 
 
 def test_the_dearest_comes_first(store: Store, here: list[str | None]) -> None:
-    kernels = packs()
-    for seconds, one in enumerate(kernels):
-        one.seconds = seconds / 100
+    kernels = [times(factor, factor / 100) for factor in FACTORS]
     compiling.ready(kernels, 1)
     assert here == [one.name for one in reversed(kernels)]
+
+
+KILLED = "import os, sys; sys.stdin.read(1); os.kill(os.getpid(), 9)"
 
 
 @pytest.mark.parametrize("trouble", ["no store", "no Python", "fails", "is killed"])
 def test_what_no_other_process_compiles_is_compiled_here(
     store: Store, here: list[str | None], trouble: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiling, "START_SECONDS", 0.1)
     if trouble == "no store":
         monkeypatch.setattr(jit, "store", lambda: None)
     elif trouble == "no Python":
@@ -111,45 +95,53 @@ def test_what_no_other_process_compiles_is_compiled_here(
     elif trouble == "fails":
         monkeypatch.setattr(sys, "executable", str(Path("no", "python")))
     else:
-        code = "import os, sys; sys.stdin.read(1); os.kill(os.getpid(), 9)"
-        process = subprocess.Popen
+        start = subprocess.Popen
 
-        def start() -> subprocess.Popen[bytes]:
-            command = [sys.executable, "-c", code]
-            return process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        def killed(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+            return start([sys.executable, "-c", KILLED], **options)
 
-        monkeypatch.setattr(compiling, "_start", start)
-    kernels = packs()
+        monkeypatch.setattr(subprocess, "Popen", killed)
+    kernels = some()
     compiling.ready(kernels, 3)
     assert sorted(map(str, here)) == sorted(str(one.name) for one in kernels)
-    assert all(one.fetch() for one in kernels)
+    assert all(one(1) for one in kernels)
 
 
 def test_what_cannot_be_kept_is_compiled_here(store: Store) -> None:
-    unnamed = kernel.kernel(kernel.jit.numba.int64)(lambda x: x + 1)
-    compiling.ready([unnamed, doubling()], 2)
-    assert unnamed(1) == 2
+    """The source of others is not among those that the folder is named after."""
+    unnamed = kernel.kernel(int64)(lambda x: x + 1)
+    compiling.ready([unnamed, times(2)], 2)
+    assert (unnamed.name, unnamed(1)) == (None, 2)
+    assert files(store) == {times(2).name}
 
 
 def test_prices(store: Store) -> None:
-    kernels = packs()
-    for seconds, one in zip([4, 1, 2, 1], kernels, strict=True):
-        one.seconds = seconds
+    kernels = [times(n, n) for n in (4, 1, 2)] + [times(9, 1)]
     assert compiling.seconds(kernels, 1) == 8
     assert compiling.seconds(kernels, 2) == compiling.seconds(kernels, 8) == 4
     assert compiling.seconds(kernels[1:], 2) == 2
     kernels[0].load()
-    assert compiling.seconds(kernels, 1) == 4
-    assert packs()[0].kept
+    assert compiling.seconds([times(4, 4), *kernels[1:]], 1) == 4
     assert compiling.seconds([], 2) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [("python", True), ("python3.13t", True), ("pythonw.exe", True), ("Python", True),
+     ("pypy3", False), ("python-app", False), ("blender", False), ("", False), (None, False)],
+)  # fmt: skip
+def test_only_python_itself_is_started(
+    store: Store, name: str | None, is_one: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", name and f"/a/folder/{name}")
+    assert compiling.seconds(some(), 2) == (6 if is_one else 12)
 
 
 COMPILES = """
 import sys
 from gpusudoku.kernels import compiling
-from tests.kernels.test_compiling import packs
-compiling.START_SECONDS = 0.1
-kernels = packs()
+from tests.kernels.test_compiling import some
+kernels = some()
 print("begun", flush=True)
 compiling.ready(kernels, {processes})
 assert all(kernel.fetch() for kernel in kernels)
@@ -162,14 +154,9 @@ def start(store: Store) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
     started: list[subprocess.Popen[bytes]] = []
 
     def call(processes: int) -> subprocess.Popen[bytes]:
-        started.append(
-            subprocess.Popen(
-                [sys.executable, "-c", COMPILES.format(processes=processes)],
-                cwd=ROOT,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )
-        )
+        command = [sys.executable, "-c", COMPILES.format(processes=processes)]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        started.append(subprocess.Popen(command, cwd=ROOT, **pipes))  # type: ignore[call-overload]
         return started[-1]
 
     yield call
@@ -181,27 +168,24 @@ def start(store: Store) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
 def test_two_processes_on_an_empty_folder(
     store: Store, start: Callable[..., subprocess.Popen[bytes]]
 ) -> None:
-    both = [start(1), start(1)]
-    for process in both:
+    for process in start(1), start(1):
         assert process.communicate(timeout=300) == (b"begun\n", b"")
         assert process.returncode == 0
-    kernels = packs()
+    kernels = some()
     assert all(one.fetch() for one in kernels)
-    assert {path.name for path in store.folder.iterdir()} == {one.name for one in kernels}
+    assert files(store) == {one.name for one in kernels}
 
 
 def children(pid: int) -> list[int]:
-    """The processes that a process has started, on Linux."""
+    """List the processes that a process has started, on Linux."""
     try:
-        return [
-            int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        ]
+        return [*map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
     except OSError:
         return []
 
 
 def runs(pid: int) -> bool:
-    """Whether there is such a process, and it is not only waited for."""
+    """Tell whether there is such a process, and it is not only waited for."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -209,7 +193,7 @@ def runs(pid: int) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux")
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
+@pytest.mark.parametrize("name", [pytest.param("SIGINT", marks=pytest.mark.slow), "SIGKILL"])
 def test_no_process_outlives_its_parent(
     start: Callable[..., subprocess.Popen[bytes]], name: str
 ) -> None:
@@ -225,13 +209,3 @@ def test_no_process_outlives_its_parent(
     while any(map(runs, helpers)) and time.monotonic() < end:
         time.sleep(0.01)
     assert not any(map(runs, helpers))
-
-
-@pytest.mark.parametrize(
-    ("name", "is_one"),
-    [("python", True), ("python3.13", True), ("python3.13t", True), ("python3.11d", True),
-     ("python.exe", True), ("pythonw.exe", True), ("Python", True), ("pypy3", False),
-     ("python-app", False), ("blender", False), ("", False), (None, False)],
-)  # fmt: skip
-def test_only_python_itself_is_started(name: str | None, is_one: bool) -> None:
-    assert compiling._is_python(name and f"/a/folder/{name}") is is_one

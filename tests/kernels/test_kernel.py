@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import pickle
-from collections.abc import Iterator
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 from threading import Thread
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from numba import int64, types, uint8
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 import gpusudoku.kernels
 from gpusudoku.contraction.nine.sum import stages
+from gpusudoku.errors import InputError
 from gpusudoku.kernels import jit, kernel
 from gpusudoku.kernels.contraction.general.join import join
 from gpusudoku.kernels.kernel import Kernel
@@ -24,87 +30,68 @@ from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.store import Store
+from tests.kernels.examples import times
 
 
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """An empty store, in place of this user's."""
-    store = Store(tmp_path / "kept", b"state")
-    monkeypatch.setattr(jit, "store", lambda: store)
-    return store
-
-
-@pytest.fixture
-def told() -> Iterator[list[Kernel]]:
-    """The kernels that are compiled rather than loaded."""
-    compiled: list[Kernel] = []
-    kernel.on_compiling(compiled.extend)
-    yield compiled
-    kernel.on_compiling(None)
-
-
-def doubling() -> Kernel:
-    """A new kernel each time, as a process that starts now has it."""
-
-    def double(x: int) -> int:
-        return 2 * x
-
-    return Kernel("test.double", lambda: (double, (int64,)), (doubling, ()), seconds=3.0)
-
-
-def test_compiled_once_and_kept(store: Store, told: list[Kernel]) -> None:
-    first, second = doubling(), doubling()
+def test_compiled_once_and_kept(store: Store, told: list[list[Kernel]]) -> None:
+    first, second = times(2), times(2)
     assert not first.kept
     assert first(21) == 42
     assert first.kept
     assert second.kept
     assert second(21) == first(22) - 2 == 42
-    assert told == [first]
-    assert [path.name for path in store.folder.iterdir()] == ["test.double"]
+    assert told == [[first]]
+    assert [path.name for path in store.folder.iterdir()] == [first.name]
+    assert gc.isenabled()  # garbage is not looked for while something is compiled
+    with pytest.raises(TypeError):
+        second(b"21")  # nothing is compiled for other types, unseen
 
 
 @pytest.mark.parametrize("damage", ["flip", "empty", "half", "foreign", "folder", "other Numba"])
 def test_what_is_no_good_is_made_anew_in_silence(
-    store: Store, told: list[Kernel], damage: str, capfd: pytest.CaptureFixture[str]
+    store: Store, told: list[list[Kernel]], damage: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    doubling().load()
-    path = store.folder / "test.double"
+    times(2).load()
+    [path] = store.folder.iterdir()
     content = path.read_bytes()
-    if damage == "flip":
-        middle = len(content) // 2  # in the machine code
-        path.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
-    elif damage == "folder":
+    middle = len(content) // 2  # in the machine code
+    if damage == "folder":
         path.unlink()
         path.mkdir()
-    elif damage == "other Numba":  # a good file of this name, but of a function that is not
-        store.write("test.double", jit.dumps(("another", "shape")))
+    elif damage == "other Numba":  # a good file of this name, but of no such function
+        store.write(path.name, jit.dumps(("another", "shape")))
     else:
-        path.write_bytes(
-            {"empty": b"", "half": content[: middle_of(content)]}.get(damage, b"x" * 99)
-        )
-    again = doubling()
+        flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+        damaged = {"flip": flipped, "empty": b"", "half": content[:middle], "foreign": b"x" * 99}
+        path.write_bytes(damaged[damage])
+    again = times(2)
     assert not again.fetch()
     assert not again.kept  # so its price is known
     assert again(4) == 8
-    assert told[1:] == [again]
+    assert told[1:] == [[again]]
     if damage != "folder":  # which cannot be replaced
-        assert doubling().fetch()
+        assert times(2).fetch()
     assert capfd.readouterr() == ("", "")
 
 
-def middle_of(content: bytes) -> int:
-    return len(content) // 2
-
-
-def test_without_a_store_it_is_compiled_all_the_same(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, told: list[Kernel]
+def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, told: list[list[Kernel]]
 ) -> None:
+    """Why it was not kept, is told once."""
     (tmp_path / "file").write_text("no folder")
+    complaints: list[str] = []
     for nowhere in None, Store(tmp_path / "file" / "kept", b"state"):
         monkeypatch.setattr(jit, "store", lambda: nowhere)  # noqa: B023
-        function = doubling()
+        function = times(2)
         assert (function.kept, function(3)) == (False, 6)
     assert len(told) == 2
+    fails = Store(tmp_path / "kept", b"state")
+    monkeypatch.setattr(fails, "write", lambda *_: False)
+    monkeypatch.setattr(jit, "store", lambda: fails)
+    kernel.on_compiling(None, complaints.append)
+    for factor in 2, 3:
+        assert times(factor)(3) == 3 * factor
+    assert len(complaints) == 1
 
 
 def test_read_only_arrays_are_taken_where_nothing_is_written() -> None:
@@ -119,46 +106,26 @@ def test_read_only_arrays_are_taken_where_nothing_is_written() -> None:
     assert array.flags.writeable
     array.setflags(write=False)
     assert reads(array) == 7
-    with pytest.raises(TypeError, match="readonly"):  # it is not compiled once more, unseen
+    with pytest.raises(TypeError, match="readonly"):
         writes(array)
 
 
-def test_a_function_of_others_is_not_kept(store: Store) -> None:
-    """Its source is not among those that the folder is named after."""
-    function = kernel.kernel(int64)(lambda x: x + 1)
-    assert (function.name, function(1)) == (None, 2)
-    assert not store.folder.exists()
-
-
-def test_two_threads_that_want_it_compile_it_once(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compiled, calls = jit.compiled, []
-
-    def counted(*arguments: Any) -> Any:
-        calls.append(arguments)
-        return compiled(*arguments)
-
-    monkeypatch.setattr(jit, "compiled", counted)
-    function = doubling()
-    threads = [Thread(target=function.load) for _ in range(4)]
+def test_threads_that_want_it_compile_it_once(store: Store, told: list[list[Kernel]]) -> None:
+    function, makes = times(2), []
+    write = store.write
+    store.write = lambda *given: makes.append(given) or write(*given)  # type: ignore[method-assign]
+    threads = [Thread(target=function.compile) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(calls) == 1
+    assert len(makes) == 1
 
 
-@pytest.mark.parametrize("shape", [Layout(2, 2), Layout(2, 3)])
-def test_another_process_gets_the_same_kernel(shape: Layout) -> None:
-    for one in (
-        cpu.pack(shape),
-        cpu.expand(shape, SearchSettings()),
-        cpu.run(shape, SearchSettings()),
-        stages().survey,
-        stages().sum_wide,
-        join,
-    ):
+def test_another_process_gets_the_same_kernel() -> None:
+    shape, settings = Layout(2, 3), SearchSettings()
+    searches = [cpu.pack(shape), cpu.expand(shape, settings), cpu.run(shape, settings)]
+    for one in (*searches, stages().survey, stages().sum_wide, join):
         again = pickle.loads(pickle.dumps(one))
         assert (again.name, again.seconds, again.subject) == (one.name, one.seconds, one.subject)
         assert again.subject
@@ -176,5 +143,47 @@ def test_names_are_unique_and_make_good_files() -> None:
         kernels += [make(shape, s) for make in (cpu.expand, cpu.run) for s in settings]
     names = [one.name for one in kernels]
     assert len(set(names)) == len(names) > 40
-    assert all(name and name.replace("-", "").replace(".", "").replace("_", "").isalnum()
-               for name in names)  # fmt: skip
+    for name in names:
+        assert name
+        assert name.replace("-", "").replace(".", "").replace("_", "").isalnum()
+
+
+def template(factor: int) -> Any:
+    """Make a function of the same name for every factor, with one that it calls."""
+
+    def helper(x: int) -> int:
+        total = 0
+        for i in range(x):
+            total += i * factor % 7 + factor
+        return total
+
+    called = register_jitable(_nrt=False)(helper)
+
+    def function(x: int) -> int:
+        return 1000 * called(x) + called(x + 1)
+
+    return function
+
+
+COMPILES = """
+import sys
+from numba import int64
+from gpusudoku.kernels import jit
+from tests.kernels.test_kernel import template
+sys.stdout.buffer.write(jit.as_bytes(jit.compiled(template(int(sys.argv[1])), (int64,))))
+"""
+
+
+def test_code_of_two_processes_is_kept_apart_in_a_third() -> None:
+    """Symbols of the same name, from templates for other constants, must not meet."""
+    for factor in 3, 5:
+        command = [sys.executable, "-c", COMPILES, str(factor)]
+        root = Path(__file__).resolve().parents[2]
+        made = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=root, env=os.environ)
+        assert jit.from_bytes(template(factor), made.stdout)(10) == template(factor)(10)
+
+
+def test_numba_told_not_to_compile_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    with pytest.raises(InputError, match="NUMBA_DISABLE_JIT is set"):
+        jit.compiled(lambda x: x, (int64,))

@@ -20,22 +20,17 @@ def estimated(board: Board) -> SearchEstimate:
     return estimate_search(Frontier.of([board]), SearchSettings())
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_small_trees_are_seen_whole(seed: int) -> None:
-    board = puzzle("3x3", 30, seed)
-    result = count(board, device="cpu", method="search")
-    estimate = estimated(board)
-    assert estimate.exact
-    assert estimate.solutions == result.count
-    # The search looks again at those that were solved while the frontier was expanded.
-    assert estimate.nodes == result.stats.nodes - result.count
-
-
-def test_no_solution_at_all() -> None:
-    for seed in range(5):
-        board = spoilt(puzzle("3x3", 40, seed), seed)
-        if count(board, device="cpu", method="search").count == 0:
-            assert estimated(board).solutions == 0
+@pytest.mark.parametrize("spoil", [False, True])
+def test_small_trees_are_seen_whole(spoil: bool) -> None:
+    for seed in range(3):
+        board = puzzle("3x3", 30, seed)
+        board = spoilt(board, seed) if spoil else board
+        result = count(board, device="cpu", method="search")
+        estimate = estimated(board)
+        assert estimate.exact
+        assert estimate.solutions == result.count
+        # The search looks again at those that were solved while the frontier was expanded.
+        assert estimate.nodes == result.stats.nodes - result.count
 
 
 @pytest.mark.parametrize("name", ["1d", "1e", "2c", "2d", "2e"])
@@ -44,6 +39,8 @@ def test_large_trees_within_a_factor(name: str) -> None:
     assert not estimate.exact
     assert total / 4 < estimate.solutions < 4 * total
     assert estimate.nodes > estimate.solutions
+    assert estimate == estimated(collection.load(name))
+    assert 1e3 * estimate.seconds(1) < estimate.seconds() == estimate.seconds(10**12)
 
 
 def test_without_bias() -> None:
@@ -56,34 +53,11 @@ def test_without_bias() -> None:
     assert 0.7 < np.mean(ratios) < 1.4
 
 
-def test_the_same_every_time() -> None:
-    board = collection.load("1e")
-    assert estimated(board) == estimated(board)
-
-
-def test_a_limit_shortens_the_search() -> None:
-    estimate = estimated(collection.load("1e"))
-    assert estimate.seconds(1) < 1e-3 * estimate.seconds()
-    assert estimate.seconds(10**12) == estimate.seconds()
-
-
-def test_what_a_node_takes() -> None:
-    """Boxes of one row fold every column; dead nodes take longer, but for 9x9 boards."""
-    prices = {
-        shape: search_for(layout_of(Geometry.parse(shape)), SearchSettings())
-        for shape in ("1x9", "9x1", "4x4", "3x3")
-    }
-    assert prices["1x9"].node_seconds > 1.5 * prices["9x1"].node_seconds
-    assert prices["4x4"].dead_seconds > 2 * prices["4x4"].node_seconds
-    assert prices["3x3"].dead_seconds == prices["3x3"].node_seconds
-
-
 def test_dead_nodes_are_priced_as_such() -> None:
     price = search_for(layout_of(Geometry(2, 3)), SearchSettings())
+    assert price.dead_seconds > price.node_seconds
     dead = estimated(Board([1, 1] + [0] * 34, Geometry(2, 3)))
     assert (dead.nodes, dead.node_seconds) == (1, price.dead_seconds)
-    alive = estimated(Board.empty(Geometry(2, 3)))
-    assert price.node_seconds <= alive.node_seconds < 1.5 * price.node_seconds
     mixed = estimated(spoilt(puzzle("2x3", 8, 2), 2))
     assert (mixed.exact, mixed.nodes, mixed.solutions) == (True, 339, 165)
     dead_nodes = 5  # a tree of 339 nodes that splits in two has 170 ends
@@ -91,9 +65,9 @@ def test_dead_nodes_are_priced_as_such() -> None:
     assert mixed.node_seconds == pytest.approx(total / 339)
 
 
-def test_empty_boards_take_for_ever() -> None:
-    for shape in ((3, 3), (5, 5), (8, 8)):
-        estimate = estimated(Board.empty(Geometry(*shape)))
-        assert estimate.nodes > 1e17
-        assert estimate.seconds() > 1e9
-        assert not estimate.exact
+def test_empty_boards_are_hopeless() -> None:
+    estimate = estimated(Board.empty(Geometry(4, 4)))
+    assert estimate.endless
+    assert estimate.nodes > 1e17
+    assert estimate.seconds() > 1e9
+    assert not estimate.exact

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 import pytest
 
@@ -11,206 +13,153 @@ from gpusudoku.counting import count
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.formats import parse
 from gpusudoku.jobs.job import Job
-from gpusudoku.kernels.search.settings import (
-    FIRST,
-    HIDDEN_SINGLE,
-    MIN,
-    NAKED_SINGLE,
-    SearchSettings,
-)
+from gpusudoku.kernels.search.settings import FIRST, MIN, SearchSettings
 from gpusudoku.search import frontier as frontier_module
 from gpusudoku.search.frontier import Cutoff, Frontier
 from tests import naive
-from tests.boards import (
-    CLUES,
-    full_grid,
-    layout_of,
-    puzzle,
-    run_uncompiled,
-    search_space,
-    spoilt,
-    unpacked,
-)
-from tests.techniques import reference
+from tests.boards import CLUES, full_grid, puzzle, run_uncompiled, spoilt
+from tests.techniques import Candidates, digits_of, reference
 
 DEFAULT = SearchSettings()
-ALL_SETTINGS = [
-    SearchSettings(NAKED_SINGLE | HIDDEN_SINGLE, MIN),
-    SearchSettings(0, MIN),
-    SearchSettings(0, FIRST),
-]
+SIX = Geometry(2, 3)
 
 
 def space(size: float) -> Cutoff:
     return Cutoff(size, by_empty=False)
 
 
-def counts_of(frontier: Frontier, settings: SearchSettings = DEFAULT) -> list[int]:
-    """The count of every frontier board for itself."""
-    job = Job(len(frontier))
-    apart = Frontier(frontier.layout, frontier.boards, np.arange(len(frontier)))
-    CpuEngine(jobs=1).explore(apart, settings, job)
-    return job.counts
+def candidates_of(frontier: Frontier) -> list[Candidates]:
+    """Read the candidates of every board."""
+    n = frontier.layout.n
+    return [[digits_of(mask, n) for mask in board] for board in frontier.candidates.tolist()]
 
 
-def solutions_of(frontier: Frontier, settings: SearchSettings = DEFAULT) -> list[tuple[int, ...]]:
+def solutions_of(
+    frontier: Frontier, settings: SearchSettings = DEFAULT
+) -> tuple[list[int], list[tuple[int, ...]]]:
+    """Search every frontier board for itself; returns the counts, and all solutions."""
     found: list[tuple[int, ...]] = []
     job = Job(len(frontier), on_solutions=lambda block, _: found.extend(map(tuple, block.tolist())))
     apart = Frontier(frontier.layout, frontier.boards, np.arange(len(frontier)))
     CpuEngine(jobs=1).explore(apart, settings, job)
-    return found
+    return job.counts, sorted(found)
 
 
 def test_roots_are_packed_in_order() -> None:
+    """With all candidates that clues leave; one with conflicts has none."""
     boards = [puzzle("2x3", clues, seed) for seed, clues in enumerate([0, 9, 36])]
-    roots = Frontier.of(boards)
-    assert roots.roots.tolist() == [0, 1, 2]
-    for board, packed in zip(boards, roots.boards, strict=True):
-        cells = unpacked(roots.layout, packed)
-        for cell, candidates in enumerate(cells):
-            mask, clue = int(board.candidates[cell]), int(board.cells[cell])
-            left = {d for d in range(1, 7) if mask >> d - 1 & 1}
-            assert candidates == ({clue} if clue else left)
+    roots = Frontier.of([*boards, spoilt(boards[2], 0)])
+    assert roots.roots.tolist() == [0, 1, 2, 3]
+    found = candidates_of(roots)
+    for board, cells in zip(boards, found[:3], strict=True):
+        for clue, mask, left in zip(board.cells, board.candidates.tolist(), cells, strict=True):
+            assert left == ({int(clue)} if clue else digits_of(mask, 6))
+    assert not any(found[3])
 
 
-def test_a_root_with_conflicts_has_no_candidates() -> None:
-    board = spoilt(Board(full_grid(Geometry(2, 3), 0), Geometry(2, 3)), 0)
-    roots = Frontier.of([board])
-    assert not any(unpacked(roots.layout, roots.boards[0]))
-
-
-@pytest.mark.parametrize("settings", ALL_SETTINGS)
-@pytest.mark.parametrize("width", [1, 2, 10, 100])
-def test_the_boards_partition_the_solutions(settings: SearchSettings, width: int) -> None:
-    for seed in range(4):
-        board = puzzle("2x3", CLUES["2x3"], seed)
+@pytest.mark.parametrize(
+    ("shape", "techniques", "strategy", "width"),
+    [("2x3", 3, MIN, 1), ("2x3", 3, MIN, 100), ("2x2", 0, FIRST, 2), ("2x2", 0, MIN, 10)],
+)
+def test_the_boards_partition_the_solutions(
+    shape: str, techniques: int, strategy: int, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shape == "2x2":
+        run_uncompiled(monkeypatch)
+    settings = SearchSettings(techniques, strategy)
+    for seed in range(3):
+        board = puzzle(shape, CLUES[shape], seed)
         expected = list(naive.solutions(board))
         frontier = Frontier.of([board]).expanded(settings, width)
-        found = solutions_of(frontier, settings)
-        assert sorted(found) == expected
-        assert sum(counts_of(frontier, settings)) == len(expected)
+        counts, found = solutions_of(frontier, settings)
+        assert (sum(counts), found) == (len(expected), expected)
 
 
-@pytest.mark.parametrize("cutoff", [1, 2, 50, 10**9])
-@pytest.mark.parametrize("shape", ["2x2", "2x3", "3x3"])
-def test_the_cutoff_is_kept_to(shape: str, cutoff: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    if shape == "2x2":  # compiled for one shape only
+@pytest.mark.parametrize(
+    ("shape", "cutoff"),
+    [("2x2", space(50)), ("2x3", space(1)), ("2x3", Cutoff(8, by_empty=True)), ("3x3", space(1e9))],
+)
+def test_the_cutoff_is_kept_to(shape: str, cutoff: Cutoff, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the search space, or of the number of empty cells."""
+    settings = SearchSettings(0, FIRST) if shape == "2x2" else DEFAULT
+    if shape == "2x2":
         run_uncompiled(monkeypatch)
-    board = puzzle(shape, CLUES[shape], 3)
-    for settings in ALL_SETTINGS[: 1 if shape == "3x3" else 3]:
-        root = Frontier.of([board])
-        frontier = root.expanded(settings, width=1, cutoff=space(cutoff))
-        assert not frontier.capped
-        assert len(frontier)
-        for packed in frontier.boards:
-            assert 1 <= search_space(frontier.layout, packed) <= cutoff
-        assert sum(counts_of(frontier, settings)) == naive.count(board)
+    board = puzzle(shape, CLUES[shape] - 1, 3)
+    frontier = Frontier.of([board]).expanded(settings, width=1, cutoff=cutoff)
+    assert not frontier.capped
+    empty = (~frontier.fixed).sum(axis=1).tolist()
+    spaces = [prod(map(len, cells)) for cells in candidates_of(frontier)]
+    assert 0 < max(empty if cutoff.by_empty else spaces) <= cutoff.size
+    assert min(spaces) > 0
+    assert sum(solutions_of(frontier, settings)[0]) == naive.count(board)
 
 
-@pytest.mark.parametrize("shape", ["2x3", "3x3"])
-def test_the_techniques_have_nothing_left_to_find(shape: str) -> None:
+def test_the_techniques_have_nothing_left_to_find() -> None:
     """After a guess they find all that follows from it."""
-    board = puzzle(shape, CLUES[shape] - 8, 4)
-    frontier = Frontier.of([board]).expanded(DEFAULT, 1, space(10**6))
+    board = puzzle("3x3", 29, 4)
+    frontier = Frontier.of([board]).expanded(DEFAULT, 1, space(10**4))
     assert len(frontier) > 10
-    for packed in frontier.boards[:200]:
-        cells = unpacked(frontier.layout, packed)
+    for cells in candidates_of(frontier.part(0, 100)):
         assert reference(cells, board.geometry, "naked-single,hidden-single") == cells
 
 
-def test_a_higher_cutoff_leaves_fewer_boards() -> None:
-    root = Frontier.of([puzzle("2x3", 6, 1)])
-    sizes = [len(root.expanded(DEFAULT, 1, space(size))) for size in [1, 10, 100, 10**4, 1e300]]
-    assert sizes == sorted(sizes, reverse=True)
-    assert sizes[0] > sizes[2] > sizes[-1] == 1
-
-
-@pytest.mark.usefixtures("uncompiled")
-def test_a_cutoff_just_met_splits_nothing() -> None:
-    """A board of one cell too many candidates is split, one of exactly as many is not."""
-    board = Board.empty(Geometry(2, 2))
-    settings = SearchSettings(0, MIN)
-    root = Frontier.of([board])
-    assert len(root.expanded(settings, 1, space(4.0**16))) == 1
-    assert len(root.expanded(settings, 1, space(4.0**16 - 1000))) > 1
-
-
-@pytest.mark.parametrize("width", [1, 5, 64, 1000])
-def test_the_width_is_reached(width: int) -> None:
-    board = Board.empty(Geometry(2, 3))
-    frontier = Frontier.of([board]).expanded(DEFAULT, width)
-    assert width <= len(frontier) < 2 * width
-    assert not frontier.capped
-    assert frontier.nodes >= width - 1
-
-
-def test_the_width_cannot_be_reached_by_a_small_tree() -> None:
-    board = puzzle("2x2", CLUES["2x2"], 0)
-    frontier = Frontier.of([board]).expanded(DEFAULT, 10**6)
-    assert len(frontier) == naive.count(board)
-    assert counts_of(frontier) == [1] * len(frontier)
-    assert not frontier.capped
+def test_the_width_is_reached() -> None:
+    root = Frontier.of([Board.empty(SIX)])
+    for width in 1, 5, 1000:
+        frontier = root.expanded(DEFAULT, width)
+        assert width <= len(frontier) < 2 * width
+        assert not frontier.capped
+        assert frontier.nodes >= width - 1
+    # A board whose space is a little too large is split, a little smaller it is not.
+    assert len(root.expanded(DEFAULT, 1, space(6.0**36 * 1.001))) == 1
+    assert len(root.expanded(DEFAULT, 1, space(6.0**36 * 0.999))) > 1
 
 
 def test_owners_are_right_and_dead_roots_vanish() -> None:
-    full = Board(full_grid(Geometry(2, 3), 7), Geometry(2, 3))
+    """Also of a small tree, whose boards are fewer than the width and all solved."""
+    full = Board(full_grid(SIX, 7), SIX)
     boards = [puzzle("2x3", 9, 0), spoilt(full, 1), full, puzzle("2x3", 8, 2)]
     # Without conflicts, but r1c5 and r1c6 can both be only 5.
     boards.append(parse("1234.. ...... ....6. ...... .....6 ......".replace(" ", "")))
-    assert not boards[4].conflicts
     expected = [naive.count(board) for board in boards]
     assert expected[1] == expected[4] == 0 < min(expected[0], expected[2], expected[3])
-    for width in [1, 40, 1000]:
-        roots = Frontier.of(boards)
-        frontier = roots.expanded(DEFAULT, width, space(10) if width == 40 else None)
-        found = [0] * len(boards)
-        for root, number in zip(frontier.roots.tolist(), counts_of(frontier), strict=True):
-            found[root] += number
-        assert found == expected
-    assert set(roots.expanded(DEFAULT, 10**6).roots.tolist()) == {0, 2, 3}
+    for width, cutoff in (1, None), (40, space(10)), (10**6, None):
+        frontier = Frontier.of(boards).expanded(DEFAULT, width, cutoff)
+        found = np.zeros(len(boards), int)
+        np.add.at(found, frontier.roots, solutions_of(frontier)[0])
+        assert found.tolist() == expected
+    assert set(frontier.roots.tolist()) == {0, 2, 3}
+    assert len(frontier) == sum(expected)
 
 
-def test_boards_are_split_slice_by_slice(monkeypatch: pytest.MonkeyPatch) -> None:
-    boards = [puzzle("2x3", 9, seed) for seed in range(7)]
-    whole = Frontier.of(boards).expanded(DEFAULT, 200)
+def as_set(frontier: Frontier) -> set[tuple[int, ...]]:
+    columns = np.column_stack([frontier.roots.astype(np.uint64), frontier.boards])
+    return set(map(tuple, columns.tolist()))
+
+
+def test_boards_are_split_slice_by_slice_and_by_plain_code_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    roots = Frontier.of([puzzle("2x3", 9, seed) for seed in range(4)])
+    whole = roots.expanded(DEFAULT, 60, space(20))
     monkeypatch.setattr(frontier_module, "CALL_BYTES", 3 * 8 * whole.layout.words)
-    parts = Frontier.of(boards).expanded(DEFAULT, 200)
-    assert parts.nodes == whole.nodes
-
-    def as_set(frontier: Frontier) -> set[tuple[int, ...]]:
-        columns = np.column_stack([frontier.roots.astype(np.uint64), frontier.boards])
-        return set(map(tuple, columns.tolist()))
-
-    assert as_set(parts) == as_set(whole)
+    for _ in "compiled", "plain":
+        parts = roots.expanded(DEFAULT, 60, space(20))
+        assert (parts.nodes, as_set(parts)) == (whole.nodes, as_set(whole))
+        run_uncompiled(monkeypatch)
 
 
-@pytest.mark.parametrize("cutoff", [None, 1])
-def test_memory_is_capped(cutoff: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("boards", "cutoff"), [(20, None), (20, 1), (0, 1)])
+def test_memory_is_capped(
+    boards: int, cutoff: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     board = puzzle("2x3", 8, 6)
-    layout = layout_of(board.geometry)
-    monkeypatch.setattr(frontier_module, "FRONTIER_BYTES", 8 * layout.words * 20)
-    frontier = Frontier.of([board]).expanded(DEFAULT, 10**6, cutoff and space(cutoff))
-    assert 1 < len(frontier) <= 20
+    root = Frontier.of([board])
+    monkeypatch.setattr(frontier_module, "FRONTIER_BYTES", root.boards.nbytes * boards)
+    frontier = root.expanded(DEFAULT, 10**6, cutoff and space(cutoff))
+    assert (boards > 0) < len(frontier) <= max(1, boards)
     assert frontier.capped is (cutoff is not None)
-    assert sum(counts_of(frontier)) == naive.count(board)
     result = count(board, device="cpu", method="search", jobs=2, cutoff=cutoff)
-    assert result.count == naive.count(board)
+    assert result.count == sum(solutions_of(frontier)[0]) == naive.count(board)
     assert result.stats.cutoff_reached is (cutoff is None)
-    assert result.stats.frontier_boards <= 20
-
-
-def test_nothing_is_widened_where_no_memory_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frontier_module, "FRONTIER_BYTES", 0)
-    board = puzzle("2x3", 8, 6)
-    result = count(board, device="cpu", method="search", jobs=2, cutoff=1)
-    assert (result.count, result.stats.frontier_boards) == (naive.count(board), 1)
-
-
-def test_compiled_and_plain_code_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    boards = [puzzle("2x3", 9, seed) for seed in range(3)]
-    compiled = Frontier.of(boards).expanded(DEFAULT, 30, space(20))
-    run_uncompiled(monkeypatch)
-    plain = Frontier.of(boards).expanded(DEFAULT, 30, space(20))
-    assert (plain.boards == compiled.boards).all()
-    assert (plain.roots == compiled.roots).all()
-    assert plain.nodes == compiled.nodes
+    assert result.stats.frontier_boards <= max(1, boards)

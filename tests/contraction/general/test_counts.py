@@ -3,7 +3,11 @@
 The kernels are compiled once for all shapes.
 """
 
+from __future__ import annotations
+
+import tracemalloc
 from math import factorial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,172 +16,217 @@ import gpusudoku
 from gpusudoku import collection
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.contraction.general import join as module
+from gpusudoku.contraction.general.boxes import allowed_lines, list_maps, pruned
+from gpusudoku.contraction.general.join import Join
+from gpusudoku.errors import TooExpensive
+from gpusudoku.kernels.contraction.general.join import join, probe
 from tests import naive
-from tests.boards import full_grid, puzzle, spoilt
-from tests.contraction.general.boards import after_singles, clues_only, count, first_row_given
+from tests.boards import puzzle, spoilt
+from tests.contraction.general.boards import GOES_ON, clues_only, count, empty, join_of, summed
 
 CLUES = {
-    "1x1": (0, 1),
-    "1x2": (0, 3),
-    "2x1": (0, 3),
-    "1x3": (0, 6),
-    "3x1": (0, 6),
-    "1x4": (0, 9),
-    "4x1": (0, 9),
-    "1x5": (6, 20),
-    "5x1": (6, 20),
-    "1x6": (15, 30),
-    "6x1": (15, 30),
-    "1x7": (25, 40),
-    "7x1": (25, 40),
-    "2x2": (0, 12),
-    "2x3": (9, 28),
-    "3x2": (9, 28),
-    "2x4": (30, 50),
-    "4x2": (30, 50),
-    "3x3": (36, 60),
-    "1x8": (38, 55),
-    "8x1": (38, 55),
-    "1x9": (52, 70),
-    "9x1": (52, 70),
-}
+    "1x1": (0, 1), "1x2": (0, 3), "1x3": (0, 6), "1x4": (0, 9), "1x5": (6, 20), "1x6": (15, 30),
+    "1x7": (25, 40), "1x8": (38, 55), "1x9": (52, 70), "2x2": (0, 12), "2x3": (9, 28),
+    "2x4": (30, 50), "3x3": (36, 60),
+}  # fmt: skip
 """Of every shape the fewest and the most clues of the boards that the oracle counts."""
 
-TOTALS = {
-    "1x1": 1,
-    "1x2": 2,
-    "3x1": 12,
-    "1x4": 576,
-    "4x1": 576,
-    "5x1": 161280,
-    "2x2": 288,
-    "2x3": 28200960,
-    "3x2": 28200960,
-    "2x4": 29136487207403520,
-    "4x2": 29136487207403520,
-}
+TOTALS = {"1x1": 1, "1x2": 2, "1x3": 12, "1x4": 576, "1x5": 161280, "2x2": 288, "2x3": 28200960,
+          "2x4": 29136487207403520}  # fmt: skip
 """Solutions of the empty boards, as they are known."""
 
 
-def searched(board):
-    return gpusudoku.count(board, device="cpu", method="search", jobs=1).count
-
-
 @pytest.mark.parametrize("shape", CLUES)
-def test_oracle(shape):
-    geometry = Geometry.parse(shape)
+def test_counts_equal_the_oracle(shape: str) -> None:
+    """Also of the board turned around its diagonal; some have no solution."""
     low, high = CLUES[shape]
-    for seed in range(8):
-        board = puzzle(geometry, low + (high - low) * seed // 8, seed)
+    for seed in range(6):
+        board = puzzle(shape, low + (high - low) * seed // 6, seed)
         if seed % 3 == 2 and board.clues:
             board = spoilt(board, seed)
         expected = naive.count(board)
-        candidates = clues_only(board)
-        assert count(candidates, geometry) == expected
-        assert count(candidates, geometry, wide=True) == expected
-        assert count(candidates, geometry, symmetric=False) == expected
+        for each in board, board.transposed():
+            assert count(each) == expected
+            assert count(each, wide=True) == expected
+            assert count(each, symmetric=False) == expected
 
 
 @pytest.mark.parametrize("shape", TOTALS)
-def test_empty_boards(shape):
-    geometry = Geometry.parse(shape)
-    candidates = clues_only(Board.empty(geometry))
-    assert count(candidates, geometry) == TOTALS[shape]
-    assert count(candidates, geometry, wide=True) == TOTALS[shape]
-
-
-@pytest.mark.parametrize("shape", ["1x5", "2x3", "3x2"])
-def test_empty_boards_without_symmetry(shape):
-    geometry = Geometry.parse(shape)
-    candidates = clues_only(Board.empty(geometry))
-    assert count(candidates, geometry, symmetric=False) == count(candidates, geometry)
-
-
-@pytest.mark.slow
-def test_empty_board_of_8x8_without_symmetry():
-    geometry = Geometry(4, 2)
-    candidates = clues_only(Board.empty(geometry))
-    assert count(candidates, geometry, symmetric=False) == TOTALS["4x2"]
-
-
-@pytest.mark.parametrize("shape", ["1x6", "2x2", "3x3", "4x3", "4x4", "5x5", "8x8"])
-def test_full_boards(shape):
-    geometry = Geometry.parse(shape)
-    board = Board(full_grid(geometry, 1), geometry)
-    assert count(clues_only(board), geometry) == 1
-    assert count(clues_only(spoilt(board, 2)), geometry) == 0
+def test_empty_boards(shape: str) -> None:
+    board = empty(shape)
+    assert count(board) == count(board.transposed()) == TOTALS[shape]
+    assert count(board, wide=True) == TOTALS[shape]
 
 
 @pytest.mark.parametrize(
-    ("shape", "clues"), [("2x5", 36), ("3x4", 52), ("2x6", 56), ("4x4", 115), ("5x5", 330)]
+    "shape", ["1x5", "2x3", "3x2", pytest.param("4x2", marks=pytest.mark.slow)]
 )
-def test_search(shape, clues):
-    """Larger boards, with up to a million solutions."""
+def test_empty_boards_without_symmetry(shape: str) -> None:
+    assert count(empty(shape), symmetric=False) == count(empty(shape))
+
+
+@pytest.mark.parametrize("shape", ["1x6", "3x3", "4x3", "4x4", "5x5", "8x8"])
+def test_full_boards(shape: str) -> None:
+    board = puzzle(shape, Geometry.parse(shape).cells, 1)
+    assert count(board) == 1
+    assert count(spoilt(board, 2)) == 0
+
+
+@pytest.mark.parametrize(
+    ("shape", "clues", "known"),
+    [
+        ("2x5", 36, None),
+        ("4x4", 115, None),
+        ("3x4", 52, 59265),
+        ("2x6", 56, 3131),
+        ("5x5", 330, 180),
+    ],
+)
+def test_larger_boards_equal_the_search(shape: str, clues: int, known: int | None) -> None:
+    """A search for other shapes takes long to compile: it counted as many once."""
     board = puzzle(shape, clues, 7)
-    expected = searched(board)
-    candidates = gpusudoku.simplify(board, "singles").candidates
-    assert 1 < expected < 2_000_000
+    if known is None:
+        known = gpusudoku.count(board, device="cpu", method="search", jobs=1).count
+    assert 1 < known < 2_000_000
     for wide in False, True:
-        assert count(candidates, board.geometry, wide=wide) == expected
-    mirrored = board.transposed()
-    assert count(after_singles(mirrored), mirrored.geometry) == expected
-
-
-@pytest.mark.parametrize("techniques", ["none", "singles", "all"])
-def test_techniques_do_not_matter(techniques):
-    board = collection.load("1d")
-    candidates = gpusudoku.simplify(board, techniques).candidates
-    assert count(candidates, board.geometry) == collection.entry("1d").count
+        assert summed(join_of(board, wide=wide)) == known
+    assert summed(join_of(board.transposed())) == known
 
 
 @pytest.mark.parametrize("name", ["1d", "1f", "2c", "2f", "decomposition-16x16"])
-def test_collection(name):
-    board = collection.load(name)
-    assert count(after_singles(board), board.geometry) == collection.entry(name).count
+def test_boards_of_the_collection(name: str) -> None:
+    """Whatever techniques have left of the candidates."""
+    board, total = collection.load(name), collection.entry(name).count
+    assert summed(join_of(board)) == total
+    if name == "1d":
+        for techniques in "none", "all":
+            candidates = gpusudoku.simplify(board, techniques).candidates
+            assert summed(Join(candidates, board.geometry)) == total
+
+
+@pytest.mark.parametrize(("shape", "clues"), [("3x3", 23), ("2x4", 12), ("4x3", 50)])
+def test_equivalent_boards(shape: str, clues: int) -> None:
+    """Mirrored, relabelled, and with lines, bands and stacks exchanged."""
+    board = puzzle(shape, clues, 3)
+    geometry, expected = board.geometry, summed(join_of(board))
+    rng = np.random.default_rng(4)
+    height, width, n = geometry.box_rows, geometry.box_columns, geometry.n
+    bands, stacks = board.grid.reshape(width, height, n), board.grid.reshape(n, height, width)
+    for other in (
+        board.transposed(),
+        board.relabelled(1 + rng.permutation(n)),
+        Board(bands[rng.permutation(width)], geometry),
+        Board(stacks[:, rng.permutation(height)], geometry),
+        Board(bands[:, rng.permutation(height)], geometry),
+    ):
+        assert summed(join_of(other)) == expected
+
+
+@pytest.mark.parametrize("shape", ["1x5", "2x3", "3x2", "2x4"])
+def test_a_first_row_that_is_given(shape: str) -> None:
+    """Its digits can be swapped, columns with them: the total is divided by their orders."""
+    board = empty(shape)
+    cells = board.cells.copy()
+    cells[: board.n] = np.arange(1, board.n + 1)
+    assert count(Board(cells, board.geometry)) * factorial(board.n) == count(board)
+
+
+def test_candidates_need_not_be_propagated_and_may_contradict() -> None:
+    board, geometry = puzzle("2x3", 12, 5), Geometry(2, 3)
+    raw = np.where(board.cells > 0, clues_only(board), np.uint64(63))
+    assert summed(Join(raw, geometry)) == naive.count(board)
+    for pair in (0, 1), (0, 5), (0, 30), (0, 8):
+        raw = np.full(36, 63, np.uint64)
+        raw[[*pair]] = 8
+        assert summed(Join(raw, geometry)) == 0
+    for shape in "1x1", "2x2", "3x3":
+        candidates = clues_only(empty(shape)).copy()
+        candidates[-1] = 0
+        join = Join(candidates, Geometry.parse(shape))
+        assert (join.steps, join.seconds, join.tasks, summed(join)) == (0, 0, 0, 0)
 
 
 @pytest.mark.parametrize(
-    ("shape", "clues"), [("3x3", 23), ("2x4", 12), ("2x5", 30), ("4x3", 50), ("4x4", 112)]
+    ("shape", "clues", "symmetric"), [("2x4", 0, True), ("3x3", 18, False), ("2x4", 9, True)]
 )
-def test_equivalent_boards(shape, clues):
-    """Mirrored, relabelled, and with lines, bands and stacks exchanged."""
+def test_tasks_add_up(
+    monkeypatch: pytest.MonkeyPatch, shape: str, clues: int, symmetric: bool
+) -> None:
+    """However finely the sum is cut, however many are summed at a time, on how many threads."""
     board = puzzle(shape, clues, 3)
-    geometry = board.geometry
-    expected = count(after_singles(board), geometry)
-    rng = np.random.default_rng(4)
-    height, width, n = geometry.box_rows, geometry.box_columns, geometry.n
-    bands = board.grid.reshape(width, height, n)[rng.permutation(width)]
-    stacks = board.grid.reshape(n, height, width)[:, rng.permutation(height)]
-    rows = board.grid.reshape(width, height, n)[:, rng.permutation(height)]
-    boards = [
-        board.transposed(),
-        board.relabelled(1 + rng.permutation(n)),
-        Board(bands, geometry),
-        Board(stacks, geometry),
-        Board(rows, geometry),
-    ]
-    for other in boards:
-        assert count(after_singles(other), other.geometry) == expected
+    expected = summed(join_of(board))
+    for least_steps in (1 << 12, 1 << 14) if clues else (1 << 14,):
+        monkeypatch.setattr(module, "LEAST_STEPS", least_steps)
+        one, other = (join_of(board, symmetric=symmetric) for _ in range(2))
+        one.prepare(1)
+        other.prepare(7)
+        assert one.tasks == other.tasks > 1
+        scratch, tasks = one.scratch(), range(one.tasks)
+        sums = [one.sum(range(task, task + 1), scratch, GOES_ON)[0] for task in tasks]
+        assert sum(sums) * one.factor == expected
+        halves = tasks[: one.tasks // 2], tasks[one.tasks // 2 :]
+        found = [other.sum(half, other.scratch(), GOES_ON)[0] for half in halves]
+        assert found == [sum(sums[half.start : half.stop]) for half in halves]
 
 
-@pytest.mark.parametrize("shape", ["1x5", "2x3", "3x2", "2x4", "4x2"])
-def test_first_row_given(shape):
-    """Its digits can be swapped, columns with them: the total is divided by their orders."""
-    board = first_row_given(shape)
-    total = count(clues_only(Board.empty(board.geometry)), board.geometry)
-    assert count(clues_only(board), board.geometry) * factorial(board.n) == total
+def test_steps_are_about_right_and_a_sum_stops() -> None:
+    """The estimate, against the terms that are added up: no less than a step each."""
+    made = join_of(collection.load("1f"))
+    tasks = range(made.tasks)
+    _, terms = made.sum(tasks, made.scratch(), GOES_ON)
+    assert terms < made.steps < 1000 * terms
+    assert made.steps == join_of(collection.load("1f")).steps
+    assert made.sum(tasks, made.scratch(), np.ones(1, np.int64)) == (0, 0)
 
 
-def test_contradicting_clues():
-    geometry = Geometry(2, 3)
-    for pair in (0, 1), (0, 5), (0, 30), (0, 8):
-        cells = np.zeros(36, np.uint8)
-        cells[list(pair)] = 4
-        candidates = np.where(cells > 0, np.uint64(8), np.uint64(63))
-        assert count(candidates, geometry) == 0
+@pytest.mark.parametrize("wide", [False, True])
+def test_plain_python_gives_the_same(monkeypatch: pytest.MonkeyPatch, wide: bool) -> None:
+    """The sum and its estimate are Python functions, too."""
+    from gpusudoku.contraction.general import orientation
+
+    board = puzzle("2x2", 3, 1)
+    steps = join_of(board, wide=wide).steps
+    monkeypatch.setattr(orientation, "join", join.python)
+    monkeypatch.setattr(orientation, "probe", probe.python)
+    with np.errstate(over="ignore"):  # random numbers and unused products wrap
+        made = join_of(board, wide=wide)
+        assert made.steps == steps
+        assert summed(made) == naive.count(board) > 0
 
 
-def test_candidates_need_not_be_propagated():
-    board = puzzle("2x3", 12, 5)
-    raw = np.where(board.cells > 0, clues_only(board), np.uint64(63))
-    assert count(raw, board.geometry) == naive.count(board)
+@pytest.mark.parametrize("shape", ["4x4", "8x8", "1x64", "64x1", "3x4", "1x9"])
+def test_too_expensive(shape: str) -> None:
+    """Said quickly, and with little memory."""
+    count(empty("1x1"))  # compiles
+    tracemalloc.start()
+    try:
+        with pytest.raises(
+            TooExpensive, match=r"^too expensive to contract: (stack|band) 1 has [\d,]+ "
+        ):
+            count(empty(shape))
+        assert tracemalloc.get_traced_memory()[1] < 1 << 29
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("board", "bounds", "message"),
+    [
+        ("1f", {"most_maps": 1000}, r"(stack|band) \d has [\d,]+ maps, more than 1,000"),
+        ("1f", {"memory": 300_000}, r"(stack|band) \d has [\d,]+ maps, and not the memory to list"),
+        ("1f", {"memory": 100}, r"(stack|band) \d needs a graph of more than 100 bytes"),
+        ("2x4", {"memory": 150_000_000}, r"[\d,]+ bytes of memory, more than"),
+    ],
+)
+def test_bounds(board: str, bounds: dict[str, Any], message: str) -> None:
+    with pytest.raises(TooExpensive, match=f"^too expensive to contract: {message}"):
+        join_of(empty(board) if "x" in board else collection.load(board), **bounds)
+
+
+def test_pairs_of_partitions_are_bounded() -> None:
+    geometry = Geometry(2, 4)
+    maps = list_maps(*allowed_lines(clues_only(empty("2x4")), geometry), 1 << 22, 1 << 31)
+    assert maps is not None
+    with pytest.raises(TooExpensive, match=r"^too expensive to contract: [\d,]+ pairs of .* meet"):
+        pruned(*maps, 1000)

@@ -1,158 +1,195 @@
-"""Boards divided by clues, and their parts contracted: counts, estimates and tasks."""
+"""Boards divided by clues, and their parts contracted; and what may be spent on finding out."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
 
 import gpusudoku
 from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction import prepare
-from gpusudoku.contraction.general import parts
+from gpusudoku.contraction.general import effort as effort_module
+from gpusudoku.contraction.general import parts as module
+from gpusudoku.contraction.general.effort import Effort
 from gpusudoku.contraction.general.parts import Part, Parts, divided, simplified
+from gpusudoku.contraction.prepare import MOST_LOOK, worth_looking
 from gpusudoku.errors import TooExpensive
 from tests import naive
 from tests.boards import full_grid, puzzle, spoilt
-from tests.contraction.general.boards import clues_only
+from tests.contraction.general.boards import clues_only, empty, join_of, summed
 
 WHOLE = TooExpensive("too expensive to contract: said for a test")
-MEMORY = 1 << 28
 
 
-@pytest.fixture
-def few_maps(monkeypatch):
-    """Parts are expensive with more than ten maps, and even small sums have many tasks."""
-    monkeypatch.setattr(parts, "PART_MAPS", 10)
-    monkeypatch.setattr(parts, "TASK_LISTINGS", 1)
+def parts_of(board: Board, **bounds: Any) -> Parts:
+    return Parts(board, 1 << 28, WHOLE, **bounds)
 
 
-def summed(parts, tasks, stop=0):
-    todo, total = list(tasks), 0
+def counted(parts: Parts, stop: int = 0) -> int:
+    """Add up all tasks, and what they are divided into."""
+    todo, total = list(parts.tasks), 0
     while todo:
         total += parts.sum_one(todo, np.full(1, stop))[0]
     return total
 
 
-def counted(parts):
-    return summed(parts, parts.tasks)
-
-
-def choices(part):
-    return np.bitwise_count(part.candidates).tolist()
-
-
 @pytest.mark.parametrize(("shape", "clues"), [("2x3", 8), ("3x3", 30), ("4x4", 158)])
-def test_children_share_no_solution_and_lose_none(shape, clues):
+def test_children_share_no_solution_and_lose_none(shape: str, clues: int) -> None:
+    """What singles have found are clues of theirs."""
     board = puzzle(shape, clues, 2)
-    (whole,) = simplified([board])
-    children = whole.children()
-    assert len(children) == (1 if whole.solved else min(c for c in choices(whole) if c > 1))
-    assert sorted(cells for child in children for cells in naive.solutions(child)) == sorted(
-        naive.solutions(board)
-    )
+    [whole] = simplified([board])
+    choices, children = np.bitwise_count(whole.candidates), whole.children()
+    assert len(children) == (1 if whole.solved else choices[choices > 1].min())
+    found = [cells for child in children for cells in naive.solutions(child)]
+    assert sorted(found) == list(naive.solutions(board))
+    for child in children:
+        assert (clues_only(child)[choices == 1] == whole.candidates[choices == 1]).all()
+        assert child.clues == (choices == 1).sum() + (not whole.solved)
 
 
-def test_singles_become_clues():
-    board = puzzle("4x4", 158, 2)
-    (whole,) = simplified([board])
-    for child in whole.children():
-        fixed = np.array(choices(whole)) == 1
-        assert (clues_only(child)[fixed] == whole.candidates[fixed]).all()
-        assert child.clues == fixed.sum() + (not whole.solved)
-
-
-def test_all_digits_of_the_widest_board():
+def test_all_digits_of_the_widest_board() -> None:
     """A mask of one bit of 64 is its digit, up to the last."""
-    grid = full_grid(gpusudoku.Geometry(8, 8), 1)
-    cells = grid.ravel()
-    part = Part(np.uint64(1) << (cells.astype(np.uint64) - np.uint64(1)), gpusudoku.Geometry(8, 8))
+    cells = full_grid(Geometry(8, 8), 1).ravel()
+    part = Part(np.uint64(1) << (cells.astype(np.uint64) - np.uint64(1)), Geometry(8, 8))
     assert part.solved
-    (child,) = part.children()
+    [child] = part.children()
     assert (child.cells == cells).all()
 
 
-def test_contradictions_are_left_out():
+def test_contradictions_are_left_out() -> None:
     board = spoilt(puzzle("3x3", 60, 5), 1)
     assert naive.count(board) == 0
-    assert simplified([board]) == []
-    assert simplified([]) == divided([]) == []
+    assert simplified([board]) == simplified([]) == divided([]) == []
+    parts = parts_of(Board([1, 1] + [0] * 14))
+    assert (parts.seconds, counted(parts), parts.tasks) == (0, 0, [])
 
 
-@pytest.mark.usefixtures("few_maps")
+@pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize(
     ("shape", "clues", "seed"), [("2x3", 8, 2), ("3x3", 28, 2), ("3x3", 30, 3)]
 )
-def test_counts(shape, clues, seed):
+def test_counts_and_tasks(shape: str, clues: int, seed: int) -> None:
     board = puzzle(shape, clues, seed)
-    parts = Parts(board, MEMORY, WHOLE)
+    parts, other = parts_of(board), parts_of(board)
     assert counted(parts) == naive.count(board) > 1
+    assert parts.seconds == other.seconds
+    for task, same in zip(parts.tasks, other.tasks, strict=True):
+        assert (task.candidates == same.candidates).all()
     assert len(parts.tasks) > 1
+    assert counted(parts, stop=1) == 0
 
 
-@pytest.mark.usefixtures("few_maps")
-def test_on_threads(monkeypatch):
-    """From the interface to the parts, as a board that is too expensive as a whole."""
-    monkeypatch.setattr(prepare, "MOST_SECONDS", 0)
-    board = puzzle("2x3", 8, 2)
-    made = []
-    estimate = Parts._estimate
-    monkeypatch.setattr(Parts, "_estimate", lambda *of: made.append(of[0]) or estimate(*of))
-    result = gpusudoku.count(board, device="cpu", method="contraction", jobs=2)
-    assert (result.count, result.method) == (naive.count(board), "contraction")
-    assert len(made[0].tasks) > 1
+@pytest.mark.usefixtures("small_parts")
+def test_no_more_tasks_than_are_worth_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    board = puzzle("3x3", 30, 3)
+    fine = parts_of(board).tasks
+    monkeypatch.setattr(module, "MOST_TASKS", 4)
+    coarse = parts_of(board)
+    assert 4 <= len(coarse.tasks) < len(fine)
+    assert counted(coarse) == naive.count(board)
+
+
+@pytest.mark.parametrize(("shape", "clues"), [("2x3", 6), ("3x3", 26), ("4x4", 145)])
+def test_a_cheap_board_is_one_task(shape: str, clues: int) -> None:
+    board = puzzle(shape, clues, 2)
+    parts = parts_of(board)
+    assert (counted(parts), len(parts.tasks)) == (summed(join_of(board)), 1)
 
 
 @pytest.mark.slow
-def test_an_expensive_board():
+def test_an_expensive_board() -> None:
     board = puzzle("4x4", 100, 3)
-    parts = Parts(board, MEMORY, WHOLE)
+    parts = parts_of(board)
     expected = gpusudoku.count(board, device="cpu", method="search").count
     assert counted(parts) == expected == 1154898
     assert len(parts.tasks) > 1
 
 
-@pytest.mark.parametrize(("shape", "clues"), [("2x3", 6), ("3x3", 26), ("4x4", 145)])
-def test_a_cheap_board_is_one_task(shape, clues):
-    board = puzzle(shape, clues, 2)
-    parts = Parts(board, MEMORY, WHOLE)
-    expected = gpusudoku.count(board, device="cpu", method="search").count
-    assert (counted(parts), len(parts.tasks)) == (expected, 1)
-
-
-def test_no_solution_is_no_task():
-    parts = Parts(Board([1, 1] + [0] * 14), MEMORY, WHOLE)
-    assert (parts.seconds, counted(parts), parts.tasks) == (0, 0, [])
-
-
-@pytest.mark.usefixtures("few_maps")
-def test_tasks_depend_on_the_board_alone():
+@pytest.mark.usefixtures("small_parts")
+def test_a_board_that_is_too_expensive_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is counted in parts on threads; or the message tells why neither is contracted."""
+    monkeypatch.setattr(prepare, "MOST_SECONDS", 0)
     board = puzzle("2x3", 8, 2)
-    one, other = (Parts(board, MEMORY, WHOLE) for _ in range(2))
-    assert one.seconds == other.seconds
-    assert len(one.tasks) == len(other.tasks) > 1
-    for task, same in zip(one.tasks, other.tasks, strict=True):
-        assert (task.candidates == same.candidates).all()
-
-
-@pytest.mark.usefixtures("few_maps")
-def test_no_more_tasks_than_are_worth_while(monkeypatch):
-    board = puzzle("3x3", 30, 3)
-    fine = Parts(board, MEMORY, WHOLE).tasks
-    monkeypatch.setattr(parts, "MOST_TASKS", 4)
-    coarse = Parts(board, MEMORY, WHOLE)
-    assert 4 <= len(coarse.tasks) < len(fine)
-    assert counted(coarse) == naive.count(board)
-
-
-def test_stop():
-    board = puzzle("2x3", 8, 2)
-    parts = Parts(board, MEMORY, WHOLE)
-    assert summed(parts, parts.tasks, stop=1) == 0
-
-
-@pytest.mark.usefixtures("few_maps")
-def test_too_expensive_in_parts(monkeypatch):
-    """The message tells why neither the whole nor its parts are contracted."""
-    monkeypatch.setattr(parts, "MOST_SECONDS", 0.1)
+    result = gpusudoku.count(board, device="cpu", method="contraction", jobs=2)
+    assert (result.count, result.method) == (naive.count(board), "contraction")
+    monkeypatch.setattr(module, "MOST_SECONDS", 0.1)
     with pytest.raises(
         TooExpensive, match=rf"^{WHOLE}; in parts it would take more than [\d.e+-]+ s"
     ):
-        Parts(puzzle("3x3", 30, 3), MEMORY, WHOLE)
+        parts_of(puzzle("3x3", 30, 3))
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_parts_stop_at_what_they_are_worth() -> None:
+    board = puzzle("3x3", 24, 3)
+    whole = Effort()
+    parts_of(board, effort=whole)
+    bounded = Effort()
+    with pytest.raises(TooExpensive, match="in parts it would take more than"):
+        parts_of(board, worth=1.0, effort=bounded)
+    assert bounded.spent < whole.spent
+    with pytest.raises(TooExpensive, match=r"to find out what it takes would take more than 0.01 "):
+        parts_of(board, effort=Effort(0.01))
+
+
+def test_a_step_that_is_too_much_is_not_begun() -> None:
+    effort = Effort(1.0)
+    effort.spend(6, 0.1)
+    assert effort.covers(3, 0.1)
+    with pytest.raises(TooExpensive, match="to find out what it takes would take more than 1 s"):
+        effort.spend(5, 0.1)
+    assert effort.spent == pytest.approx(0.6)
+
+
+def test_a_long_look_is_told_once_and_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effort_module, "LONG_SECONDS", 1.0)
+    told: list[float] = []
+    effort = Effort(inf, lambda: told.append(effort.spent))
+    for _ in range(4):
+        effort.spend(1, 0.4)
+    assert told == [pytest.approx(1.2)]
+
+
+@pytest.mark.parametrize(("shape", "clues"), [("2x3", 8), ("3x3", 28), ("4x4", 130)])
+def test_a_join_stops_at_the_bound_and_always_at_the_same_step(shape: str, clues: int) -> None:
+    """Whatever the bound: so all of the work is counted, and counted alike."""
+    board, whole = puzzle(shape, clues, 2), Effort()
+    join = join_of(board, effort=whole)
+    assert 0 < whole.spent < 1
+    for share in (0.1, 0.5):
+        spent = []
+        for _ in range(2):
+            bounded = Effort(share * whole.spent)
+            with pytest.raises(TooExpensive, match="to find out what it takes"):
+                join_of(board, effort=bounded)
+            spent.append(bounded.spent)
+        assert spent[0] == spent[1] <= share * whole.spent
+    enough = join_of(board, effort=Effort(whole.spent))
+    assert (enough.steps, enough.tasks) == (join.steps, join.tasks)
+
+
+def test_one_orientation_is_enough() -> None:
+    """Where the other one is not covered any more, the count is the same."""
+    board, both = puzzle("3x3", 16, 2), Effort()
+    first = join_of(board, effort=both)
+    join = join_of(board, effort=Effort(both.spent * (1 - 1e-9)))
+    assert summed(join) == summed(first) > 0
+
+
+def test_an_empty_board_costs_little_to_look_at() -> None:
+    """Its columns are alike, and listed once."""
+    effort = Effort()
+    join_of(empty("3x3"), effort=effort)
+    assert 0 < effort.spent < 10
+
+
+def test_a_look_is_a_small_part_of_what_it_may_save() -> None:
+    assert worth_looking(0.1) == 0.05
+    assert worth_looking(5) == 1
+    assert worth_looking(30) == 3
+    assert worth_looking(1e9) == MOST_LOOK
+    assert worth_looking(inf) == inf

@@ -23,7 +23,7 @@ class Clue(NamedTuple):
 
 
 def partitions(digits: Sequence[int], size: int) -> Iterator[Partition]:
-    """Every split of the digits into sets of a size."""
+    """Yield every split of the digits into sets of a size."""
     if not digits:
         yield frozenset()
         return
@@ -41,7 +41,7 @@ def orthogonal(one: Partition, other: Partition) -> bool:
 def line_maps(
     digits: int, crossing: int, clues: Iterable[tuple[int, int, int]] = ()
 ) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """Every map of a stack (or band): for each band (or stack) it crosses, the code of that box.
+    """Yield every map of a stack (or band): for what it crosses, the codes of the boxes.
 
     Digits take a permutation each, in all ways that leave no column with too many digits. A clue is
     a digit, what it crosses, and the column that it has there.
@@ -72,7 +72,7 @@ def line_maps(
 
 
 def split(code: Sequence[int]) -> Partition:
-    """The partition of a code: which digits share a column."""
+    """Make the partition of a code: which digits share a column."""
     sets = defaultdict(set)
     for digit, column in enumerate(code, start=1):
         sets[column].add(digit)
@@ -85,7 +85,7 @@ def clues_of(board: Board) -> list[Clue]:
 
 
 def stacks_of(clues: Sequence[Clue]) -> list[list[tuple[tuple[int, ...], ...]]]:
-    """The maps of both stacks of a 4x4 board."""
+    """List the maps of both stacks of a 4x4 board."""
     return [
         list(line_maps(4, 2, [(d, r // 2, c % 2) for d, r, c in clues if c // 2 == stack]))
         for stack in range(2)
@@ -97,19 +97,19 @@ def bands_of(clues: Sequence[Clue]) -> list[list[tuple[tuple[int, ...], ...]]]:
 
 
 def listed(maps: Iterable[tuple[tuple[int, ...], ...]]) -> Counter[tuple[Partition, ...]]:
-    """A list: tuples of partitions with their multiplicities."""
+    """Make a list: tuples of partitions with their multiplicities."""
     return Counter(tuple(map(split, codes)) for codes in maps)
 
 
 def tensor(band: Counter[tuple[Partition, ...]], columns: Sequence[Partition]) -> int:
-    """W at the given column partitions."""
+    """Work out W at the given column partitions."""
     return sum(
         multiplicity for rows, multiplicity in band.items() if all(map(orthogonal, rows, columns))
     )
 
 
 def by_codes(clues: Sequence[Clue]) -> int:
-    """Step 3 for a 4x4 board: the sum over codes, every box bijection tried."""
+    """Take step 3 for a 4x4 board: the sum over codes, every box bijection tried."""
     bands = bands_of(clues)
 
     def bijective(rows: Sequence[int], columns: Sequence[int]) -> bool:
@@ -125,7 +125,7 @@ def by_codes(clues: Sequence[Clue]) -> int:
 
 
 def by_partitions(clues: Sequence[Clue]) -> int:
-    """Step 4 for a 4x4 board."""
+    """Take step 4 for a 4x4 board."""
     bands = list(map(listed, bands_of(clues)))
     return sum(
         prod(multiplicities)

@@ -1,0 +1,33 @@
+"""A store of one's own, and what is told of compiling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpusudoku.kernels import jit, kernel
+from gpusudoku.kernels.kernel import Kernel
+from gpusudoku.kernels.store import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """Give this process, and those that it starts, an empty store."""
+    monkeypatch.setenv("GPUSUDOKU_CACHE_DIR", str(tmp_path / "kept"))
+    clear = jit.store.cache_clear
+    clear()
+    found = jit.store()
+    assert found is not None
+    yield found
+    clear()
+
+
+@pytest.fixture
+def told() -> Iterator[list[list[Kernel]]]:
+    """Collect the kernels that are compiled rather than loaded, as they are announced."""
+    calls: list[list[Kernel]] = []
+    kernel.on_compiling(lambda kernels: calls.append(list(kernels)))
+    yield calls
+    kernel.on_compiling(None)

@@ -1,0 +1,125 @@
+"""What kernels are written with: bit operations, calls of other kernels, groups of arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from numba import float64, int64, njit, none, typeof
+from numpy.typing import NDArray
+
+from gpusudoku.kernels.bits import lowest_index, ones, popcount
+from gpusudoku.kernels.calls import Callee
+from gpusudoku.kernels.groups import LINE, Group
+from gpusudoku.kernels.kernel import kernel
+
+ALL = 2**64 - 1
+
+
+@njit
+def compiled_bits(x):  # type: ignore[no-untyped-def]
+    return popcount(x), lowest_index(x)
+
+
+@given(st.integers(1, ALL))
+@example(ALL)
+@example(3 << 62)
+def test_bits_are_counted_and_found(value: int) -> None:
+    """By plain and by compiled code; signed, as unsigned ones would turn sums into floats."""
+    number = np.uint64(value)
+    expected = (value.bit_count(), f"{value:064b}"[::-1].index("1"))
+    found = compiled_bits(number)
+    assert found == (popcount(number), lowest_index(number)) == expected
+    assert -found[1] <= 0
+
+
+def test_every_single_bit() -> None:
+    for bit in range(64):
+        number = np.uint64(1 << bit)
+        assert compiled_bits(number) == (popcount(number), lowest_index(number)) == (1, bit)
+        assert ones(bit) == 2**bit - 1
+    assert popcount(np.uint64(0)) == 0
+    assert ones(64) == ALL
+    assert ones(64).dtype == np.uint64
+
+
+@kernel(int64[::1], float64)
+def _scaled(numbers, factor):
+    total = 0.0
+    for number in numbers:
+        total += number * factor
+    return total
+
+
+@kernel(int64[::1])
+def _clear(numbers):
+    numbers[:] = 0
+
+
+scaled, clear = Callee(_scaled, float64), Callee(_clear)
+call_scaled, call_clear = scaled.caller(0), clear.caller(1)
+
+
+@kernel(int64[::1], int64[::1])
+def _both(addresses, numbers):
+    result = call_scaled(addresses, numbers, 2)  # the integer becomes what the kernel takes
+    call_clear(addresses, numbers)
+    return result
+
+
+def test_a_kernel_is_called_at_its_address() -> None:
+    """Plain Python needs none."""
+    for function, addresses in (_both, [scaled.address(), clear.address()]), (_both.python, [0, 0]):
+        numbers = np.array([1, 2, 3])
+        assert function(np.array(addresses), numbers) == 12.0
+        assert numbers.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("returns", [none, int64])
+def test_nothing_is_called_that_returns_something_else(returns: object) -> None:
+    with pytest.raises(AssertionError, match="is called as"):
+        Callee(_scaled, returns).address()
+
+
+class Numbers(Group):
+    """Two arrays, one of which can be read in two ways."""
+
+    few: NDArray[np.uint8]
+    many: NDArray[np.int16]
+    words: NDArray[np.int64]
+
+
+def numbers(many: int = 8) -> Numbers:
+    return Numbers(few=(np.uint8, (3,)), many=(np.int16, (2, many)), words="many")
+
+
+@kernel(typeof(numbers()))
+def _write(group):
+    for i in range(3):
+        group.few[i] = i + 1
+    for i in range(2):
+        for j in range(8):
+            group.many[i, j] = 10 * i + j
+    return group.words.shape[1]
+
+
+def test_compiled_code_and_python_write_the_same_memory_of_a_group() -> None:
+    compiled, plain = numbers(), numbers()
+    assert _write(compiled) == _write.python(plain) == 2
+    for group in compiled, plain:
+        assert group.few.tolist() == [1, 2, 3]
+        assert group.many.tolist() == [[*range(8)], [*range(10, 18)]]
+        assert np.array_equal(group.words.view(np.int16), group.many)
+    assert bytes(compiled.data)[:3] == bytes([1, 2, 3])
+
+
+def test_arrays_of_a_group_begin_at_lines_and_are_its_own() -> None:
+    group = numbers()
+    assert group.many.ctypes.data - group.few.ctypes.data == LINE
+    assert len(group.data) == 2 * LINE
+    assert typeof(group) == typeof(numbers()) != typeof(numbers(many=12))
+    array = np.arange(4)
+    holding = Group.holding(array=array)
+    array[:] = 0
+    assert vars(holding)["array"].tolist() == [0, 1, 2, 3]

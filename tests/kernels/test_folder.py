@@ -1,0 +1,101 @@
+"""Where compiled kernels are kept: a folder of its own for all that decides on their code."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+import pytest
+
+from gpusudoku.kernels import jit
+
+KERNELS = Path(jit.__file__).parent
+
+
+@pytest.fixture
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Take a copy of the kernels for those whose folder is asked for."""
+    copy = tmp_path / "kernels"
+    shutil.copytree(KERNELS, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(jit, "__file__", str(copy / "jit.py"))
+    monkeypatch.setenv("GPUSUDOKU_CACHE_DIR", str(tmp_path / "cache"))
+    yield copy
+    jit.store.cache_clear()
+
+
+def folder() -> Path:
+    """Find the folder as a process that starts now does."""
+    jit.store.cache_clear()
+    found = jit.store()
+    assert found is not None
+    return found.folder
+
+
+def test_the_folder_is_where_the_variable_says_or_in_the_users_cache(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = folder()
+    assert before.parent == tmp_path / "cache"
+    assert not before.exists()  # it is made when there is something to keep
+    monkeypatch.delenv("GPUSUDOKU_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "users"))
+    assert folder() == tmp_path / "users" / "gpusudoku" / before.name
+
+
+@pytest.mark.usefixtures("sources")
+def test_a_user_without_a_home_has_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("GPUSUDOKU_CACHE_DIR")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    jit.store.cache_clear()
+    assert jit.store() is None
+
+
+def test_an_edit_in_any_file_makes_another(sources: Path) -> None:
+    """Also in subfolders, and new files: Numba itself would see neither. Prose makes no other."""
+    before = folder()
+    for path in sources / "jit.py", sources / "search" / "loop.py":
+        text = path.read_text()
+        path.write_text(text + "\n# edited\n")
+        assert folder() != before
+        path.write_text(text)
+        assert folder() == before
+    (sources / "README.md").write_text("Other words.\n")
+    (sources / "search" / "__pycache__").mkdir()
+    (sources / "search" / "__pycache__" / "loop.cpython-311.pyc").write_bytes(b"x")
+    assert folder() == before
+    (sources / "search" / "new.py").write_text("X = 1\n")
+    assert folder() != before
+
+
+class Features(dict[str, bool]):
+    def flatten(self) -> str:
+        return "+abacus"
+
+
+@pytest.mark.usefixtures("sources")
+@pytest.mark.parametrize(
+    ("where", "name", "value"),
+    [
+        (jit, "get_host_cpu_name", lambda: "abacus"),
+        (jit, "get_host_cpu_features", Features),
+        (numba, "__version__", "0.0"),
+        (llvmlite, "__version__", "0.0"),
+        (jit.sys, "version", "4.0"),
+        (numba.config, "CPU_NAME", "generic"),
+    ],
+    ids=["processor", "features", "Numba", "llvmlite", "Python", "settings"],
+)
+def test_all_that_decides_on_the_code_makes_another(
+    where: Any, name: str, value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = folder()
+    monkeypatch.setattr(where, name, value)
+    assert folder() != before
