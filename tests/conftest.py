@@ -64,6 +64,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session", autouse=True)
 def compiling_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Let each kernel be compiled by one of the processes that share the tests."""
+    from gpusudoku.kernels import compiling
     from gpusudoku.kernels.kernel import Kernel
 
     shared.keep_in(tmp_path_factory)
@@ -74,7 +75,10 @@ def compiling_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             if not kernel.fetch():
                 compile_now(kernel)
 
-    with patch.object(Kernel, "compile", compile_once):
+    with (
+        patch.object(Kernel, "compile", compile_once),
+        patch.object(compiling, "MOST_PROCESSES", 1),  # the processes of the run are enough
+    ):
         yield
 
 
