@@ -22,9 +22,7 @@ UNIQUE, MANY, NONE = "123434122143432.", "." * 16, "11" + "." * 14
 BOARDS = {UNIQUE: "1", MANY: "288", NONE: "0"}
 COLUMNS = ["source", "line", "puzzle", "count", "unique"]
 TEXTS = st.text(st.sampled_from('ab "#,\t\\\r\n\x1f\x7fä€😀\ud800'), max_size=6)
-NAMES = st.lists(
-    st.text(st.sampled_from('ab,"#ä'), min_size=1, max_size=3), max_size=3, unique=True
-)
+NAMES = st.lists(st.text(st.sampled_from("ab,#ä"), min_size=1, max_size=3), max_size=3, unique=True)
 
 
 def table(text, delimiter=","):
@@ -107,10 +105,9 @@ def test_a_full_disk_leaves_the_same_boards_in_output_and_log(
     assert (status, len(rows)) == (2, 9) if room > 1000 else (status == 1 and len(rows) < 9)
 
 
-@pytest.mark.parametrize("text", [UNIQUE, f"{UNIQUE}\n1x"])
-def test_the_options_alone_choose_the_columns(run, file, tmp_path, text):
+def test_the_options_alone_choose_the_columns(run, file, tmp_path):
     """Of the whole, of a run that can be gone on with, and of parts."""
-    path, out, kept = file(f"{text}\n"), tmp_path / "out.csv", tmp_path / "a.run"
+    path, out, kept = file(f"{UNIQUE}\n{UNIQUE}\n"), tmp_path / "out.csv", tmp_path / "a.run"
     command = ["count", path, "--format", "csv", "--keep-going"]
     header = ",".join([*COLUMNS, "error"])
     assert run(*command, "--only", "unique")[1].partition("\n")[0] == ",".join(COLUMNS)
@@ -121,7 +118,7 @@ def test_the_options_alone_choose_the_columns(run, file, tmp_path, text):
     for number, part in enumerate(parts, 1):
         run(*command, "--part", f"{number}/2", "-o", part)
     assert run("merge", *parts)[1].partition("\n")[0] == header
-    run("count", path, "--format", "csv", "--part", "1/2", "-o", parts[0], "--force")
+    run(*command[:-1], "--part", "1/2", "-o", parts[0], "--force")
     status, out, err = run("merge", *parts)
     assert (status, out) == (2, "")
     assert "keep_going " in err

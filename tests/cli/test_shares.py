@@ -62,15 +62,11 @@ def test_the_text_has_every_share(run, text):
         ]  # fmt: skip
 
 
-def test_a_small_share_is_not_none_and_a_large_one_not_all(run):
-    """Of 16 solutions in 1,014,785, and of all but those."""
-    record = json.loads(run("shares", "@2d", "--json")[1])
-    out = run("shares", "@2d")[1]
-    count = int(record["count"])
-    least = [int(share) for row in record["shares"] for share in row if 0 < int(share) < count]
-    assert ("<1" in out) == (min(least) * 100 < count)
-    assert max(map(len, out.splitlines())) <= 100
-    assert "100" not in "".join(out.splitlines()[1:])
+def test_the_text_of_a_board_of_nine_digits_fits_a_terminal(run):
+    lines = run("shares", "@2d")[1].splitlines()
+    assert max(map(len, lines)) <= 100
+    assert len(lines) < 48
+    assert "100" not in "".join(lines[1:])  # what nearly all solutions have is 99 %
 
 
 def test_those_nearest_to_half_come_first(run):
