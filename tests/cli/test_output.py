@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -108,7 +109,7 @@ def test_standard_input_is_not_overwritten(file):
     assert path.read_text() == UNIQUE
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device")
 def test_a_full_disk_is_one_line(run, file):
     status, out, err = run("count", file(BATCH), "-o", "/dev/full", "-q")
     assert (status, out) == (1, "")

@@ -111,7 +111,7 @@ def test_an_error_comes_after_all_boards_before_it(run, path, monkeypatch):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 @pytest.mark.parametrize("command", ["count", "solve"])
-def test_an_interrupt_at_any_moment(start, tmp_path, command):
+def test_an_interrupt_leaves_whole_lines(start, tmp_path, command):
     """Lines are whole, and log, message and stdout agree."""
     boards, log = tmp_path / "boards", tmp_path / "log"
     boards.write_text(f"{FULL}\n" * 300_000)
@@ -119,7 +119,7 @@ def test_an_interrupt_at_any_moment(start, tmp_path, command):
         process = start(command, boards, "-j", 16, "--log", log, stdout=out)
         while not (log.exists() and log.stat().st_size):
             time.sleep(0.01)
-            process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
         assert process.wait(timeout=300) == 130
     lines = (tmp_path / "out").read_text().splitlines(keepends=True)
     assert {line.rstrip("\n").partition(":")[0] for line in lines} == {str(FULL)}
