@@ -1,0 +1,93 @@
+"""``count --checkpoint -o`` of one board: what was written stays, and so does a user's own file."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gpusudoku.runs import local
+
+BOARD = "1....2....3....."
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.sqlite"
+
+
+@pytest.fixture
+def output(tmp_path):
+    return tmp_path / "out"
+
+
+FORMS = [[], ["--format", "csv"], ["--json"], ["--part", "1/2"]]
+
+
+@pytest.mark.parametrize("more", FORMS, ids=" ".join)
+class TestFinished:
+    @pytest.fixture
+    def again(self, run, path, output, more):
+        """Finish a count; returns what gives its answer once more."""
+        asked = ["count", BOARD, *more, "-o", output, "--checkpoint", path]
+        assert run(*asked)[:2] == (0, "")
+        return lambda: [run(*asked), run("resume", path), run("resume", path, "-j", "1")]
+
+    def test_the_answer_stays(self, again, path, output):
+        before, inode = output.read_bytes(), output.stat().st_mtime_ns
+        for told in again():
+            assert told == (0, "", f"gpusudoku: {path}: finished before\n")
+        assert (output.read_bytes(), output.stat().st_mtime_ns) == (before, inode)
+
+    @pytest.mark.parametrize("text", ["my data\n", "6\nmy data\n"])
+    def test_another_text_stays(self, again, output, text):
+        output.write_text(text)
+        for status, out, err in again():
+            assert (status, out) == (2, "")
+            assert err.endswith(f"{output}: is not what was written, and nothing is left to do\n")
+        assert output.read_text() == text
+
+    def test_a_file_that_is_gone_is_written_again(self, again, output, more):
+        before = output.read_text()
+        output.unlink()
+        assert [status for status, _, _ in again()] == [0, 0, 0]
+        if "--json" in more:
+            assert json.loads(output.read_text())["count"] == json.loads(before)["count"]
+        elif "--part" in more:
+            assert json.loads(output.read_text())["partial"] == json.loads(before)["partial"]
+        else:
+            assert output.read_text() == before
+
+
+def test_another_count_is_not_what_was_written(run, path, output):
+    run("count", BOARD, "--json", "-o", output, "--checkpoint", path)
+    output.write_text(json.dumps(json.loads(output.read_text()) | {"count": "7"}))
+    status, out, err = run("resume", path)
+    assert (status, out) == (2, "")
+    assert "is not what was written" in err
+
+
+def test_a_file_in_the_way_is_refused_before_the_work(run, path, output, monkeypatch):
+    """``resume`` has no --force, so it says what to do."""
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    asked = ["count", BOARD, "--method", "search", "-o", output, "--checkpoint", path]
+    with monkeypatch.context() as patch:
+        patch.setattr("gpusudoku.runs.counting.work", interrupt)
+        assert run(*asked)[0] == 130
+    output.write_text("my data\n")
+    kept = path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(local, "work", lambda *_, **__: pytest.fail("there was work"))
+        for again in (["resume", path], asked):
+            assert run(*again) == (
+                2,
+                "",
+                f"gpusudoku: {output}: exists already; move it, or give the whole command again"
+                " with --force\n",
+            )
+    assert (path.read_bytes(), output.read_text()) == (kept, "my data\n")
+    assert run(*asked, "--force")[0] == 0
+    assert output.read_text() == "6\n"
