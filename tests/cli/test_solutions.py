@@ -1,72 +1,93 @@
-"""``solve``, ``enumerate`` and ``simplify``, run in this process."""
+"""Solutions that ``enumerate``, ``sample``, ``nth`` and ``rank`` write: all, and only those."""
 
 from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
-from gpusudoku import Board, Geometry, formats
-from gpusudoku.board.batch import Batch
-from gpusudoku.cli import cli
-from gpusudoku.cli.grids import solution_writer
+import gpusudoku
+from gpusudoku import collection, formats
 from gpusudoku.formats import parse
 from tests import naive
-from tests.boards import LINE_4X4, PUZZLE
+from tests.boards import LINE_4X4
+
+EMPTY = "." * 16
+MANY = "@top-band-cyclic"  # 7,802,998,272 solutions
+ALL = sorted("".join(map(str, s)) for s in naive.solutions(parse(EMPTY)))
 
 
-class TestSolve:
-    def test_pretty_by_default(self, run, file):
-        status, out, err = run("solve", file(PUZZLE))
-        solution = next(naive.solutions(parse(PUZZLE)))
-        assert status == 0
-        assert out == formats.write(Board(solution), "pretty") + "\n"
-        assert "the only solution" in err
+class TestNumbers:
+    def test_all_are_found_by_their_numbers_and_the_other_way_round(self, run, file):
+        assert run("nth", EMPTY, *range(288))[1].splitlines() == ALL
+        assert run("rank", EMPTY, file("\n".join(ALL)))[1].split() == list(map(str, range(288)))
 
-    def test_not_the_only_one(self, run, file):
-        _, out, err = run("solve", file(LINE_4X4), "--format", "line")
-        assert tuple(map(int, out.strip())) in set(naive.solutions(parse(LINE_4X4)))
-        assert "not the only solution" in err
+    def test_they_need_no_search(self, run):
+        count = collection.entry("top-band-cyclic").count
+        numbers = [count - 1, 0, count // 3]
+        out = run("nth", MANY, *numbers)[1].splitlines()
+        assert run("rank", MANY, *out)[1].split() == list(map(str, numbers))
+        out = run("enumerate", MANY, "--from", 10**9, "--to", 10**9 + 5)[1].splitlines()
+        assert run("rank", MANY, *out)[1].split() == [str(10**9 + k) for k in range(5)]
 
-    def test_first(self, run, file):
-        _, _, err = run("solve", file(LINE_4X4), "--first")
-        assert "only" not in err
+    def test_boxes_of_grids_are_those_of_the_board(self, run, file):
+        """A grid alone would have boxes of another shape."""
+        grid = run("nth", "@box3x2-many", 300)[1]
+        assert run("rank", "@box3x2-many", file(grid))[1] == "300\n"
 
-    def test_no_solution(self, run, file):
-        status, out, err = run("solve", file("11" + "." * 14))
-        assert (status, out) == (0, "")
-        assert "no solution" in err
-        assert "r1c1 and r1c2" in err
-
-    def test_batch_ends_with_a_summary(self, run, file):
-        _, out, err = run("solve", file(f"{PUZZLE}\n{PUZZLE}\n"))
-        solution = "".join(map(str, next(naive.solutions(parse(PUZZLE)))))
-        assert out.splitlines() == [solution] * 2
-        assert err.startswith("gpusudoku: 2 boards: 2 unique, 0 several, 0 none, 0 unreadable; ")
-        assert len(err.splitlines()) == 1
-
-    def test_json(self, run, file):
-        record = json.loads(run("solve", file(PUZZLE), "--json")[1])
-        assert record["unique"] is True
-        assert parse(record["solution"]).is_full
-        assert (record["count"], record["exact"], record["line"]) == ("1", True, 1)
-        assert record["boards_explored"] >= 1
-        assert record["jobs"] >= 1
-        assert record["seconds"] > 0
+    @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl"])
+    def test_records_are_read_again(self, run, tmp_path, form):
+        path = tmp_path / "records"
+        run("nth", EMPTY, 7, 200, "--format", form, "-o", path)
+        assert run("rank", EMPTY, path, "--column", "solution")[1] == "7\n200\n"
 
 
 class TestEnumerate:
-    def test_all_solutions(self, run, file):
-        out = run("enumerate", file(LINE_4X4), "--sorted")[1]
-        expected = sorted("".join(map(str, s)) for s in naive.solutions(parse(LINE_4X4)))
-        assert out.splitlines() == expected
+    @pytest.mark.parametrize(
+        ("bounds", "expected"),
+        [
+            (["--sorted"], ALL),
+            (["--from", 280], ALL[280:]),
+            (["--to", 10**30], ALL),
+            (["--from", 7, "--to", 9], ALL[7:9]),
+            (["--from", 285, "--limit", 2], ALL[285:287]),
+            (["--from", 10**30], []),
+        ],
+    )
+    def test_bounds(self, run, bounds, expected):
+        status, out, _ = run("enumerate", EMPTY, *bounds)
+        assert (status, out.splitlines()) == (0, expected)
 
-    def test_limit(self, run, file):
-        assert len(run("enumerate", file("." * 16), "--limit", 5)[1].splitlines()) == 5
+    @pytest.mark.parametrize("parts", [1, 7, 300])
+    def test_parts_differ_by_one_at_most(self, run, parts):
+        found = [
+            run("enumerate", EMPTY, "--part", f"{number}/{parts}")[1].splitlines()
+            for number in {1, parts // 2 + 1, parts}
+        ]
+        assert {len(part) for part in found} <= {288 // parts, 288 // parts + 1}
+
+    def test_parts_make_up_the_whole(self, run):
+        whole = run("enumerate", "@1b", "-j", 2)[1]
+        assert "".join(run("enumerate", "@1b", "--part", f"{i}/5")[1] for i in range(1, 6)) == whole
+        assert len(set(whole.splitlines())) == collection.entry("1b").count
+
+    def test_a_small_part_of_many(self, run):
+        out = run("enumerate", "@2d", "--part", "30000/65536")[1].splitlines()
+        assert len(out) in (15, 16)
+        board = collection.load("2d")  # of 1014785 solutions
+        assert all(line in gpusudoku.solutions(board, device="cpu") for line in out)
+
+    def test_the_same_are_listed_in_any_way(self, run):
+        """In the same order every time, but by a search."""
+        quick = run("enumerate", "@2c", "-j", 1)[1]
+        assert run("enumerate", "@2c", "-j", 2)[1] == quick
+        ascending = run("enumerate", "@2c", "--sorted")[1].splitlines()
+        assert ascending == sorted(quick.splitlines())
+        searched = run("enumerate", "@2c", "--method", "search", "-j", 2)[1]
+        assert sorted(searched.splitlines()) == ascending
 
     @pytest.mark.parametrize(
-        ("boards", "jobs"), [(["@1b"], 2), (["@a4", "@1b", "@a3"], 2), (["." * 16], 1)]
+        ("boards", "jobs"), [(["@1b"], 2), (["@a4", "@1b", "@a3"], 2), ([EMPTY], 1)]
     )
     def test_a_limit_lists_the_head(self, run, boards, jobs):
         """Of 9x9 boards of clues for any number of threads, of others on one."""
@@ -77,91 +98,58 @@ class TestEnumerate:
         heads = [line for lines in of_boards.values() for line in lines[:100]]
         assert run(*listed, "--limit", 100)[1].splitlines() == heads
 
-    def test_file_is_not_overwritten_unasked(self, run, file, tmp_path):
-        output = tmp_path / "out.txt"
-        assert run("enumerate", file(LINE_4X4), "-o", output)[:2] == (0, "")
-        before = output.read_text()
-        status, out, err = run("enumerate", file("." * 16), "-o", output)
-        assert (status, out, output.read_text()) == (2, "", before)
-        assert f"{output}: exists already" in err
-        assert run("enumerate", file("." * 16), "-o", output, "--force")[0] == 0
-        assert len(output.read_text().splitlines()) == 288
-
-    @pytest.mark.parametrize("form", list(formats.FORMATS))
-    def test_formats_read_back(self, run, file, form):
-        if form == "hex":
-            pytest.skip("is for 16x16 boards")
-        out = run("enumerate", file(LINE_4X4), "--format", form)[1]
+    @pytest.mark.parametrize("form", [form for form in formats.FORMATS if form != "hex"])
+    def test_every_form_reads_back(self, run, form):
+        out = run("enumerate", LINE_4X4, "--format", form)[1]
         column = "solution" if form in ("csv", "tsv") else None
-        back = {tuple(b.cells.tolist()) for b in formats.read_text(out, column=column)}
+        back = {tuple(board.cells.tolist()) for board in formats.read_text(out, column=column)}
         assert back == set(naive.solutions(parse(LINE_4X4)))
 
-    def test_wide_boards_are_comma_lines(self, run):
-        out = run("enumerate", "@64x64-few", "--limit", 1)[1]
-        assert len(out.split(",")) == 4096
+    def test_wide_boards_are_numbers_between_commas(self, run):
+        [row] = run("enumerate", "@64x64-few", "--limit", 1, "-j", 1)[1].splitlines()
+        assert len(row.split(",")) == 4096
+        out = run("enumerate", "@64x64-few", "--limit", 1, "-j", 1, "--format", "csv")[1]
+        assert out.splitlines()[1].endswith(f',"{row}"')
 
 
-@pytest.mark.usefixtures("uncompiled")
-class TestSimplify:
-    def test_before_after_and_each_technique(self, run, file):
-        status, out, _ = run("simplify", file(PUZZLE))
-        assert status == 0
-        left = parse(PUZZLE).candidate_counts.sum()
-        assert f"28 of 81 cells are filled, {left} candidates in the others" in out
-        assert "all cells are filled" in out
-        table = [line.split("  ") for line in out.partition("\ntechnique ")[2].splitlines()[1:]]
-        rows = {
-            row[0]: (int(row[-2]), int(row[-1])) for row in ([c for c in r if c] for r in table)
-        }
-        assert rows["none"] == (0, left)  # candidates are counted in one way
-        assert "hidden-pair" in rows
-        assert rows["all together"] == (53, 0)
+class TestSample:
+    def test_only_solutions_are_drawn_and_many_of_them(self, run):
+        out = run("sample", EMPTY, "-n", 500, "--seed", 1)[1].splitlines()
+        assert len(out) == 500
+        assert set(out) <= set(ALL)
+        assert len(set(out)) > 200
 
-    def test_one_technique(self, run, file):
-        out = run("simplify", file(PUZZLE), "--technique", "naked-single")[1]
-        assert [line.split()[0] for line in out.splitlines()[-2:]] == ["none", "naked-single"]
+    def test_the_seed_decides(self, run):
+        ten, again, longer, other = (
+            run("sample", EMPTY, "-n", n, "--seed", seed)[1].splitlines()
+            for n, seed in [(10, 1), (10, 1), (20, 1), (10, 2)]
+        )
+        assert ten == again == longer[:10]
+        assert ten != other
 
-    def test_batch(self, run, file):
-        path = file(f"{PUZZLE}\n{PUZZLE}\n")
-        _, out, err = run("simplify", path, "--technique", "none")
-        assert out.splitlines() == [PUZZLE] * 2
-        left = 2 * parse(PUZZLE).candidate_counts.sum()
-        assert "solved: 0 of 2 boards\n" in err
-        assert "filled cells: 56 before, 56 after, of 162\n" in err
-        assert f"candidates: {left} before, {left} after\n" in err
-        assert f"candidates: {left} before, 0 after" in run("simplify", path)[2]
+    def test_a_new_seed_is_told(self, run):
+        _, out, err = run("sample", EMPTY, "-n", 20)
+        [seed] = [line.split()[-1] for line in err.splitlines() if "seed" in line]
+        assert run("sample", EMPTY, "-n", 20, "--seed", seed)[1] == out
+        first, second = (run("sample", EMPTY, "-n", 20, "-q")[1] for _ in range(2))
+        assert first != second
 
-    def test_json(self, run, file):
-        record = json.loads(run("simplify", file(PUZZLE), "--json")[1])
-        assert (record["cells_before"], record["cells_after"]) == (28, 81)
-        before = parse(PUZZLE).candidate_counts.sum()
-        assert (record["candidates_before"], record["candidates_after"]) == (before, 0)
+    def test_distinct_ones_are_all_at_last(self, run):
+        out = run("sample", EMPTY, "-n", 288, "--distinct", "--seed", 3)[1].splitlines()
+        assert sorted(out) == ALL
 
-    def test_contradiction(self, run, file):
-        board = file("123....4" + "." * 8)
-        status, out, err = run("simplify", board)
-        assert status == 0
-        assert "contradiction" in err
-        assert "4 of 16 cells are filled" in out
-        record = json.loads(run("simplify", board, "--json")[1])
-        assert record["candidates_after"] == record["candidates_before"]
-        assert record["contradictory"]
+    def test_draws_of_a_batch_are_numbered(self, run, file):
+        path = file(f"{EMPTY}\n{LINE_4X4}\n")
+        lines = run("sample", path, "-n", 1500, "--json", "-q")[1].splitlines()
+        found = [json.loads(line) for line in lines]
+        assert [record["draw"] for record in found] == 2 * list(range(1500))
+        assert [record["board"] for record in found] == 1500 * [EMPTY] + 1500 * [LINE_4X4]
+        [seed] = {record["seed"] for record in found}
+        again = run("sample", path, "-n", 1500, "--seed", seed)[1].splitlines()
+        assert [record["solution"] for record in found] == again
 
-
-def test_nobody_is_told_of_hints(run):
-    """What is possible in a cell is called a candidate, everywhere."""
-    for name in cli.commands:
-        assert "hint" not in run(name, "-h")[1].lower()
-
-
-@pytest.mark.parametrize("form", ["line", "grid"])
-@pytest.mark.parametrize("shape", [(2, 2), (3, 3), (4, 4), (5, 7), (6, 6)])
-def test_lines_that_follow_from_the_size_of_a_text(shape, form):
-    geometry = Geometry(*shape)
-    grids = np.arange(3 * geometry.cells, dtype=np.int64).reshape(3, -1) % geometry.n + 1
-    writer = solution_writer(form)
-    boards = Batch.of([Board.empty(geometry)])
-    text = writer.text(boards, grids.astype(np.uint8))
-    told = writer.lines(text, geometry)
-    assert (told is None) == (form != "line" or geometry.n > 35)
-    assert told in (None, text.count(b"\n"))
+    def test_the_number_of_threads_does_not_matter(self, run):
+        one, two = (run("sample", MANY, "-n", 50, "--seed", 9, "-j", j)[1] for j in (1, 2))
+        assert one == two
+        found = gpusudoku.solutions(collection.load(MANY[1:]), device="cpu")
+        assert all(line in found for line in one.splitlines())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import re
 import signal
 import time
@@ -18,7 +17,7 @@ from gpusudoku.streaming import FEW
 from tests.boards import full_grid, puzzle, spoilt
 
 FULL = Board(full_grid(Geometry(3, 3), 1), Geometry(3, 3))
-THREADS = [2, 3, 16]
+THREADS = [2, 16]
 
 
 def batch() -> list[str]:
@@ -49,9 +48,7 @@ def is_conflict(line: str) -> bool:
 @pytest.mark.parametrize(
     "command",
     [
-        ["count"],
         ["count", "--limit", "2", "--format", "csv"],
-        ["count", "--only", "multiple"],
         ["count", "--only", "none", "--json", "--exit-code"],
     ],
     ids=" ".join,
@@ -75,7 +72,7 @@ def test_the_same_on_any_number(run, path, tmp_path, monkeypatch, command):
         assert result == results[0]
 
 
-@pytest.mark.parametrize("form", ["line", "grid", "csv"])
+@pytest.mark.parametrize("form", ["line", "csv"])
 def test_the_same_solutions(run, file, monkeypatch, form):
     """In the same order, but of boards with so many that they are listed by themselves."""
     monkeypatch.setattr(blocks, "THREAD_SECONDS", 1000.0)
@@ -92,12 +89,11 @@ def test_the_same_solutions(run, file, monkeypatch, form):
         assert result == results[0]
 
 
-@pytest.mark.parametrize("threads", THREADS)
-def test_what_is_solved(run, path, tmp_path, monkeypatch, threads):
+def test_what_is_solved(run, path, monkeypatch):
     """The only solution, where there is one; else any, and as many lines."""
     monkeypatch.setattr(blocks, "THREAD_SECONDS", 1000.0)
     tables = []
-    for number in (1, threads):
+    for number in (1, 16):
         arguments = ["--keep-going", "-j", number, "--device", "cpu", "--format", "csv"]
         rows = [row.split(",") for row in run("solve", path, *arguments)[1].splitlines()]
         tables.append([row[:5] + row[5:] * (row[4] != "false" or row[3] == "0") for row in rows])
@@ -114,17 +110,15 @@ def test_an_error_comes_after_all_boards_before_it(run, path, monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("command", ["count", "solve"])
-def test_an_interrupt_at_any_moment(start, tmp_path, command, seed):
+def test_an_interrupt_leaves_whole_lines(start, tmp_path, command):
     """Lines are whole, and log, message and stdout agree."""
     boards, log = tmp_path / "boards", tmp_path / "log"
-    boards.write_text(f"{FULL}\n" * 1_000_000)
+    boards.write_text(f"{FULL}\n" * 300_000)
     with (tmp_path / "out").open("w") as out:
         process = start(command, boards, "-j", 16, "--log", log, stdout=out)
         while not (log.exists() and log.stat().st_size):
             time.sleep(0.01)
-        time.sleep(random.Random(seed).random() / 5)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=300) == 130
     lines = (tmp_path / "out").read_text().splitlines(keepends=True)
