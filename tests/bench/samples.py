@@ -28,12 +28,13 @@ def stats_of(method: str, seconds: float, utilisation: tuple[float, ...]) -> Sta
     )  # fmt: skip
 
 
-def fake(seconds: float = 1.0, found: int = 288) -> Any:
-    """Make a counter whose counts take so long; the more threads, the shorter."""
+def fake(seconds: float = 1.0, several: float | None = None, found: int = 288) -> Any:
+    """Make a counter whose counts take processors so long, on one and on several threads."""
 
     def count(case: Case) -> Count:
         threads = case.options["jobs"] or 1
-        made = case.options["method"], seconds / threads, (0.5,) * threads
+        work = several if several is not None and threads > 1 else seconds
+        made = case.options["method"], work / threads, (0.5,) * threads
         return Count(EMPTY, found, True, "cpu", threads, stats_of(*made))
 
     return count
@@ -49,7 +50,7 @@ def measured(cases: Sequence[Case], count: Any = None, **options: Any) -> Bench:
 
 
 def rows_with(
-    subjects: Sequence[Subject] = SUBJECTS, count: Any = None, **options: Any
+    subjects: Sequence[Subject] = SUBJECTS, count: Any = None, clocks: Any = None, **options: Any
 ) -> list[Row]:
     """Measure boards under some settings; their rows."""
-    return rows_of(measured(cases_of(subjects, **options), count).measured)
+    return rows_of(measured(cases_of(subjects, **options), count, **(clocks or {})).measured)
