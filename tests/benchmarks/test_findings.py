@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -65,24 +66,16 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Printed:
     return read
 
 
-def row_of(text: str, board: str) -> list[str]:
-    """Find the cells of the row of a board."""
-    [line] = [line for line in text.splitlines() if line.startswith(f"| {board} |")]
-    return [cell.strip() for cell in line.strip("|").split("|")]
-
-
 def test_nothing_follows_from_what_other_programs_disturbed(
     change: Change, printed: Printed
 ) -> None:
     change("bench", starved("2f", "1d", "16x16-solutions"))
-    times = row_of(printed(findings.times), "2f")
-    assert times == ["2f", "48,794,239", "436 s", "13.9 s", "", "", "", ""]
-    assert row_of(printed(findings.cores), "2f")[2] == ""
-    assert row_of(printed(cutoffs.show), "1d")[1] == ""
+    assert "| 2f | 48,794,239 | 436 s | 13.9 s |  |  |  |  |" in printed(findings.times)
+    for show in (findings.times, findings.cores, cutoffs.show, claims.show):
+        assert not re.search(r"1000000|1e\+06|1e-06", printed(show))
     assert ", 10 boards |" in printed(findings.depends)
     points = simulated_figures.measured_points(findings.RESULTS / "bench.json", 2)
     assert ("2f" in points, "2e" in points) == (False, True)
-    assert "1000000" not in printed(claims.show)
     assert all(row["median"] < 1e6 for row in findings.searches())
     assert "A 16x16 board" not in printed(model.show)
 
