@@ -83,15 +83,3 @@ def test_ticks_can_be_read(values: list[float], seconds: bool, expected: list[st
     start = shown.index(expected[0])
     assert shown[start : start + len(expected)] == expected
     assert 3 <= len(ticks) <= 9
-
-
-def test_a_fingerprint_is_of_what_is_seen_and_not_of_ticks_and_rounding() -> None:
-    def drawn(last: float, size: int = 4, **looks: Any) -> str:
-        figure, axes = pyplot.subplots(figsize=(size, size))
-        axes.plot([1, 2, 3], [1.0, 2.0, last], **looks)
-        axes.set_xticks(range(size))
-        return fingerprint(figure)
-
-    others = [drawn(3.5, linestyle="--"), drawn(3.5, alpha=0.5), drawn(3.5001)]
-    assert len({drawn(3.5), *others}) == 4
-    assert drawn(3.5, size=8) == drawn(3.5 * (1 + 1e-12)) == drawn(3.5)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,6 @@ import findings
 import model
 import pytest
 import simulated_figures
-import summary
 from machine import RESULTS
 
 from gpusudoku.errors import InputError
@@ -71,8 +69,9 @@ def test_nothing_follows_from_what_other_programs_disturbed(
 ) -> None:
     change("bench", starved("2f", "1d", "16x16-solutions"))
     assert "| 2f | 48,794,239 | 436 s | 13.9 s |  |  |  |  |" in printed(findings.times)
-    for show in (findings.times, findings.cores, cutoffs.show, claims.show):
-        assert not re.search(r"1000000|1e\+06|1e-06", printed(show))
+    assert "| 2f | 4.56 s |  |" in printed(findings.cores)
+    assert "| 1d |  | 30.1 ms" in printed(cutoffs.show)
+    assert "1000000" not in printed(claims.show)
     assert ", 10 boards |" in printed(findings.depends)
     points = simulated_figures.measured_points(findings.RESULTS / "bench.json", 2)
     assert ("2f" in points, "2e" in points) == (False, True)
@@ -104,15 +103,3 @@ def test_a_bound_of_gpus_is_the_same_where_the_kernels_are_explained() -> None:
     rate = f"{model.gpu_rate():.2e}".replace("e+0", "e")
     text = (RESULTS.parents[1] / "kernels/README.md").read_text("utf-8")
     assert f"the last bound kept is {rate}" in text
-
-
-def test_the_quickest_other_program_is_shown(printed: Printed) -> None:
-    def run(program: str, seconds: float, complete: bool = True) -> dict[str, Any]:
-        return {"program": program, "solutions": 4715, "complete": complete, "seconds": seconds}
-
-    ours = [run(summary.DEFAULT, seconds) for seconds in (9.0, 0.001, 0.003)]
-    ours.append(run(summary.ONE_CORE, 0.001))
-    others = [run("one", 0.09), run("two", 0.045), run("three", 0.01, complete=False)]
-    row = "| 1b | 4,715 | 3 ms | 1 ms | 45 ms (two) | 15 |\n"
-    assert printed(summary.show_measured, "1b", [*ours, *others]) == row
-    assert printed(summary.show_measured, "1b", ours) == ""  # nobody else counted it

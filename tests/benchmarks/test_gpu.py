@@ -15,11 +15,9 @@ import gpu_bench
 import gpu_checks
 import gpu_figures
 import gpu_tables
-import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from gpusudoku import collection
 from gpusudoku.engines.cuda.launch import Launch
 from gpusudoku.errors import MismatchError
 from tests.boards import puzzle
@@ -84,12 +82,6 @@ def test_everything(rehearse: Rehearse, path: Path, monkeypatch: pytest.MonkeyPa
     assert len({run["check"] for run in results["correctness"]}) > 20
     again = CliRunner().invoke(gpu.main, ["--show", "--output", str(path)])
     assert again.stdout == done.stdout
-
-
-@pytest.mark.slow
-def test_new_processes(rehearse: Rehearse) -> None:
-    done, results = rehearse("--part=start-up")
-    assert (done.exit_code, len(results["start-up"])) == (0, 2), done.output
 
 
 def test_a_part_keeps_the_others_but_not_those_of_other_gpus(
@@ -196,12 +188,6 @@ def test_what_cannot_be_done_loses_nothing(
     assert reason in line_of(done)
 
 
-def test_a_rehearsal_is_not_taken_for_results() -> None:
-    done = CliRunner().invoke(gpu.main, ["--rehearse"])
-    assert done.exit_code == 2
-    assert "--rehearse needs --output" in line_of(done)
-
-
 @pytest.mark.slow
 def test_a_gpu_that_does_not_answer_is_given_up(path: Path) -> None:
     folder = Path(gpu.__file__).parent
@@ -211,14 +197,3 @@ def test_a_gpu_that_does_not_answer_is_given_up(path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 1
     assert f"the GPU does not answer; what was found is in {path}" in done.stderr
-
-
-def test_boards_and_puzzles_of_a_real_run_are_there() -> None:
-    sizes = gpu_bench.Sizes()
-    names = [*sizes.first, *sizes.last, sizes.nine, sizes.small, *sizes.contracted, sizes.start]
-    boards = [collection.entry(name) for name in names]
-    assert {str(each.box) for each in boards} >= {"2x2", "2x3", "3x3", "3x4", "4x4", "8x8"}
-    for name, *clues in [*sizes.long, *sizes.steady, sizes.tuned]:
-        assert collection.entry(name).clues > max(clues)
-    _, cells = gpu_bench.own_puzzles()
-    assert (np.count_nonzero(cells, axis=1) < 81).all()

@@ -40,10 +40,6 @@ def test_a_tuning_is_measured_shown_recorded_and_taken(
     assert CudaEngine().gpus[0].tuning == Tuning(**recorded["best"])
     again = CliRunner().invoke(tune_gpu.main, ["--show", str(output)])
     assert again.stdout in done.stdout
-    saved.write_text("{")
-    done = CliRunner().invoke(tune_gpu.main, ["--board", "@box2x2-empty"])
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert str(saved) in done.stderr
 
 
 def test_batches_are_counted_on_both_and_fit_into_memory(

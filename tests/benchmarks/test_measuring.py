@@ -78,14 +78,8 @@ def test_every_way_of_listing_is_timed_and_counted(
     status, out, _ = run(*listing.command(way, "1b", 2)[3:])
     assert (status, out.count("\n")) == (0, 4715)
 
-    def writing(lines: int) -> list[str]:
-        return [sys.executable, "-ISc", f"import sys; sys.stdout.write('x' * 82 * {lines})"]
-
     monkeypatch.setattr(listing, "WAYS", [way])
-    monkeypatch.setattr(listing, "command", lambda *_: writing(4715))
-    runs = listing.measure(["1b"], 1, 1)
-    assert [run["target"] for run in runs] == list(listing.TARGETS)
-    monkeypatch.setattr(listing, "command", lambda *_: writing(4714))
+    monkeypatch.setattr(listing, "command", lambda *_: [sys.executable, "-ISc", "print()"])
     with pytest.raises(MismatchError, match="1b"):
         listing.measure(["1b"], 1, 1)
 
@@ -109,24 +103,22 @@ def test_numbers_and_shares_are_timed_and_checked(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kept", [False, True])
 @pytest.mark.parametrize(
-    "case",
-    [("count", "1b", ["--method", "search"]), ("enumerate", "1b", []),
-     ("count", "", ["--limit", "2", "--format", "csv"])],
-)  # fmt: skip
+    "case", [("count", "1b", ["--method", "search"]), ("count", "", ["--limit", "2"])]
+)
 def test_outputs_with_checkpoints_are_checked(
-    case: tuple[str, str, list[str]], kept: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    case: tuple[str, str, list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(checkpoints, "CASES", {"case": case})
     (tmp_path / "puzzles.txt").write_text("1....2....3.....\n" * 2)
     monkeypatch.setattr(checkpoints, "PUZZLES", 2)
-    assert checkpoints.run("case", kept, tmp_path, 1)["cpu"] > 0
-    assert {path.name for path in tmp_path.iterdir()} == {"puzzles.txt"}
+    for kept in (False, True):
+        assert checkpoints.run("case", kept, tmp_path, 1)["cpu"] > 0
+        assert {path.name for path in tmp_path.iterdir()} == {"puzzles.txt"}
     monkeypatch.setattr(checkpoints, "PUZZLES", 3)
     if not case[1]:
         with pytest.raises(MismatchError):
-            checkpoints.run("case", kept, tmp_path, 1)
+            checkpoints.run("case", True, tmp_path, 1)
 
 
 def test_commands_of_a_first_day_are_checked(tmp_path: Path) -> None:
@@ -170,22 +162,6 @@ def test_seeds_of_the_fuzzer_keep_the_rule(monkeypatch: pytest.MonkeyPatch) -> N
     with hostile.limits(hostile.AT_ONCE):
         for data in [*seeds[::29], *seeds[-2:], b"", b"\0", b"\xff" * 9]:
             target.run(data)
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("fuzz", "the package atheris is missing: pip install atheris"),
-        ("page", "the page cannot be measured: no Chromium"),
-    ],
-)
-def test_what_is_missing_is_one_line(
-    name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    monkeypatch.setattr(page, "missing", lambda: "no Chromium")
-    done = CliRunner().invoke(import_module(name).main, ["--output", str(tmp_path / "out.json")])
-    assert (done.exit_code, done.stderr) == (2, f"{name}.py: {message}\n")
 
 
 @pytest.mark.slow

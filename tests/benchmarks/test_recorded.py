@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 import readme
-import simulated_figures
 from click.testing import CliRunner
 from figures import NAMES, PLOTS, figures_of
 from machine import RESULTS
@@ -141,19 +140,3 @@ class TestFigures:
         before, after = shown(RESULTS / "bench.json"), shown(copy)
         stale = {figure for figure in before if before[figure] != after[figure]}
         assert {"time-over-size", "speed-up"} <= stale
-
-    def test_they_name_both_machines_and_commits(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """That of the simulation, and that of what was measured on two cores."""
-        bench = json.loads((RESULTS / "bench.json").read_text("utf-8"))
-        bench["machine"] |= {"processor": "Another One", "commit": "cafe12345678"}
-        (tmp_path / "bench.json").write_text(json.dumps(bench), "utf-8")
-        monkeypatch.setattr(simulated_figures, "RESULTS", tmp_path)
-        commit = machine("simulated.json")["commit"]
-        figures = each(figures_of(RESULTS / "simulated.json"))
-        below = {name: " ".join(figure.get_supxlabel().split()) for name, figure in figures}
-        assert all(f"commit {commit}" in text for text in below.values())
-        measured = {name for name, text in below.items() if "Another One" in text}
-        assert measured == {"many-cores", "speed-up", "speed-up-more", "correlation"}
-        assert all("commit cafe12345678" in below[name] for name in measured)

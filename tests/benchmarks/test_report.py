@@ -57,14 +57,6 @@ def test_some_parts(commands: list[list[str]], words: list[str], parts: list[str
     assert __file__ not in words or __file__ in commands[len(parts) - 1]
 
 
-def test_lists_that_are_not_there_are_missed_before_anything_is_measured(
-    commands: list[list[str]],
-) -> None:
-    done = CliRunner().invoke(report.main, ["--batch", "nowhere.txt"])
-    assert (done.exit_code, commands) == (2, [])
-    assert "File 'nowhere.txt' does not exist" in done.output
-
-
 def texts(folder: Path) -> dict[str, str]:
     paths = [path for path in folder.rglob("*") if path.is_file()]
     return {path.relative_to(folder).as_posix(): path.read_text() for path in paths}

@@ -15,22 +15,6 @@ from machine import RESULTS
 from tests.compiler import need_compiler, need_numba_cuda, said
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
-LOG = """\
-ptxas info    : Compiling entry function 'kernel' for 'sm_90'
-ptxas         .     256 bytes stack frame, 12 bytes spill stores, 8 bytes spill loads
-ptxas info    : Used 96 registers, used 1 barriers, 40224 bytes smem
-info    : Function properties for 'kernel':
-info    : used 96 registers, used 5 barriers, 256 stack, 40224 bytes smem, 1344 bytes cmem[0]
-"""
-
-
-def test_the_log_of_the_compiler() -> None:
-    assert compiling.parse_log(LOG) == compiling.Resources(
-        registers=96, stack=256, spill_stores=12, spill_loads=8,
-        shared=40224, constant=1344, barriers=1,
-    )  # fmt: skip
-    with pytest.raises(ValueError, match="not understood"):
-        compiling.parse_log("ptxas info : something else")
 
 
 def test_what_is_recorded_is_shown() -> None:
@@ -42,22 +26,6 @@ def test_what_is_recorded_is_shown() -> None:
     done = CliRunner().invoke(warp.main, ["--show"])
     assert (done.exit_code, done.stdout.count("| @")) == (0, 2 * len(warp.BOARDS))
     assert "computed and not measured" in done.stdout
-
-
-def test_a_bound_by_the_unit_that_is_the_busiest(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    machine = {"processor": "x", "cores": 2, "date": "2026-01-01", "registers": 128}
-    machine |= {"hertz": 2e9, "multiprocessors": 10}
-    run = {"board": "@1f", "start": "deep", "boards": 128, "of": "solutions", "nodes": 4}
-    run |= {"number": 2, "threads": 6400}
-    run["instructions"] = dict.fromkeys(warp.UNITS, 0) | {"whole numbers": 100, "products": 60}
-    path = tmp_path / "warp.json"
-    path.write_text(json.dumps({"machine": machine, "runs": [run]}))
-    warp.show(path)
-    # 10 multiprocessors * 2e9 cycles / (100 instructions * 32 / 64 units / 2 solutions) = 8e8
-    row = capsys.readouterr().out.splitlines()[-1]
-    assert row.startswith("| @1f | deep, 128 boards | 8.00e+08 solutions | whole numbers | 80.0 |")
 
 
 @pytest.mark.parametrize(
