@@ -104,7 +104,7 @@ def test_numbers_and_shares_are_timed_and_checked(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "case", [("count", "1b", ["--method", "search"]), ("count", "", ["--limit", "2"])]
+    "case", [("enumerate", "1b", []), ("count", "", ["--limit", "2", "--format", "csv"])]
 )
 def test_outputs_with_checkpoints_are_checked(
     case: tuple[str, str, list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
