@@ -17,24 +17,20 @@ SUBJECTS = [Subject("small", EMPTY, 288), Subject("other", EMPTY, 288), Subject(
 MACHINE = {"processor": "a processor", "cores": 4, "date": "2026-01-02", "commit": "abc"}
 
 
-def stats_of(method: str, seconds: float, utilisation: tuple[float, ...]) -> Stats:
-    """Make what a count that took so long says; a search looked at 600 nodes."""
-    if method == "contraction":
-        return ContractionStats(products=0, seconds=seconds, utilisation=utilisation)
-    return SearchStats(
-        strategy="min", propagate="", cutoff=None, cutoff_by="space", cutoff_reached=True,
-        frontier_width=1, frontier_boards=1, boards_explored=1, nodes=600, deepest=0,
-        seconds=seconds, expansion_seconds=0.0, utilisation=utilisation,
-    )  # fmt: skip
-
-
-def fake(seconds: float = 1.0, found: int = 288) -> Any:
-    """Make a counter whose counts take so long; the more threads, the shorter."""
+def fake(seconds: float = 1.0, several: float | None = None, found: int = 288) -> Any:
+    """Make a counter whose counts take processors so long, on one and on several threads."""
 
     def count(case: Case) -> Count:
         threads = case.options["jobs"] or 1
-        made = case.options["method"], seconds / threads, (0.5,) * threads
-        return Count(EMPTY, found, True, "cpu", threads, stats_of(*made))
+        took = (several if several is not None and threads > 1 else seconds) / threads
+        stats: Stats = ContractionStats(products=0, seconds=took, utilisation=(0.5,) * threads)
+        if case.options["method"] != "contraction":
+            stats = SearchStats(
+                strategy="min", propagate="", cutoff=None, cutoff_by="space", cutoff_reached=True,
+                frontier_width=1, frontier_boards=1, boards_explored=1, nodes=600, deepest=0,
+                seconds=took, expansion_seconds=0.0, utilisation=stats.utilisation,
+            )  # fmt: skip
+        return Count(EMPTY, found, True, "cpu", threads, stats)
 
     return count
 
@@ -49,7 +45,7 @@ def measured(cases: Sequence[Case], count: Any = None, **options: Any) -> Bench:
 
 
 def rows_with(
-    subjects: Sequence[Subject] = SUBJECTS, count: Any = None, **options: Any
+    subjects: Sequence[Subject] = SUBJECTS, count: Any = None, clocks: Any = None, **options: Any
 ) -> list[Row]:
     """Measure boards under some settings; their rows."""
-    return rows_of(measured(cases_of(subjects, **options), count).measured)
+    return rows_of(measured(cases_of(subjects, **options), count, **(clocks or {})).measured)

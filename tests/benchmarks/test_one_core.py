@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import sys
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import built
 import one_core
@@ -20,118 +21,69 @@ from tests.benchmarks.test_peers import rows
 
 FULL = str(collection.load("full"))
 ONE = "." + FULL[1:]
-CHECKED = [
-    one_core.boards("puzzles", one_core.UNIQUE),
-    one_core.boards("boards", one_core.OTHERS),
-]
 RIGHT = {
     line: count
-    for each in CHECKED
+    for each in (one_core.boards("", one_core.UNIQUE), one_core.boards("", one_core.OTHERS))
     for line, count in zip(each.lines, each.known or (), strict=True)
 }
-ALL_RIGHT = "*[RIGHT.get(line, 1) for line in lines]"
-ANSWERS = """
-import sys
-RIGHT = {right}
-if sys.argv[1:] == ["--version"]:
-    print("2.5 {vectors}")
-else:
-    lines = sys.stdin.read().split()
-    assert all(len(line) == 81 for line in lines)
-    print({counts}, {seconds}, sep="\\n")
-"""
-"""A driver: what it prints are expressions of the lines that it read."""
-
-STATISTICS = """
-import sys
-if sys.argv[1] == "-h":
-    print("schoku version: 0.9.6\\nSynopsis:")
-else:
-    assert sys.argv[1:4] == ["-t1", "-rM", "-x"]
-    lines = open(sys.argv[4]).read().splitlines()
-    print("schoku version: 0.9.6\\n     1    17.0/puzzle  puzzles entered and presets")
-    print(f"  {{len(lines)}}  1000/s  puzzles solved")
-    print("    {several}  puzzles had multiple solutions")
-"""
 
 
-class Made:
-    """Makes programs of Python sources in a folder, and names them by variables."""
+class Fake(Driver):
+    """Answers without a process."""
 
-    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        self.folder, self.patch = folder, patch
-
-    def program(self, variable: str, source: str) -> None:
-        path = self.folder / variable
-        path.write_text(f"#!{sys.executable} -IS\n{source}")
-        path.chmod(0o755)
-        self.patch.setenv(variable, str(path))
-
-    def peer(self, counts: str = ALL_RIGHT, name: str = "peer", bits: int = 256,
-             seconds: str = "0.5", vectors: str | None = None) -> Driver:  # fmt: skip
-        """Make a driver that answers so."""
-        if vectors is None:
-            vectors = "AVX2" if bits == NARROW else "AVX-512"
-        variable = f"{name}_{bits}".upper()
-        answers = {"counts": counts, "seconds": seconds, "vectors": vectors}
-        self.program(variable, ANSWERS.format(right=RIGHT, **answers))
-        return Driver(name, variable, bits)
-
-    def schoku(self, several: int = 0) -> Schoku:
-        """Make a program that prints Schoku's statistics; some puzzles have several solutions."""
-        self.program("GPUSUDOKU_SCHOKU", STATISTICS.format(several=several))
-        return Schoku()
-
-
-@pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
-    (tmp_path / "programs").mkdir()
-    return Made(tmp_path / "programs", monkeypatch)
-
-
-class TestDrivers:
-    def test_a_program_is_named_by_its_variable(
-        self, monkeypatch: pytest.MonkeyPatch, made: Made
+    def __init__(
+        self, name: str = "peer", bits: int = 256, seconds: float = 0.5, count: Any = None
     ) -> None:
-        driver = Driver("peer", "PEER_256", 256)
-        monkeypatch.delenv("PEER_256", raising=False)
-        assert "PEER_256 names no program" in str(driver.unusable_because())
-        monkeypatch.setenv("PEER_256", os.devnull)
-        assert f"PEER_256: {os.devnull} cannot be run" in str(driver.unusable_because())
-        made.peer("*[line.count('.') for line in lines]")
-        assert (driver.unusable_because(), driver.version()) == (None, "2.5 AVX2")
-        assert str(driver) == "peer, 256 bits"
-        assert driver.count_lines([ONE, FULL]) == ([1, 0], 0.5)
-        assert driver.count(collection.load("full"), 60.0) == (0, True, 0.5)
-        assert not driver.takes(collection.load("box2x2-few"))
+        super().__init__(name, "", bits)
+        self.seconds, self.counted = seconds, count or (lambda line: RIGHT.get(line, 1))
 
-    @pytest.mark.parametrize(
-        ("counts", "seconds", "message"),
-        [
-            ("1", "0.5", "prints 2 lines for 2 boards, expected 3: a count of each, and the sec"),
-            ("1, -1", "0.5", f"line 2 is '-1', expected the count of {FULL}$"),
-            ("1, 1", "0", "the last line is '0', expected seconds, more than 0"),
-            ("1, 1", "'nan'", "the last line is 'nan'"),
-            ("1/0", "0.5", "ends with status 1: ZeroDivisionError: division by zero"),
-            ("1, sys.exit(3)", "0.5", "ends with status 3: it says nothing"),
-        ],
-    )
-    def test_bad_answers(self, made: Made, counts: str, seconds: str, message: str) -> None:
-        with pytest.raises(GpusudokuError, match=rf"^peer, 256 bits:? {message}"):
-            made.peer(counts, seconds=seconds).count_lines([ONE, FULL])
+    def answer(self, lines: Any) -> list[float]:
+        return [*map(self.counted, lines), self.seconds]
 
-    def test_what_is_no_program_and_what_takes_too_long(self, made: Made) -> None:
-        found = made.peer("__import__('time').sleep(600)").count(collection.load("full"), 0.05)
-        assert (found.solutions, found.complete) == (None, False)
-        (made.folder / "PEER_256").write_text("")
-        with pytest.raises(GpusudokuError, match=r"^peer, 256 bits: cannot be run: Exec format"):
-            Driver("peer", "PEER_256", 256).version()
+    def unusable_because(self) -> str | None:
+        return None
 
-    def test_schoku_tells_only_whether_there_is_one(self, made: Made) -> None:
-        assert made.schoku().version() == "0.9.6 AVX2"
-        assert made.schoku().count_lines([ONE, FULL]).counts == [1, 1]
-        with pytest.raises(GpusudokuError, match="1 of 2 puzzles have one solution"):
-            made.schoku(several=1).count_lines([ONE, FULL])
+    def output(self, *arguments: str, lines: Any, seconds: float | None = None) -> str:
+        if arguments == ("--version",):
+            return "2.5 AVX2" if self.bits == NARROW else "2.5 AVX-512"
+        return "".join(f"{word}\n" for word in self.answer(lines))
+
+
+def test_a_program_is_named_by_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = Driver("peer", "PEER_256", 256)
+    assert "PEER_256 names no program" in str(driver.unusable_because())
+    monkeypatch.setenv("PEER_256", os.devnull)
+    assert f"PEER_256: {os.devnull} cannot be run" in str(driver.unusable_because())
+    monkeypatch.setenv("PEER_256", shutil.which("false") or "")
+    assert driver.unusable_because() is None
+    with pytest.raises(GpusudokuError, match="peer, 256 bits ends with status 1: it says nothing"):
+        driver.count_lines([ONE])
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ([1, 0.5], "prints 2 lines for 2 boards, expected 3: a count of each, and the sec"),
+        ([1, -1, 0.5], f"line 2 is '-1', expected the count of {FULL}$"),
+        ([1, 1, 0], "the last line is '0', expected seconds, more than 0"),
+    ],
+)
+def test_answers(answer: list[float], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Fake()
+    assert program.version() == "2.5 AVX2"
+    assert program.count_lines([ONE, FULL]) == ([1, 1], 0.5)
+    monkeypatch.setattr(program, "answer", lambda lines: answer)
+    with pytest.raises(GpusudokuError, match=rf"^peer, 256 bits:? {message}"):
+        program.count_lines([ONE, FULL])
+
+
+def test_a_program_that_only_proves_puzzles_unique_has_no_other_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "2  1000/s  puzzles solved\n1  puzzles had multiple solutions\n"
+    monkeypatch.setattr(Schoku, "output", lambda *_, **__: text)
+    with pytest.raises(GpusudokuError, match="1 of 2 puzzles have one solution"):
+        Schoku().count_lines([ONE, FULL])
 
 
 def test_programs_that_are_there_count_the_boards_of_the_readme() -> None:
@@ -150,89 +102,76 @@ def test_programs_that_are_there_count_the_boards_of_the_readme() -> None:
         assert counted.seconds > 0
 
 
-class TestRace:
-    @pytest.fixture
-    def run(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
-        """Race some programs, of which the first is ours, on a list of two puzzles."""
-        path = tmp_path / "list.txt"
-        path.write_text(f"# two\n{ONE.replace('.', '0')}\n{FULL},solved\n".replace(",", " "))
+Race = Callable[..., Result]
 
-        def run(programs: list[Driver], *arguments: str) -> Result:
-            monkeypatch.setattr(one_core, "entrants", lambda: programs)
-            words = arguments or (str(path), "@1b", "--repeats", "1")
-            output = ["--output", str(tmp_path / "race.json")]
-            return CliRunner().invoke(one_core.main, [*output, *words])
 
-        return run
+@pytest.fixture
+def race(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Race:
+    """Race some programs, of which the first is ours, on a list of two puzzles."""
+    path = tmp_path / "list.txt"
+    path.write_text(f"# two\n{ONE.replace('.', '0')}\n{FULL} solved\n")
 
-    def test_the_tables(self, run: Callable[..., Result], made: Made) -> None:
-        """Others are compared with ours of the same width; Schoku is not asked for counts."""
-        ours = [made.peer(name="gpusudoku", bits=512), made.peer(name="gpusudoku", seconds="0.25")]
-        others = [made.peer(bits=512, seconds="2.0"), made.peer(seconds="2.0")]
-        programs = [ours[0], others[0], ours[1], others[1], made.schoku()]
-        result = run([*programs, Driver("absent", "NOWHERE", 256)])
-        assert result.exit_code == 0, result.output
-        assert "absent: skipped, NOWHERE names no program" in result.stderr
-        versions = "gpusudoku 2.5 AVX-512, peer 2.5 AVX-512, gpusudoku 2.5 AVX2, peer 2.5 AVX2,"
-        assert versions in result.stdout
-        tables = rows(result.stdout)
-        heads = ["gpusudoku, 512 bits", "peer, 512 bits", "gpusudoku, 256 bits", "peer, 256 bits"]
-        assert tables["rate"][""][:5] == ["number", *heads]
-        puzzles = tables["rate"]["list, M puzzles/s"]
-        assert puzzles[:5] == ["2", "4e-06", "1e-06", "8e-06", "1e-06"]
-        assert float(puzzles[5]) > 0
-        solutions = ["4,715", "0.00943", "0.00236", "0.0189", "0.00236", ""]
-        assert tables["rate"]["1b, M solutions/s"] == solutions
-        factors = tables["their time / ours"]
-        assert factors[""][:2] == [heads[1], heads[3]]
-        assert factors["list"][:2] == factors["1b"][:2] == ["4", "8"]
-        assert run([], "--show").stdout == result.stdout
+    def run(programs: list[Driver], *arguments: str) -> Result:
+        monkeypatch.setattr(one_core, "entrants", lambda: programs)
+        words = arguments or (str(path), "@1b", "--repeats", "1")
+        return CliRunner().invoke(one_core.main, ["--output", str(tmp_path / "race.json"), *words])
 
-    @pytest.mark.parametrize(
-        ("counts", "name", "known", "found"),
-        [
-            ("*[max(RIGHT.get(line, 1), 1) for line in lines]", "full-error", 0, 1),
-            ("*[min(RIGHT.get(line, 1), 2) for line in lines]", "1b", 4715, 2),
-            ("*[0 for line in lines]", "1a", 1, 0),
-        ],
-    )
-    def test_a_driver_that_miscounts_is_told_at_once(
-        self, run: Callable[..., Result], made: Made, counts: str, name: str, known: int, found: int
-    ) -> None:
-        result = run([made.peer(name="gpusudoku"), made.peer(counts)], "@1f")
-        assert result.exit_code == 1
-        [line] = one_core.boards(name, [name]).lines
-        message = f"{line}: peer, 256 bits: {found} solutions counted, {known} are right\n"
-        assert result.stderr.endswith(message)
-        assert "1f" not in result.stderr
+    return run
 
-    def test_a_wrong_count_ends_it(self, run: Callable[..., Result], made: Made) -> None:
-        """The first program is right about lists."""
-        other = made.peer("*[RIGHT.get(line, 1 + line.count('.')) for line in lines]")
-        result = run([made.peer(name="gpusudoku"), other])
-        assert result.exit_code == 1
-        message = f"list, {ONE}: peer, 256 bits: 2 solutions counted, 1 are right\n"
-        assert result.stderr.endswith(message)
 
-    def test_ours_alone_is_no_race(
-        self, run: Callable[..., Result], made: Made, tmp_path: Path
-    ) -> None:
-        """Nothing is written over what was recorded before."""
-        result = run([made.peer(name="gpusudoku"), Driver("absent", "NOWHERE", 256)])
-        assert result.exit_code == 2
-        assert result.stderr.endswith("one_core.py: there is no other program to compare with\n")
-        assert not (tmp_path / "race.json").exists()
+def test_others_are_compared_with_ours_of_the_same_width(race: Race) -> None:
+    wide = [Fake("gpusudoku", 512), Fake(bits=512, seconds=2.0)]
+    narrow = [Fake("gpusudoku", seconds=0.25), Fake(seconds=2.0)]
+    result = race([*wide, *narrow, Driver("absent", "NOWHERE", 256)])
+    assert result.exit_code == 0, result.output
+    assert "absent: skipped, NOWHERE names no program" in result.stderr
+    versions = "gpusudoku 2.5 AVX-512, peer 2.5 AVX-512, gpusudoku 2.5 AVX2, peer 2.5 AVX2"
+    assert versions in result.stdout
+    tables = rows(result.stdout)
+    heads = ["gpusudoku, 512 bits", "peer, 512 bits", "gpusudoku, 256 bits", "peer, 256 bits"]
+    assert tables["rate"][""] == ["number", *heads]
+    assert tables["rate"]["list, M puzzles/s"] == ["2", "4e-06", "1e-06", "8e-06", "1e-06"]
+    solutions = ["4,715", "0.00943", "0.00236", "0.0189", "0.00236"]
+    assert tables["rate"]["1b, M solutions/s"] == solutions
+    assert tables["their time / ours"] == {
+        "": [heads[1], heads[3]], "list": ["4", "8"], "1b": ["4", "8"]
+    }  # fmt: skip
+    assert race([], "--show").stdout == result.stdout
 
-    def test_bad_lists(self, tmp_path: Path) -> None:
-        path = tmp_path / "1b.txt"
-        for text in ("12\n", f"{FULL}x\n", "x" * 81, "# none\n"):
-            path.write_text(text)
-            with pytest.raises(InputError, match=r"expected 81 digits or dots|no boards"):
-                one_core.subject(str(path))
-        with pytest.raises(InputError, match="No such file"):
-            one_core.subject(str(tmp_path / "none.txt"))
-        with pytest.raises(InputError, match="81 digits"):
-            one_core.subject("@16x16-unique")
-        path.write_text(f"{FULL}\n")
-        with pytest.raises(InputError, match=r"^1b: two boards or lists of this name"):
-            one_core.subjects(["@1b", str(path)])
+
+@pytest.mark.parametrize(
+    ("count", "where", "found", "right"),
+    [
+        (lambda line: max(RIGHT.get(line, 1), 1), "full-error", 1, 0),
+        (lambda line: min(RIGHT.get(line, 1), 2), "1b", 2, 4715),
+        (lambda line: RIGHT.get(line, 1 + line.count(".")), "list", 2, 1),
+    ],
+)
+def test_a_program_that_miscounts_ends_it(
+    race: Race, count: Callable[[str], int], where: str, found: int, right: int
+) -> None:
+    """The first program is right about lists."""
+    result = race([Fake("gpusudoku"), Fake(count=count)])
+    assert result.exit_code == 1
+    line = ONE if where == "list" else one_core.boards(where, [where]).lines[0]
+    message = f"{line}: peer, 256 bits: {found} solutions counted, {right} are right\n"
+    assert result.stderr.endswith(message)
+
+
+def test_ours_alone_is_no_race(race: Race, tmp_path: Path) -> None:
+    """Nothing is written over what was recorded before."""
+    result = race([Fake("gpusudoku"), Driver("absent", "NOWHERE", 256)])
+    assert result.exit_code == 2
+    assert result.stderr.endswith("one_core.py: there is no other program to compare with\n")
+    assert not (tmp_path / "race.json").exists()
+
+
+def test_bad_lists(tmp_path: Path) -> None:
+    path = tmp_path / "1b.txt"
+    for text in ("12\n", f"{FULL}x\n", "x" * 81, "# none\n"):
+        path.write_text(text)
+        with pytest.raises(InputError, match=r"expected 81 digits or dots|no boards"):
+            one_core.subject(str(path))
+    path.write_text(f"{FULL}\n")
+    with pytest.raises(InputError, match=r"^1b: two boards or lists of this name"):
+        one_core.subjects(["@1b", str(path)])

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
 import pytest
 import report
-from click.testing import CliRunner, Result
-
-ROOT = Path(__file__).resolve().parents[2]
+from click.testing import CliRunner
 
 
 @pytest.fixture
@@ -33,78 +30,48 @@ def names(commands: list[list[str]]) -> list[str]:
     return [Path(words[1]).stem if words[1] != "-m" else "bench" for words in commands]
 
 
-def reported(*words: str) -> Result:
-    return CliRunner().invoke(report.main, list(words))
+def test_all_parts(commands: list[list[str]]) -> None:
+    done = CliRunner().invoke(report.main, [])
+    assert done.exit_code == 1
+    assert done.stderr.splitlines()[-1] == "report.py: not done: peers"
+    assert "techniques ...\n    left out: its lists of puzzles were not given" in done.stderr
+    assert "one_core ...\n    left out: no variable names a program: GPUSUDOKU_" in done.stderr
+    assert names(commands) == [
+        "bench", "bench", "bench", "speed", "scaling", "simulated", "batches", "reading",
+        "writing", "first_day", "by_number", "listing", "documents", "peers",
+        "figures", "readme",
+    ]  # fmt: skip
 
 
-class TestParts:
-    def test_all(self, commands: list[list[str]]) -> None:
-        done = reported()
-        assert done.exit_code == 1
-        *_, whole, failed = done.stderr.splitlines()
-        assert re.fullmatch(r"report\.py: \d+ min \d+ s in all", whole)
-        assert failed == "report.py: not done: peers"
-        assert "techniques ...\n    left out: its lists of puzzles were not given" in done.stderr
-        assert "one_core ...\n    left out: no variable names a program: GPUSUDOKU_" in done.stderr
-        assert names(commands) == [
-            "bench", "bench", "bench", "speed", "scaling", "simulated", "batches", "reading",
-            "writing", "first_day", "by_number", "listing", "documents", "peers",
-            "figures", "readme",
-        ]  # fmt: skip
-
-    @pytest.mark.parametrize(
-        ("words", "parts"),
-        [
-            (["techniques", "scaling", "scaling", "--easy", __file__], ["scaling", "techniques"]),
-            (["cutoff"], ["bench"] * 3 + ["simulated"]),  # what is compared is recorded together
-            (["shares"], ["shares"]),
-            (["one_core", "--batch", __file__], ["one_core"]),
-        ],
-    )
-    def test_some(
-        self,
-        commands: list[list[str]],
-        words: list[str],
-        parts: list[str],
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        """They run in the order of the report, whatever they are asked for in."""
-        monkeypatch.setenv("GPUSUDOKU_SCHOKU", "schoku")
-        assert reported(*words).exit_code == 0
-        assert names(commands) == [*parts, "figures", "readme"]
-        assert __file__ not in words or __file__ in commands[len(parts) - 1]
-
-    def test_lists_that_are_not_there(self, commands: list[list[str]]) -> None:
-        """They are missed before anything is measured."""
-        for option in ("--batch", "--easy", "--hard", "--hardest"):
-            done = reported(option, "nowhere.txt")
-            assert done.exit_code == 2
-            assert "File 'nowhere.txt' does not exist" in done.output
-        assert commands == []
-
-
-@pytest.fixture
-def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Results of before."""
-    folder = tmp_path / "results"
-    monkeypatch.setattr(report, "RESULTS", folder)
-    (folder / "plots" / "one").mkdir(parents=True)
-    for name in ("one.json", "two.json", "plots/model.svg", "plots/one/a.svg", "plots/one/b.svg"):
-        (folder / name).write_text("before")
-    return folder
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        (["techniques", "scaling", "scaling", "--easy", __file__], ["scaling", "techniques"]),
+        (["cutoff"], ["bench"] * 3 + ["simulated"]),  # what is compared is recorded together
+    ],
+)
+def test_some_parts(commands: list[list[str]], words: list[str], parts: list[str]) -> None:
+    """They run in the order of the report, whatever they are asked for in."""
+    assert CliRunner().invoke(report.main, words).exit_code == 0
+    assert names(commands) == [*parts, "figures", "readme"]
+    assert __file__ not in words or __file__ in commands[len(parts) - 1]
 
 
 def texts(folder: Path) -> dict[str, str]:
-    """Read all files of a folder."""
     paths = [path for path in folder.rglob("*") if path.is_file()]
     return {path.relative_to(folder).as_posix(): path.read_text() for path in paths}
 
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_results_of_a_whole_part_take_the_place_of_others(
-    results: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
 ) -> None:
     """A figure that is not drawn any more goes; of a part that fails all is as before."""
+    results = tmp_path / "results"
+    monkeypatch.setattr(report, "RESULTS", results)
+    (results / "plots" / "one").mkdir(parents=True)
+    for name in ("one.json", "two.json", "plots/model.svg", "plots/one/a.svg", "plots/one/b.svg"):
+        (results / name).write_text("before")
     before = texts(results)
 
     def commands(folder: Path, *_: object) -> dict[str, list[list[str]]]:
@@ -117,7 +84,7 @@ def test_results_of_a_whole_part_take_the_place_of_others(
         return {"one": [[sys.executable, "-ISc", "\n".join(lines)], end]}
 
     monkeypatch.setattr(report, "commands", commands)
-    assert reported().exit_code == int(fails)
+    assert CliRunner().invoke(report.main, []).exit_code == int(fails)
     after = dict.fromkeys(("one.json", "plots/model.svg", "plots/one/a.svg"), "new")
     assert texts(results) == (before if fails else {"two.json": "before", **after})
     assert [path.name for path in results.iterdir() if path.name.startswith(".")] == []

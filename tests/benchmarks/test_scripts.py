@@ -9,14 +9,12 @@ from typing import Any
 
 import generated
 import machine
-import numpy as np
 import pytest
 import script
 from click.testing import CliRunner, Result
 
-from gpusudoku import Board, collection
+from gpusudoku import collection
 from gpusudoku.errors import InputError
-from tests import naive
 
 SHOWING = [
     *("batches", "by_number", "cancelling", "checkpoints", "contraction", "documents"),
@@ -32,9 +30,8 @@ def run(name: str, *arguments: object) -> Result:
 
 
 def assert_refused(done: Result, name: str, *words: str) -> None:
-    assert done.exit_code == 2, done.output
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.output
     assert done.stderr.startswith(f"{name}.py: ")
-    assert done.stderr.count("\n") == 1
     assert all(word in done.stderr for word in words), done.stderr
 
 
@@ -44,7 +41,7 @@ def test_only_its_own_results_are_shown(name: str, tmp_path: Path) -> None:
     words = ["--show", path] if name == "tune_gpu" else ["--show", "--output", path]
     missing = f"{path}: No such file or directory, expected a file of results"
     assert_refused(run(name, *words), name, missing)
-    for text in ("", "[]", '{"machine": {}}', '{"machine": [], "runs": [{}]}'):
+    for text in ("", '{"machine": {}}', '{"machine": [], "runs": [{}]}'):
         path.write_text(text)
         assert_refused(run(name, *words), name, str(path))
 
@@ -54,9 +51,7 @@ def test_only_its_own_results_are_shown(name: str, tmp_path: Path) -> None:
     [
         ("first_day", ["--other", "nowhere"], "nowhere: expected a checkout"),
         ("scaling", ["1f", "nothing"], "no board named '@nothing'"),
-        ("simulated", ["nothing"], "no board named '@nothing'"),
         ("documents", ["1f"], "the report has no board '1f', expected one of decomposition-16x16"),
-        ("tune_gpu", ["--board", "@nothing"], "no board named '@nothing'"),
         ("techniques", ["--sets", "1,9"], "no set '9', expected some of none, naked-single"),
         ("techniques", ["--easy", "LIST"], "list.txt:1: "),
         ("report", ["nothing"], "no part 'nothing': expected bench, cutoff"),
@@ -92,17 +87,9 @@ def test_cases_take_turns() -> None:
     assert list(script.turns(["a", "A", "b"], 2, str, kind=str.lower)) == [
         ("a", False), ("b", False), *[("a", True), ("A", True), ("b", True)] * 2,
     ]  # fmt: skip
-    assert list(script.turns("ab", 1, str)) == [(x, kept) for kept in (False, True) for x in "ab"]
     assert list(script.turns("ab", 1, str, warm_up=False)) == [("a", True), ("b", True)]
     assert script.repeated([[1], [1]]) == "Every case was run once."
-    assert script.repeated([[1, 2, 3], [1, 2, 3]]) == "Medians of 3 runs, which took turns."
     assert script.repeated([[1], [1, 2, 3]]) == "Medians of 1 to 3 runs, which took turns."
-
-
-def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    script.table(["name", "kind", "s"], [["a", "b", "1"], ["c", "", ""]], left=2)
-    lines = ["| name | kind | s |", "|---|---|---:|", "| a | b | 1 |", "| c |  |  |"]
-    assert capsys.readouterr().out.splitlines() == lines
 
 
 def test_results_and_where_they_are_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,31 +104,13 @@ def test_results_and_where_they_are_from(tmp_path: Path, monkeypatch: pytest.Mon
     described = {"processor": "X", "cores": 2, "date": "2026-01-01", "gpusudoku": "0.2.0"}
     path.write_text(json.dumps({"machine": described, "runs": []}))
     assert machine.source(path, "c") == "*X, 2 cores, 2026-01-01; version 0.2.0; `c`*"
-    described["commit"] = "0123456789ab-dirty"
-    runs = [{"gigahertz": clock} for clock in (1.0, 4.0, 3.0)]
-    path.write_text(json.dumps({"machine": described, "runs": runs}))
-    text = machine.source(path, "c")
-    assert text == "*X, 2 cores, 2026-01-01; 3.00 GHz per core; commit 0123456789ab-dirty; `c`*"
 
 
-class TestGenerated:
-    def test_recorded_boards_can_be_made_again(self) -> None:
-        """Boards are random, but always the same."""
-        recorded = machine.recorded(machine.RESULTS / "contraction.json")
-        groups = script.grouped(recorded["runs"], "group")
-        for clues in (0, 5, 30):
-            made = [str(board) for board in generated.random_boards(clues, 100)]
-            assert made == [run["board"] for run in groups[f"{clues}",]]
-        made = [str(board) for board in generated.expensive_boards(50)]
-        assert made == [run["board"] for run in groups["expensive",]]
-
-    def test_shuffled_boards_are_no_other_puzzles(self) -> None:
-        cells, board = generated.shuffled("1a", np.random.default_rng(1)), collection.load("1a")
-        before, after = (sorted(np.bincount(each, minlength=10)) for each in (board.cells, cells))
-        assert before == after
-        assert (cells != board.cells).any()
-        assert naive.count(Board(cells), 2) == 1
-
-    def test_boards_lose_their_last_clues(self) -> None:
-        assert len(np.flatnonzero(generated.thinned("2f", 3).cells)) == 12
-        assert not generated.thinned("box2x2-empty", 3).cells.any()
+def test_recorded_random_boards_can_be_made_again() -> None:
+    recorded = machine.recorded(machine.RESULTS / "contraction.json")
+    groups = script.grouped(recorded["runs"], "group")
+    for clues in (0, 5, 30):
+        made = [str(board) for board in generated.random_boards(clues, 100)]
+        assert made == [run["board"] for run in groups[f"{clues}",]]
+    made = [str(board) for board in generated.expensive_boards(50)]
+    assert made == [run["board"] for run in groups["expensive",]]
