@@ -123,11 +123,8 @@ def test_patience_does_not_hide_who_cancels() -> None:
             check_cancelled()
 
 
-@pytest.mark.parametrize("how", ["token", "job"])
-def test_workers_are_stopped_within_a_task(how: str) -> None:
+def test_workers_are_stopped_within_a_task() -> None:
     token, begun = CancelToken(), threading.Event()
-    job = stopped_by(token)
-    stop = token.cancel if how == "token" else job.stop
 
     def work(job: Job, payload: int) -> None:
         begun.set()
@@ -135,12 +132,9 @@ def test_workers_are_stopped_within_a_task(how: str) -> None:
         check_cancelled()
         raise AssertionError
 
-    in_a_thread(lambda: (begun.wait(200), stop()))
-    if how == "token":
-        with pytest.raises(Cancelled):
-            job.run(tasks(1), [each(work)])
-    else:
-        job.run(tasks(1), [each(work)])
+    in_a_thread(lambda: (begun.wait(200), token.cancel()))
+    with pytest.raises(Cancelled):
+        stopped_by(token).run(tasks(1), [each(work)])
 
 
 def test_at_the_end_workers_still_report_what_they_found() -> None:

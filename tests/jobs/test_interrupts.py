@@ -138,29 +138,6 @@ def test_an_event_is_outlived_but_not_what_comes_after_it(name: str) -> None:
     assert out == "outlived True True\n"
 
 
-MEETS_AN_END = """
-import os, signal, sys, time
-from gpusudoku.jobs import interrupts
-interrupts.PATIENCE_SECONDS = 1000
-interrupts.catch_interrupts()
-interrupts.heed_interrupts()
-class Closing:
-    def __del__(self):
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(1000)
-try:
-    Closing()
-    time.sleep(60)
-except KeyboardInterrupt:
-    sys.exit(interrupts.interrupt_status())
-"""
-
-
-def test_a_signal_that_meets_the_end_of_an_object_is_raised_after_it() -> None:
-    """Python would only print it."""
-    assert ended(MEETS_AN_END) == (128 + signal.SIGTERM, "", "")
-
-
 def test_work_gives_what_it_gives() -> None:
     assert interruptibly(lambda: 6 * 7) == 42
     with pytest.raises(ZeroDivisionError):

@@ -41,14 +41,11 @@ def test_counters_are_raised_all_at_once() -> None:
     assert (job.counts, job.stopped) == ([6, 5, 7], True)
 
 
-@pytest.mark.parametrize(("limit", "taken"), [(8, 2), (9, 3)])
-def test_a_limit_stops_the_job(limit: int, taken: int) -> None:
-    job = Job(1, limit=limit)
-    job.run(tasks(*[4] * 100), [counts])
-    assert (job.counts, len(job.left)) == ([4 * taken], 100 - taken)
-
-
-def test_every_counter_has_to_reach_the_limit() -> None:
+def test_a_job_stops_when_every_counter_has_reached_the_limit() -> None:
+    for limit, taken in (8, 2), (9, 3):
+        job = Job(1, limit=limit)
+        job.run(tasks(*[4] * 100), [counts])
+        assert (job.counts, len(job.left)) == ([4 * taken], 100 - taken)
     job = Job(3, limit=2)
     by_counter = each(lambda job, payload: job.report([(payload, 1)]))
     job.run(tasks(*[0] * 10, *[2] * 10, *[1] * 10), [by_counter])
@@ -84,31 +81,21 @@ def test_a_suspended_job_hands_out_nothing_and_has_what_is_left() -> None:
     assert sorted(task.payload for task in job.left) == [2, 5, 7]
 
 
-@pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3)])
-def test_an_error_in_a_worker_is_raised(error: BaseException) -> None:
-    """The others find no task and wait for one to be shared, but not for ever."""
+@pytest.mark.parametrize("error", [ValueError, SystemExit])
+def test_the_first_error_in_a_worker_is_raised_once_all_have_ended(error: type) -> None:
+    """Who finds no task waits for one to be shared, but not for ever."""
 
-    def fail(job: Job, payload: int) -> None:
-        raise error
-
-    before = threading.active_count()
-    with pytest.raises(type(error)) as caught:
-        Job(1).run(tasks(1), [each(fail)] * 3)
-    assert caught.value is error
-    assert threading.active_count() <= before
-
-
-def test_the_first_error_is_raised_once_all_have_ended() -> None:
     def fail(job: Job, payload: int) -> None:
         if payload:
             wait_until(lambda: job.stopped)
             job.report([(0, 1)])
-        raise ValueError(f"from {payload}")
+        raise error(f"from {payload}")
 
-    job = Job(1)
-    with pytest.raises(ValueError, match="from 0"):
-        job.run(tasks(1, 0), [each(fail)] * 2)
+    job, before = Job(1), threading.active_count()
+    with pytest.raises(error, match="from 0"):
+        job.run(tasks(1, 0), [each(fail)] * 3)
     assert job.counts == [1]
+    assert threading.active_count() <= before
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])
@@ -130,9 +117,6 @@ def test_another_thread_stops_all_workers() -> None:
     job.run(tasks(1, 2, 3), workers)
     assert (job.counts, job.flag[0]) == ([6], 1)
     assert all(worker.ended for worker in workers)
-
-
-def test_a_stopped_job_hands_out_nothing() -> None:
     job = Job(1)
     job.stop()
     job.run(tasks(1, 2, 3), [counts])
@@ -171,9 +155,8 @@ def test_an_interrupt_there_is_raised_as_it_is() -> None:
     with pytest.raises(KeyboardInterrupt):
         job.run_here(tasks(1), interrupted)
     assert job.counts == [7]
-    token.cancel()
     with token:
         job = Job(1)
+    token.cancel()
     with pytest.raises(Cancelled):
         job.run_here(tasks(1), counts)
-    assert job.counts == [0]

@@ -16,7 +16,7 @@ from hypothesis import strategies as some
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.jobs.pace import Cost, Pace
+from gpusudoku.jobs.pace import Pace
 from gpusudoku.jobs.pieces import part_of, pieces
 from gpusudoku.jobs.spread import called, spread
 from tests.jobs.workers import wait_until
@@ -112,19 +112,6 @@ def test_quick_work_doubles_and_slow_work_halves(
     assert found == sizes
     pace.took(0.0, full=False)  # which says nothing of more
     assert pace.size == sizes[-1]
-
-
-def test_a_cost_follows_what_was_last_and_most() -> None:
-    cost = Cost()
-    assert cost.of(5) == 0.0
-    cost.took(6.0, 3)
-    assert cost.of(5) == 10.0
-    for _ in range(60):
-        cost.took(8.0, 2)
-    assert cost.of(5) == pytest.approx(20.0)
-    cost.took(1e6, 10**9)
-    cost.took(1.0, 1)  # however long the few took for each
-    assert cost.of(1000) < 2.0
 
 
 CGROUP = "/sys/fs/cgroup"

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -97,13 +93,6 @@ def test_listing(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert solve(FEW, device="cuda").unique is False
 
 
-def test_hardly_any_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpusudoku.engines.cuda.device import Gpu
-
-    monkeypatch.setattr(Gpu, "free_bytes", lambda self: 1 << 20)
-    assert search(FEW, cutoff=1e300).count == OF_FEW
-
-
 def test_each_gpu_and_all() -> None:
     number = len(availability.gpu_names())
     for gpu in range(number):
@@ -142,19 +131,3 @@ def test_contraction(engine: Any) -> None:
     boards = [puzzle("3x3", clues, clues) for clues in (24, 3, 6, 10, 20, 30)]
     found = [x.count for x in count_many(boards, engine=engine, method="contraction")]
     assert found == [count(x, device="cpu", method="contraction").count for x in boards]
-
-
-def test_the_script_that_checks_and_measures(tmp_path: Path) -> None:
-    """All of it, with tiny boards; it does more without ``--rehearse``."""
-    folder, output = Path(__file__).resolve().parents[3], str(tmp_path / "gpu.json")
-    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
-    done = subprocess.run(
-        [sys.executable, str(folder / "benchmarks/gpu.py"), "--rehearse", "--output", output],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        timeout=500,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "and all counts right" in done.stdout
