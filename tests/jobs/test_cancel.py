@@ -11,7 +11,6 @@ import pytest
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import (
     CancelToken,
-    Patience,
     any_cancelled,
     cancelling,
     check_cancelled,
@@ -106,21 +105,6 @@ def test_tokens_are_those_of_all_blocks_around() -> None:
     check_cancelled(inner)
     with pytest.raises(Cancelled):
         check_cancelled(outer)
-
-
-def test_patience_does_not_hide_who_cancels() -> None:
-    token, patience = CancelToken(), Patience(1000.0)
-    with token:
-        with pytest.raises(Cancelled), cancelling(Patience(-1.0)):
-            raise AssertionError
-        check_cancelled()  # it was not the token
-        with cancelling(patience):
-            assert not any_cancelled()
-            in_a_thread(patience.cancel).join()
-            assert any_cancelled()
-        token.cancel()
-        with pytest.raises(Cancelled):
-            check_cancelled()
 
 
 def test_workers_are_stopped_within_a_task() -> None:

@@ -138,6 +138,22 @@ def test_an_event_is_outlived_but_not_what_comes_after_it(name: str) -> None:
     assert out == "outlived True True\n"
 
 
+AT_ONCE = """
+import os, signal, time
+from gpusudoku.jobs import interrupts
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+interrupts.catch_interrupts()
+os.kill(os.getpid(), signal.SIGHUP)
+print("goes on", flush=True)
+os.kill(os.getpid(), signal.SIGTERM)
+time.sleep(300)
+"""
+
+
+def test_before_there_is_anything_to_lose_a_signal_ends_the_process_unless_ignored() -> None:
+    assert ended(AT_ONCE) == (128 + signal.SIGTERM, "goes on\n", "gpusudoku: interrupted\n")
+
+
 def test_work_gives_what_it_gives() -> None:
     assert interruptibly(lambda: 6 * 7) == 42
     with pytest.raises(ZeroDivisionError):

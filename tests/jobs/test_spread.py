@@ -91,49 +91,29 @@ def are_even(found: list[range], start: int, stop: int) -> None:
     assert max(sizes) - min(sizes) <= 1
 
 
-@pytest.mark.parametrize(
-    ("pace", "seconds", "sizes"),
-    [
+def test_quick_work_doubles_and_slow_work_halves() -> None:
+    for pace, seconds, sizes in [
         (Pace(8, 1.0), [0.1, 0.1, 3.0, 3.0, 3.0], [16, 32, 16, 8, 4]),
-        (Pace(8, 1.0), [0.5, 1.0, 2.0], [8, 8, 8]),  # half or twice the time is all right
-        (Pace(8, 1.0), [0.499, 2.001], [16, 8]),
+        (Pace(8, 1.0), [0.5, 2.0, 0.499, 2.001], [8, 8, 16, 8]),
         (Pace(3, 1.0), [9.0, 9.0, 9.0, 0.1], [1, 1, 1, 2]),
         (Pace(30, 1.0, 100), [0.1, 0.1, 0.1, 9.0], [60, 100, 100, 50]),
         (Pace(30, 1.0, 20), [1.0], [20]),
-    ],
-)
-def test_quick_work_doubles_and_slow_work_halves(
-    pace: Pace, seconds: list[float], sizes: list[int]
-) -> None:
-    found = []
-    for each in seconds:
-        pace.took(each, full=True)
-        found.append(pace.size)
-    assert found == sizes
-    pace.took(0.0, full=False)  # which says nothing of more
-    assert pace.size == sizes[-1]
+    ]:
+        for each, size in zip(seconds, sizes, strict=True):
+            pace.took(each, full=True)
+            assert pace.size == size
+        pace.took(0.0, full=False)  # which says nothing of more
+        assert pace.size == sizes[-1]
 
 
 CGROUP = "/sys/fs/cgroup"
 OLD = f"{CGROUP}/cpu/cpu.cfs_"
 
 
-@pytest.mark.parametrize(
-    ("files", "cores"),
-    [
-        ({}, 64),
-        ({f"{CGROUP}/a/b/cpu.max": "max 100000"}, 64),
-        ({f"{CGROUP}/a/b/cpu.max": "350000 100000"}, 3),
-        ({f"{CGROUP}/a/b/cpu.max": "35 10", f"{CGROUP}/a/cpu.max": "20 10"}, 2),
-        ({f"{CGROUP}/cpu.max": "50000 100000"}, 1),
-        ({f"{CGROUP}/cpu.max": "what is this"}, 64),
-        ({f"{OLD}period_us": "100000\n", f"{OLD}quota_us": "400000\n"}, 4),
-    ],
-)
 def test_cores_are_those_of_the_affinity_and_of_the_tightest_quota(
-    files: dict[str, str], cores: int, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    files["/proc/self/cgroup"] = "1:name=systemd:/x\n0::/a/b\n"
+    files: dict[str, str] = {}
 
     def read(path: Path, *_: object) -> str:
         if str(path) not in files:
@@ -142,7 +122,18 @@ def test_cores_are_those_of_the_affinity_and_of_the_tightest_quota(
 
     monkeypatch.setattr(Path, "read_text", read)
     monkeypatch.setattr(os, "process_cpu_count", lambda: 64, raising=False)
-    assert usable_cores() == cores
+    for quotas, cores in [
+        ({}, 64),
+        ({f"{CGROUP}/a/b/cpu.max": "max 100000"}, 64),
+        ({f"{CGROUP}/a/b/cpu.max": "350000 100000"}, 3),
+        ({f"{CGROUP}/a/b/cpu.max": "35 10", f"{CGROUP}/a/cpu.max": "20 10"}, 2),
+        ({f"{CGROUP}/cpu.max": "50000 100000"}, 1),
+        ({f"{CGROUP}/cpu.max": "what is this"}, 64),
+        ({f"{OLD}period_us": "100000\n", f"{OLD}quota_us": "400000\n"}, 4),
+        ({f"{OLD}period_us": "100000\n", f"{OLD}quota_us": "-1\n"}, 64),
+    ]:
+        files = {"/proc/self/cgroup": "1:name=systemd:/x\n0::/a/b\n", **quotas}
+        assert usable_cores() == cores
 
 
 def test_cores_of_another_affinity(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,13 +79,12 @@ def resigns(job: Job) -> float:
 
 
 @pytest.mark.parametrize("number", [1, 5])
-@pytest.mark.parametrize("place", [0, 2])
-def test_others_do_the_task_of_who_resigns(number: int, place: int) -> None:
+def test_others_do_the_task_of_who_resigns(number: int) -> None:
     """Also those that have no thread yet."""
-    job, workers = Job(1), [counts, counts]
-    workers.insert(place, resigns)
-    job.run(tasks(*range(1, number + 1)), workers)
-    assert (job.total, job.left) == (number * (number + 1) // 2, [])
+    for workers in [resigns, counts, counts], [counts, counts, resigns]:
+        job = Job(1)
+        job.run(tasks(*[1] * number), workers)
+        assert (job.total, job.left) == (number, [])
 
 
 def test_nobody_is_left_who_could_do_it() -> None:
@@ -97,22 +96,16 @@ def test_nobody_is_left_who_could_do_it() -> None:
     assert (job.total, len(job.left)) == (0, 3)
 
 
-@pytest.mark.parametrize("number", [1, 5])
-def test_the_last_enlists_others(number: int) -> None:
-    resigned = []
-
+def test_the_last_enlists_others() -> None:
     def enlist(job: Job) -> float:
         task = job.take()
-        resigned.append(task)
-        if len(resigned) == 2 or number == 1:
-            job.enlist([counts] * 3)
+        job.enlist([counts] * 3)
         job.resign(task, BROKEN)
         return 0.0
 
     job = Job(1)
-    job.run(tasks(*[1] * number), [enlist, enlist])
-    assert job.total == number
-    assert len(job.utilisation) == 2  # as many as it began with
+    job.run(tasks(1, 1, 1), [enlist])
+    assert (job.total, len(job.utilisation)) == (3, 1)  # as many as it began with
 
 
 def test_who_waits_for_the_last_is_woken() -> None:

@@ -11,7 +11,6 @@ import pytest
 from gpusudoku import collection
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.checking import cross_check
 from gpusudoku.counting import count, count_many
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import Interrupted
@@ -66,12 +65,6 @@ def test_known_counts(engine: Any) -> None:
     assert search(spoilt(full, 0), engine=engine).count == 0
 
 
-def test_limits(engine: Any) -> None:
-    for limit in (1, OF_FEW - 1, OF_FEW, OF_FEW + 1):
-        result = search(FEW, engine=engine, limit=limit)
-        assert (result.count, result.exact) == (min(limit, OF_FEW), limit > OF_FEW)
-
-
 def test_many_boards(engine: Any) -> None:
     boards = [puzzle("3x3", 32, seed) for seed in range(200)]
     boards.append(spoilt(boards[0], 0))
@@ -101,13 +94,6 @@ def test_each_gpu_and_all() -> None:
     result = search(MANY)
     assert (result.count, result.jobs) == (OF_MANY, number)
     assert all(0 <= share <= 1.05 for share in result.stats.utilisation)
-
-
-def test_cross_check(engine: Any) -> None:
-    result = search(FEW, engine=engine)
-    assert cross_check(result) == "device cpu, method contraction"
-    result = count(FEW, device="cpu", method="contraction")
-    assert cross_check(result) == "device cuda, method search"
 
 
 def test_an_interrupt(engine: Any) -> None:
