@@ -10,7 +10,7 @@ import pytest
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Job, Progress, Task
-from tests.jobs.workers import UntilStopped, counts, each, in_a_thread, tasks, wait_until
+from tests.jobs.workers import UntilStopped, counts, each, tasks, wait_until
 
 
 @pytest.mark.parametrize("number", [1, 5])
@@ -111,16 +111,11 @@ def test_an_error_in_the_progress_is_raised(error: BaseException) -> None:
     assert all(worker.ended for worker in workers)
 
 
-def test_another_thread_stops_all_workers() -> None:
-    job, workers = Job(1), [UntilStopped(), UntilStopped()]
-    in_a_thread(lambda: (wait_until(lambda: job.counts == [6]), job.stop()))
-    job.run(tasks(1, 2, 3), workers)
-    assert (job.counts, job.flag[0]) == ([6], 1)
-    assert all(worker.ended for worker in workers)
+def test_a_stopped_job_hands_out_nothing() -> None:
     job = Job(1)
     job.stop()
     job.run(tasks(1, 2, 3), [counts])
-    assert (job.counts, len(job.left)) == ([0], 3)
+    assert (job.counts, len(job.left), job.flag[0]) == ([0], 3, 1)
 
 
 def test_progress_is_told_while_the_job_runs() -> None:

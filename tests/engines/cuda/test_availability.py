@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gpusudoku.engines.cuda import availability
 
-ROOT = Path(__file__).resolve().parents[3]
 INSTALL = "pip install '.[cuda13]' in a checkout of gpusudoku"
 WORDS = {100: b"no CUDA-capable device is detected", 803: b"system has unsupported driver"}
 

@@ -106,7 +106,7 @@ def test_a_gpu_is_lost_at_any_moment(share: float, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("lost", [0, 1])
-def test_one_of_two_is_lost_at_any_moment(lost: int) -> None:
+def test_one_of_two_is_lost_at_any_moment_or_both_are(lost: int) -> None:
     before = threading.active_count()
     for call in calls_of(counted, 2)[::3]:
         gpus = Faulty(0), Faulty(1)
@@ -116,13 +116,8 @@ def test_one_of_two_is_lost_at_any_moment(lost: int) -> None:
         if gpus[lost].calls >= call:  # each call that fails is told of
             assert engine.told == [f"GPU {lost} cannot be used: {LOST}; GPU {1 - lost} goes on"]
             assert engine.gpus == [gpus[1 - lost]]
+        assert counted(Gpus(Faulty(0, call), Faulty(1, call + 5))) == COUNT, call
     assert threading.active_count() <= before, "nobody is left waiting"
-
-
-def test_both_are_lost() -> None:
-    for call in calls_of(counted, 2)[::6]:
-        engine = Gpus(Faulty(0, call), Faulty(1, call + 5))
-        assert counted(engine) == COUNT, call
 
 
 @pytest.mark.parametrize(("error", "lasts"), [(SHORT, False), (LOST, True)], ids=["memory", "lost"])

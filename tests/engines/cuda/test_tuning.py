@@ -53,12 +53,9 @@ def test_saved_is_read_again(path: Path) -> None:
         ('{"x": 1}', "x: expected an object"),
         ('{"x": {"colour": 1}}', "x: unknown setting 'colour'"),
         ('{"x": {"threads_per_block": 0}}', "x: threads_per_block 0: a whole number"),
-        ('{"x": {"threads_per_block": 1025}}', "from 1 to 1024"),
         ('{"x": {"threads_per_block": true}}', "threads_per_block True"),
-        ('{"x": {"threads_per_block": null}}', "threads_per_block None"),
         ('{"x": {"stacks": "upright"}}', "stacks 'upright': expected interleaved or contiguous"),
         ('{"x": {"launch_seconds": 0}}', "launch_seconds 0: a number above 0"),
-        ('{"x": {"launch_seconds": NaN}}', "launch_seconds nan"),
         ('{"x": {"launch_seconds": "1"}}', "launch_seconds '1'"),
     ],
 )
