@@ -20,6 +20,7 @@ from gpusudoku.jobs.interrupts import (
     telling_interrupts,
     telling_interrupts_of,
 )
+from tests.jobs.workers import in_a_thread
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,66 +34,56 @@ def ended(code: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-class TestHeld:
-    @pytest.fixture
-    def got(self) -> Iterator[list[int]]:
-        """What a handler of SIGTERM's owner was given."""
-        numbers: list[int] = []
-        old = signal.signal(signal.SIGTERM, lambda number, frame: numbers.append(number))
-        yield numbers
-        signal.signal(signal.SIGTERM, old)
+@pytest.fixture
+def got() -> Iterator[list[int]]:
+    """What a handler of SIGTERM's owner was given."""
+    numbers: list[int] = []
+    old = signal.signal(signal.SIGTERM, lambda number, frame: numbers.append(number))
+    yield numbers
+    signal.signal(signal.SIGTERM, old)
 
-    def test_a_signal_reaches_its_owner_afterwards(self, got: list[int]) -> None:
-        with held_interrupts() as interrupted:
-            assert not interrupted()
-            signal.raise_signal(signal.SIGTERM)
-            assert interrupted()
-            assert got == []
-        assert got == [signal.SIGTERM]
 
-    def test_so_does_ctrl_c(self) -> None:
-        reached = False
-        with pytest.raises(KeyboardInterrupt), held_interrupts():  # noqa: PT012
-            signal.raise_signal(signal.SIGINT)
-            reached = True
-        assert reached
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-    def test_an_error_is_not_hidden_and_no_signal_is_lost_with_it(self, got: list[int]) -> None:
+def test_a_signal_reaches_its_owner_after_the_outermost_block(got: list[int]) -> None:
+    """Also one that comes with an error."""
+    with held_interrupts() as interrupted:
+        assert not interrupted()
         with pytest.raises(ZeroDivisionError), held_interrupts():  # noqa: PT012
             signal.raise_signal(signal.SIGTERM)
             raise ZeroDivisionError
-        assert got == [signal.SIGTERM]
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        assert interrupted()
+        assert got == []
+    assert got == [signal.SIGTERM]
 
-    def test_within_one_another_the_outermost_holds_it(self, got: list[int]) -> None:
+
+def test_so_does_ctrl_c() -> None:
+    reached = False
+    with pytest.raises(KeyboardInterrupt), held_interrupts():  # noqa: PT012
+        signal.raise_signal(signal.SIGINT)
+        reached = True
+    assert reached
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_what_is_ignored_or_deadly_stays_so() -> None:
+    old = signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    with held_interrupts() as interrupted:
+        signal.raise_signal(signal.SIGUSR1)
+        assert signal.getsignal(signal.SIGUSR2) is signal.SIG_DFL
+        assert not interrupted()
+    signal.signal(signal.SIGUSR1, old)
+
+
+def test_other_threads_get_none() -> None:
+    seen: list[object] = []
+
+    def work() -> None:
         with held_interrupts() as interrupted:
-            with held_interrupts():
-                signal.raise_signal(signal.SIGTERM)
-            assert interrupted()
-            assert got == []
-        assert got == [signal.SIGTERM]
+            seen.append(interrupted())
+        seen.append(interruptibly(threading.current_thread))
 
-    def test_what_is_ignored_or_deadly_stays_so(self) -> None:
-        old = signal.signal(signal.SIGUSR1, signal.SIG_IGN)
-        with held_interrupts() as interrupted:
-            signal.raise_signal(signal.SIGUSR1)
-            assert signal.getsignal(signal.SIGUSR2) is signal.SIG_DFL
-            assert not interrupted()
-        signal.signal(signal.SIGUSR1, old)
-
-    def test_other_threads_get_none(self) -> None:
-        seen: list[object] = []
-
-        def work() -> None:
-            with held_interrupts() as interrupted:
-                seen.append(interrupted())
-            seen.append(interruptibly(threading.current_thread))
-
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join()
-        assert seen == [False, thread]
+    thread = in_a_thread(work)
+    thread.join()
+    assert seen == [False, thread]
 
 
 OUTLIVES = """
@@ -147,29 +138,6 @@ def test_an_event_is_outlived_but_not_what_comes_after_it(name: str) -> None:
     assert out == "outlived True True\n"
 
 
-MEETS_AN_END = """
-import os, signal, sys, time
-from gpusudoku.jobs import interrupts
-interrupts.PATIENCE_SECONDS = 1000
-interrupts.catch_interrupts()
-interrupts.heed_interrupts()
-class Closing:
-    def __del__(self):
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(1000)
-try:
-    Closing()
-    time.sleep(60)
-except KeyboardInterrupt:
-    sys.exit(interrupts.interrupt_status())
-"""
-
-
-def test_a_signal_that_meets_the_end_of_an_object_is_raised_after_it() -> None:
-    """Python would only print it."""
-    assert ended(MEETS_AN_END) == (128 + signal.SIGTERM, "", "")
-
-
 AT_ONCE = """
 import os, signal, time
 from gpusudoku.jobs import interrupts
@@ -182,30 +150,29 @@ time.sleep(300)
 """
 
 
-def test_before_there_is_anything_to_lose_a_signal_ends_the_process() -> None:
-    """But one that the process was told to ignore."""
+def test_before_there_is_anything_to_lose_a_signal_ends_the_process_unless_ignored() -> None:
     assert ended(AT_ONCE) == (128 + signal.SIGTERM, "goes on\n", "gpusudoku: interrupted\n")
 
 
-class TestWork:
-    def test_it_gives_what_it_gives(self) -> None:
-        assert interruptibly(lambda: 6 * 7) == 42
-        with pytest.raises(ZeroDivisionError):
-            interruptibly(lambda: 1 / 0)
+def test_work_gives_what_it_gives() -> None:
+    assert interruptibly(lambda: 6 * 7) == 42
+    with pytest.raises(ZeroDivisionError):
+        interruptibly(lambda: 1 / 0)
 
-    def test_an_interrupt_ends_the_waiting_but_not_the_work(self) -> None:
-        go_on, done = threading.Event(), threading.Event()
 
-        def work() -> None:
-            os.kill(os.getpid(), signal.SIGINT)
-            assert go_on.wait(200)
-            done.set()
+def test_an_interrupt_ends_the_waiting_but_not_the_work() -> None:
+    go_on, done = threading.Event(), threading.Event()
 
-        with pytest.raises(KeyboardInterrupt):
-            interruptibly(work)
-        assert not done.is_set()
-        go_on.set()
-        assert done.wait(200)
+    def work() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert go_on.wait(200)
+        done.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        interruptibly(work)
+    assert not done.is_set()
+    go_on.set()
+    assert done.wait(200)
 
 
 def test_ctrl_c_is_told_as_elsewhere_while_an_item_is_made() -> None:

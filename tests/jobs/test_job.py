@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import _thread
 import threading
 
 import numpy as np
 import pytest
 
-from gpusudoku.errors import Cancelled, GpusudokuError, Interrupted
+from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Job, Progress, Task
 from tests.jobs.workers import UntilStopped, counts, each, tasks, wait_until
@@ -27,157 +26,96 @@ def test_all_tasks_are_done_once(number: int) -> None:
     assert len(taken) == 1000
 
 
-class TestCounters:
-    def test_they_are_exact_beyond_64_bits(self) -> None:
-        job = Job(1)
-        job.run(tasks(2**64 - 1, 2**64 - 1, 2**80), [counts])
-        assert job.counts == [job.total] == [2**65 - 2 + 2**80]
+def test_counters_are_exact_beyond_64_bits() -> None:
+    job = Job(1)
+    job.run(tasks(2**64 - 1, 2**64 - 1, 2**80), [counts])
+    assert job.counts == [job.total] == [2**65 - 2 + 2**80]
 
-    @pytest.mark.parametrize("dtype", [object, np.uint64])
-    def test_all_at_once(self, dtype: type) -> None:
-        job = Job(3, limit=5, dtype=dtype)
-        job.report_all(np.array([4, 0, 7], np.uint64))
-        job.report([(0, 1)])
-        assert (job.counts, job.total, job.stopped) == ([5, 0, 7], 12, False)
-        job.report_all(np.array([1, 5, 0], np.uint64))
-        assert (job.counts, job.stopped) == ([6, 5, 7], True)
 
-    @pytest.mark.parametrize(("limit", "taken"), [(8, 2), (9, 3)])
-    def test_a_limit_stops_the_job(self, limit: int, taken: int) -> None:
+def test_counters_are_raised_all_at_once() -> None:
+    job = Job(3, limit=5, dtype=np.uint64)
+    job.report_all(np.array([4, 0, 7], np.uint64))
+    job.report([(0, 1)])
+    assert (job.counts, job.total, job.stopped) == ([5, 0, 7], 12, False)
+    job.report_all(np.array([1, 5, 0], np.uint64))
+    assert (job.counts, job.stopped) == ([6, 5, 7], True)
+
+
+def test_a_job_stops_when_every_counter_has_reached_the_limit() -> None:
+    for limit, taken in (8, 2), (9, 3):
         job = Job(1, limit=limit)
         job.run(tasks(*[4] * 100), [counts])
         assert (job.counts, len(job.left)) == ([4 * taken], 100 - taken)
-
-    def test_every_one_has_to_reach_the_limit(self) -> None:
-        job = Job(3, limit=2)
-        by_counter = each(lambda job, payload: job.report([(payload, 1)]))
-        job.run(tasks(*[0] * 10, *[2] * 10, *[1] * 10), [by_counter])
-        assert job.counts == [10, 2, 10]  # nothing is taken from 1's
+    job = Job(3, limit=2)
+    by_counter = each(lambda job, payload: job.report([(payload, 1)]))
+    job.run(tasks(*[0] * 10, *[2] * 10, *[1] * 10), [by_counter])
+    assert job.counts == [10, 2, 10]  # nothing is taken from 1's
 
 
-class TestSharing:
-    def test_who_has_too_much_sees_that_others_wait(self) -> None:
-        """Two wait, and each takes one of two tasks that the third shares."""
-        meeting, idle = threading.Barrier(3), []
+def test_shared_tasks_are_taken() -> None:
+    def split(job: Job, payload: int) -> None:
+        if payload == 1:
+            job.report([(0, 1)])
+        else:
+            job.share(tasks(payload // 2, payload - payload // 2))
 
-        def share(job: Job, payload: int) -> None:
-            if payload == 1:
-                wait_until(lambda: job.idle_workers == 2)
-                idle.append(job.busy_workers)
-                job.share(tasks(2, 2))
-                idle.append(job.idle_workers)
-            if payload:
-                meeting.wait(200)
-                job.report([(0, payload)])
-
-        job = Job(1)
-        job.run(tasks(0, 0, 1), [each(share)] * 3)
-        assert (job.counts, idle[0]) == ([5], 1)
-        assert idle[1] <= 0
-
-    def test_shared_tasks_are_taken(self) -> None:
-        def split(job: Job, payload: int) -> None:
-            if payload == 1:
-                job.report([(0, 1)])
-            else:
-                job.share(tasks(payload // 2, payload - payload // 2))
-
-        job = Job(1)
-        job.run(tasks(777), [each(split)] * 3)
-        assert job.counts == [777]
-
-    def test_a_suspended_job_hands_out_nothing_and_has_what_is_left(self) -> None:
-        """Neither to who asks then, nor to who waits already."""
-
-        def suspend(job: Job, payload: int) -> None:
-            if payload:
-                wait_until(lambda: job.busy_workers == 1)
-                assert not job.ending
-                job.suspend()
-                assert (job.ending, job.stopped) == (True, False)
-                job.share(tasks(5, 7))
-                job.leave(Task(payload - 1, 0.0))
-
-        job = Job(1)
-        job.run(tasks(0, 3), [each(suspend)] * 2)
-        assert sorted(task.payload for task in job.left) == [2, 5, 7]
+    job = Job(1)
+    job.run(tasks(777), [each(split)] * 3)
+    assert job.counts == [777]
 
 
-class TestErrors:
-    @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3)])
-    def test_one_in_a_worker_is_raised(self, error: BaseException) -> None:
-        """The others find no task and wait for one to be shared, but not for ever."""
+def test_a_suspended_job_hands_out_nothing_and_has_what_is_left() -> None:
+    """Neither to who asks then, nor to who waits already."""
 
-        def fail(job: Job, payload: int) -> None:
+    def suspend(job: Job, payload: int) -> None:
+        if payload:
+            wait_until(lambda: job.busy_workers == 1)
+            assert not job.ending
+            job.suspend()
+            assert (job.ending, job.stopped) == (True, False)
+            job.share(tasks(5, 7))
+            job.leave(Task(payload - 1, 0.0))
+
+    job = Job(1)
+    job.run(tasks(0, 3), [each(suspend)] * 2)
+    assert sorted(task.payload for task in job.left) == [2, 5, 7]
+
+
+@pytest.mark.parametrize("error", [ValueError, SystemExit])
+def test_the_first_error_in_a_worker_is_raised_once_all_have_ended(error: type) -> None:
+    """Who finds no task waits for one to be shared, but not for ever."""
+
+    def fail(job: Job, payload: int) -> None:
+        if payload:
+            wait_until(lambda: job.stopped)
+            job.report([(0, 1)])
+        raise error(f"from {payload}")
+
+    job, before = Job(1), threading.active_count()
+    with pytest.raises(error, match="from 0"):
+        job.run(tasks(1, 0), [each(fail)] * 3)
+    assert job.counts == [1]
+    assert threading.active_count() <= before
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])
+def test_an_error_in_the_progress_is_raised(error: BaseException) -> None:
+    def progress(state: Progress) -> None:
+        if state.count == 6:
             raise error
 
-        before = threading.active_count()
-        with pytest.raises(type(error)) as caught:
-            Job(1).run(tasks(1), [each(fail)] * 3)
-        assert caught.value is error
-        assert threading.active_count() <= before
-
-    def test_the_first_is_raised_once_all_have_ended(self) -> None:
-        def fail(job: Job, payload: int) -> None:
-            if payload:
-                wait_until(lambda: job.stopped)
-                job.report([(0, 1)])
-            raise ValueError(f"from {payload}")
-
-        job = Job(1)
-        with pytest.raises(ValueError, match="from 0"):
-            job.run(tasks(1, 0), [each(fail)] * 2)
-        assert job.counts == [1]
-
-    @pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])
-    def test_one_in_the_progress_is_raised(self, error: BaseException) -> None:
-        def progress(state: Progress) -> None:
-            if state.count == 6:
-                raise error
-
-        workers = [UntilStopped(), UntilStopped()]
-        with pytest.raises((ValueError, Interrupted)) as caught:
-            Job(1).run(tasks(1, 2), workers, progress)
-        assert caught.value is error or caught.value.count == 6
-        assert all(worker.ended for worker in workers)
-
-    def test_it_comes_before_an_interrupt(self) -> None:
-        def fail(job: Job, payload: int) -> None:
-            wait_until(lambda: job.stopped)
-            raise ValueError("no")
-
-        def progress(state: Progress) -> None:
-            raise KeyboardInterrupt
-
-        with pytest.raises(ValueError, match="no"):
-            Job(1).run(tasks(1), [each(fail)], progress)
+    workers = [UntilStopped(), UntilStopped()]
+    with pytest.raises((ValueError, Interrupted)) as caught:
+        Job(1).run(tasks(1, 2), workers, progress)
+    assert caught.value is error or caught.value.count == 6
+    assert all(worker.ended for worker in workers)
 
 
-class TestStops:
-    @pytest.mark.parametrize("signal", [False, True])
-    def test_by_another_thread_or_a_signal(self, signal: bool) -> None:
-        job, workers = Job(1), [UntilStopped(), UntilStopped()]
-
-        def stop(job: Job) -> float:
-            wait_until(lambda: job.counts == [6])
-            _thread.interrupt_main() if signal else job.stop()
-            return 0.0
-
-        if signal:
-            with pytest.raises(Interrupted) as caught:
-                job.run(tasks(1, 2, 3), [*workers, stop])
-            assert caught.value.count == 6
-            assert isinstance(caught.value, GpusudokuError)
-        else:
-            job.run(tasks(1, 2, 3), [*workers, stop])
-        assert (job.counts, job.flag[0]) == ([6], 1)
-        assert all(worker.ended for worker in workers)
-
-    def test_a_stopped_job_hands_out_nothing(self) -> None:
-        job = Job(1)
-        job.stop()
-        job.run(tasks(1, 2, 3), [counts])
-        assert (job.counts, len(job.left)) == ([0], 3)
+def test_a_stopped_job_hands_out_nothing() -> None:
+    job = Job(1)
+    job.stop()
+    job.run(tasks(1, 2, 3), [counts])
+    assert (job.counts, len(job.left), job.flag[0]) == ([0], 3, 1)
 
 
 def test_progress_is_told_while_the_job_runs() -> None:
@@ -196,25 +134,24 @@ def test_progress_is_told_while_the_job_runs() -> None:
     assert 0 < told[0].seconds <= told[-1].seconds <= job.seconds
 
 
-class TestInTheThreadThatCalls:
-    def test_one_worker_does_all(self) -> None:
-        job, threads = Job(1), []
-        job.run_here(tasks(1, 2), each(lambda *_: threads.append(threading.current_thread())))
-        assert threads == [threading.current_thread()] * 2
-        assert (job.busy, job.stopped) == ([1.0], True)
+def test_one_worker_does_all_in_the_thread_that_calls() -> None:
+    job, threads = Job(1), []
+    job.run_here(tasks(1, 2), each(lambda *_: threads.append(threading.current_thread())))
+    assert threads == [threading.current_thread()] * 2
+    assert (job.busy, job.stopped) == ([1.0], True)
 
-    def test_an_interrupt_is_raised_as_it_is_and_so_is_a_cancellation(self) -> None:
-        def interrupted(job: Job) -> float:
-            job.report([(0, 7)])
-            raise KeyboardInterrupt
 
-        job, token = Job(1), CancelToken()
-        with pytest.raises(KeyboardInterrupt):
-            job.run_here(tasks(1), interrupted)
-        assert job.counts == [7]
-        token.cancel()
-        with token:
-            job = Job(1)
-        with pytest.raises(Cancelled):
-            job.run_here(tasks(1), counts)
-        assert job.counts == [0]
+def test_an_interrupt_there_is_raised_as_it_is() -> None:
+    def interrupted(job: Job) -> float:
+        job.report([(0, 7)])
+        raise KeyboardInterrupt
+
+    job, token = Job(1), CancelToken()
+    with pytest.raises(KeyboardInterrupt):
+        job.run_here(tasks(1), interrupted)
+    assert job.counts == [7]
+    with token:
+        job = Job(1)
+    token.cancel()
+    with pytest.raises(Cancelled):
+        job.run_here(tasks(1), counts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -18,12 +17,6 @@ from tests.jobs.workers import wait_until
 LONG = 1000.0
 """More patience than any test needs."""
 THREADS = [2, 16]
-
-
-def wait_to_be_stopped() -> None:
-    """Work until somebody stops it."""
-    wait_until(any_cancelled)
-    check_cancelled()
 
 
 def square(item: int) -> int:
@@ -55,27 +48,6 @@ def test_as_many_threads_work_as_were_asked_for(threads: int) -> None:
     assert set(threading.enumerate()) <= before
 
 
-def test_who_iterates_works_on_while_another_thread_takes_long() -> None:
-    main, begun, done = threading.current_thread(), threading.Event(), []
-
-    def items() -> Iterator[int]:
-        yield 0
-        assert begun.wait(200)
-        yield from range(1, 9)
-
-    def work(item: int) -> int:
-        if item == 0:
-            begun.set()
-            wait_until(lambda: len(done) == 2 * AHEAD - 1)  # all that was read besides
-        else:
-            done.append(threading.current_thread())
-        return item
-
-    with closing(InOrder(items(), work, 2, LONG)) as results:
-        assert next(results).item == 0
-        assert done[: 2 * AHEAD - 1] == [main] * (2 * AHEAD - 1)
-
-
 @pytest.mark.parametrize("threads", THREADS)
 def test_nothing_is_read_too_early(threads: int) -> None:
     """But as much as all threads need."""
@@ -101,11 +73,11 @@ def test_nothing_is_read_too_early(threads: int) -> None:
 
 @pytest.mark.parametrize("threads", [1, *THREADS])
 def test_what_is_not_worth_handing_over_is_done_by_the_reader(threads: int) -> None:
-    """At once, whatever others work on; and without such others there are none."""
+    """At once, whatever others work on."""
     ended, main = threading.Event(), threading.get_ident()
 
     def work(item: int) -> int:
-        if item == 0:
+        if item == 0 and threads > 1:
             assert ended.wait(200)
         elif item == AHEAD * threads - 1:
             ended.set()
@@ -114,25 +86,20 @@ def test_what_is_not_worth_handing_over_is_done_by_the_reader(threads: int) -> N
     def by(item: int) -> By:
         return By.READER if item else By.ANY
 
-    before = threading.active_count()
-    with closing(InOrder(range(1, 100), work, threads, LONG, by)) as results:
-        assert [done.result for done in results] == [main] * 99
-        assert threading.active_count() <= before
-    ended.clear()
-    with closing(InOrder(range(100 if threads > 1 else 0), work, threads, LONG, by)) as results:
-        found = [done.result for done in results]
-    assert (main not in found[:1], found[1:]) == (True, [main] * 99 if threads > 1 else [])
+    with closing(InOrder(range(100), work, threads, LONG, by)) as results:
+        first, *others = [done.result for done in results]
+    assert others == [main] * 99
+    assert (first == main) == (threads == 1)
 
 
 @pytest.mark.parametrize("threads", [1, *THREADS])
 def test_what_nobody_is_to_work_on_is_given_before_more_is_read(threads: int) -> None:
-    read = -1
+    read = []
 
     def items() -> Iterator[int]:
-        nonlocal read
-        while read < 49:
-            read += 1
-            yield read
+        for item in range(50):
+            read.append(item)
+            yield item
 
     def by(item: int) -> By:
         return By.NONE if item % 7 == 3 else By.ANY
@@ -141,38 +108,27 @@ def test_what_nobody_is_to_work_on_is_given_before_more_is_read(threads: int) ->
         for item, done in enumerate(results):
             assert done.item == item
             assert done.result == (None if item % 7 == 3 else item * item)
-            assert read == item or item % 7 != 3
+            assert read[-1] == item or item % 7 != 3
     assert item == 49
 
 
-def test_an_error_of_an_item_comes_in_its_turn() -> None:
-    failed = threading.Event()
+def test_an_error_of_an_item_or_of_reading_comes_in_its_turn() -> None:
+    failed, found = threading.Event(), []
 
     def work(item: int) -> int:
         if item == 3:
             failed.set()
             raise ValueError("three")
-        if item < 3:
-            assert failed.wait(200)
+        assert item > 3 or failed.wait(200)
         return item
 
-    found = []
-    with (
-        pytest.raises(ValueError, match="three"),
-        closing(InOrder(range(20), work, 4, LONG)) as results,
-    ):
-        found.extend(done.result for done in results)
-    assert found == [0, 1, 2]
-
-
-def test_an_error_of_reading_comes_after_all_before_it() -> None:
-    found = []
-    with (
-        pytest.raises(ZeroDivisionError),
-        closing(InOrder((6 // (3 - item) for item in range(9)), square, 2, LONG)) as results,
-    ):
-        found.extend(done.result for done in results)
-    assert found == [4, 9, 36]
+    with closing(InOrder(range(20), work, 4, LONG)) as results:  # noqa: SIM117
+        with pytest.raises(ValueError, match="three"):
+            found.extend(done.result for done in results)
+    with closing(InOrder((6 // (3 - item) for item in range(9)), square, 2, LONG)) as results:  # noqa: SIM117
+        with pytest.raises(ZeroDivisionError):
+            found.extend(done.result for done in results)
+    assert found == [0, 1, 2, 4, 9, 36]
 
 
 @pytest.mark.parametrize("threads", THREADS)
@@ -216,35 +172,24 @@ def under_way(work: Callable[[int], object]) -> InOrder[int, object]:
     return results
 
 
-def test_closing_stops_what_is_under_way() -> None:
-    before, stopped = set(threading.enumerate()), []
+@pytest.mark.parametrize("how", ["closed", "cancelled"])
+def test_closing_and_tokens_stop_what_is_under_way(how: str) -> None:
+    """A token even while nobody takes anything."""
+    before, token, stopped = set(threading.enumerate()), CancelToken(), threading.Event()
 
     def work(item: int) -> None:
-        try:
-            wait_to_be_stopped()
-        finally:
-            stopped.append(item)
+        wait_until(any_cancelled)
+        stopped.set()
+        check_cancelled()
 
-    under_way(work).close()
-    assert 1 in stopped
+    with token, closing(under_way(work)) as results:
+        if how == "cancelled":
+            token.cancel()
+            assert stopped.wait(200)
+            with pytest.raises(Cancelled):
+                next(results)
+    assert stopped.is_set()
     assert set(threading.enumerate()) <= before
-
-
-def test_at_its_end_python_waits_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has stopped all threads by then, and those hold what they held."""
-    closed, cancelled = threading.Event(), []
-
-    def work(item: int) -> None:
-        wait_until(lambda: closed.is_set() or any_cancelled())
-        cancelled.append(any_cancelled())
-
-    with closing(under_way(work)) as results:
-        with monkeypatch.context() as changed:
-            changed.setattr(sys, "is_finalizing", lambda: True)
-            results.close()
-        closed.set()
-        wait_until(lambda: bool(cancelled))
-    assert not cancelled[0]
 
 
 def test_once_settled_no_other_thread_works() -> None:
@@ -276,27 +221,8 @@ def test_an_interrupt_does_not_wait_for_its_turn(error: BaseException) -> None:
         if threading.current_thread() is main:
             raise error
         begun.set()
-        wait_to_be_stopped()
+        wait_until(any_cancelled)
 
-    with (
-        pytest.raises((KeyboardInterrupt, Interrupted)),
-        closing(InOrder(items(), work, 2, LONG)) as results,
-    ):
+    results = InOrder(items(), work, 2, LONG)
+    with closing(results), pytest.raises((KeyboardInterrupt, Interrupted)):
         next(results)
-
-
-def test_the_tokens_of_who_makes_it_stop_all_threads() -> None:
-    """Even while nobody takes anything."""
-    token, stopped = CancelToken(), threading.Event()
-
-    def work(item: int) -> None:
-        try:
-            wait_to_be_stopped()
-        finally:
-            stopped.set()
-
-    with token, closing(under_way(work)) as results:
-        token.cancel()
-        assert stopped.wait(200)
-        with pytest.raises(Cancelled):
-            next(results)

@@ -16,54 +16,55 @@ from hypothesis import strategies as some
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.jobs.pace import Cost, Pace
+from gpusudoku.jobs.pace import Pace
 from gpusudoku.jobs.pieces import part_of, pieces
 from gpusudoku.jobs.spread import called, spread
 from tests.jobs.workers import wait_until
 
 
-class TestSpread:
-    @pytest.mark.parametrize("threads", [1, 5])
-    def test_results_are_in_the_order_of_the_items(self, threads: int) -> None:
-        used: list[list[int]] = [[] for _ in range(threads)]
+@pytest.mark.parametrize("threads", [1, 5])
+def test_results_are_in_the_order_of_the_items(threads: int) -> None:
+    used: list[list[int]] = [[] for _ in range(threads)]
 
-        def work(item: int, scratch: list[int], stop: Any) -> int:
-            assert threading.current_thread() is not threading.main_thread()
-            assert stop[0] == 0
-            scratch.append(item)
-            return item * item
+    def work(item: int, scratch: list[int], stop: Any) -> int:
+        assert threading.current_thread() is not threading.main_thread()
+        assert stop[0] == 0
+        scratch.append(item)
+        return item * item
 
-        assert spread(work, range(100), used) == [item * item for item in range(100)]
-        assert sorted(item for each in used for item in each) == [*range(100)]
-        assert spread(work, [], used) == []
+    assert spread(work, range(100), used) == [item * item for item in range(100)]
+    assert sorted(item for each in used for item in each) == [*range(100)]
+    assert spread(work, [], used) == []
 
-    @pytest.mark.parametrize(
-        ("error", "threads"), [(ValueError, 2), (Interrupted, 1), (Interrupted, 3)]
-    )
-    def test_an_error_or_an_interrupt_stops_all(self, error: type, threads: int) -> None:
-        stopped = []
 
-        def work(item: int, scratch: None, stop: Any) -> None:
-            if item == 0 and error is ValueError:
-                raise ValueError
-            if item == 0:
-                _thread.interrupt_main()
-            wait_until(lambda: stop[0] != 0)
-            stopped.append(item)
+@pytest.mark.parametrize(
+    ("error", "threads"), [(ValueError, 2), (Interrupted, 1), (Interrupted, 3)]
+)
+def test_an_error_or_an_interrupt_stops_all(error: type, threads: int) -> None:
+    stopped = []
 
-        with pytest.raises(error):
-            spread(work, range(9), [None] * threads)
-        assert len(stopped) <= threads
+    def work(item: int, scratch: None, stop: Any) -> None:
+        if item == 0 and error is ValueError:
+            raise ValueError
+        if item == 0:
+            _thread.interrupt_main()
+        wait_until(lambda: stop[0] != 0)
+        stopped.append(item)
 
-    @pytest.mark.parametrize("number", [0, 1, 2, 50])
-    def test_calls_are_made_on_threads_until_they_are_cancelled(self, number: int) -> None:
-        token, made = CancelToken(), []
-        calls = [lambda place=place: made.append(place) or place for place in range(number)]
-        assert called(calls, 3) == sorted(made) == [*range(number)]
-        token.cancel()
-        with token, pytest.raises(Cancelled):
-            called(calls, 3)
-        assert len(made) == number
+    with pytest.raises(error):
+        spread(work, range(9), [None] * threads)
+    assert len(stopped) <= threads
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 50])
+def test_calls_are_made_on_threads_until_they_are_cancelled(number: int) -> None:
+    token, made = CancelToken(), []
+    calls = [lambda place=place: made.append(place) or place for place in range(number)]
+    assert called(calls, 3) == sorted(made) == [*range(number)]
+    token.cancel()
+    with token, pytest.raises(Cancelled):
+        called(calls, 3)
+    assert len(made) == number
 
 
 @given(some.integers(0, 10**30), some.integers(-1, 70) | some.integers(0, 10**25),
@@ -90,69 +91,29 @@ def are_even(found: list[range], start: int, stop: int) -> None:
     assert max(sizes) - min(sizes) <= 1
 
 
-@pytest.mark.parametrize(
-    ("pace", "seconds", "sizes"),
-    [
+def test_quick_work_doubles_and_slow_work_halves() -> None:
+    for pace, seconds, sizes in [
         (Pace(8, 1.0), [0.1, 0.1, 3.0, 3.0, 3.0], [16, 32, 16, 8, 4]),
-        (Pace(8, 1.0), [0.5, 1.0, 2.0], [8, 8, 8]),  # half or twice the time is all right
-        (Pace(8, 1.0), [0.499, 2.001], [16, 8]),
+        (Pace(8, 1.0), [0.5, 2.0, 0.499, 2.001], [8, 8, 16, 8]),
         (Pace(3, 1.0), [9.0, 9.0, 9.0, 0.1], [1, 1, 1, 2]),
         (Pace(30, 1.0, 100), [0.1, 0.1, 0.1, 9.0], [60, 100, 100, 50]),
         (Pace(30, 1.0, 20), [1.0], [20]),
-    ],
-)
-def test_quick_work_doubles_and_slow_work_halves(
-    pace: Pace, seconds: list[float], sizes: list[int]
-) -> None:
-    found = []
-    for each in seconds:
-        pace.took(each, full=True)
-        found.append(pace.size)
-    assert found == sizes
-
-
-def test_work_that_was_not_full_says_nothing_of_more() -> None:
-    pace = Pace(8, 1.0)
-    pace.took(0.1, full=False)
-    assert pace.size == 8
-    pace.took(9.0, full=False)
-    assert pace.size == 4
-
-
-def test_a_cost_follows_what_was_last_and_most() -> None:
-    cost = Cost()
-    assert cost.of(5) == 0.0
-    cost.took(6.0, 3)
-    assert cost.of(5) == 10.0
-    for _ in range(60):
-        cost.took(8.0, 2)
-    assert cost.of(5) == pytest.approx(20.0)
-    cost.took(1e6, 10**9)
-    cost.took(1.0, 1)  # however long the few took for each
-    assert cost.of(1000) < 2.0
+    ]:
+        for each, size in zip(seconds, sizes, strict=True):
+            pace.took(each, full=True)
+            assert pace.size == size
+        pace.took(0.0, full=False)  # which says nothing of more
+        assert pace.size == sizes[-1]
 
 
 CGROUP = "/sys/fs/cgroup"
 OLD = f"{CGROUP}/cpu/cpu.cfs_"
 
 
-@pytest.mark.parametrize(
-    ("files", "cores"),
-    [
-        ({}, 64),
-        ({f"{CGROUP}/a/b/cpu.max": "max 100000"}, 64),
-        ({f"{CGROUP}/a/b/cpu.max": "350000 100000"}, 3),
-        ({f"{CGROUP}/a/b/cpu.max": "35 10", f"{CGROUP}/a/cpu.max": "20 10"}, 2),
-        ({f"{CGROUP}/cpu.max": "50000 100000"}, 1),
-        ({f"{CGROUP}/cpu.max": "what is this"}, 64),
-        ({f"{OLD}period_us": "100000\n", f"{OLD}quota_us": "400000\n"}, 4),
-        ({f"{OLD}period_us": "100000\n", f"{OLD}quota_us": "-1\n"}, 64),
-    ],
-)
 def test_cores_are_those_of_the_affinity_and_of_the_tightest_quota(
-    files: dict[str, str], cores: int, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    files["/proc/self/cgroup"] = "1:name=systemd:/x\n0::/a/b\n"
+    files: dict[str, str] = {}
 
     def read(path: Path, *_: object) -> str:
         if str(path) not in files:
@@ -161,7 +122,18 @@ def test_cores_are_those_of_the_affinity_and_of_the_tightest_quota(
 
     monkeypatch.setattr(Path, "read_text", read)
     monkeypatch.setattr(os, "process_cpu_count", lambda: 64, raising=False)
-    assert usable_cores() == cores
+    for quotas, cores in [
+        ({}, 64),
+        ({f"{CGROUP}/a/b/cpu.max": "max 100000"}, 64),
+        ({f"{CGROUP}/a/b/cpu.max": "350000 100000"}, 3),
+        ({f"{CGROUP}/a/b/cpu.max": "35 10", f"{CGROUP}/a/cpu.max": "20 10"}, 2),
+        ({f"{CGROUP}/cpu.max": "50000 100000"}, 1),
+        ({f"{CGROUP}/cpu.max": "what is this"}, 64),
+        ({f"{OLD}period_us": "100000\n", f"{OLD}quota_us": "400000\n"}, 4),
+        ({f"{OLD}period_us": "100000\n", f"{OLD}quota_us": "-1\n"}, 64),
+    ]:
+        files = {"/proc/self/cgroup": "1:name=systemd:/x\n0::/a/b\n", **quotas}
+        assert usable_cores() == cores
 
 
 def test_cores_of_another_affinity(monkeypatch: pytest.MonkeyPatch) -> None:

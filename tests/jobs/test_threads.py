@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import _thread
 import threading
-import time
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 
-from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.job import Job
 from gpusudoku.jobs.ordered import InOrder
-from gpusudoku.jobs.threads import NoThread, start_thread
+from gpusudoku.jobs.threads import NoThread
 from tests.jobs.workers import counts, each, tasks, wait_until
 
 BROKEN = RuntimeError("broken")
@@ -32,134 +30,46 @@ def test_a_thread_is_started_for_a_task_that_nobody_takes() -> None:
     assert job.busy == [1.0] * 2 + [0.0] * 7
 
 
-def test_one_is_wanted_for_each_task_that_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Though an earlier one has not been taken: the thread for it is about to start."""
-    shared, started, start, busy = threading.Event(), [], threading.Thread.start, []
+@pytest.fixture
+def limit(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Let no more than ``number`` further threads live at a time."""
+    limit = SimpleNamespace(number=0, refused=threading.Event())
+    started, start = list[threading.Thread](), threading.Thread.start
 
-    def start_later(thread: threading.Thread) -> None:
-        started.append(thread)
-        assert len(started) == 1 or shared.wait(200)
+    def start_some(thread: threading.Thread) -> None:
+        if sum(each.is_alive() for each in started) >= limit.number:
+            limit.refused.set()
+            raise RuntimeError("can't start new thread")
         start(thread)
+        started.append(thread)
 
-    def share(job: Job, payload: int) -> None:
-        if payload:
-            job.share(tasks(0))
-            job.share(tasks(0, 0))
-            busy.append(job.busy_workers)
-            shared.set()
-
-    monkeypatch.setattr(threading.Thread, "start", start_later)
-    Job(1).run(tasks(1), [each(share)] * 9)
-    assert busy == [4]
+    monkeypatch.setattr(threading.Thread, "start", start_some)
+    return limit
 
 
-def test_the_longer_a_job_takes_the_more_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, seen = [0.0], []
-    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
-
-    def look(job: Job, payload: int) -> None:
-        seen.append(job.idle_workers)
-        now[0] = 1000.0
-        seen.append(job.idle_workers)
-
-    Job(1).run(tasks(1), [each(look)] * 9)
-    assert seen == [0, 8]
-
-
-def test_one_that_seems_to_have_ended_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As one does whose join was interrupted, in some versions of Python."""
-
-    class Vague(threading.Thread):
-        def is_alive(self) -> bool:
-            return False
-
-        def join(self, timeout: float | None = None) -> None:
-            pass
-
-    returned, left_alone = threading.Event(), []
+def test_a_job_goes_on_with_those_there_are(limit: SimpleNamespace) -> None:
+    limit.number, taken = 2, {}
 
     def work(job: Job, payload: int) -> None:
-        if payload == 3:
-            _thread.interrupt_main()
-        wait_until(lambda: job.stopped)
-        left_alone.append(returned.wait(0.1))
+        limit.refused.wait()
+        taken[payload] = threading.get_ident()
 
-    monkeypatch.setattr(threading, "Thread", Vague)
-    with pytest.raises(Interrupted):
-        Job(1).run(tasks(1, 2, 3), [each(work)] * 3)
-    returned.set()
-    assert 1 <= len(left_alone) <= 3
-    assert not any(left_alone)
+    with pytest.warns(RuntimeWarning, match="no more threads can be started"):
+        Job(1).run(tasks(*range(1000)), [each(work)] * 9)
+    assert len(taken) == 1000
+    assert len(set(taken.values())) <= 2
 
 
-def test_one_that_is_started_twice_is_a_fault() -> None:
-    thread = threading.Thread()
-    start_thread(thread)
-    with pytest.raises(RuntimeError, match="once") as error:
-        start_thread(thread)
-    assert not isinstance(error.value, NoThread)
+def test_a_job_without_any_is_refused(limit: SimpleNamespace) -> None:
+    with pytest.raises(NoThread, match="ulimit"):
+        Job(1).run(tasks(1), [counts])
 
 
-class Limit:
-    """No more than ``number`` further threads live at a time."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.number, self.refused = 0, threading.Event()
-        started, start = list[threading.Thread](), threading.Thread.start
-
-        def start_some(thread: threading.Thread) -> None:
-            if sum(each.is_alive() for each in started) >= self.number:
-                self.refused.set()
-                raise RuntimeError("can't start new thread")
-            start(thread)
-            started.append(thread)
-
-        monkeypatch.setattr(threading.Thread, "start", start_some)
-
-
-class TestTooFew:
-    @pytest.fixture
-    def limit(self, monkeypatch: pytest.MonkeyPatch) -> Limit:
-        return Limit(monkeypatch)
-
-    @pytest.mark.parametrize("number", [1, 2])
-    def test_a_job_goes_on_with_those_there_are(self, limit: Limit, number: int) -> None:
-        limit.number, taken = number, {}
-
-        def work(job: Job, payload: int) -> None:
-            limit.refused.wait()
-            taken[payload] = threading.get_ident()
-
-        with pytest.warns(RuntimeWarning, match="no more threads can be started"):
-            Job(1).run(tasks(*range(1000)), [each(work)] * 9)
-        assert len(taken) == 1000
-        assert len(set(taken.values())) <= number
-
-    @pytest.mark.filterwarnings("ignore:no more threads")
-    def test_what_is_given_back_is_not_forgotten(self, limit: Limit) -> None:
-        """By one that resigns while others have no thread."""
-        limit.number = 1
-
-        def resign(job: Job) -> float:
-            task = job.take()
-            limit.refused.wait()
-            job.resign(task, BROKEN)
-            return 0.0
-
-        job = Job(1)
-        with pytest.raises(RuntimeError, match=r"ulimit|broken"):
-            job.run(tasks(1, 2, 3), [resign, resign])
-        assert len(job.left) == 3
-
-    def test_a_job_without_any_is_refused(self, limit: Limit) -> None:
-        with pytest.raises(NoThread, match="ulimit"):
-            Job(1).run(tasks(1), [counts])
-
-    def test_items_are_in_order(self, limit: Limit) -> None:
-        limit.number = 1
-        items = InOrder(range(100), lambda item: item + 1, 4, 60.0)
-        with closing(items), pytest.warns(RuntimeWarning, match="no more threads"):
-            assert [done.result for done in items] == list(range(1, 101))
+def test_items_are_in_order_with_too_few(limit: SimpleNamespace) -> None:
+    limit.number = 1
+    items = InOrder(range(100), lambda item: item + 1, 4, 60.0)
+    with closing(items), pytest.warns(RuntimeWarning, match="no more threads"):
+        assert [done.result for done in items] == list(range(1, 101))
 
 
 def resigns(job: Job) -> float:
@@ -168,82 +78,62 @@ def resigns(job: Job) -> float:
     return 0.0
 
 
-class TestWhoResigns:
-    @pytest.mark.parametrize("number", [1, 5])
-    @pytest.mark.parametrize("place", [0, 2])
-    def test_others_do_its_task(self, number: int, place: int) -> None:
-        """Also those that have no thread yet."""
-        job, workers = Job(1), [counts, counts]
-        workers.insert(place, resigns)
-        job.run(tasks(*range(1, number + 1)), workers)
-        assert (job.total, job.left) == (number * (number + 1) // 2, [])
-
-    def test_nobody_is_left(self) -> None:
-        """What there is to do is not forgotten: that is an error."""
-        before, job = threading.active_count(), Job(1)
-        with pytest.raises(RuntimeError, match="broken"):
-            job.run(tasks(1, 2, 3), [resigns, resigns])
-        assert threading.active_count() <= before
-        assert (job.total, len(job.left)) == (0, 3)
-
-    @pytest.mark.parametrize("number", [1, 5])
-    def test_the_last_enlists_others(self, number: int) -> None:
-        resigned = []
-
-        def enlist(job: Job) -> float:
-            task = job.take()
-            resigned.append(task)
-            if len(resigned) == 2 or number == 1:
-                job.enlist([counts] * 3)
-            job.resign(task, BROKEN)
-            return 0.0
-
+@pytest.mark.parametrize("number", [1, 5])
+def test_others_do_the_task_of_who_resigns(number: int) -> None:
+    """Also those that have no thread yet."""
+    for workers in [resigns, counts, counts], [counts, counts, resigns]:
         job = Job(1)
-        job.run(tasks(*[1] * number), [enlist, enlist])
-        assert job.total == number
-        assert len(job.utilisation) == 2  # as many as it began with
+        job.run(tasks(*[1] * number), workers)
+        assert (job.total, job.left) == (number, [])
 
-    def test_who_waits_for_the_last_is_woken(self) -> None:
-        """As another one could share; that one resigns without a task."""
-        job, each_has_one = Job(1), threading.Barrier(2)
 
-        def wait_or_resign(job: Job) -> float:
-            task = job.take()
-            assert task is not None
-            each_has_one.wait(200)
-            if task.payload:
-                wait_until(lambda: job.busy_workers == 1)
-                job.resign(None, BROKEN)
-            else:
-                assert job.take() is None
-            return 0.0
+def test_nobody_is_left_who_could_do_it() -> None:
+    """What there is to do is not forgotten: that is an error."""
+    before, job = threading.active_count(), Job(1)
+    with pytest.raises(RuntimeError, match="broken"):
+        job.run(tasks(1, 2, 3), [resigns, resigns])
+    assert threading.active_count() <= before
+    assert (job.total, len(job.left)) == (0, 3)
 
-        job.run(tasks(0, 1), [wait_or_resign] * 2)
-        assert job.busy_workers <= 0
 
-    def test_it_is_not_idle(self) -> None:
-        """Nobody shares with it for ever."""
-        seen, gone = [], threading.Event()
+def test_the_last_enlists_others() -> None:
+    def enlist(job: Job) -> float:
+        task = job.take()
+        job.enlist([counts] * 3)
+        job.resign(task, BROKEN)
+        return 0.0
 
-        def leave(job: Job) -> float:
-            resigns(job)
-            gone.set()
-            return 0.0
+    job = Job(1)
+    job.run(tasks(1, 1, 1), [enlist])
+    assert (job.total, len(job.utilisation)) == (3, 1)  # as many as it began with
 
-        def look(job: Job) -> float:
-            assert gone.wait(200)
-            return each(lambda job, _: seen.append((job.idle_workers, job.busy_workers)))(job)
 
-        Job(1).run(tasks(4, 7), [leave, look])
-        assert seen == [(-1, 1), (0, 1)]
+def test_who_waits_for_the_last_is_woken() -> None:
+    """As another one could share; that one resigns without a task."""
+    job, each_has_one = Job(1), threading.Barrier(2)
 
-    def test_its_task_is_left_in_a_suspended_job(self) -> None:
-        def suspend(job: Job) -> float:
-            task = job.take()
-            job.suspend()
-            job.resign(task, BROKEN)
-            return 0.0
+    def wait_or_resign(job: Job) -> float:
+        task = job.take()
+        assert task is not None
+        each_has_one.wait(200)
+        if task.payload:
+            wait_until(lambda: job.busy_workers == 1)
+            job.resign(None, BROKEN)
+        else:
+            assert job.take() is None
+        return 0.0
 
-        job = Job(1)
-        job.run(tasks(1, 2, 3), [suspend])
-        assert sorted(task.payload for task in job.left) == [1, 2, 3]
+    job.run(tasks(0, 1), [wait_or_resign] * 2)
+    assert job.busy_workers <= 0
+
+
+def test_a_task_is_left_in_a_suspended_job() -> None:
+    def suspend(job: Job) -> float:
+        task = job.take()
+        job.suspend()
+        job.resign(task, BROKEN)
+        return 0.0
+
+    job = Job(1)
+    job.run(tasks(1, 2, 3), [suspend])
+    assert sorted(task.payload for task in job.left) == [1, 2, 3]

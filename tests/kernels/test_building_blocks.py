@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from numba import float64, int64, njit, none, typeof
+from numba import float64, int64, njit, typeof
 from numpy.typing import NDArray
 
 from gpusudoku.kernels.bits import lowest_index, ones, popcount
 from gpusudoku.kernels.calls import Callee
-from gpusudoku.kernels.groups import LINE, Group
+from gpusudoku.kernels.groups import Group
 from gpusudoku.kernels.kernel import kernel
 
 ALL = 2**64 - 1
@@ -76,12 +75,6 @@ def test_a_kernel_is_called_at_its_address() -> None:
         assert numbers.tolist() == [0, 0, 0]
 
 
-@pytest.mark.parametrize("returns", [none, int64])
-def test_nothing_is_called_that_returns_something_else(returns: object) -> None:
-    with pytest.raises(AssertionError, match="is called as"):
-        Callee(_scaled, returns).address()
-
-
 class Numbers(Group):
     """Two arrays, one of which can be read in two ways."""
 
@@ -112,14 +105,3 @@ def test_compiled_code_and_python_write_the_same_memory_of_a_group() -> None:
         assert group.many.tolist() == [[*range(8)], [*range(10, 18)]]
         assert np.array_equal(group.words.view(np.int16), group.many)
     assert bytes(compiled.data)[:3] == bytes([1, 2, 3])
-
-
-def test_arrays_of_a_group_begin_at_lines_and_are_its_own() -> None:
-    group = numbers()
-    assert group.many.ctypes.data - group.few.ctypes.data == LINE
-    assert len(group.data) == 2 * LINE
-    assert typeof(group) == typeof(numbers()) != typeof(numbers(many=12))
-    array = np.arange(4)
-    holding = Group.holding(array=array)
-    array[:] = 0
-    assert vars(holding)["array"].tolist() == [0, 1, 2, 3]

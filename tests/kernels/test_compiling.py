@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from numba import int64
@@ -16,6 +12,7 @@ from numba import int64
 from gpusudoku.kernels import compiling, jit, kernel
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.store import Store
+from tests.jobs.workers import wait_until
 from tests.kernels.examples import times
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,10 +53,7 @@ def test_two_processes_share_the_work(
     compile_ = Kernel.compile
 
     def after_another(self: Kernel) -> None:
-        """Wait until the other process has compiled one."""
-        end = time.monotonic() + 300
-        while not done and time.monotonic() < end:
-            time.sleep(0.01)
+        wait_until(lambda: bool(done))  # until the other process has compiled one
         compile_(self)
 
     monkeypatch.setattr(Kernel, "compile", after_another)
@@ -75,12 +69,6 @@ def test_two_processes_share_the_work(
     assert len(done) == len(kernels)
 
 
-def test_the_dearest_comes_first(store: Store, here: list[str | None]) -> None:
-    kernels = [times(factor, factor / 100) for factor in FACTORS]
-    compiling.ready(kernels, 1)
-    assert here == [one.name for one in reversed(kernels)]
-
-
 KILLED = "import os, sys; sys.stdin.read(1); os.kill(os.getpid(), 9)"
 
 
@@ -88,19 +76,14 @@ KILLED = "import os, sys; sys.stdin.read(1); os.kill(os.getpid(), 9)"
 def test_what_no_other_process_compiles_is_compiled_here(
     store: Store, here: list[str | None], trouble: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    begin, killed = subprocess.Popen, [sys.executable, "-c", KILLED]
     if trouble == "no store":
         monkeypatch.setattr(jit, "store", lambda: None)
-    elif trouble == "no Python":
-        monkeypatch.setattr(sys, "executable", "/opt/app/app")
-    elif trouble == "fails":
-        monkeypatch.setattr(sys, "executable", str(Path("no", "python")))
+    elif trouble == "is killed":
+        monkeypatch.setattr(subprocess, "Popen", lambda _, **options: begin(killed, **options))
     else:
-        start = subprocess.Popen
-
-        def killed(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
-            return start([sys.executable, "-c", KILLED], **options)
-
-        monkeypatch.setattr(subprocess, "Popen", killed)
+        names = {"no Python": "/opt/app/app", "fails": "/no/python"}
+        monkeypatch.setattr(sys, "executable", names[trouble])
     kernels = some()
     compiling.ready(kernels, 3)
     assert sorted(map(str, here)) == sorted(str(one.name) for one in kernels)
@@ -125,16 +108,13 @@ def test_prices(store: Store) -> None:
     assert compiling.seconds([], 2) == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "is_one"),
-    [("python", True), ("python3.13t", True), ("pythonw.exe", True), ("Python", True),
-     ("pypy3", False), ("python-app", False), ("blender", False), ("", False), (None, False)],
-)  # fmt: skip
-def test_only_python_itself_is_started(
-    store: Store, name: str | None, is_one: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "executable", name and f"/a/folder/{name}")
-    assert compiling.seconds(some(), 2) == (6 if is_one else 12)
+def test_only_python_itself_is_started(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in "python", "python3.13t", "pythonw.exe", "Python":
+        monkeypatch.setattr(sys, "executable", f"/a/folder/{name}")
+        assert compiling.seconds(some(), 2) == 6
+    for name in "pypy3", "python-app", "blender", "":
+        monkeypatch.setattr(sys, "executable", name and f"/a/folder/{name}")
+        assert compiling.seconds(some(), 2) == 12
 
 
 COMPILES = """
@@ -143,37 +123,22 @@ from gpusudoku.kernels import compiling
 from tests.kernels.test_compiling import some
 kernels = some()
 print("begun", flush=True)
-compiling.ready(kernels, {processes})
+compiling.ready(kernels, int(sys.argv[1]))
 assert all(kernel.fetch() for kernel in kernels)
 """
 
 
-@pytest.fixture
-def start(store: Store) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
-    """Start a process that compiles; it does not outlive the test."""
-    started: list[subprocess.Popen[bytes]] = []
-
-    def call(processes: int) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-c", COMPILES.format(processes=processes)]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        started.append(subprocess.Popen(command, cwd=ROOT, **pipes))  # type: ignore[call-overload]
-        return started[-1]
-
-    yield call
-    for process in started:
-        process.kill()
-        process.communicate()
+def start(processes: int) -> subprocess.Popen[bytes]:
+    """Start a process that compiles."""
+    command = [sys.executable, "-c", COMPILES, str(processes)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def test_two_processes_on_an_empty_folder(
-    store: Store, start: Callable[..., subprocess.Popen[bytes]]
-) -> None:
+def test_two_processes_on_an_empty_folder(store: Store) -> None:
     for process in start(1), start(1):
         assert process.communicate(timeout=300) == (b"begun\n", b"")
         assert process.returncode == 0
-    kernels = some()
-    assert all(one.fetch() for one in kernels)
-    assert files(store) == {one.name for one in kernels}
+    assert files(store) == {one.name for one in some()}
 
 
 def children(pid: int) -> list[int]:
@@ -193,19 +158,14 @@ def runs(pid: int) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux")
-@pytest.mark.parametrize("name", [pytest.param("SIGINT", marks=pytest.mark.slow), "SIGKILL"])
-def test_no_process_outlives_its_parent(
-    start: Callable[..., subprocess.Popen[bytes]], name: str
-) -> None:
+@pytest.mark.usefixtures("store")
+def test_no_process_outlives_its_parent() -> None:
     process = start(3)
     assert process.stdout is not None
     assert process.stdout.readline() == b"begun\n"
-    end = time.monotonic() + 300
-    while not (helpers := children(process.pid)) and process.poll() is None:
-        time.sleep(0.01)
-    process.send_signal(getattr(signal, name))
+    wait_until(lambda: bool(children(process.pid)) or process.poll() is not None)
+    helpers = children(process.pid)
+    process.kill()
     process.communicate(timeout=300)
     assert helpers
-    while any(map(runs, helpers)) and time.monotonic() < end:
-        time.sleep(0.01)
-    assert not any(map(runs, helpers))
+    wait_until(lambda: not any(map(runs, helpers)))

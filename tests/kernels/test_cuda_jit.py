@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.compiler import need_compiler, need_numba_cuda, said
 
 SCRIPT = """
@@ -54,13 +56,19 @@ def run(cache: Path, capability: str = "9.0", registers: int = 32) -> dict[str, 
     return lines[0]
 
 
-def test_a_kernel_is_compiled_once_for_a_gpu_and_options(tmp_path: Path) -> None:
+def test_a_kernel_is_compiled_once(tmp_path: Path) -> None:
     first = run(tmp_path)
     assert first["compiled"] == ["double"]
     assert ".target sm_90" in first["ptx"]
-    [kept] = Path(first["folder"]).iterdir()
     assert run(tmp_path) == {**first, "compiled": []}
 
+
+@pytest.mark.slow
+def test_it_is_compiled_anew_for_others_and_if_it_is_damaged_or_cannot_be_kept(
+    tmp_path: Path,
+) -> None:
+    first = run(tmp_path)
+    [kept] = Path(first["folder"]).iterdir()
     content = kept.read_bytes()
     kept.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     assert run(tmp_path) == first
@@ -70,7 +78,5 @@ def test_a_kernel_is_compiled_once_for_a_gpu_and_options(tmp_path: Path) -> None
     assert ".target sm_80" in others[0]["ptx"]
     assert len(list(kept.parent.iterdir())) == 3
 
-
-def test_where_nothing_can_be_kept_it_is_compiled(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     assert run(tmp_path / "file")["compiled"] == ["double"]

@@ -6,31 +6,27 @@ Under the simulator there is no compiler, so all is compiled in subprocesses wit
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
-from tests.ptx.compiled import CASES, DEFAULT, KINDS, WAITING, output, results
+from tests.ptx.compiled import CASES, DEFAULT, RARE, WAITING, kind, output, results
 
 pytestmark = WAITING
 
 
-@pytest.fixture(scope="module")
-def compiled() -> dict[tuple[int, ...], dict[str, Any]]:
-    """Compile every case."""
-    return results(*KINDS)
-
-
+@pytest.mark.slow
 def test_both_in_one_process() -> None:
-    [lines] = output("9x9").values()
+    [lines] = output("rare").values()
     assert lines[-1] == {"cpu": "compiled"}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
-def test_kernel(case: tuple[int, ...], compiled: dict[tuple[int, ...], dict[str, Any]]) -> None:
+@pytest.mark.parametrize("case", [pytest.param(case, marks=[pytest.mark.slow] * (case in RARE))
+                                  for case in CASES], ids=str)  # fmt: skip
+def test_kernel(case: tuple[int, ...]) -> None:
     *what, major, minor = case
-    ptx = compiled[case]["ptx"]
-    assert compiled[case]["result"] == "none"
+    compiled = results(kind(case))[case]
+    ptx = compiled["ptx"]
+    assert compiled["result"] == "none"
     assert ptx.count(".visible .entry") == 1
     assert re.search(r"^\.target sm_(\d+)", ptx, re.MULTILINE)[1] == f"{major}{minor}"
     # Boards are fetched, and sums made, by an atomic add.

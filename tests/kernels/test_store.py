@@ -9,9 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -29,12 +27,6 @@ def kept(tmp_path: Path) -> Store:
     return store
 
 
-def open_with(patch: pytest.MonkeyPatch, opening: Callable[..., int]) -> None:
-    """Have files opened by a function, which seems to know folders that are open."""
-    patch.setattr(os, "open", opening)
-    patch.setattr(os, "supports_dir_fd", {*os.supports_dir_fd, opening})
-
-
 def test_what_is_written_is_read(kept: Store) -> None:
     assert kept.has("name")
     assert kept.read("name") == CONTENT
@@ -46,7 +38,7 @@ def test_what_is_written_is_read(kept: Store) -> None:
     assert [path.name for path in kept.folder.iterdir()] == ["name"]
 
 
-def test_a_flipped_bit_is_found_wherever_it_is(kept: Store) -> None:
+def test_a_file_that_is_damaged_or_foreign_is_none(kept: Store) -> None:
     path = kept.folder / "name"
     good = path.read_bytes()
     for position in (*range(len(MAGIC) + 40), len(good) // 2, len(good) - 1):
@@ -54,16 +46,8 @@ def test_a_flipped_bit_is_found_wherever_it_is(kept: Store) -> None:
         bad[position] ^= 1 << position % 8
         path.write_bytes(bad)
         assert kept.read("name") is None
-    path.write_bytes(good)
-    assert kept.read("name") == CONTENT
-    assert kept.trouble is None
-
-
-def test_a_file_that_is_too_short_or_long_or_foreign_is_none(kept: Store) -> None:
-    path = kept.folder / "name"
-    whole = path.read_bytes()
     lengths = 0, 1, len(MAGIC) + 31, len(MAGIC) + 32, -1
-    for content in (*(whole[:length] for length in lengths), whole + b"\0", b"foreign" * 99):
+    for content in (*(good[:length] for length in lengths), good + b"\0", b"foreign" * 99):
         path.write_bytes(content)
         assert kept.read("name") is None
     assert kept.write("name", CONTENT)
@@ -76,19 +60,13 @@ def test_no_file_takes_the_place_of_another(kept: Store) -> None:
     assert Store(kept.folder, b"another state").read("name") is None
 
 
-def test_what_is_no_file_is_none(kept: Store) -> None:
-    (kept.folder / "folder").mkdir()
-    assert kept.read("folder") is None
-    if hasattr(os, "mkfifo"):
-        os.mkfifo(kept.folder / "pipe")  # nobody writes to it: reading would wait for ever
-        assert kept.read("pipe") is None
-
-
 @posix
-def test_links_are_not_followed(kept: Store, tmp_path: Path) -> None:
+def test_what_is_no_file_is_none_and_links_are_not_followed(kept: Store, tmp_path: Path) -> None:
+    (kept.folder / "folder").mkdir()
+    os.mkfifo(kept.folder / "pipe")  # nobody writes to it: reading would wait for ever
     (kept.folder / "name").rename(tmp_path / "name")
     (kept.folder / "name").symlink_to(tmp_path / "name")
-    assert kept.read("name") is None
+    assert [kept.read(name) for name in ("folder", "pipe", "name")] == [None] * 3
     assert kept.write("name", CONTENT)  # made anew, in place of the link
     assert kept.read("name") == CONTENT
     (tmp_path / "link").symlink_to(kept.folder, target_is_directory=True)
@@ -106,6 +84,9 @@ def test_a_folder_that_others_can_write_to_is_not_used(kept: Store, mode: int) -
     kept.folder.chmod(0o700)
     assert kept.read("name") == CONTENT
     assert (kept.writable(), kept.trouble) == (True, None)
+    kept.folder.chmod(0o555)  # what is complete may be read-only
+    assert kept.read("name") == CONTENT
+    kept.folder.chmod(0o700)
     (kept.folder / "name").chmod(mode & 0o666)  # nor is a file
     assert kept.read("name") is None
 
@@ -126,7 +107,7 @@ def test_what_belongs_to_others_is_not_used(kept: Store, monkeypatch: pytest.Mon
 
 
 @posix
-@pytest.mark.parametrize("umask", [0, 0o022, 0o277, 0o777])
+@pytest.mark.parametrize("umask", [0, 0o777])
 def test_what_is_made_is_for_its_user_alone(tmp_path: Path, umask: int) -> None:
     store = Store(tmp_path / "one" / "two" / "three", b"state")
     before = os.umask(umask)
@@ -140,16 +121,6 @@ def test_what_is_made_is_for_its_user_alone(tmp_path: Path, umask: int) -> None:
     assert store.read("name") == CONTENT
 
 
-@posix
-def test_a_complete_folder_may_be_read_only(kept: Store) -> None:
-    (kept.folder / "name").chmod(0o444)
-    kept.folder.chmod(0o555)
-    try:
-        assert Store(kept.folder, b"state").read("name") == CONTENT
-    finally:
-        kept.folder.chmod(0o700)
-
-
 def test_where_there_can_be_no_folder_nothing_is_kept(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     store = Store(tmp_path / "file" / "folder", b"state")
@@ -159,27 +130,6 @@ def test_where_there_can_be_no_folder_nothing_is_kept(tmp_path: Path) -> None:
     assert not store.writable()
 
 
-@pytest.mark.parametrize("call", ["open", "replace"])
-def test_a_full_disk_keeps_nothing(kept: Store, call: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is no room for another file, or for a longer folder."""
-    opened = os.open
-
-    def fail(path: Any, flags: Any = os.O_CREAT, *rest: Any, **named: Any) -> int:
-        if flags & os.O_CREAT:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return opened(path, flags, *rest, **named)
-
-    if call == "open":
-        open_with(monkeypatch, fail)
-    else:
-        monkeypatch.setattr(os, "replace", lambda *_, **__: fail(""))
-    assert not kept.write("name", b"other")
-    assert (kept.trouble or "").endswith(os.strerror(errno.ENOSPC))
-    monkeypatch.undo()
-    assert [path.name for path in kept.folder.iterdir()] == ["name"]
-    assert kept.read("name") == CONTENT
-
-
 def test_a_disk_that_is_full_in_the_middle_of_a_file(kept: Store) -> None:
     resource = pytest.importorskip("resource")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -187,35 +137,12 @@ def test_a_disk_that_is_full_in_the_middle_of_a_file(kept: Store) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
         assert not kept.write("name", CONTENT * 2)
+        assert (kept.trouble or "").endswith(os.strerror(errno.EFBIG))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, before)
     assert kept.read("name") == CONTENT
     assert [path.name for path in kept.folder.iterdir()] == ["name"]
-
-
-@pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="folders cannot be opened here")
-def test_what_is_written_stays_in_the_folder_that_was_looked_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Folders above it that are renamed meanwhile do not bring files elsewhere."""
-    made, moved, elsewhere = (tmp_path / name for name in ("made", "moved", "elsewhere"))
-    elsewhere.mkdir()
-    opened = os.open
-
-    def swap(path: Any, flags: int, *rest: Any, **named: Any) -> int:
-        file = opened(path, flags, *rest, **named)
-        if path == made:
-            made.rename(moved)
-            made.symlink_to(elsewhere)
-        return file
-
-    assert Store(made, b"state").write("first", CONTENT)
-    open_with(monkeypatch, swap)
-    Store(made, b"state").write("second", CONTENT)
-    monkeypatch.undo()
-    assert sorted(path.name for path in moved.iterdir()) == ["first", "second"]
-    assert list(elsewhere.iterdir()) == []
 
 
 def test_what_the_killed_left_goes_after_a_while(kept: Store) -> None:

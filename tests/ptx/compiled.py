@@ -73,32 +73,34 @@ CAPABILITIES = [(7, 5), (9, 0), (10, 0), (12, 0)]
 DIALECTS = [(9, 0), (10, 0)]
 """One of each dialect of the compiler: one to compute capability 9.0, and one from 10.0 on. In each
 the code is the same for every card, so only these are run: see ``test_coverage``."""
-CASES: list[Case] = [(3, 3, *DEFAULT, *capability) for capability in CAPABILITIES]
-CASES += [(3, 3, *ALL, *capability) for capability in DIALECTS]
-CASES += [(3, 3, 0, 0, 9, 0)]
-CASES += [(2, 3, *DEFAULT, 1, *capability) for capability in DIALECTS]  # contiguous stacks
-CASES += [(*shape, *DEFAULT, 9, 0) for shape in [(4, 4), (8, 8)]]
-CASES += [(0, *capability) for capability in CAPABILITIES]
-CASES += [(1, *capability) for capability in DIALECTS]
-
+RARE: list[Case] = [(*what, *c) for what in [(3, 3, *DEFAULT), (0,)] for c in [(7, 5), (12, 0)]]
+RARE += [(3, 3, *ALL, *capability) for capability in DIALECTS]
+RARE += [(3, 3, 0, 0, 9, 0), (8, 8, *DEFAULT, 9, 0)]
+"""The cases that only slow tests need."""
+KINDS: dict[str, list[Case]] = {
+    "9x9": [(3, 3, *DEFAULT, *capability) for capability in DIALECTS],
+    "others": [
+        *((2, 3, *DEFAULT, 1, *capability) for capability in DIALECTS),  # contiguous stacks
+        (4, 4, *DEFAULT, 9, 0),
+    ],
+    "sums": [(wide, *capability) for wide in (0, 1) for capability in DIALECTS],
+    "rare": RARE,
+}
+"""Which cases are compiled together: what they have in common is compiled once."""
+CASES = [case for cases in KINDS.values() for case in cases]
 
 NAME = re.compile(r"_(?:Z[\w$]*?|cudapy_smem_\d+)(?=_param_\d|[^\w$])")
 """What numba-cuda calls a kernel or a variable: types, options and a number are in it."""
 
 
 def kind(case: Case) -> str:
-    """Which cases are compiled together: what they have in common is compiled once."""
-    if len(case) == len(CASES[-1]):
-        return "sums"
-    return "9x9" if case[:2] == (3, 3) else "others"
-
-
-KINDS = {name: [case for case in CASES if kind(case) == name] for name in map(kind, CASES)}
+    """The name of the cases that this one is compiled with."""
+    return next(name for name, cases in KINDS.items() if case in cases)
 
 
 def compile_kind(name: str) -> list[dict[str, str]]:
     """What a subprocess says: a line for each case, and for one kind one for the CPU."""
-    script = COMPILE + FOR_THE_CPU * (name == "9x9")
+    script = COMPILE + FOR_THE_CPU * (name == "rare")
     return said(script, given=json.dumps(KINDS[name]))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
+import pytest
 
 from tests.ptx import compiled, test_memory
 from tests.ptx.opcodes import OPCODES
 from tests.ptx.parse import Instruction, parse
 
-pytestmark = compiled.WAITING
+pytestmark = [compiled.WAITING, pytest.mark.slow]
 
 ELSEWHERE = {
     *("bra", "bra.uni", "ret", "bar.sync"),  # test_launch.py
@@ -30,12 +30,6 @@ def test_opcodes() -> None:
     names = {opcode.rpartition(".")[0] for opcode in used}
     own = {"mad.wide"}  # in kernels of the tests
     assert OPCODES.keys() - names == own, "opcodes that no kernel has"
-
-
-def test_each_is_for_its_card() -> None:
-    for (*_, major, minor), ptx in compiled.texts().items():
-        [target] = re.findall(r"^\.target sm_(\d+)", ptx, re.MULTILINE)
-        assert target == f"{major}{minor}"
 
 
 def test_two_dialects() -> None:

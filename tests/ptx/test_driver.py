@@ -77,7 +77,6 @@ ONE = [*SEARCH, "--gpu", "1"]
 
 
 class Answers(NamedTuple):
-    commands: list[Answer]
     start: list[Answer]
     later: list[Answer]
     memory: list[Answer]
@@ -89,17 +88,19 @@ class Answers(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def answers(computer: Computer, tmp_path_factory: pytest.TempPathFactory) -> Answers:
-    """What is said in one process, which compiles nothing: what the first count needed is kept.
-
-    Blocks are to have more threads than there are registers for.
-    """
+def kept(computer: Computer) -> None:
+    """Let the kernels of a search be compiled, and kept."""
     assert computer.gpusudoku(*SEARCH) == (0, COUNT, "")
+
+
+@pytest.fixture(scope="module")
+def answers(computer: Computer, kept: None, tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    """What is said in one process, where blocks are to have more threads than fit."""
     folder = tmp_path_factory.mktemp("answers")
     tuning, listed = folder / "tuning.json", folder / "listed.txt"
     tuning.write_text(json.dumps({"Stand-in 9.0": {"threads_per_block": 1024}}))
     listing = ["enumerate", "@1c", *CUDA, "-o", str(listed)]
-    commands: list[Any] = [(each, {}) for each in COMMANDS]
+    commands: list[Any] = []
     for arguments, failures in (SEARCH, FROM_THE_START), (SEARCH, LATER), (ONE, OF_MEMORY):
         commands += [(arguments, {name: [0] * n + [code]}) for name, n, code, *_ in failures]
     commands += [(ONE, {name: [0] * n + [code]}) for name, n, code in ANYTHING]
@@ -107,15 +108,18 @@ def answers(computer: Computer, tmp_path_factory: pytest.TempPathFactory) -> Ans
     commands += [(listing, {"kernel": [0] * 5 + [700]}), (SEARCH, {})]
     variables = {"GPUSUDOKU_CUDA_TUNING": str(tuning)}
     found = iter(computer.session(commands, NOTHING_COMPILED, variables, **TWO))
-    parts = [
-        list(islice(found, len(part)))
-        for part in (COMMANDS, FROM_THE_START, LATER, OF_MEMORY, ANYTHING)
-    ]
+    failures = FROM_THE_START, LATER, OF_MEMORY, ANYTHING
+    parts = [list(islice(found, len(part))) for part in failures]
     return Answers(*parts, *found, listed.read_text().splitlines())
 
 
-def test_commands(answers: Answers) -> None:
-    devices, search, limit, batch, listed, unknown = answers.commands
+@pytest.mark.usefixtures("kept")
+def test_commands(computer: Computer) -> None:
+    """In one process, which compiles nothing; a card is lost, and the other goes on."""
+    commands: list[Any] = [(each, {}) for each in COMMANDS]
+    commands += [(SEARCH, {"kernel": [0] * 5 + [700]})]
+    said = computer.session(commands, NOTHING_COMPILED, **TWO)
+    devices, search, limit, batch, listed, unknown, lost = said
     assert devices.out.endswith("\ncuda  0: Stand-in 9.0\ncuda  1: Stand-in 9.0\n")
     assert search[:2] == (0, COUNT)
     assert "cross-check by device cpu, method contraction: the same count" in search.err
@@ -126,8 +130,11 @@ def test_commands(answers: Answers) -> None:
     assert len({*boards}) == len(boards) == collection.entry("1b").count
     assert all(len(board) == 81 for board in boards)
     assert unknown == (2, "", "gpusudoku: no GPU 2: GPUs are numbered from 0 to 1\n")
+    assert lost[:2] == (0, COUNT)
+    assert lost.err.endswith((" 0 goes on\n", " 1 goes on\n"))
 
 
+@pytest.mark.slow
 def test_failures_from_the_start(answers: Answers) -> None:
     """One line and exit status 1, whatever goes wrong."""
     for (*_, said), (status, out, err) in zip(FROM_THE_START, answers.start, strict=True):
@@ -138,6 +145,7 @@ def test_failures_from_the_start(answers: Answers) -> None:
     assert answers.afterwards == (0, COUNT, "")
 
 
+@pytest.mark.slow
 def test_a_card_is_lost(answers: Answers) -> None:
     """The exact count, exit status 0, and one line that says who went on."""
     for (*_, said), (status, out, err) in zip(LATER, answers.later, strict=True):
@@ -148,6 +156,7 @@ def test_a_card_is_lost(answers: Answers) -> None:
         assert said in err
 
 
+@pytest.mark.slow
 def test_both_cards_are_lost(answers: Answers) -> None:
     status, out, err = answers.both
     first, second = err.splitlines()
@@ -156,11 +165,13 @@ def test_both_cards_are_lost(answers: Answers) -> None:
     assert second.endswith("; the CPU goes on")
 
 
+@pytest.mark.slow
 def test_memory_runs_out(answers: Answers) -> None:
     """What is allocated the next time is less; nobody needs to know."""
     assert answers.memory == [(0, COUNT, "")] * len(OF_MEMORY)
 
 
+@pytest.mark.slow
 def test_the_only_card_fails_at_any_moment(answers: Answers) -> None:
     """Before it is known to work, that is an error; afterwards the CPU goes on."""
     lost = 0
@@ -177,6 +188,7 @@ def test_the_only_card_fails_at_any_moment(answers: Answers) -> None:
     assert lost > 0
 
 
+@pytest.mark.slow
 def test_a_listing_goes_on(answers: Answers) -> None:
     """Every solution is there once."""
     assert (answers.listing.status, len(answers.listing.err.splitlines())) == (0, 1)
@@ -230,6 +242,7 @@ for at in 3, 4, 3:
 """
 
 
+@pytest.mark.slow
 def test_what_is_beside_the_program(computer: Computer) -> None:
     """A caller's current device; Numba's list of GPUs; a kernel that writes where it may not."""
     known, count, checked, right, wrong, after = computer.script(BESIDES, **TWO)

@@ -107,7 +107,7 @@ def test_limits(insert: Insert) -> None:
 
 
 def test_many_owners(insert: Insert) -> None:
-    insert(12, 0)
+    insert(10, 0)
     boards = [puzzle("3x3", 27 + seed % 9, seed) for seed in range(20)]
     boards[3], boards[12] = spoilt(boards[3], 1), spoilt(boards[12], 2)
     wanted = [count(board, device="cpu").count for board in boards]

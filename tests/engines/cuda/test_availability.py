@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gpusudoku.engines.cuda import availability
 
-ROOT = Path(__file__).resolve().parents[3]
 INSTALL = "pip install '.[cuda13]' in a checkout of gpusudoku"
 WORDS = {100: b"no CUDA-capable device is detected", 803: b"system has unsupported driver"}
 
@@ -95,10 +92,3 @@ def test_packages_that_are_missing(insert: Any, monkeypatch: pytest.MonkeyPatch)
     insert(Driver("GPU"))
     monkeypatch.setattr(availability, "find_spec", lambda name: None)
     assert availability.unusable_because() == f"cupy and numba_cuda not installed: {INSTALL}"
-
-
-def test_the_oldest_is_what_the_extras_ask_for() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    oldest = ".".join(map(str, availability.OLDEST_NUMBA_CUDA))
-    for extra, name in {"cuda12": "cu12", "cuda13": "cu13", "test": "cu13"}.items():
-        assert f"numba-cuda[{name}]>={oldest}" in project["optional-dependencies"][extra]

@@ -9,20 +9,14 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from numba import config
 
-from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import Gpu, OutOfMemoryError, one_line_errors
 from gpusudoku.engines.cuda.occupancy import Multiprocessor
 from gpusudoku.engines.cuda.tuning import Tuning
-from gpusudoku.engines.cuda.worker import GpuWorker
 from gpusudoku.engines.make import make_engine
 from gpusudoku.errors import DeviceError
-from gpusudoku.jobs.job import Job
-from gpusudoku.kernels.search.settings import SearchSettings
-from tests.boards import layout_of
 
 
 class Kernel:
@@ -30,17 +24,12 @@ class Kernel:
 
     def __init__(self, registers: int, shared: int = 0) -> None:
         self._registers, self._shared = registers, shared
-        self.asked = 0
 
     def get_regs_per_thread(self) -> dict[str, int]:
-        self.asked += 1
         return {"signature": self._registers}
 
     def get_shared_mem_per_block(self) -> dict[str, int]:
         return {"signature": self._shared}
-
-    def __getitem__(self, launch: tuple[int, int]) -> tuple[tuple[int, int], int]:
-        return launch, config.CUDA_LOW_OCCUPANCY_WARNINGS
 
 
 def made_up(tuning: Tuning | None = None, multiprocessors: int = 132, **has: int) -> Gpu:
@@ -53,55 +42,27 @@ def made_up(tuning: Tuning | None = None, multiprocessors: int = 132, **has: int
     return gpu
 
 
-@pytest.mark.parametrize(
-    ("wanted", "registers", "threads", "blocks"),
-    [
-        (128, 114, 128, 4),
-        (1024, 114, 512, 1),  # as many as there are registers for
-        (100, 32, 128, 16),  # whole warps
-    ],
-)
-def test_blocks_can_be_launched(wanted: int, registers: int, threads: int, blocks: int) -> None:
-    gpu, kernel = made_up(Tuning(threads_per_block=wanted)), Kernel(registers)
-    assert gpu.block_of(kernel, wanted) == threads
-    assert kernel.asked == 1
-    assert gpu.grid_of(kernel) == (blocks * 132, threads)
-    assert kernel.asked == 2  # each time is a call of the driver
-
-
-def test_some_gpus_have_fewer_registers_for_a_block() -> None:
+def test_blocks_can_be_launched() -> None:
+    """As large as there are registers for, and whole warps."""
+    for wanted, registers, threads, blocks in [(128, 114, 128, 4), (1024, 114, 512, 1),
+                                               (100, 32, 128, 16)]:  # fmt: skip
+        gpu = made_up(Tuning(threads_per_block=wanted))
+        assert gpu.grid_of(Kernel(registers)) == (blocks * 132, threads)
     assert made_up(block_registers=1 << 15).block_of(Kernel(114), 1024) == 256
 
 
-@pytest.mark.parametrize(
-    ("registers", "shared", "has", "blocks", "fullest"),
-    [
-        (32, 0, {}, 8, 64),
-        (32, 44_032, {"shared": 228 << 10, "reserved": 1 << 10}, 5, 512),
-        (64, 44_032, {"shared": 164 << 10, "reserved": 1 << 10}, 3, 512),
-        (255, 44_032, {"shared": 228 << 10, "reserved": 1 << 10}, 1, 64),
-    ],
-)
-def test_blocks_that_run_at_once(
-    registers: int, shared: int, has: dict[str, int], blocks: int, fullest: int
-) -> None:
+def test_blocks_that_run_at_once() -> None:
     """Registers or shared memory, whichever is short; and the size of blocks that suits both."""
-    gpu, kernel = made_up(multiprocessors=10, **has), Kernel(registers, shared)
-    assert gpu.blocks_at_once(kernel, 256) == 10 * blocks
-    assert gpu.fullest_block(kernel, 512) == fullest
-
-
-def test_numba_warns_others_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(config, "CUDA_LOW_OCCUPANCY_WARNINGS", 1, raising=False)
-    assert made_up().configured(Kernel(32), 3, 64) == ((3, 64), 0)
-    assert config.CUDA_LOW_OCCUPANCY_WARNINGS == 1
-
-
-@pytest.mark.parametrize(("box", "budget"), [((2, 2), 256), ((8, 8), 9)])
-def test_the_first_launch_is_short(box: tuple[int, int], budget: int) -> None:
-    """A node of 64x64 takes a thread of a GPU some milliseconds."""
-    worker = GpuWorker(made_up(), layout_of(Geometry(*box)), SearchSettings(), Job(1))
-    assert worker.first_budget == budget
+    for registers, shared, room, blocks, fullest in [
+        (32, 0, 0, 8, 64),
+        (32, 44_032, 228 << 10, 5, 512),
+        (64, 44_032, 164 << 10, 3, 512),
+        (255, 44_032, 228 << 10, 1, 64),
+    ]:
+        has = {"shared": room, "reserved": 1 << 10} if room else {}
+        gpu, kernel = made_up(multiprocessors=10, **has), Kernel(registers, shared)
+        assert gpu.blocks_at_once(kernel, 256) == 10 * blocks
+        assert gpu.fullest_block(kernel, 512) == fullest
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from gpusudoku.contraction.nine.sum import Nine
-from gpusudoku.engines.cpu_contraction import SumWorker
-from gpusudoku.engines.cuda.device import SIMULATED, Gpu
+from gpusudoku.engines.cuda.device import SIMULATED
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.engines.cuda.occupancy import Multiprocessor
 from gpusudoku.errors import DeviceError
-from gpusudoku.jobs.job import Job, Task
 from tests.boards import puzzle
 from tests.contraction.nine.counted import candidates_of, summed
 from tests.engines.cuda.faulty import LOST, SHORT, Faulty
@@ -87,23 +84,6 @@ def test_one_of_two_is_lost(nine: Nine) -> None:
             assert told == [f"GPU {lost} cannot be used: {LOST}; GPU {1 - lost} goes on"]
 
 
-def test_tasks_are_cut_for_the_smallest_gpu(nine: Nine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it takes at once: more would keep it from ending together with the others."""
-    device_sum, taken = nine.device_sum, []
-    assert device_sum is not None
-
-    def watched(gpu: Gpu) -> Callable[[range], tuple[int, int]]:
-        sum_on = device_sum(gpu)
-        return lambda tasks: taken.append(len(tasks)) or sum_on(tasks)
-
-    monkeypatch.setattr(nine, "device_sum", watched)
-    engine, _ = engine_of(Faulty(0), Faulty(1))
-    engine.gpus[0].multiprocessors = 30
-    assert summed(nine, engine)[0] == COUNT
-    assert max(taken) <= 4
-    assert sum(taken) == nine.tasks
-
-
 def test_too_little_memory_for_sums(nine: Nine) -> None:
     """The CPU sums, and says why, once; searches still have the GPU."""
     engine, told = engine_of(gpu := Faulty(0, 2, SHORT))
@@ -111,19 +91,3 @@ def test_too_little_memory_for_sums(nine: Nine) -> None:
         assert summed(nine, engine)[0] == COUNT
     assert told == [f"GPU 0 cannot be used: {SHORT}; the CPU goes on"]
     assert engine.gpus == [gpu]
-
-
-def test_the_cpu_takes_small_pieces(nine: Nine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An interrupt should not wait for what a GPU would have done at once."""
-    taken: list[int] = []
-    sums = SumWorker.do
-
-    def watched(self: SumWorker, task: Task, job: Job) -> None:
-        taken.append(len(task.payload))
-        sums(self, task, job)
-
-    monkeypatch.setattr(SumWorker, "do", watched)
-    monkeypatch.setattr(nine, "seconds", 1e9)
-    engine, _ = engine_of(Faulty(0, 2, SHORT))
-    assert summed(nine, engine)[0] == COUNT
-    assert taken[1:] == [1] * nine.tasks

@@ -95,30 +95,3 @@ def test_what_is_left_is_the_rest(end: str, fault: int | None) -> None:
             rest.report_all(left.numbers)
         assert job.total + rest.total == total
     assert lefts > 10 or fault  # the CPU goes on, and has soon done
-
-
-def test_a_cancellation_while_boards_are_dealt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The task is left as it was before."""
-    frontier, settings, total = Frontier.of([BOARD]), SearchSettings(), naive.count(BOARD)
-    engine, token = quick_engine(Faulty()), CancelToken()
-    engine.prepare(frontier, settings)
-    with cancelling(token):
-        expanded, job = Frontier.expanded, Job(1, None, None, np.uint64)
-    cancelled = []
-
-    def watched(self: Frontier, *arguments: Any, **options: Any) -> Frontier:
-        if len(self) > 1 and not cancelled:
-            cancelled.append(self)
-            token.cancel()
-            raise Cancelled("cancelled")
-        return expanded(self, *arguments, **options)
-
-    monkeypatch.setattr(Frontier, "expanded", watched)
-    with pytest.raises(Cancelled):
-        engine.explore(frontier, settings, job)
-    assert cancelled
-    assert job.left
-    for task in job.left:
-        engine.explore(task.payload, settings, rest := Job(1, None, None, np.uint64))
-        total -= rest.total
-    assert job.total == total

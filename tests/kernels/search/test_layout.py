@@ -13,39 +13,19 @@ from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 from tests.boards import puzzle, spoilt
 
-SHAPES = [(1, 1), (2, 1), (2, 2), (1, 5), (2, 3), (3, 3), (2, 5), (6, 2), (4, 4), (3, 7), (5, 5)]
-SHAPES += [(4, 8), (6, 6), (9, 7), (8, 8), (1, 64), (64, 1)]
 
-
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_every_cell_has_a_bit_of_its_own(shape: tuple[int, int]) -> None:
-    layout = Layout(*shape)
-    n, per_word = layout.n, layout.rows_per_word
-    for row in range(n):
-        first = 64 * (row // per_word) + row % per_word * n
-        assert layout.index_of[row * n : row * n + n].tolist() == list(range(first, first + n))
-    filled = [0] * layout.plane_words
-    for index in layout.index_of.tolist():
-        filled[index // 64] |= 1 << index % 64
-    assert filled == [int(layout.whole_word)] * (len(filled) - 1) + [int(layout.last_word)]
-    # Words hold whole rows, as many as fit, and whole bands if one fits.
-    assert 1 <= per_word <= n
-    step = layout.box_rows if layout.box_rows * n <= 64 else 1
-    assert per_word % step == 0
-    assert per_word * n <= 64
-    assert per_word == n or (per_word + step) * n > 64
-    # The parts of a board follow one another.
-    assert layout.fixed == n * layout.plane_words
-    assert layout.words == layout.pending + 1 == layout.fixed + layout.plane_words + 1
-
-
-@pytest.mark.parametrize("shape", [shape for shape in SHAPES if 64 not in shape], ids=str)
+@pytest.mark.parametrize(
+    "shape",
+    [(1, 1), (2, 1), (1, 5), (2, 3), (3, 3), (6, 2), (4, 4), (5, 5), (6, 6), (9, 7), (8, 8)],
+    ids=str,
+)
 def test_masks_are_the_plane_without_the_peers(shape: tuple[int, int]) -> None:
     layout, geometry = Layout(*shape), Geometry(*shape)
     kept = np.unpackbits(layout.nonpeers.view(np.uint8), axis=1, bitorder="little").astype(bool)
     assert kept.shape == (64 * layout.plane_words, 64 * layout.plane_words)
     cells = np.zeros(len(kept), bool)
     cells[layout.index_of] = True
+    assert cells.sum() == geometry.cells
     assert not kept[:, ~cells].any(), "bits that stand for no cell"
     assert not kept[~cells].any(), "indices that are no cell's"
     expected = np.ones((geometry.cells, geometry.cells), bool)
