@@ -10,41 +10,8 @@ from gpusudoku.web.joined import joined_modules, joined_styles
 from tests.web.conftest import ROOT
 
 PAGE = ROOT / "gpusudoku" / "web" / "page"
-FILES = {
-    "top.js": """import { Middle, half } from "./middle.js";
-import { low } from "./low.js";
-
-export default { middle: new Middle(), half, low };
-""",
-    "middle.js": """import {
-  low,
-} from "./low.js";
-
-export class Middle {
-  value = low;
-}
-
-export const half = () => low / 2;
-""",
-    "low.js": "const secret = 6;\n\nexport const low = secret;\n",
-    "other.js": "a file that nobody uses",
-}
-
-REFUSED = {
-    "const half = 1;\nexport const low = 1;": "half is at the top of low.js and of middle.js",
-    "const low = 1;": "middle.js: low.js does not export low",
-    'import { half } from "./middle.js";': "middle.js and low.js use each other",
-    'import { a } from "./absent.js";': "there is no module absent.js",
-    'import a from "./a.js";\nexport const low = a;': "low.js: cannot join 'import a from",
-    'export const low = 1;\nexport { a } from "./a.js";': "low.js: cannot join 'export { a }",
-    "export default 3;\nexport const low = 1;": "low.js: cannot join 'export default 3;'",
-    "const { a } = b;\nexport const low = a;": "low.js: one name in each declaration",
-}
-"""What stands in low.js, and why it cannot be joined."""
-
-
-def joined(low=FILES["low.js"]):
-    return joined_modules({**FILES, "low.js": low}, "top.js")
+TOP = 'import {\n  half,\n} from "./low.js";\n\nexport default half;\n'
+LOW = "const secret = 6;\n\nexport const half = secret / 2;\n"
 
 
 def node(path, text, code):
@@ -62,22 +29,18 @@ def node(path, text, code):
 
 
 def test_it_does_what_the_modules_do(tmp_path):
-    text = joined()
-    assert re.findall(r"^// (.*)$", text, re.MULTILINE) == ["low.js", "middle.js", "top.js"]
-    assert "import" not in text
-    assert re.findall(r"^export.*", text, re.MULTILINE) == [
-        "export default { middle: new Middle(), half, low };"
-    ]
-    code = "all.middle.value, all.half(), all.low"
-    assert node(tmp_path / "joined.mjs", text, code) == "6 3 6\n"
+    text = joined_modules({"top.js": TOP, "low.js": LOW, "unused.js": "no JavaScript"}, "top.js")
+    assert node(tmp_path / "joined.mjs", text, "all") == "3\n"
 
 
-def test_what_cannot_be_joined():
-    for low, message in REFUSED.items():
-        with pytest.raises(ValueError, match=re.escape(message)):
-            joined(low)
-    own = "export function low() {\n  const half = 1;\n  return half;\n}\n"  # within a function
-    assert "const half = 1" in joined(own)
+@pytest.mark.parametrize(("low", "message"), [
+    ("export const half = 3;\nconst top = half;", "top is at the top of low.js and of top.js"),
+    ("const half = 3;", "top.js: low.js does not export half"),
+    ('import top from "./top.js";', "low.js: cannot join 'import top from"),
+])  # fmt: skip
+def test_what_cannot_be_joined(low, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        joined_modules({"top.js": f"{TOP}const top = 1;\n", "low.js": low}, "top.js")
 
 
 def test_a_browser_can_read_the_page_as_one_module(tmp_path):
