@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 
 import pytest
 
@@ -24,16 +25,11 @@ class TestBodies:
             "kind": "large",
             "status": 413,
         }
-        for times in (300, 30_000):  # of the second one not all is read
+        with suppress(ConnectionError):  # not all of it is read
             connection = server.connect()
-            pieces = iter([body[:1000]] * times)
-            try:
-                connection.request("POST", "/count", pieces, encode_chunked=True)
-            except ConnectionError:
-                assert times == 30_000
-            else:
-                with connection.getresponse() as response:
-                    assert (response.status, json.load(response)["kind"]) == (413, "large")
+            connection.request("POST", "/count", iter([body[:1000]] * 30_000), encode_chunked=True)
+            with connection.getresponse() as response:
+                assert (response.status, json.load(response)["kind"]) == (413, "large")
 
     def test_they_come_in_pieces_and_the_connection_is_kept(self, server):
         connection = server.connect()

@@ -190,13 +190,6 @@ def test_answers_are_what_the_library_says(widget):
     assert (facts["box"], facts["count"]) == ("3x2", str(28_200_960 // 720))
 
 
-def test_that_it_is_worked_at_is_told_at_once_and_then_what_is_found(widget):
-    widget.comm.long(1)
-    first, *others = widget.comm.events(1)
-    assert first == {"id": 1, "event": "progress", "data": {}}
-    assert {each["event"] for each in others} == {"progress"}
-
-
 class TestErrors:
     def test_status_and_one_line(self, widget):
         for number, (kind, fields, status, words) in enumerate([
@@ -242,6 +235,7 @@ class TestErrors:
 
 def test_of_what_is_cancelled_the_work_ends_and_nothing_more_is_told(widget, at_work):
     widget.comm.long(1)
+    assert widget.comm.events(1)[0] == {"id": 1, "event": "progress", "data": {}}  # told at once
     widget.comm.tell({"id": 7, "cancel": True})  # nobody works at that
     widget.comm.tell({"id": 1, "cancel": True})
     until(lambda: not at_work())
@@ -264,44 +258,41 @@ def test_of_many_questions_of_a_page_the_last_is_answered(widget):
     assert {widget.comm.events(number)[-1]["event"] for number in (-1, -2)} == {"progress"}
 
 
-class TestClosing:
-    def test_it_ends_the_work_and_nothing_more_is_told(self, widget, at_work):
-        for number in range(3):
-            widget.comm.long(number)
-        gpusudoku.widget(SMALL, device="cpu").close()  # of another nothing ends
-        told = len(widget.comm.of("custom"))
-        until(lambda: len(widget.comm.of("custom")) > told)
-        connection = widget.comm
-        widget.close()
-        told = len(connection.of("custom"))
-        until(lambda: not at_work())
-        widget.close()
-        assert len(connection.of("custom")) == told
-        assert widget.board == gpusudoku.parse(SMALL)
+@pytest.mark.parametrize("by", ["hand", "kernel", "browser"])
+def test_closing_ends_the_work_and_nothing_more_is_told(widget, at_work, by):
+    """marimo closes the connection when a cell is run again."""
+    for number in range(3):
+        widget.comm.long(number)
+    gpusudoku.widget(SMALL, device="cpu").close()  # of another nothing ends
+    told = len(widget.comm.of("custom"))
+    until(lambda: len(widget.comm.of("custom")) > told)
+    connection = widget.comm
+    {"hand": widget.close, "kernel": connection.close}.get(
+        by, lambda: connection.handle_close({})
+    )()
+    told = len(connection.of("custom"))
+    until(lambda: not at_work())
+    widget.close()
+    assert len(connection.of("custom")) == told
+    assert widget.board == gpusudoku.parse(SMALL)
 
-    @pytest.mark.parametrize("by", ["kernel", "browser"])
-    def test_by_whoever_has_the_connection(self, widget, at_work, by):
-        """So does marimo when a cell is run again."""
-        widget.comm.long(1)
-        widget.comm.close() if by == "kernel" else widget.comm.handle_close({})
-        until(lambda: not at_work())
 
-    def test_when_the_thread_that_took_the_question_has_ended(self, widget, at_work):
-        """In marimo every page that is open has a kernel, which is a thread."""
-        kernel = threading.Thread(target=widget.comm.ask, args=(1,), kwargs={"board": LONG})
-        kernel.start()
-        kernel.join()
-        until(lambda: not at_work())
+def test_the_work_ends_with_the_thread_that_took_the_question(widget, at_work):
+    """In marimo every page that is open has a kernel, which is a thread."""
+    kernel = threading.Thread(target=widget.comm.ask, args=(1,), kwargs={"board": LONG})
+    kernel.start()
+    kernel.join()
+    until(lambda: not at_work())
 
-    def test_when_nobody_takes_messages(self, widget, at_work):
-        for number in range(3):
-            widget.comm.long(number)
-        widget.comm.is_cut = True
-        until(lambda: not at_work())
-        widget.comm.is_cut = False
-        widget.comm.ask(4)
-        until(lambda: not at_work())
-        assert widget.comm.events(4) == []
+
+def test_the_work_ends_when_nobody_takes_messages(widget, at_work):
+    widget.comm.long(1)
+    widget.comm.is_cut = True
+    until(lambda: not at_work())
+    widget.comm.is_cut = False
+    widget.comm.ask(4)
+    until(lambda: not at_work())
+    assert widget.comm.events(4) == []
 
 
 def test_one_line_where_anywidget_is_not_installed(monkeypatch):
