@@ -94,9 +94,7 @@ def test_it_can_be_stopped_while_it_compiles(serve, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["--host", "::"], "--host ::: other machines reach that: say with --allow-host"),
     (["--host", "no such\x1b[2J"], "there is no such host"),
-    (["--allow-origin", "https://a.b/path"], "expected an origin"),
     (["--most", "0"], "0"),
     (["--box", "2x3", LINE_4X4], "16 cells"),
     (["@36x36-few"], "the page shows boards of up to 25 digits"),

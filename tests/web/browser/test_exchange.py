@@ -68,8 +68,6 @@ class TestPaste:
         screen.until("return document.querySelectorAll('.gs-digit').length === arguments[0]",
                      BOARD.clues + 1)  # fmt: skip
         assert screen.digits()[1] == 5
-        screen.paste("b")
-        says(screen, "This board has the digits 1 to 9.")
 
 
 class TestWhatIsNoBoard:
