@@ -133,29 +133,28 @@ def test_after_the_limit_of_the_server_a_question_is_given_up(limited):
     "POST /none HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n50\r\n",
 ])  # fmt: skip
 def test_a_request_that_comes_slowly_is_not_waited_for(faulty, begin):
-    """Also where nobody reads its body; and the second one of a connection."""
-    again = faulty.connect()
-    again.request("GET", "/status")
-    again.getresponse().read()
-    slow = [socket.create_connection((faulty.host, faulty.port))]
-    slow += [again.sock] if begin else []  # without a second request it may stay
-    for each in slow:
-        each.settimeout(0.05)
-        each.sendall(begin.encode())
+    """Also where nobody reads its body, and after another one."""
+    slow = faulty.connect()
+    slow.connect()
+    if begin:  # without a second request it may stay
+        slow.request("GET", "/status")
+        slow.getresponse().read()
+    slow.sock.settimeout(0.05)
 
-        def is_closed(each=each):
-            try:
-                while each.recv(1000):
-                    pass
-            except TimeoutError:
-                if begin:
-                    each.sendall(b"x")
-                return False
-            return True
+    def is_closed():
+        try:
+            while slow.sock.recv(1000):
+                pass
+        except TimeoutError:
+            if begin:
+                slow.sock.sendall(b"x")
+            return False
+        return True
 
-        with suppress(ConnectionError):
-            until(is_closed)
-        each.close()
+    with suppress(ConnectionError):
+        slow.sock.sendall(begin.encode())
+        until(is_closed)
+    slow.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")
@@ -177,11 +176,6 @@ def test_one_who_reads_nothing_is_taken_for_gone(faulty):
         his = sockets() - before
         assert his
         until(lambda: not his & sockets())
-        found = 0
-        with suppress(ConnectionError):
-            while part := deaf.recv(1 << 20):
-                found += len(part)
-        assert found < times * 1000 * len(board)
 
 
 def test_of_too_many_connections_idle_and_slow_ones_are_closed(limited):

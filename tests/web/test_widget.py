@@ -102,71 +102,66 @@ def widget():
     made.close()
 
 
-class TestBoard:
-    def test_what_can_be_given(self, widget):
-        assert widget.board == gpusudoku.parse(SMALL)
-        assert repr(widget) == "<BoardWidget: a 4x4 board with 3 clues>"
-        six = gpusudoku.parse("." * 36, "3x2")
-        for given, box, shown in [
-            (None, None, gpusudoku.parse("." * 81)),
-            (None, "3x2", six),
-            ("." * 36, "3x2", six),
-            (np.zeros((25, 25), int), None, gpusudoku.parse("." * 625)),
-        ]:
-            assert gpusudoku.widget(given, box=box, device="cpu").board == shown
-
-    def test_the_browser_gets_it_with_its_boxes(self):
-        made = gpusudoku.widget("." * 36, box="3x2", device="cpu")
-        [(kind, opened)] = made.comm.published
-        assert kind == "comm_open"
-        assert opened["state"]["board"] == {"board": "." * 36, "box": "3x2"}
-        names = {board["name"] for board in opened["state"]["_about"]["boards"]}
-        assert {"2f", "box3x2-few"} <= names <= {entry.name for entry in collection.entries()}
-
-    def test_edits_come_from_the_browser(self, widget):
-        seen = []
-        widget.observe(lambda change: seen.append(change["new"]), "board")
-        widget.comm.type("12..............", link="#a-link")
-        assert widget.board == gpusudoku.parse("12..............")
-        assert seen == [widget.board]
-        assert widget.comm.of("update") == []  # which might undo what was typed meanwhile
-
-    def test_it_can_be_set(self, widget):
-        widget.board = [[0, 0, 0, 4], [0] * 4, [0] * 4, [0] * 4]
-        assert str(widget.board) == "...4............"
-        [update] = widget.comm.of("update")
-        assert update["state"] == {"board": {"board": "...4............", "box": "2x2"}}
-
-    def test_what_is_refused(self, widget):
-        large = gpusudoku.Board.empty(gpusudoku.Geometry(5, 6))
-        given = gpusudoku.Board([0] * 16, candidates=[3] * 16)
-        for board, words in [
-            ("12x", "3 cells make no board"), (3, "expected a board"),
-            (large, "of up to 25x25 cells"), (given, "given candidates: only one without can be"),
-        ]:  # fmt: skip
-            with pytest.raises(gpusudoku.InputError, match=words):
-                widget.board = board
-            with pytest.raises(gpusudoku.InputError, match=words):
-                gpusudoku.widget(board)
-        with pytest.raises(gpusudoku.InputError, match="expected a board"):
-            widget.board = None
-        assert str(widget.board) == SMALL
+def test_boards_that_can_be_given():
+    six = gpusudoku.parse("." * 36, "3x2")
+    for given, box, shown in [
+        (None, None, gpusudoku.parse("." * 81)), (None, "3x2", six), ("." * 36, "3x2", six),
+        (np.zeros((25, 25), int), None, gpusudoku.parse("." * 625)),
+    ]:  # fmt: skip
+        assert gpusudoku.widget(given, box=box, device="cpu").board == shown
 
 
-class TestCount:
-    def test_it_is_that_of_the_board_on_the_screen_once_it_is_known(self, widget):
-        assert widget.count is None
-        assert widget.comm.answer(1)["count"] == "6"
-        assert widget.count == 6
-        widget.comm.answer(2, board="1" + 15 * ".")
-        assert widget.count is None
-        widget.comm.type("1" + 15 * ".")
-        assert widget.count == 72
-        widget.comm.type("2" + 15 * ".")
-        assert widget.count is None
+def test_the_browser_gets_the_board_with_its_boxes():
+    made = gpusudoku.widget("." * 36, box="3x2", device="cpu")
+    assert repr(made) == "<BoardWidget: a 6x6 board with 0 clues>"
+    [(kind, opened)] = made.comm.published
+    assert kind == "comm_open"
+    assert opened["state"]["board"] == {"board": "." * 36, "box": "3x2"}
+    names = {board["name"] for board in opened["state"]["_about"]["boards"]}
+    assert {"2f", "box3x2-few"} <= names <= {entry.name for entry in collection.entries()}
 
-    @pytest.mark.parametrize("board", ["11..............", "123....4........"])
-    def test_of_clues_that_contradict_each_other(self, widget, board):
+
+def test_edits_come_from_the_browser(widget):
+    seen = []
+    widget.observe(lambda change: seen.append(change["new"]), "board")
+    widget.comm.type("12..............", link="#a-link")
+    assert widget.board == gpusudoku.parse("12..............")
+    assert seen == [widget.board]
+    assert widget.comm.of("update") == []  # which might undo what was typed meanwhile
+
+
+def test_the_board_can_be_set(widget):
+    widget.board = [[0, 0, 0, 4], [0] * 4, [0] * 4, [0] * 4]
+    assert str(widget.board) == "...4............"
+    [update] = widget.comm.of("update")
+    assert update["state"] == {"board": {"board": "...4............", "box": "2x2"}}
+
+
+def test_boards_that_are_refused(widget):
+    large = gpusudoku.Board.empty(gpusudoku.Geometry(5, 6))
+    given = gpusudoku.Board([0] * 16, candidates=[3] * 16)
+    for board, words in [
+        ("12x", "3 cells make no board"), (3, "expected a board"),
+        (large, "of up to 25x25 cells"), (given, "given candidates: only one without can be"),
+    ]:  # fmt: skip
+        with pytest.raises(gpusudoku.InputError, match=words):
+            widget.board = board
+        with pytest.raises(gpusudoku.InputError, match=words):
+            gpusudoku.widget(board)
+    with pytest.raises(gpusudoku.InputError, match="expected a board"):
+        widget.board = None
+    assert str(widget.board) == SMALL
+
+
+def test_the_count_is_that_of_the_board_on_the_screen_once_it_is_known(widget):
+    assert widget.count is None
+    assert widget.comm.answer(1)["count"] == "6"
+    assert widget.count == 6
+    widget.comm.answer(2, board="1" + 15 * ".")
+    assert widget.count is None
+    widget.comm.type("1" + 15 * ".")
+    assert widget.count == 72
+    for board in ("11..............", "123....4........"):  # known at once
         widget.board = board
         assert widget.count == 0
 
@@ -191,41 +186,22 @@ def test_answers_are_what_the_library_says(widget):
         widget.comm.ask(100 + number, "nth", k=[number % 6])
     for number in range(20):
         assert widget.comm.end(100 + number)[1]["solutions"] == [str(found[number % 6])]
-    ask = widget.comm.answer
-    shares = ask(2, "shares")["shares"]
-    assert [list(map(int, row)) for row in shares] == found.shares().tolist()
-    drawn = ask(3, "sample", n=3, seed="7")["solutions"]
-    assert drawn == [str(gpusudoku.Board(grid)) for grid in found.sample(3, seed=7)]
-    assert ask(4, "simplify")["result"] == str(gpusudoku.simplify(SMALL).board)
-    facts = ask(5, "count", board="123456" + "." * 30, box="3x2")
+    facts = widget.comm.answer(1, board="123456" + "." * 30, box="3x2")
     assert (facts["box"], facts["count"]) == ("3x2", str(28_200_960 // 720))
 
 
-def test_that_it_is_worked_at_is_told_at_once_and_then_what_is_found(widget):
-    widget.comm.long(1)
-    first, *others = widget.comm.events(1)
-    assert first == {"id": 1, "event": "progress", "data": {}}
-    assert {each["event"] for each in others} == {"progress"}
-
-
 class TestErrors:
-    @pytest.mark.parametrize(
-        ("kind", "fields", "status", "words"),
-        [
-            ("count", {"board": "12x"}, 400, "board: 3 cells make no board"),
+    def test_status_and_one_line(self, widget):
+        for number, (kind, fields, status, words) in enumerate([
             ("count", {"borad": SMALL}, 400, "unknown field 'borad'; did you mean 'board'?"),
-            ("sample", {"board": "11.............."}, 400, "the board has no solution"),
             ("count", {"board": LONG, "seconds": 5}, 422, "it should take longer than the"),
             ("nothing", {}, 404, "unknown kind of question: 'nothing'"),
             (["count"], {}, 404, "unknown kind of question: ['count']"),
-        ],
-    )
-    def test_one_line_that_names_the_place(self, widget, kind, fields, status, words):
-        widget.comm.ask(1, kind, **fields)
-        event, facts = widget.comm.end(1)
-        assert (event, facts["status"]) == ("error", status)
-        assert words in facts["error"]
-        assert "\n" not in facts["error"]
+        ]):  # fmt: skip
+            widget.comm.ask(number, kind, **fields)
+            event, facts = widget.comm.end(number)
+            assert (event, facts["status"]) == ("error", status)
+            assert words in facts["error"]
 
     def test_messages_that_are_no_questions(self, widget):
         for message in (None, [], "count", {}, {"id": "1"}, {"kind": "count"}):
@@ -257,86 +233,66 @@ class TestErrors:
         assert "secret" not in facts["error"]
 
 
-class TestCancelling:
-    def test_work_ends_and_nothing_more_is_told(self, widget, at_work):
-        widget.comm.long(1)
-        widget.comm.tell({"id": 1, "cancel": True})
-        until(lambda: not at_work())
-        told = len(widget.comm.events(1))
-        assert widget.comm.answer(2)["count"] == "6"
-        assert {each["event"] for each in widget.comm.events(1)} == {"progress"}
-        assert len(widget.comm.events(1)) == told
-
-    def test_others_go_on(self, widget):
-        for number in (1, 2):
-            widget.comm.long(number)
-        for number in (1, 7):  # nobody works at the second one
-            widget.comm.tell({"id": number, "cancel": True})
-        told = len(widget.comm.events(2))
-        until(lambda: len(widget.comm.events(2)) > told + 2)
+def test_of_what_is_cancelled_the_work_ends_and_nothing_more_is_told(widget, at_work):
+    widget.comm.long(1)
+    assert widget.comm.events(1)[0] == {"id": 1, "event": "progress", "data": {}}  # told at once
+    widget.comm.tell({"id": 7, "cancel": True})  # nobody works at that
+    widget.comm.tell({"id": 1, "cancel": True})
+    until(lambda: not at_work())
+    told = len(widget.comm.events(1))
+    assert widget.comm.answer(2)["count"] == "6"
+    assert {each["event"] for each in widget.comm.events(1)} == {"progress"}
+    assert len(widget.comm.events(1)) == told
 
 
-class TestOvertaking:
-    def test_of_many_questions_of_a_page_the_last_is_answered(self, widget):
-        for number in range(100):
-            widget.comm.ask(number, board=LONG, page="a")
-        assert widget.comm.answer(100, page="a")["count"] == "6"
-        for number in range(100):
-            event, facts = widget.comm.end(number)
-            assert (event, facts["kind"], facts["status"]) == ("error", "overtaken", 409)
-
-    def test_other_pages_are_left_alone(self, widget):
-        pages = {1: "a", 2: "b", 3: None, 4: None}
-        for number, page in pages.items():
-            widget.comm.long(number, page=page)
-        assert widget.comm.answer(5, page="a")["count"] == "6"
-        assert widget.comm.end(1)[0] == "error"
-        for number in (2, 3, 4):
-            assert widget.comm.events(number)[-1]["event"] == "progress"
+def test_of_many_questions_of_a_page_the_last_is_answered(widget):
+    """Other pages are left alone, and questions without one."""
+    for number, page in {-1: "b", -2: None}.items():
+        widget.comm.long(number, page=page)
+    for number in range(100):
+        widget.comm.ask(number, board=LONG, page="a")
+    assert widget.comm.answer(100, page="a")["count"] == "6"
+    for number in range(100):
+        event, facts = widget.comm.end(number)
+        assert (event, facts["kind"], facts["status"]) == ("error", "overtaken", 409)
+    assert {widget.comm.events(number)[-1]["event"] for number in (-1, -2)} == {"progress"}
 
 
-class TestClosing:
-    def test_it_ends_the_work_and_nothing_more_is_told(self, widget, at_work):
-        for number in range(3):
-            widget.comm.long(number)
-        connection = widget.comm
-        widget.close()
-        told = len(connection.of("custom"))
-        until(lambda: not at_work())
-        widget.close()
-        assert len(connection.of("custom")) == told
-        assert widget.board == gpusudoku.parse(SMALL)
+@pytest.mark.parametrize("by", ["hand", "kernel", "browser"])
+def test_closing_ends_the_work_and_nothing_more_is_told(widget, at_work, by):
+    """marimo closes the connection when a cell is run again."""
+    for number in range(3):
+        widget.comm.long(number)
+    gpusudoku.widget(SMALL, device="cpu").close()  # of another nothing ends
+    told = len(widget.comm.of("custom"))
+    until(lambda: len(widget.comm.of("custom")) > told)
+    connection = widget.comm
+    {"hand": widget.close, "kernel": connection.close}.get(
+        by, lambda: connection.handle_close({})
+    )()
+    told = len(connection.of("custom"))
+    until(lambda: not at_work())
+    widget.close()
+    assert len(connection.of("custom")) == told
+    assert widget.board == gpusudoku.parse(SMALL)
 
-    @pytest.mark.parametrize("by", ["kernel", "browser"])
-    def test_by_whoever_has_the_connection(self, widget, at_work, by):
-        """So does marimo when a cell is run again."""
-        widget.comm.long(1)
-        widget.comm.close() if by == "kernel" else widget.comm.handle_close({})
-        until(lambda: not at_work())
 
-    def test_when_the_thread_that_took_the_question_has_ended(self, widget, at_work):
-        """In marimo every page that is open has a kernel, which is a thread."""
-        kernel = threading.Thread(target=widget.comm.ask, args=(1,), kwargs={"board": LONG})
-        kernel.start()
-        kernel.join()
-        until(lambda: not at_work())
+def test_the_work_ends_with_the_thread_that_took_the_question(widget, at_work):
+    """In marimo every page that is open has a kernel, which is a thread."""
+    kernel = threading.Thread(target=widget.comm.ask, args=(1,), kwargs={"board": LONG})
+    kernel.start()
+    kernel.join()
+    until(lambda: not at_work())
 
-    def test_when_nobody_takes_messages(self, widget, at_work):
-        for number in range(3):
-            widget.comm.long(number)
-        widget.comm.is_cut = True
-        until(lambda: not at_work())
-        widget.comm.is_cut = False
-        widget.comm.ask(4)
-        until(lambda: not at_work())
-        assert widget.comm.events(4) == []
 
-    def test_others_go_on(self, widget):
-        other = gpusudoku.widget(SMALL, device="cpu")
-        widget.comm.long(1)
-        other.close()
-        told = len(widget.comm.of("custom"))
-        until(lambda: len(widget.comm.of("custom")) > told)
+def test_the_work_ends_when_nobody_takes_messages(widget, at_work):
+    widget.comm.long(1)
+    widget.comm.is_cut = True
+    until(lambda: not at_work())
+    widget.comm.is_cut = False
+    widget.comm.ask(4)
+    until(lambda: not at_work())
+    assert widget.comm.events(4) == []
 
 
 def test_one_line_where_anywidget_is_not_installed(monkeypatch):

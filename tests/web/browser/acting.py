@@ -105,12 +105,6 @@ def copy(screen):
     return screen.clipboard()
 
 
-def touch(screen, place):
-    """Tap on a place."""
-    screen.cdp("Input.dispatchTouchEvent", type="touchStart", touchPoints=[place])
-    screen.cdp("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
-
-
 def place_of(screen, selector):
     """Return where the middle of an element is."""
     return screen.js(

@@ -15,35 +15,10 @@ from tests.web.conftest import until
 LONG = puzzle("3x4", 40, 7)
 """Its count takes minutes."""
 SOME = collection.load("2d")
-GONE = """
-const real = window.fetch;
-window.asked = [];
-window.fetch = (address) => {
-  window.asked.push(address);
-  return Promise.reject(new TypeError("nobody is there"));
-};
-window.back = () => { window.fetch = real; };
-"""
-TYPE_FAST = """
-const [keys, milliseconds, done] = arguments;
-const start = performance.now();
-let at = 0;
-const type = () => {
-  const due = keys.length * Math.min((performance.now() - start) / milliseconds, 1);
-  for (; at < due; at++) {
-    const options = { key: keys[at], bubbles: true, cancelable: true };
-    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", options));
-  }
-  if (at < keys.length) setTimeout(type, 0); else done(performance.now() - start);
-};
-type();
-"""
 IS_FADED = "return document.querySelector('[data-part=count]').closest('.gs-old') !== null"
 NO_SMALL_DIGITS = """
 return [...document.querySelectorAll(".gs-candidate")].every((each) => !each.checkVisibility());
 """
-HAS_FAILED = "return document.querySelector('[data-action=retry]').checkVisibility()"
-WORDS = "return document.querySelector('.gs-app').textContent.includes('does not answer')"
 
 
 def count_anyway(screen, server):
@@ -80,7 +55,7 @@ class TestExpensive:
 
 
 @pytest.mark.parametrize("name", ["2b", "empty"])
-def test_100_edits_within_half_a_second(screen, server, name):
+def test_200_keys_in_a_row(screen, name):
     """Digits are typed, erased and typed over; of few clues no count is done before the next."""
     screen.open(link(collection.load(name)))
     screen.focus(0)
@@ -89,10 +64,8 @@ def test_100_edits_within_half_a_second(screen, server, name):
     for _ in range(50):
         keys += [rng.choice("123456789"), rng.choice(["ArrowRight", "ArrowDown", "Backspace"])]
         keys += [rng.choice("123456789"), "Backspace"]
-    screen.driver.execute_async_script(TYPE_FAST, keys, 500)
-    typed = screen.digits()
-    assert screen.count() == gpusudoku.count(typed, device="cpu").count
-    server.until_idle()
+    screen.press(*keys)
+    assert screen.count() == gpusudoku.count(screen.digits(), device="cpu").count
 
 
 class TestOldAnswers:
@@ -119,46 +92,20 @@ class TestOldAnswers:
         self.erase_a_clue(screen, "/shares")
         screen.until(NO_SMALL_DIGITS)
         screen.until("return document.querySelector('[data-part=count]').dataset.count > 1014785")
-        assert screen.js("return document.querySelector('[data-part=panel]').ariaBusy") == "true"
         assert not screen.js(IS_FADED)
 
 
 @pytest.mark.usefixtures("expects_errors")
-class TestServerThatIsGone:
-    def test_the_page_goes_on_by_itself_once_it_is_there_again(self, screen):
-        with serving() as server:
-            screen = Screen(screen.driver, server.url)
-            screen.open(link(collection.load("2b")))
-            server.stop()
-            screen.focus(0)
-            screen.press("7")
-            screen.until(HAS_FAILED)
-            assert "server" in screen.text("[data-part=note]")
-            server.start()
-            assert screen.count() == gpusudoku.count(screen.digits(), device="cpu").count
-            screen.requests()  # to this server
-
-    @pytest.mark.parametrize("event", ["online", None])
-    def test_it_only_asks_whether_somebody_is_there(self, screen, event):
-        screen.open(link(SOME))
-        screen.settle()
-        screen.js(GONE)
-        screen.focus(int(SOME.cells.nonzero()[0][0]))
-        screen.press("Delete")
-        screen.until(HAS_FAILED)
-        screen.js("document.querySelector('[data-action=random]').click()")
-        screen.until(
-            "return document.querySelector('[data-part=solutions] .gs-failed') !== null && "
-            "window.asked.includes('/sample')"
-        )
-        assert screen.js(WORDS)
-        screen.until("return window.asked.filter((each) => each === '/status').length >= 2")
-        assert screen.js("return window.asked.filter((each) => each === '/count').length") == 1
-        screen.js("window.back()")
-        if event is not None:
-            screen.js("window.dispatchEvent(new Event(arguments[0]))", event)
-        left = SOME.cells.copy()
-        left[left.nonzero()[0][0]] = 0
-        assert screen.count() == gpusudoku.count(left, device="cpu").count
-        screen.until(f"return !(() => {{ {WORDS} }})()")
+def test_the_page_goes_on_by_itself_once_the_server_is_there_again(screen):
+    with serving() as server:
+        screen = Screen(screen.driver, server.url)
+        screen.open(link(collection.load("2b")))
+        server.stop()
+        screen.focus(0)
+        screen.press("7")
+        screen.until("return document.querySelector('[data-action=retry]').checkVisibility()")
+        assert "server" in screen.text("[data-part=note]")
+        server.start()
+        assert screen.count() == gpusudoku.count(screen.digits(), device="cpu").count
         assert not is_shown(screen, "[data-action=retry]")
+        screen.requests()  # to this server

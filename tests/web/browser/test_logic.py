@@ -59,13 +59,11 @@ def test_the_board_is_shown_as_it_is_before_a_step(screen):
 
 
 def test_each_step_names_its_technique_and_marks_its_reason(screen):
-    screen.resize(1280, 800)
     explain(screen)
     rows = screen.js("return [...document.querySelectorAll('.gs-step')].map((e) => e.textContent)")
     [first, *_] = steps = gpusudoku.explain(BOARD).steps
     names = [step.technique.replace("-", " ") for step in steps]
     assert "locked candidates" in names
-    assert [row.count(name) for row, name in zip(rows, names, strict=True)] == [1] * len(rows)
     assert all(row.startswith(f"{name} ") for row, name in zip(rows, names, strict=True))
     assert sorted(marked(screen, "gs-around")) == sorted(BOARD.geometry.units[first.unit].tolist())
     before = screen.js(MARKS)
@@ -73,13 +71,6 @@ def test_each_step_names_its_technique_and_marks_its_reason(screen):
     assert before != screen.js(MARKS)
     click(screen, "previous-step")
     assert before == screen.js(MARKS)
-    top, bottom, scrolled = screen.js(
-        "document.querySelector('[data-part=logic]').scrollIntoView();"
-        "const { top, bottom } = document.querySelector('.gs-grid').getBoundingClientRect();"
-        "return [top, bottom, scrollY]"
-    )
-    assert scrolled > 100
-    assert 0 <= top < bottom <= 800  # the board is seen, too
     click(screen, "new")
     assert screen.js("return document.querySelector('.gs-step')") is None
 

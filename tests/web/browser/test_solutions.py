@@ -1,6 +1,5 @@
 """Buttons of the panel: solutions by number and at random, and redundant clues."""
 
-import pytest
 from screen import link, number
 
 import gpusudoku
@@ -64,11 +63,8 @@ class TestRandom:
     def test_it_is_a_solution_and_used_as_board_one_step_to_undo(self, screen):
         screen.open(link(MANY))
         click(screen, "random", "solutions")
-        assert Board(solution(screen)) in gpusudoku.solutions(MANY, device="cpu")
-        click(screen, "hide", "solutions")
-        assert screen.digits() == MANY.cells.tolist()
-        click(screen, "random", "solutions")
         found = solution(screen)
+        assert Board(found) in gpusudoku.solutions(MANY, device="cpu")
         click(screen, "use", "solutions")
         assert screen.digits() == found
         assert screen.count() == 1
@@ -80,16 +76,14 @@ class TestRandom:
         screen.open(link(MANY))
         click(screen, "random", "solutions")
         found = solution(screen)
-        assert screen.until(SEED)
+        assert number(screen.until(SEED)) >= 0
         assert "the same seed" in screen.until(SAID)
         cell = MANY.cells.tolist().index(0)
         screen.focus(cell)
         screen.press(str(found[cell]))
         assert screen.js("return document.querySelector('.gs-shown')") is None
         assert screen.js(SEED) == screen.js(SAID) == ""
-        left = MANY.cells.copy()
-        left[cell] = found[cell]
-        assert screen.count() == gpusudoku.count(left, device="cpu").count
+        assert sum(map(bool, screen.digits())) == MANY.clues + 1
 
     def test_seeds_that_are_written(self, screen):
         screen.open(link(MANY))
@@ -98,64 +92,32 @@ class TestRandom:
         assert "from 0 to 2^128 - 1" in screen.js(SAID)
         assert field.get_attribute("aria-invalid") == "true"
         field.clear()
-        field.send_keys("\n")
-        assert Board(solution(screen)) in gpusudoku.solutions(MANY, device="cpu")
-        assert number(screen.js(SEED)) >= 0
-        assert field.get_attribute("aria-invalid") is None
-        field.clear()
         field.send_keys("7\n")
         [row] = gpusudoku.solutions(MANY, device="cpu").sample(1, 7)
         shows(screen, Board(row))
-
-    @pytest.mark.usefixtures("expects_errors")
-    def test_what_nobody_can_draw_is_not_tried(self, screen):
-        screen.open("#4x4/setting/" + "0" * 256)
-        click(screen, "random", "solutions")
-        screen.until("return document.querySelector('[data-part=solutions] .gs-failed') !== null")
-        assert screen.js(SAID) == "That should take more than a thousand years."
+        assert field.get_attribute("aria-invalid") is None
 
 
-class TestRedundantClues:
-    def test_what_is_left_is_minimal_and_unique(self, screen):
-        board = collection.load("decomposition-easy-9x9")
-        screen.open(link(board))
-        click(screen, "minimise", "reducing")
-        screen.until("return document.querySelectorAll('.gs-clue').length < arguments[0]",
-                     board.clues)  # fmt: skip
-        cells = screen.digits()
-        assert screen.count() == 1
-        clues = [cell for cell in range(81) if cells[cell]]
-        assert all(cells[cell] == board.cells[cell] for cell in clues)
-        smaller = [[*cells[:cell], 0, *cells[cell + 1 :]] for cell in clues]
-        counts = gpusudoku.count_many(smaller, limit=2, device="cpu")
-        assert all(result.count > 1 for result in counts)
-        screen.focus(0)
-        screen.press("Control+z")
-        assert screen.digits() == board.cells.tolist()
-
-    def test_while_one_solves_clues_go_and_edits_stay(self, screen):
-        board = collection.load("decomposition-easy-9x9")
-        cell = int((board.cells == 0).argmax())
-        digit = int(gpusudoku.solve(board, device="cpu").board.cells[cell])
-        screen.open(link(board, "solving"))
-        screen.focus(cell)
-        screen.press(str(digit))
-        click(screen, "shares")
-        click(screen, "minimise", "reducing")
-        screen.until("return document.querySelectorAll('.gs-clue').length < arguments[0]",
-                     board.clues)  # fmt: skip
-        left = screen.digits()
-        assert left[cell] == digit
-        left[cell] = 0
-        assert gpusudoku.count(left, device="cpu").count == 1
-
-    def test_why_none_can_be_removed(self, screen):
-        screen.open(link(MANY))
-        screen.settle()
-        button = screen.driver.find_element("css selector", "[data-action=minimise]")
-        assert not button.is_enabled()
-        assert button.get_attribute("title") == "Needs a board with one solution"
-        assert "a random puzzle" in screen.text("[data-part=reducing]")
-        screen.js("location.hash = arguments[0]", link(collection.load("a1")))
-        screen.until("return !document.querySelector('[data-action=minimise]').disabled")
-        assert button.get_attribute("title") == ""
+def test_redundant_clues_go_and_edits_stay(screen):
+    board = collection.load("decomposition-easy-9x9")
+    cell = int((board.cells == 0).argmax())
+    digit = int(gpusudoku.solve(board, device="cpu").board.cells[cell])
+    screen.open(link(board, "solving"))
+    screen.focus(cell)
+    screen.press(str(digit))
+    before = screen.digits()
+    click(screen, "shares")
+    click(screen, "minimise", "reducing")
+    screen.until("return document.querySelectorAll('.gs-clue').length < arguments[0]", board.clues)
+    left = screen.digits()
+    assert left[cell] == digit
+    left[cell] = 0
+    assert gpusudoku.count(left, device="cpu").count == 1
+    clues = [cell for cell in range(81) if left[cell]]
+    assert all(left[cell] == board.cells[cell] for cell in clues)
+    smaller = [[*left[:cell], 0, *left[cell + 1 :]] for cell in clues]
+    counts = gpusudoku.count_many(smaller, limit=2, device="cpu")
+    assert all(result.count > 1 for result in counts)
+    screen.focus(cell)
+    screen.press("Control+z")
+    assert screen.digits() == before
