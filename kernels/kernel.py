@@ -15,7 +15,7 @@ from typing import Any
 
 from numba.core.types import Array
 
-from gpusudoku.jobs.interrupts import interruptibly
+from gpusudoku.jobs.interrupts import held_interrupts, interruptibly
 from gpusudoku.kernels import jit
 from gpusudoku.kernels.parts import inlined, jitable
 
@@ -134,7 +134,9 @@ class Kernel:
             return
         content = store.read(self.name)
         if content is not None:
-            with suppress(Exception):  # whatever comes of code that was made for another Numba
+            # An error: the code was made for another Numba. Ctrl-C waits: in the middle of what
+            # LLVM takes over, it would crash the process.
+            with held_interrupts(), suppress(Exception):
                 self._compiled = jit.from_bytes(self.python, content)
         self._refused = self._compiled is None
 
