@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import cycle
 from typing import Any
@@ -45,16 +46,13 @@ CALLS: dict[str, Callable[..., Any]] = {
 ASKED: dict[str, Callable[[Solutions], Any]] = {
     "count": lambda found: found.count,
     "any": bool,
-    "length": lambda found: len(found[2:]),
     "index": lambda found: found[NUMBER // 2].cells.tolist(),
     "from the end": lambda found: found[-1].cells.tolist(),
     "rank": lambda found: found.rank(np.array(SOLUTIONS[NUMBER // 3])),
-    "steps": lambda found: np.asarray(found[3:90:7]).tolist(),
     "boards": lambda found: [each.cells.tolist() for each in found[5:70]],
     "shares": lambda found: found.shares().tolist(),
     "sample": lambda found: found.sample(40, seed=1).tolist(),
     "blocks": lambda found: np.concatenate([*found.blocks()]).tolist(),
-    "lines": lambda found: b"".join(found.lines()),
 }
 
 
@@ -127,23 +125,6 @@ def test_what_is_asked_of_solutions(name: str) -> None:
     assert ASKED[name](found) == expected
 
 
-@pytest.mark.parametrize("name", ["index", "rank", "shares", "sample"])
-def test_of_solutions_of_9x9_boards(name: str) -> None:
-    asked: dict[str, Callable[[Solutions], Any]] = {
-        **ASKED,
-        "index": lambda found: found[found.count // 2].cells.tolist(),
-        "rank": lambda found: found.rank(found[found.count // 3]),
-    }
-    found, fresh = (solutions(NINE, device="cpu", jobs=2) for _ in range(2))
-
-    def call(token: CancelToken) -> Any:
-        with token:
-            return asked[name](found)
-
-    cancelled_at_every_moment(call, asked[name](fresh))
-    assert asked[name](found) == asked[name](fresh)
-
-
 def test_a_check_that_is_cancelled_is_no_check_that_takes_too_long() -> None:
     result = gpusudoku.count(BOARD, method="search", device="cpu", jobs=1)
     expected = gpusudoku.cross_check(result, device="cpu", jobs=1)
@@ -181,13 +162,11 @@ def test_one_token_stops_several_calls_in_several_threads() -> None:
             except Cancelled as error:
                 errors.append(error)
 
-    threads = [threading.Thread(target=work) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    begun.wait()
-    token.cancel()
-    for thread in threads:
-        thread.join(50)
+    with ThreadPoolExecutor(3) as threads:
+        for _ in range(3):
+            threads.submit(work)
+        begun.wait()
+        token.cancel()
     assert len(errors) == 3
 
 
@@ -203,8 +182,6 @@ def test_an_error_that_is_kept_keeps_no_threads(call: Callable[..., Any]) -> Non
         next(found)
     wait_until(lambda: threading.active_count() <= before)
     assert kept.value.__traceback__ is not None
-    with pytest.raises(Cancelled):
-        list(found.blocks())
 
 
 def test_who_takes_results_is_not_stopped_by_their_token() -> None:

@@ -143,22 +143,12 @@ class TestOthers:
         assert rows(gpusudoku.solutions(board, engine=ENGINE)) == expected
         assert (gpusudoku.solve(board, engine=ENGINE).board is None) == (not expected)
 
-    @given(boards(SMALL), st.data())
-    def test_solutions_are_a_list_in_ascending_order(
-        self, board: Board, data: st.DataObject
-    ) -> None:
+    @given(boards(SMALL))
+    def test_solutions_are_a_list_in_ascending_order(self, board: Board) -> None:
         expected = [*naive.solutions(board)]
         found = gpusudoku.solutions(board, engine=ENGINE)
         assert rows(found) == expected
         assert (found.count, bool(found)) == (len(expected), bool(expected))
-        if not expected:
-            return
-        k = data.draw(st.integers(0, len(expected) - 1))
-        assert tuple(found[k].cells.tolist()) == expected[k]
-        assert found.rank(found[k]) == k
-        assert found[k] in found
-        part = slice(*data.draw(st.tuples(*[st.integers(-30, 30)] * 2)))
-        assert rows(found[part]) == expected[part]
 
     @given(boards(SMALL))
     def test_shares_are_how_many_solutions_have_a_digit_in_a_cell(self, board: Board) -> None:
@@ -201,6 +191,7 @@ class TestOthers:
             assert expected == []
             return
         assert simple.board == explained.board
+        assert simple.candidates.tolist() == explained.candidates.tolist()
         assert [*naive.solutions(simple.board)] == expected
         for cells in expected:
             masks = zip(simple.candidates.tolist(), cells, strict=True)
