@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gpusudoku
-from gpusudoku import Cancelled, CancelToken, Interrupted
+from gpusudoku import Board, Cancelled, CancelToken, Interrupted
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.listing import Solutions, solutions
 from gpusudoku.orders import choose
@@ -110,11 +110,13 @@ def test_calls(name: str, jobs: int) -> None:
     assert CALLS[name](engine=engine) == expected
 
 
-@pytest.mark.parametrize("name", ASKED)
-def test_what_is_asked_of_solutions(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "board"), [*((name, BOARD) for name in ASKED), ("shares", NINE), ("sample", NINE)]
+)
+def test_what_is_asked_of_solutions(name: str, board: Board) -> None:
     """One object is asked again and again, and another without ever being disturbed."""
-    found = solutions(BOARD, device="cpu", jobs=2)
-    expected = ASKED[name](solutions(BOARD, device="cpu", jobs=2))
+    found = solutions(board, device="cpu", jobs=2)
+    expected = ASKED[name](solutions(board, device="cpu", jobs=2))
 
     def call(token: CancelToken) -> Any:
         found.cancel = token
