@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import cycle
 from typing import Any
@@ -16,7 +15,6 @@ import gpusudoku
 from gpusudoku import Board, Cancelled, CancelToken, Interrupted
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.listing import Solutions, solutions
-from gpusudoku.orders import choose
 from gpusudoku.streaming import Stream
 from tests import naive
 from tests.boards import puzzle
@@ -152,26 +150,6 @@ def test_a_cancelled_token_lets_nothing_begin() -> None:
         found[2:5].rank(SOLUTIONS[3])
 
 
-def test_one_token_stops_several_calls_in_several_threads() -> None:
-    token, errors, begun = CancelToken(), [], threading.Barrier(4)
-    hard = gpusudoku.parse("." * 256)
-
-    def work() -> None:
-        with token:
-            begun.wait()
-            try:
-                gpusudoku.count(hard, method="search", device="cpu", jobs=1)
-            except Cancelled as error:
-                errors.append(error)
-
-    with ThreadPoolExecutor(3) as threads:
-        for _ in range(3):
-            threads.submit(work)
-        begun.wait()
-        token.cancel()
-    assert len(errors) == 3
-
-
 @pytest.mark.parametrize("call", [gpusudoku.count_many, gpusudoku.solve_many])
 def test_an_error_that_is_kept_keeps_no_threads(call: Callable[..., Any]) -> None:
     """The error has the results in its traceback, and they would have their threads."""
@@ -209,35 +187,3 @@ def test_a_stream_that_nobody_reads_ends_with_its_token() -> None:
         wait_until(lambda: threading.active_count() <= before)
         with pytest.raises(Cancelled):
             list(stream)
-
-
-def test_who_waits_for_another_thread_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ask the same solutions, and one works out what both want."""
-    found = solutions(BOARD, device="cpu", jobs=1)
-    begun, go_on, token, errors = threading.Event(), threading.Event(), CancelToken(), []
-    find = choose.find
-
-    def slowly(*arguments: Any, **more: Any) -> Any:
-        begun.set()
-        assert go_on.wait(200)
-        return find(*arguments, **more)
-
-    def ask() -> None:
-        try:
-            with token:
-                bool(found)
-        except Cancelled as error:
-            errors.append(error)
-
-    monkeypatch.setattr(choose, "find", slowly)
-    first = threading.Thread(target=lambda: found.count)
-    first.start()
-    assert begun.wait(200)
-    second = threading.Thread(target=ask)
-    second.start()
-    token.cancel()
-    second.join(200)
-    assert len(errors) == 1
-    go_on.set()
-    first.join()
-    assert found.count == NUMBER

@@ -60,19 +60,21 @@ def test_many_boards_of_any_shapes_in_their_order(jobs: int) -> None:
     assert list(count_many([], device="cpu")) == []
 
 
-@pytest.mark.parametrize("check_unique", [True, False])
-def test_many_are_solved_as_if_each_was_alone(check_unique: bool) -> None:
-    boards = (BOARD, FULL, spoilt(FULL, 1), puzzle("2x2", 5, 1), BOARD)
-    found = list(solve_many(iter(boards), check_unique=check_unique, device="cpu"))
-    assert [solution.puzzle for solution in found] == list(boards)
+@pytest.mark.parametrize(("check_unique", "jobs"), [(True, 1), (True, 2), (False, 2)])
+def test_many_are_solved_in_their_order(check_unique: bool, jobs: int) -> None:
+    boards = [puzzle("2x3", 8 + seed % 12, seed) for seed in range(40)]
+    boards[7:9] = [FULL, spoilt(FULL, 1), puzzle("2x2", 5, 1)]
+    options = {"check_unique": check_unique, "device": "cpu", "jobs": jobs}
+    found = list(solve_many(iter(boards), **options))
+    assert [solution.puzzle for solution in found] == boards
     for solution in found:
-        alone = solve(solution.puzzle, check_unique=check_unique, device="cpu")
-        assert (alone.puzzle, alone.unique) == (solution.puzzle, solution.unique)
-        assert (solution.board is None) == (alone.board is None)
+        expected = list(naive.solutions(solution.puzzle))
+        assert solution.unique is (len(expected) == 1 if check_unique or not expected else None)
+        assert (solution.board is None) == (not expected)
         if solution.board is not None:
-            assert tuple(solution.board.cells.tolist()) in naive.solutions(solution.puzzle)
+            assert tuple(solution.board.cells.tolist()) in expected
             assert solution.board.geometry == solution.puzzle.geometry
-    [boxed] = solve_many([str(BOARD)], box="2x3", device="cpu")
+    [boxed] = solve_many([str(BOARD)], box="2x3", **options)
     assert boxed.puzzle == BOARD
 
 
@@ -88,16 +90,9 @@ def test_wrong_options_are_seen_at_once() -> None:
 
 def test_one_is_solved() -> None:
     board = puzzle("3x3", 40, 5)
-    [expected] = naive.solutions(board)
     solution = solve(board, device="cpu", jobs=2)
-    assert solution.unique is True
-    assert tuple(solution.board.cells.tolist()) == expected
+    assert [tuple(solution.board.cells.tolist())] == list(naive.solutions(board))
     assert solution.stats.boards_explored >= 1
-    assert solve(BOARD, device="cpu", jobs=2).unique is False
-    assert solve(BOARD, check_unique=False, device="cpu").unique is None
-    for check_unique in (True, False):
-        none = solve(spoilt(FULL, 1), check_unique=check_unique, device="cpu", jobs=1)
-        assert (none.board, none.unique) == (None, False)
     huge = solve(Board.empty(Geometry(4, 4)), device="cpu", jobs=2)
     assert (huge.unique, huge.board.is_full, huge.board.conflicts) == (False, True, ())
 

@@ -134,3 +134,7 @@ def test_the_index_has_every_page():
         (ROOT / "docs" / link).resolve() for link in LINK.findall(read(ROOT / "docs/index.md"))
     }
     assert linked == set(PAGES) - {ROOT / "docs/index.md"}
+
+
+def test_readme_is_short():
+    assert len(read(ROOT / "README.md").splitlines()) < 200

@@ -42,6 +42,10 @@ def test_a_search_as_json() -> None:
     assert found == result.as_dict()
     stats = result.stats
     assert found["utilisation"] == [*stats.utilisation]
+    assert len(stats.utilisation) == 2
+    assert all(0 <= share <= 1.05 for share in stats.utilisation)
+    assert TOTAL <= stats.boards_explored <= stats.nodes <= 50 * TOTAL
+    assert 0 <= stats.expansion_seconds <= stats.seconds
     for name in ("seconds", "expansion_seconds", "nodes", "deepest"):
         assert found.pop(name) == getattr(stats, name)
     expected = {
@@ -65,18 +69,6 @@ def test_a_search_as_json() -> None:
     # 9^81 is no number that JSON readers keep: it is text.
     found = count(Board.empty(Geometry(3, 3)), jobs=1, limit=1, **SEARCH).as_dict()
     assert (found["search_space"], found["count"], found["exact"]) == (str(9**81), "1", False)
-
-
-@pytest.mark.parametrize(("jobs", "cutoff"), [(1, None), (2, 1), (2, 500)])
-def test_statistics_are_plausible(jobs: int, cutoff: float | None) -> None:
-    stats = count(BOARD, jobs=jobs, cutoff=cutoff, **SEARCH).stats
-    assert stats.frontier_width > 0
-    assert stats.frontier_boards >= 1
-    assert TOTAL <= stats.boards_explored <= stats.nodes <= 50 * TOTAL
-    assert 0 <= stats.deepest <= 36
-    assert 0 <= stats.expansion_seconds <= stats.seconds
-    assert len(stats.utilisation) == jobs
-    assert all(0 <= share <= 1.05 for share in stats.utilisation)
 
 
 @pytest.mark.parametrize("strategy", ["first", "min"])

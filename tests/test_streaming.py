@@ -19,7 +19,6 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines import cpu as cpu_engine
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import SearchStats
 from gpusudoku.solving import solve_batches
@@ -131,17 +130,6 @@ class TestManyBoards:
     BOARDS = (*SOME[:20], FULL, spoilt(FULL, 1), *SOME[20:])
     LISTS = tuple(list(naive.solutions(board)) for board in BOARDS)
 
-    @pytest.mark.parametrize(("check_unique", "jobs"), [(True, 1), (True, 2), (False, 2)])
-    def test_are_solved_as_one_by_one(self, check_unique: bool, jobs: int) -> None:
-        options, batches = Options(device="cpu", jobs=jobs), [Batch.of(self.BOARDS)]
-        results = list(solve_batches(batches, options, check_unique=check_unique))
-        assert [board for each in results for board in each.boards] == [*self.BOARDS]
-        counts = np.concatenate([each.numbers for each in results]).tolist()
-        assert counts == [min(len(found), 1 + check_unique) for found in self.LISTS]
-        rows = [tuple(row) for each in results for row in each.solutions.tolist()]
-        for row, found in zip(rows, self.LISTS, strict=True):
-            assert row in found if found else not any(row)
-
     @pytest.mark.parametrize(
         ("limit", "jobs"), [(None, 1), (1, 2), (FEW - 1, 2), (FEW, 1), (FEW + 1, 2)]
     )
@@ -176,17 +164,6 @@ class TestManyBoards:
         with closing(function(endless(), Options(device="cpu"))) as results:
             first = next(results)
             assert len(first.boards) == FIRST_BOARDS == read
-
-    @pytest.mark.parametrize("function", [solve_batches, list_batches])
-    def test_an_error_comes_after_the_boards_before_it(self, function: Any) -> None:
-        def broken() -> Iterator[Batch]:
-            yield Batch.of([FULL, FULL])
-            raise InputError("no board")
-
-        results = function(broken(), Options(device="cpu"))
-        assert len(next(results).boards) == 2
-        with pytest.raises(InputError, match="no board"):
-            next(results)
 
     def test_closing_early_stops_the_workers(self) -> None:
         found = list_batches([Batch.of([EMPTY, EMPTY])], Options(device="cpu", jobs=2))
