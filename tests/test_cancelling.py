@@ -164,18 +164,6 @@ def test_an_error_that_is_kept_keeps_no_threads(call: Callable[..., Any]) -> Non
     assert kept.value.__traceback__ is not None
 
 
-def test_who_takes_results_is_not_stopped_by_their_token() -> None:
-    """Between them, as in the loop around: the token is that of the work alone."""
-    token = CancelToken()
-    found = solutions(BOARD, device="cpu", cancel=token)
-    boards = iter(found)
-    next(boards)
-    token.cancel()
-    assert gpusudoku.count(BOARD, device="cpu").count == NUMBER
-    with pytest.raises(Cancelled):
-        next(boards)
-
-
 def test_a_stream_that_nobody_reads_ends_with_its_token() -> None:
     before, token = threading.active_count(), CancelToken()
     empty = gpusudoku.parse("." * 36)

@@ -6,13 +6,11 @@ import json
 import pickle
 import random
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pytest
 
-from gpusudoku import Board, Cancelled, Geometry, InputError, explain
-from gpusudoku.explaining import Explained
+from gpusudoku import Board, Cancelled, Geometry, explain
 from gpusudoku.search.techniques import TECHNIQUES
 from tests import naive
 from tests.boards import PUZZLE, full_grid, puzzle, spoilt
@@ -136,6 +134,9 @@ def test_as_dict() -> None:
     }
     for each in (explained, explain(PUZZLE), explain("11..............")):
         assert json.loads(json.dumps(each.as_dict())) == each.as_dict()
+        again = pickle.loads(pickle.dumps(each))
+        assert again.as_dict() == each.as_dict()
+        assert not again.candidates.flags.writeable
 
 
 def test_the_largest_boards() -> None:
@@ -148,18 +149,10 @@ def test_the_largest_boards() -> None:
     assert explained.candidates[cell] == 1 << 63
 
 
-def test_given_boxes_names_and_errors() -> None:
+def test_given_boxes_and_names() -> None:
     assert explain("." * 16, box="1x4").puzzle.geometry == Geometry(1, 4)
     some = explain(PUZZLE, ["hidden-single", "locked-candidates"]).steps
     assert some == explain(PUZZLE, "locked").steps
-    given: Any
-    for given, message in (
-        (([1, 2],), "2 cells do not make a square board"),
-        ((PUZZLE, "xy-wing"), "unknown technique 'xy-wing': expected naked-single"),
-        ((PUZZLE, 5), "techniques 5: expected names"),
-    ):
-        with pytest.raises(InputError, match=message):
-            explain(*given)
 
 
 def test_a_token_stops_it_between_steps() -> None:
@@ -168,13 +161,3 @@ def test_a_token_stops_it_between_steps() -> None:
             explain(PUZZLE, cancel=Countdown(asks))
         with pytest.raises(Cancelled), Countdown(asks):
             explain(PUZZLE)
-
-
-def test_copies_stay_as_they_are() -> None:
-    explained = explain(PUZZLE)
-    again: Explained = pickle.loads(pickle.dumps(explained))
-    assert not again.candidates.flags.writeable
-    assert not explained.candidates.flags.writeable
-    assert again.as_dict() == explained.as_dict()
-    with pytest.raises(AttributeError):
-        explained.steps[0].text = ""  # type: ignore[misc]

@@ -13,7 +13,6 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.counting import count_many
 from gpusudoku.errors import InputError
 from gpusudoku.formats import parse
 from gpusudoku.given import MOST_ITEMS, batches_of, board_of
@@ -155,17 +154,10 @@ class Frame:
         return iter(self.columns)
 
 
-class Lines(list[str]):
-    """A list that has columns, and is no table."""
-
-    columns = 16
-
-
 def test_objects_of_other_libraries() -> None:
     assert_refused("no array of cells: implicit conversion", board_of, OnDevice([]))
     assert_refused("a table of 2 columns: give its column of puzzles", boards_of, Frame())
     assert_refused("expected the text of a board, found PosixPath", parse, Path("bars.txt"))
-    assert len(boards_of(Lines([LINE_4X4]))) == 1
     for read in (board_of, boards_of, Board):
         assert_refused("an array in GPU memory: ", read, OnGpu())
     assert_refused("board 0: an array in GPU memory: ", boards_of, [OnGpu()])
@@ -324,10 +316,6 @@ def test_errors_of_the_maker_of_the_boards_come_after_the_boards_before() -> Non
     assert list(next(batches)) == [BOARD] * 16  # type: ignore[union-attr]
     with pytest.raises(ZeroDivisionError):
         list(batches)
-    found = count_many(made(), device="cpu", jobs=2)
-    assert [next(found).count for _ in range(20)] == [6] * 20
-    with pytest.raises(ZeroDivisionError):
-        next(found)
 
 
 def test_streams_are_read_as_needed_and_in_bounded_batches() -> None:

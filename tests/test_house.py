@@ -111,22 +111,6 @@ def test_no_imports_make_a_circle() -> None:
     assert left == {}
 
 
-def test_kernels_import_nothing_but_kernels() -> None:
-    others = {
-        f"{module} imports {other}"
-        for module, imported in edges().items()
-        for other in imported
-        if room(module) == "kernels" and room(other) != "kernels"
-    }
-    assert others <= {
-        "gpusudoku.kernels.jit imports gpusudoku.errors",
-        "gpusudoku.kernels.kernel imports gpusudoku.jobs.interrupts",
-        "gpusudoku.kernels.compiling imports gpusudoku.jobs.interrupts",
-        "gpusudoku.kernels.compiling imports gpusudoku.jobs.threads",
-        "gpusudoku.kernels.compiling imports gpusudoku.jobs.cores",
-    }
-
-
 def test_the_families_of_kernels_share_nothing_but_what_is_above_them() -> None:
     for one, other in (("search", "contraction"), ("contraction", "search")):
         for module in MODULES:

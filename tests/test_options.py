@@ -65,13 +65,6 @@ def test_right_values() -> None:
     assert Options(limit=np.int64(5), jobs=np.uint8(2)).limit == 5  # type: ignore[arg-type]
 
 
-def test_only_what_differs_is_shown() -> None:
-    assert repr(Options()) == "Options()"
-    options = Options(limit=5, jobs=2, device="cpu", method="search")
-    assert repr(options) == "Options(device='cpu', method='search', jobs=2, limit=5)"
-    assert eval(repr(options)) == options
-
-
 def test_every_field_is_documented() -> None:
     """Once, where ``help`` shows it, and as a keyword for those who check types."""
     names = [field.name for field in fields(Options)]

@@ -109,16 +109,6 @@ class TestCounts:
         assert counted(changed.transposed()) == expected
         assert changed.transposed().geometry == geometry.transposed
 
-    @given(boards(), st.data())
-    def test_add_up_over_the_digits_of_a_cell(self, board: Board, data: st.DataObject) -> None:
-        cell = data.draw(st.sampled_from(np.flatnonzero(board.cells == 0).tolist() or [0]))
-        cells = board.cells.copy()
-        total = 0
-        for digit in range(1, board.n + 1) if not cells[cell] else [cells[cell]]:
-            cells[cell] = digit
-            total += counted(Board(cells, board.geometry))
-        assert total == counted(board)
-
 
 @pytest.mark.usefixtures("uncompiled_here")
 class TestOthers:

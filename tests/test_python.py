@@ -96,7 +96,8 @@ def test_what_is_shown() -> None:
         (Count(BOARD, 1, True, "cuda", 1, STATS),
          f"<Count: 1 solution {of_a_board}, by search on cuda>"),
         (huge, f"<Count: about 1.235e+5005 solutions {of_a_board}, by search on cpu>"),
-        (Solution(BOARD, BOARD, False, STATS), f"<Solution: one of several solutions {of_a_board}>"),
+        (Solution(BOARD, BOARD, False, STATS),
+         f"<Solution: one of several solutions {of_a_board}>"),
         (Solution(BOARD, BOARD, None, STATS), f"<Solution: a solution {of_a_board}>"),
         (CpuEngine(1), "<CpuEngine: 1 thread>"),
         (CpuEngine(3), "<CpuEngine: 3 threads>"),
@@ -153,6 +154,7 @@ def test_copies_of_results_stay_as_they_are(again: Callable[[Any], Any]) -> None
     simplified = again(gpusudoku.simplify(BOARD))
     assert not simplified.candidates.flags.writeable
     assert not simplified.board.cells.flags.writeable
-    count = again(Count(BOARD, 6, True, "cpu", 1, STATS))
-    assert count == Count(BOARD, 6, True, "cpu", 1, STATS)
-    assert not count.board.cells.flags.writeable
+    for exact in (True, False):
+        count = again(Count(BOARD, 6, exact, "cpu", 1, STATS))
+        assert (count.count, count.exact, count.stats) == (6, exact, STATS)
+        assert not count.board.cells.flags.writeable

@@ -20,7 +20,6 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines import cpu as cpu_engine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.options import Options
-from gpusudoku.results import SearchStats
 from gpusudoku.solving import solve_batches
 from gpusudoku.streaming import FEW, Stream, list_batches
 from tests import naive
@@ -73,13 +72,6 @@ class TestOneBoard:
         assert max(block.shape for block in blocks) == (5, 36)
         assert len(blocks) > 4 * streaming.WAITING_BLOCKS
         assert sorted(tuple(row) for block in blocks for row in block.tolist()) == SOLUTIONS
-
-    def test_statistics_are_there_at_the_end(self) -> None:
-        with closing(Stream(BOARD, Options(device="cpu", jobs=1))) as stream:
-            assert repr(stream) == "<Stream of the solutions of a 6x6 board with 8 clues>"
-            assert sum(map(len, stream)) == len(SOLUTIONS)
-        assert isinstance(stream.stats, SearchStats)
-        assert len(SOLUTIONS) <= stream.stats.boards_explored <= stream.stats.nodes
 
     @pytest.mark.parametrize("jobs", [1, 2])
     def test_closing_early_stops_the_workers(self, jobs: int) -> None:
