@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 import gpusudoku
-from gpusudoku import Cancelled, CancelToken, Interrupted
+from gpusudoku import Board, Cancelled, CancelToken, Interrupted
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.listing import Solutions, solutions
-from gpusudoku.orders import choose
 from gpusudoku.streaming import Stream
 from tests import naive
 from tests.boards import puzzle
@@ -45,16 +44,13 @@ CALLS: dict[str, Callable[..., Any]] = {
 ASKED: dict[str, Callable[[Solutions], Any]] = {
     "count": lambda found: found.count,
     "any": bool,
-    "length": lambda found: len(found[2:]),
     "index": lambda found: found[NUMBER // 2].cells.tolist(),
     "from the end": lambda found: found[-1].cells.tolist(),
     "rank": lambda found: found.rank(np.array(SOLUTIONS[NUMBER // 3])),
-    "steps": lambda found: np.asarray(found[3:90:7]).tolist(),
     "boards": lambda found: [each.cells.tolist() for each in found[5:70]],
     "shares": lambda found: found.shares().tolist(),
     "sample": lambda found: found.sample(40, seed=1).tolist(),
     "blocks": lambda found: np.concatenate([*found.blocks()]).tolist(),
-    "lines": lambda found: b"".join(found.lines()),
 }
 
 
@@ -112,11 +108,13 @@ def test_calls(name: str, jobs: int) -> None:
     assert CALLS[name](engine=engine) == expected
 
 
-@pytest.mark.parametrize("name", ASKED)
-def test_what_is_asked_of_solutions(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "board"), [*((name, BOARD) for name in ASKED), ("shares", NINE), ("sample", NINE)]
+)
+def test_what_is_asked_of_solutions(name: str, board: Board) -> None:
     """One object is asked again and again, and another without ever being disturbed."""
-    found = solutions(BOARD, device="cpu", jobs=2)
-    expected = ASKED[name](solutions(BOARD, device="cpu", jobs=2))
+    found = solutions(board, device="cpu", jobs=2)
+    expected = ASKED[name](solutions(board, device="cpu", jobs=2))
 
     def call(token: CancelToken) -> Any:
         found.cancel = token
@@ -125,23 +123,6 @@ def test_what_is_asked_of_solutions(name: str) -> None:
     cancelled_at_every_moment(call, expected)
     found.cancel = None
     assert ASKED[name](found) == expected
-
-
-@pytest.mark.parametrize("name", ["index", "rank", "shares", "sample"])
-def test_of_solutions_of_9x9_boards(name: str) -> None:
-    asked: dict[str, Callable[[Solutions], Any]] = {
-        **ASKED,
-        "index": lambda found: found[found.count // 2].cells.tolist(),
-        "rank": lambda found: found.rank(found[found.count // 3]),
-    }
-    found, fresh = (solutions(NINE, device="cpu", jobs=2) for _ in range(2))
-
-    def call(token: CancelToken) -> Any:
-        with token:
-            return asked[name](found)
-
-    cancelled_at_every_moment(call, asked[name](fresh))
-    assert asked[name](found) == asked[name](fresh)
 
 
 def test_a_check_that_is_cancelled_is_no_check_that_takes_too_long() -> None:
@@ -169,28 +150,6 @@ def test_a_cancelled_token_lets_nothing_begin() -> None:
         found[2:5].rank(SOLUTIONS[3])
 
 
-def test_one_token_stops_several_calls_in_several_threads() -> None:
-    token, errors, begun = CancelToken(), [], threading.Barrier(4)
-    hard = gpusudoku.parse("." * 256)
-
-    def work() -> None:
-        with token:
-            begun.wait()
-            try:
-                gpusudoku.count(hard, method="search", device="cpu", jobs=1)
-            except Cancelled as error:
-                errors.append(error)
-
-    threads = [threading.Thread(target=work) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    begun.wait()
-    token.cancel()
-    for thread in threads:
-        thread.join(50)
-    assert len(errors) == 3
-
-
 @pytest.mark.parametrize("call", [gpusudoku.count_many, gpusudoku.solve_many])
 def test_an_error_that_is_kept_keeps_no_threads(call: Callable[..., Any]) -> None:
     """The error has the results in its traceback, and they would have their threads."""
@@ -203,20 +162,6 @@ def test_an_error_that_is_kept_keeps_no_threads(call: Callable[..., Any]) -> Non
         next(found)
     wait_until(lambda: threading.active_count() <= before)
     assert kept.value.__traceback__ is not None
-    with pytest.raises(Cancelled):
-        list(found.blocks())
-
-
-def test_who_takes_results_is_not_stopped_by_their_token() -> None:
-    """Between them, as in the loop around: the token is that of the work alone."""
-    token = CancelToken()
-    found = solutions(BOARD, device="cpu", cancel=token)
-    boards = iter(found)
-    next(boards)
-    token.cancel()
-    assert gpusudoku.count(BOARD, device="cpu").count == NUMBER
-    with pytest.raises(Cancelled):
-        next(boards)
 
 
 def test_a_stream_that_nobody_reads_ends_with_its_token() -> None:
@@ -230,35 +175,3 @@ def test_a_stream_that_nobody_reads_ends_with_its_token() -> None:
         wait_until(lambda: threading.active_count() <= before)
         with pytest.raises(Cancelled):
             list(stream)
-
-
-def test_who_waits_for_another_thread_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ask the same solutions, and one works out what both want."""
-    found = solutions(BOARD, device="cpu", jobs=1)
-    begun, go_on, token, errors = threading.Event(), threading.Event(), CancelToken(), []
-    find = choose.find
-
-    def slowly(*arguments: Any, **more: Any) -> Any:
-        begun.set()
-        assert go_on.wait(200)
-        return find(*arguments, **more)
-
-    def ask() -> None:
-        try:
-            with token:
-                bool(found)
-        except Cancelled as error:
-            errors.append(error)
-
-    monkeypatch.setattr(choose, "find", slowly)
-    first = threading.Thread(target=lambda: found.count)
-    first.start()
-    assert begun.wait(200)
-    second = threading.Thread(target=ask)
-    second.start()
-    token.cancel()
-    second.join(200)
-    assert len(errors) == 1
-    go_on.set()
-    first.join()
-    assert found.count == NUMBER

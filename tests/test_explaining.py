@@ -6,29 +6,24 @@ import json
 import pickle
 import random
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pytest
 
-import gpusudoku
-from gpusudoku import Board, Cancelled, CancelToken, Geometry, InputError, collection, explain
-from gpusudoku.explaining import Explained
+from gpusudoku import Board, Cancelled, Geometry, explain
 from gpusudoku.search.techniques import TECHNIQUES
 from tests import naive
 from tests.boards import PUZZLE, full_grid, puzzle, spoilt
-from tests.techniques import Candidates, Contradiction, candidates, given_clues, reference
+from tests.techniques import candidates, outcome
 from tests.test_cancelling import Countdown
 
 SHAPES = {
     "1x1": (0, 1),
-    "2x2": (2, 4, 6),
     "1x4": (3, 6),
     "1x5": (5, 9),
     "2x3": (7, 10, 14),
     "3x2": (8, 12),
     "3x3": (22, 25, 28),
-    "2x5": (48,),
     "4x4": (130,),
 }
 """Numbers of clues of the boards of each shape: some are solved, and on some little is found."""
@@ -38,11 +33,10 @@ SETS = [
     for some in combinations([*TECHNIQUES][1:], size)
     if "hidden-pair" not in some or "hidden-single" in some  # else the order of finds matters
 ]
-ALL = ",".join(TECHNIQUES)
 
 
 def boards(shape: str) -> list[Board]:
-    """Some with solutions and some mostly without, half of them with given candidates."""
+    """Make some with solutions and some mostly without, half of them with given candidates."""
     seeds = range(1 + 20 // Geometry.parse(shape).n)
     found = [puzzle(shape, clues, seed) for clues in SHAPES[shape] for seed in seeds[:6]]
     found += [spoilt(board, seed) for seed, board in enumerate(found) if board.clues]
@@ -58,50 +52,18 @@ def thinned(board: Board, seed: int) -> Board:
     return Board(board.cells, board.geometry, candidates=np.where(board.cells > 0, digits, masks))
 
 
-def first_candidates(board: Board) -> Candidates:
-    """The candidates of every cell, those that are given taken into account."""
-    given = board.given_candidates
-    cells = given_clues(board)
-    if given is not None:
-        for cell, mask in enumerate(given.tolist()):
-            cells[cell] &= {d for d in range(1, board.n + 1) if mask >> d - 1 & 1}
-    return cells
-
-
-def expected(board: Board, techniques: str) -> Candidates | None:
-    """What the techniques written with sets leave; None after a contradiction."""
-    try:
-        return reference(first_candidates(board), board.geometry, techniques)
-    except Contradiction:
-        return None
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 def test_they_end_where_the_reference_does(shape: str) -> None:
     draw = random.Random(shape)
     for board in boards(shape):
-        techniques = draw.choice([ALL, *draw.sample(SETS, 2)])
-        explained, left = explain(board, techniques), expected(board, techniques)
+        techniques = draw.choice([",".join(TECHNIQUES), *draw.sample(SETS, 2)])
+        explained, left = explain(board, techniques), outcome(board, techniques)
         assert explained.contradictory == (left is None)
         if left is not None:
             assert candidates(explained) == left
             solved = [c.pop() if len(c) == 1 else 0 for c in left]
             assert explained.board.cells.tolist() == solved
             assert explained.solved == (0 not in solved)
-
-
-@pytest.mark.usefixtures("uncompiled")
-@pytest.mark.parametrize("techniques", ["all", "singles", "none"])
-def test_they_end_where_simplify_does(techniques: str) -> None:
-    names = [entry.name for entry in collection.entries() if entry.box.n <= 10]
-    for name in [*names[::3], "16x16-few", "16x16-needs-search", "25x25-few"]:
-        board = collection.load(name)
-        explained = explain(board, techniques)
-        simplified = gpusudoku.simplify(board, techniques)
-        assert explained.contradictory == simplified.contradictory, name
-        if not simplified.contradictory:
-            assert explained.candidates.tolist() == simplified.candidates.tolist(), name
-            assert explained.board == simplified.board, name
 
 
 def test_it_solves_puzzles_that_need_no_guess() -> None:
@@ -116,17 +78,10 @@ def test_it_solves_puzzles_that_need_no_guess() -> None:
     assert explain(PUZZLE).steps == explained.steps
 
 
-def row_of(masks: dict[int, int], rest: int) -> Board:
-    """The 9x9 board whose first row has some candidates in some columns, and others in the rest."""
-    row = [masks.get(column, rest) for column in range(9)]
-    return Board([0] * 81, Geometry(3, 3), candidates=[*row, *[511] * 72])
-
-
 @pytest.mark.parametrize(
     ("text", "techniques", "ending"),
     [
         ("1234341221434321", "all", "the board is solved"),
-        ("123434122143432.", "all", "the board is solved"),
         ("123434122143432.", "none", "nothing more is found, with 1 empty cell left"),
         ("................", "all", "nothing more is found, with 16 empty cells left"),
         ("1..1............", "none", "a contradiction: r1c1 and r1c4 both hold 1"),
@@ -148,7 +103,6 @@ def test_endings(text: str, techniques: str, ending: str) -> None:
 
 def test_a_contradiction_comes_with_the_board_that_shows_it() -> None:
     explained = explain("12....3.........", "naked-single")
-    assert str(explained) == "naked single: r1c3 can only be 4"
     assert (str(explained.puzzle), str(explained.board)) == ("12....3.........", "124...3.........")
     assert explained.candidates.tolist()[:4] == [1, 2, 8, 0]
     conflict = explain("1..1............")
@@ -157,7 +111,7 @@ def test_a_contradiction_comes_with_the_board_that_shows_it() -> None:
 
 
 def test_as_dict() -> None:
-    board = row_of({0: 3, 1: 3}, rest=511)
+    board = Board([0] * 81, candidates=[3, 3, *[511] * 79])
     explained = explain(board, "naked-pair")
     [step] = explained.steps
     assert explained.as_dict() == {
@@ -180,6 +134,9 @@ def test_as_dict() -> None:
     }
     for each in (explained, explain(PUZZLE), explain("11..............")):
         assert json.loads(json.dumps(each.as_dict())) == each.as_dict()
+        again = pickle.loads(pickle.dumps(each))
+        assert again.as_dict() == each.as_dict()
+        assert not again.candidates.flags.writeable
 
 
 def test_the_largest_boards() -> None:
@@ -198,34 +155,9 @@ def test_given_boxes_and_names() -> None:
     assert some == explain(PUZZLE, "locked").steps
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (([1, 2],), "2 cells do not make a square board"),
-        ((PUZZLE, "xy-wing"), "unknown technique 'xy-wing': expected naked-single"),
-        ((PUZZLE, 5), "techniques 5: expected names"),
-    ],
-)
-def test_errors(given: Any, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        explain(*given)
-    assert message in str(caught.value)
-
-
 def test_a_token_stops_it_between_steps() -> None:
     for asks in (0, 1, 20):
         with pytest.raises(Cancelled):
             explain(PUZZLE, cancel=Countdown(asks))
         with pytest.raises(Cancelled), Countdown(asks):
             explain(PUZZLE)
-    assert explain(PUZZLE, cancel=CancelToken()).solved
-
-
-def test_copies_stay_as_they_are() -> None:
-    explained = explain(PUZZLE)
-    again: Explained = pickle.loads(pickle.dumps(explained))
-    assert not again.candidates.flags.writeable
-    assert not explained.candidates.flags.writeable
-    assert again.as_dict() == explained.as_dict()
-    with pytest.raises(AttributeError):
-        explained.steps[0].text = ""  # type: ignore[misc]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from operator import length_hint
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.counting import count_many
 from gpusudoku.errors import InputError
 from gpusudoku.formats import parse
 from gpusudoku.given import MOST_ITEMS, batches_of, board_of
@@ -33,16 +33,8 @@ def boards_of(given: Any, box: str | None = None) -> list[Board]:
     return found
 
 
-def outcome(text: str, batched: bool = False) -> Board | str:
-    """The board of a text, or the error, read alone or among others."""
-    try:
-        return boards_of([text, text])[1] if batched else parse(text)
-    except InputError as error:
-        return re.sub(r"^(board 0|<text>(:\d+)*): ", "", str(error))
-
-
 def outcomes(given: Any) -> list[Board | str]:
-    """The boards, and the errors in the places of those that are none."""
+    """List the boards, and the errors in the places of those that are none."""
     found: list[Board | str] = []
     for batch in batches_of(given):
         found += [str(batch)] if isinstance(batch, InputError) else batch
@@ -50,7 +42,7 @@ def outcomes(given: Any) -> list[Board | str]:
 
 
 def alone(given: Any) -> list[Board | str]:
-    """The same, every item read on its own."""
+    """List the same, every item read on its own."""
     found: list[Board | str] = []
     for index, item in enumerate(given):
         try:
@@ -60,8 +52,14 @@ def alone(given: Any) -> list[Board | str]:
     return found
 
 
-class TestOneBoard:
-    FORMS = (
+def assert_refused(message: str, read: Callable[..., Any], *given: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        read(*given)
+    assert str(caught.value).startswith(message)
+
+
+def test_forms_of_one_board() -> None:
+    for form in (
         BOARD, LINE_4X4, "\n".join(ROWS), LINE_4X4.encode(),
         np.array(LINE_4X4), np.array(LINE_4X4.encode()), Scalar(LINE_4X4),
         BOARD.cells, BOARD.grid, BOARD.grid.astype(object), BOARD.cells.tolist(), list(BOARD),
@@ -78,40 +76,34 @@ class TestOneBoard:
         [cell.strip(".") for cell in LINE_4X4],
         np.array([cell.strip(".") or None for cell in LINE_4X4]),
         [LINE_4X4], np.array([LINE_4X4]), Column([LINE_4X4]), Column(BOARD.cells.tolist()),
-    )  # fmt: skip
+    ):  # fmt: skip
+        assert board_of(form) == BOARD, repr(form)
 
-    def test_forms(self) -> None:
-        for form in self.FORMS:
-            assert board_of(form) == BOARD, repr(form)
 
-    def test_shapes(self) -> None:
-        for shape in ("1x4", "2x3", "3x3", "4x4", "6x6"):
-            geometry = Geometry.parse(shape)
-            board = Board(np.arange(geometry.cells) % (geometry.n + 1), geometry)
-            symbols = [str(digit) if digit else "." for digit in board.cells.tolist()]
-            n = geometry.n
-            for form in (board, str(board), board.grid, board.cells.tolist(), symbols,
-                          [symbols[i : i + n] for i in range(0, n * n, n)]):  # fmt: skip
-                assert board_of(form, shape) == board
-                assert board_of(form, geometry) == board
+def test_forms_of_one_board_of_any_shape() -> None:
+    for shape in ("1x4", "2x3", "3x3", "4x4", "6x6"):
+        geometry = Geometry.parse(shape)
+        board, n = Board(np.arange(geometry.cells) % (geometry.n + 1), geometry), geometry.n
+        symbols = [str(digit) if digit else "." for digit in board.cells.tolist()]
+        for form in (board, str(board), board.grid, board.cells.tolist(), symbols,
+                      [symbols[i : i + n] for i in range(0, n * n, n)]):  # fmt: skip
+            assert board_of(form, shape) == board_of(form, geometry) == board
 
-    REFUSED = (
+
+def test_what_is_no_board() -> None:
+    for given, message in (
         (5, "expected a board as text or as rows of cells, found 5"),
-        (None, "expected a board as text or as rows of cells, found None"),
         ({"a": 1}, "expected a board as text or as rows of cells, found {'a': 1}"),
         ({1, 2}, "expected a board as text or as rows of cells, found {1, 2}"),
-        ([1, 2, 3], "3 cells do not make a square board"),
+        ([np.nan], "expected a board as text or as rows of cells, found one missing value"),
         ([[0] * 4] * 2 + [[0] * 3, [0] * 4], "row 3 has 3 cells, expected 4"),
         ([[0] * 4, 5], "row 2 is no list of cells"),
         ([[0] * 4] * 3, "3 rows of 4 cells, expected as many rows as columns"),
-        (np.zeros((8, 2), int), "8 rows of 2 cells, expected as many rows as columns"),
         ([BOARD], "an array of 3 dimensions, expected one board"),
         ([0] * 5 + [5.5] * 11, "r2c2 holds 5.5: cells must be integers, 0 for an empty one"),
-        ([np.nan], "expected a board as text or as rows of cells, found one missing value"),
         ([np.nan] * 15 + [np.inf], "r4c4 holds inf: cells must be integers"),
         ([True] * 16, "r1c1 holds True: cells must be integers"),
         ([0, "2"] + [0] * 14, "r1c2 holds '2': cells must be integers"),
-        ([0, 5] + [0] * 14, "r1c2 holds 5: digits run from 1 to 4"),
         ([0, -1] + [0] * 14, "r1c2 holds -1: digits run from 1 to 4"),
         ([["1", "#", ".", "."]] * 4, "r1c2 holds '#', expected the symbol of a digit"),
         ([["12", "", ".", "."]] * 4, "<text>:1:1: r1c1 holds '12', expected a number from 0"),
@@ -119,49 +111,33 @@ class TestOneBoard:
         (["1", "", ""], "3 strings for a board of 1x1 cells, expected one for every row"),
         (["1...", "", "..3.", "...."], "<text>:1: "),
         (["1   ", " 2", "  3 ", "    "], "<text>:2: row 2 of a grid with blanks for empty"),
-        (
-            ["1", "", "", ""],
-            "<text>:1: 4 cells: a board of 2 rows has no boxes of at least 2 rows",
-        ),
-        (["1", "#", "#", "#"], "4 strings for a board of 1x1 cells"),
+        (["1", "", "", ""], "<text>:1: 4 cells: a board of 2 rows has no boxes of at least 2"),
         ([LINE_4X4, LINE_4X4], "2 boards where one was expected"),
         (f"{LINE_4X4}\n{LINE_4X4}", "2 boards where one was expected"),
         ("1...x" + "." * 11, "<text>:1:5: r2c1 holds 'x'"),
-    )
+        (int("53007" + "0" * 76), "a number, expected a board as text"),
+    ):
+        assert_refused(message, board_of, given)
 
-    def test_what_is_no_board(self) -> None:
-        for given, message in self.REFUSED:
-            with pytest.raises(InputError) as caught:
-                board_of(given)  # type: ignore[arg-type]
-            assert str(caught.value).startswith(message)
 
-    @pytest.mark.parametrize(
-        ("box", "message"),
-        [
-            ("3x3", "box 3x3, but the board has boxes of 2x2"),
-            (Geometry(1, 4), "box 1x4, but the board has boxes of 2x2"),
-            ("3", "box '3': expected ROWSxCOLUMNS, such as 3x3"),
-            (3, "box 3: expected ROWSxCOLUMNS, such as 3x3"),
-        ],
-    )
-    def test_boxes(self, box: Any, message: str) -> None:
-        assert board_of(BOARD, "2x2") is BOARD
-        with pytest.raises(InputError) as caught:
-            board_of(BOARD, box)
-        assert str(caught.value) == message
+def test_boxes() -> None:
+    assert board_of(BOARD, "2x2") is BOARD
+    box: Any
+    for box, message in (
+        (Geometry(1, 4), "box 1x4, but the board has boxes of 2x2"),
+        ("3", "box '3': expected ROWSxCOLUMNS, such as 3x3"),
+        (3, "box 3: expected ROWSxCOLUMNS, such as 3x3"),
+    ):
+        assert_refused(message, board_of, BOARD, box)
+    assert_refused("board 1: box 1x4, but the board", boards_of, [LINE_4X4, BOARD], "1x4")
 
-    def test_an_array_that_is_elsewhere(self) -> None:
-        class OnDevice(Column):
-            def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-                raise TypeError("implicit conversion is not allowed")
 
-        with pytest.raises(InputError, match=r"^no array of cells: implicit conversion"):
-            board_of(OnDevice([]))
+class OnDevice(Column):
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise TypeError("implicit conversion is not allowed")
 
 
 class OnGpu:
-    """Stands for an array of CuPy: it has no values here."""
-
     __cuda_array_interface__ = property(lambda self: {})
     shape = (4, 4)
 
@@ -169,258 +145,184 @@ class OnGpu:
         raise AssertionError("read one by one")
 
 
-def test_a_table_of_other_columns_is_no_board() -> None:
-    class Frame:
-        columns, shape = ("id", "puzzle"), (2, 2)
+class Frame:
+    """A table with a column of puzzles among others."""
 
-        def __iter__(self) -> Iterator[str]:
-            return iter(self.columns)
+    columns, shape = ("id", "puzzle"), (2, 2)
 
-    with pytest.raises(InputError, match="table of 2 columns: give its column of puzzles"):
-        boards_of(Frame())
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
 
 
-def test_a_list_that_has_columns_is_no_table() -> None:
-    class Lines(list[str]):
-        columns = 16
-
-    assert len(boards_of(Lines([LINE_4X4]))) == 1
-
-
-def test_what_is_parsed_is_text() -> None:
-    with pytest.raises(InputError, match=r"^expected the text of a board, found PosixPath"):
-        parse(Path("bars.txt"))  # type: ignore[arg-type]
+def test_objects_of_other_libraries() -> None:
+    assert_refused("no array of cells: implicit conversion", board_of, OnDevice([]))
+    assert_refused("a table of 2 columns: give its column of puzzles", boards_of, Frame())
+    assert_refused("expected the text of a board, found PosixPath", parse, Path("bars.txt"))
+    for read in (board_of, boards_of, Board):
+        assert_refused("an array in GPU memory: ", read, OnGpu())
+    assert_refused("board 0: an array in GPU memory: ", boards_of, [OnGpu()])
 
 
-@pytest.mark.parametrize("read", [board_of, boards_of, lambda array: boards_of([array]), Board])
-def test_an_array_in_gpu_memory(read: Any) -> None:
-    with pytest.raises(InputError, match=r"^(board 0: )?an array in GPU memory: .* cupy.asnumpy$"):
-        read(OnGpu())
+def test_a_masked_array_is_refused() -> None:
+    """NumPy would show what is under the mask."""
+    strings = np.ma.array([LINE_4X4] * 3, mask=[0, 1, 0])
+    integers = np.ma.array(np.zeros((3, 16), int), mask=np.ones((3, 16)))
+    for read, masked in (
+        *((boards_of, many) for many in (strings, integers, list(integers))),
+        *((board_of, one) for one in (integers[0], list(integers[0].reshape(4, 4)))),
+    ):
+        with pytest.raises(InputError, match="masked array, expected a plain one"):
+            read(masked)
 
 
-class TestFiles:
-    @pytest.fixture(autouse=True)
-    def files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.chdir(tmp_path)
-        Path("one.txt").write_text("\n".join(ROWS))
-        Path("bars").write_text(f"{LINE_4X4}\n{LINE_4X4[1:]}\n{LINE_4X4}\n")
+def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("one.txt").write_text("\n".join(ROWS))
+    Path("bars").write_text(f"{LINE_4X4}\n{LINE_4X4[1:]}\n{LINE_4X4}\n")
+    Path("two.txt").write_text(f"{LINE_4X4}\n" * 2)
+    Path(LINE_4X4).write_text("")  # the board is read, not the file
+    assert board_of(Path("one.txt")) == board_of(LINE_4X4) == BOARD
+    assert board_of(Path("one.txt"), "1x4").geometry == Geometry(1, 4)
+    assert boards_of([Path("one.txt"), LINE_4X4]) == [BOARD, BOARD]
+    assert outcomes(Path("bars")) == [
+        BOARD, "bars:2: 15 cells make no board, the nearest is 4x4 with 16", BOARD
+    ]  # fmt: skip
+    assert_refused("two.txt: several boards: give count_many", board_of, Path("two.txt"))
+    for read in (board_of, boards_of):
+        assert_refused("bars is a file: read it with pathlib.Path('bars')", read, "bars")
+        assert_refused("-: no such file", read, Path("-"))
+        assert_refused(".: a folder, expected a file", read, Path())
+        assert_refused("'@a1': expected a board; collection.load(name) reads", read, "@a1")
 
-    def test_paths_are_read(self) -> None:
-        assert board_of(Path("one.txt")) == BOARD
-        assert boards_of([Path("one.txt"), LINE_4X4]) == [BOARD, BOARD]
-        assert outcomes(Path("bars")) == [
-            BOARD, "bars:2: 15 cells make no board, the nearest is 4x4 with 16", BOARD
-        ]  # fmt: skip
-        assert board_of(Path("one.txt"), "1x4").geometry == Geometry(1, 4)
 
-    @pytest.mark.parametrize(
-        ("given", "message"),
-        [
-            ("bars", "bars is a file: read it with pathlib.Path('bars')"),
-            ("none.csv", "none.csv looks like the name of a file, and there is none: give"),
-            (Path("none.csv"), "none.csv: no such file"),
-            (Path("-"), "-: no such file"),
-            (Path(), ".: a folder, expected a file"),
-            ("@a1", "'@a1': expected a board; collection.load(name) reads ours"),
-        ],
+@pytest.mark.parametrize("make", [
+    list, iter, tuple, np.array, Column, lambda texts: Column(texts, wrapped=True),
+    lambda texts: np.array(texts, object), lambda texts: [text.encode() for text in texts],
+    lambda texts: np.array(texts).astype(bytes), lambda texts: Table(np.array([texts]).T),
+    lambda texts: map(parse, texts), lambda texts: dict.fromkeys(texts, 0).keys(),
+])  # fmt: skip
+def test_forms_of_many_boards(make: Any) -> None:
+    texts = (LINE_4X4, PUZZLE, "\n".join(ROWS), f" {LINE_4X4} \n", "1.3." + "." * 12)
+    assert boards_of(make(texts)) == [parse(text) for text in texts]
+
+
+@pytest.mark.parametrize("make", [
+    list, lambda texts: [text.encode() for text in texts],
+    lambda texts: np.char.encode(np.array(texts), "utf-8"), lambda texts: np.array(texts, ">U"),
+    lambda texts: np.array([x for text in texts for x in (text, "!")])[::2], iter,
+])  # fmt: skip
+def test_many_texts(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With kernels and without: boards, and where they end, as if each was read alone."""
+    ends = ["", " ", "\n", "\r\n", "     ", "\t", "\0", ":7", "é", "\x00."]
+    odd = [start + LINE_4X4 + end for start in ("", " ", "     ") for end in ends]
+    odd += ["", LINE_4X4[1:], *(sign * 16 for sign in "!-xé"), "." * 36, "-" * 36, "." * 256]
+    rng = np.random.default_rng(1)
+    for turn in range(16):
+        monkeypatch.setattr("gpusudoku.given.COMPILED_BOARDS", turn % 2 << 14)
+        texts = [LINE_4X4] * 40
+        for k in rng.integers(0, 40, 6).tolist():
+            texts[k] = odd[rng.integers(len(odd))]
+        assert outcomes(make(texts)) == alone(make(texts))
+
+
+def test_every_form_and_every_sign_among_many_boards() -> None:
+    """What is no sign for an empty cell is never read as one, nor a rule as a board."""
+    texts = [*FORMS.values(), *(text for text, _ in REFUSED.values())]
+    for n in (1, 4, 9, 16):
+        for sign in [*".0*_-?xX1G", "é", "\uff11", "…", "\ud800", "\0", "\xa0"]:
+            texts += [sign * n * n, "1" * (n * n - 1) + sign, f".{sign * (n * n - 2)}."]
+    digits = ["0123456789ABCDEF"[(i // 16 * 4 + i // 64 + i) % 16] for i in range(256)]
+    texts += ["".join(digits), "." + "".join(digits[1:]), "1" + "." * 255, "1", "0"]
+    texts += [f"{LINE_4X4} # comment", f"{LINE_4X4}:name", " ".join(LINE_4X4)]
+    texts += ["abcd" + "." * 621, "x" * 1225, ",".join("0" * 36), LINE_4X4.replace(".", "*")]
+    for text in texts:
+        assert outcomes([text, text]) == alone([text, text]), text
+    assert boards_of([LINE_4X4] * 40, "1x4") == [parse(LINE_4X4, "1x4")] * 40
+
+
+@pytest.mark.parametrize(("dtype", "order"), [(np.int8, "C"), (np.uint64, "F")])
+def test_arrays_of_integers(dtype: Any, order: Any) -> None:
+    boards = [puzzle("2x3", 9, seed) for seed in range(5)]
+    rows = np.array([board.cells for board in boards], dtype, order=order)
+    grids = np.array([board.grid for board in boards], dtype, order=order)
+    sheet = np.where(rows, rows, np.nan)
+    for form in (rows, grids, Table(rows), rows.tolist(), list(grids), sheet, Table(sheet)):
+        assert boards_of(form) == boards
+    assert boards_of(rows[:0]) == []
+    assert boards_of(rows, "3x2") == [Board(row, Geometry(3, 2)) for row in rows]
+    [batch] = batches_of(rows)
+    rows[:] = 1  # an array may change after it was read
+    assert list(batch) == boards  # type: ignore[arg-type]
+
+
+def test_what_are_no_boards_is_seen_at_once() -> None:
+    for given, message in (
+        (LINE_4X4.encode(), "expected boards, found one bytes: use a list of them"),
+        (BOARD, "expected boards, found one Board: use a list of them"),
+        (5, "expected boards, found 5"),
+        ({}, "expected boards, found {}"),
+        (np.array(5), "expected boards, found array(5)"),
+    ):
+        assert_refused(message, batches_of, given)
+
+
+def test_what_is_not_one_of_many_boards() -> None:
+    """Numbers that pandas made of puzzles, blanks, cells, and a grid alone."""
+    for given, message in (
+        ([1000020000300000], r"^board 0: a number, expected a board as text: read"),
+        (np.array([LINE_4X4, "   "]), r"^board 1: "),
+        (np.array([" "]), r"^board 0: "),
+        ([0] * 16, r"^board 0: expected a board as text or as rows of cells, found 0$"),
+        (np.zeros(16, int), r"^board 0: expected a board .*, found 0$"),
+        (Column([0] * 16), r"^board 0: expected a board .*, found 0$"),
+        (np.zeros((9, 9), int), r"^board 0: .*for one board put it in a list$"),
+    ):
+        with pytest.raises(InputError, match=message):
+            boards_of(given)
+
+
+@pytest.mark.parametrize("place", [0, 1, 16, 100])
+def test_errors_come_in_their_places(place: int) -> None:
+    for wrong in (None, np.nan, "", "w" * 16, "é" * 16, "漢" * 16, "\ud800" * 16, 7,
+                  f"{LINE_4X4}\n{LINE_4X4}", [0] * 15, Scalar(None)):  # fmt: skip
+        given = [*[LINE_4X4] * place, wrong, ROWS, PUZZLE, BOARD, BOARD.grid]
+        found = outcomes(given)
+        assert found == alone(given)
+        assert [type(each) for each in found] == [*[Board] * place, str, *[Board] * 4]
+
+
+@pytest.mark.parametrize("place", [0, 1, 30])
+def test_errors_in_arrays_come_in_their_places(place: int) -> None:
+    rows, empty = np.zeros((40, 16), int), Board.empty(Geometry(2, 2))
+    rows[place, 3] = 5
+    expected: list[Board | str] = [empty] * 40
+    expected[place] = f"board {place}: r1c4 holds 5: digits run from 1 to 4"
+    assert outcomes(rows) == expected
+    assert outcomes(rows / 2)[place] == (
+        f"board {place}: r1c4 holds 2.5: cells must be integers, 0 for an empty one"
     )
-    def test_what_is_no_board(self, given: Any, message: str) -> None:
-        for read in (board_of, boards_of):
-            with pytest.raises(InputError) as caught:
-                read(given)
-            assert str(caught.value).startswith(message)
-
-    def test_several_boards_are_not_one(self) -> None:
-        Path("two.txt").write_text(f"{LINE_4X4}\n" * 2)
-        with pytest.raises(InputError, match=r"^two.txt: several boards: give count_many"):
-            board_of(Path("two.txt"))
-
-    def test_a_board_is_a_board_whatever_files_there_are(self) -> None:
-        Path(LINE_4X4).write_text("")
-        assert board_of(LINE_4X4) == BOARD
-
-
-class TestManyBoards:
-    TEXTS = (LINE_4X4, PUZZLE, "\n".join(ROWS), f" {LINE_4X4} \n", "1.3." + "." * 12)
-
-    @pytest.mark.parametrize("make", [
-        list, iter, tuple, np.array, Column, lambda texts: Column(texts, wrapped=True),
-        lambda texts: np.array(texts, object), lambda texts: [text.encode() for text in texts],
-        lambda texts: np.array(texts).astype(bytes), lambda texts: Table(np.array([texts]).T),
-        lambda texts: map(parse, texts), lambda texts: dict.fromkeys(texts, 0).keys(),
-    ])  # fmt: skip
-    def test_forms(self, make: Any) -> None:
-        assert boards_of(make(self.TEXTS)) == [parse(text) for text in self.TEXTS]
-
-    def test_different_things_together(self) -> None:
-        given = [LINE_4X4, BOARD, BOARD.grid, PUZZLE, PUZZLE, BOARD.cells.tolist(), ROWS, "."]
-        assert boards_of(given) == [board_of(each) for each in given]
-
-    @pytest.mark.parametrize("make", [
-        list, lambda texts: [text.encode() for text in texts],
-        lambda texts: np.char.encode(np.array(texts), "utf-8"), lambda texts: np.array(texts, ">U"),
-        lambda texts: np.array([x for text in texts for x in (text, "!")])[::2], iter,
-    ])  # fmt: skip
-    def test_many_texts(self, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        """With kernels and without: boards, and where they end, as if each was read alone."""
-        ends = ["", " ", "\n", "\r\n", "     ", "\t", "\0", ":7", "é", "\x00."]
-        odd = [start + LINE_4X4 + end for start in ("", " ", "     ") for end in ends]
-        odd += ["", LINE_4X4[1:], *(sign * 16 for sign in "!-xé"), "." * 36, "-" * 36, "." * 256]
-        rng = np.random.default_rng(1)
-        for turn in range(16):
-            monkeypatch.setattr("gpusudoku.given.COMPILED_BOARDS", turn % 2 << 14)
-            texts = [LINE_4X4] * 40
-            for k in rng.integers(0, 40, 6).tolist():
-                texts[k] = odd[rng.integers(len(odd))]
-            assert outcomes(make(texts)) == alone(make(texts))
-
-    def test_every_form_and_every_sign_among_many_boards(self) -> None:
-        """What is no sign for an empty cell is never read as one, nor a rule as a board."""
-        texts = [*FORMS.values(), *(text for text, _ in REFUSED.values())]
-        for n in (1, 4, 9, 16):
-            for sign in [*".0*_-?xX1G", "é", "\uff11", "…", "\ud800", "\0", "\xa0"]:
-                texts += [sign * n * n, "1" * (n * n - 1) + sign, f".{sign * (n * n - 2)}."]
-        digits = ["0123456789ABCDEF"[(i // 16 * 4 + i // 64 + i) % 16] for i in range(256)]
-        texts += ["".join(digits), "." + "".join(digits[1:]), "1" + "." * 255, "1", "0"]
-        texts += [f"{LINE_4X4} # comment", f"{LINE_4X4}:name", " ".join(LINE_4X4)]
-        texts += ["abcd" + "." * 621, "x" * 1225, ",".join("0" * 36), LINE_4X4.replace(".", "*")]
-        for text in texts:
-            assert outcome(text, batched=True) == outcome(text), text
-        assert boards_of([LINE_4X4] * 40, "1x4") == [parse(LINE_4X4, "1x4")] * 40
-
-    def test_plain_strings_come_many_at_a_time(self) -> None:
-        batches = list(batches_of([PUZZLE] * 5000))
-        assert sum(map(len, batches)) == 5000
-        assert len(batches) < 20
-
-    @pytest.mark.parametrize(("dtype", "order"), [(np.int8, "C"), (np.uint64, "F")])
-    def test_arrays_of_integers(self, dtype: Any, order: Any) -> None:
-        boards = [puzzle("2x3", 9, seed) for seed in range(5)]
-        rows = np.array([board.cells for board in boards], dtype, order=order)
-        grids = np.array([board.grid for board in boards], dtype, order=order)
-        sheet = np.where(rows, rows, np.nan)
-        for form in (rows, grids, Table(rows), rows.tolist(), list(grids), sheet, Table(sheet)):
-            assert boards_of(form) == boards
-        assert boards_of(rows[:0]) == []
-        assert boards_of(rows, "3x2") == [Board(row, Geometry(3, 2)) for row in rows]
-
-    def test_an_array_may_change_after_it_was_read(self) -> None:
-        rows = np.zeros((2, 16), np.uint8)
-        [batch] = batches_of(rows)
-        rows[:] = 1
-        assert not batch.cells.any()
-
-    @pytest.mark.parametrize(
-        ("given", "message"),
-        [
-            (LINE_4X4, "expected boards, found one str: use a list of them"),
-            (LINE_4X4.encode(), "expected boards, found one bytes: use a list of them"),
-            (BOARD, "expected boards, found one Board: use a list of them"),
-            (5, "expected boards, found 5"),
-            ({}, "expected boards, found {}"),
-            (np.array(5), "expected boards, found array(5)"),
-        ],
-    )
-    def test_what_are_no_boards_is_seen_at_once(self, given: Any, message: str) -> None:
-        with pytest.raises(InputError) as caught:
-            batches_of(given)
-        assert str(caught.value) == message
-
-    def test_what_is_not_one_of_many_boards(self) -> None:
-        """Numbers that pandas made of puzzles, blanks, cells, other boxes, and a grid alone."""
-        for given, message in (
-            ([1000020000300000], r"^board 0: a number, expected a board as text: read"),
-            (np.array([LINE_4X4, "   "]), r"^board 1: "),
-            (np.array([" "]), r"^board 0: "),
-            ([0] * 16, r"^board 0: expected a board as text or as rows of cells, found 0$"),
-            (np.zeros(16, int), r"^board 0: expected a board .*, found 0$"),
-            (Column([0] * 16), r"^board 0: expected a board .*, found 0$"),
-            (np.zeros((9, 9), int), r"^board 0: .*for one board put it in a list$"),
-        ):
-            with pytest.raises(InputError, match=message):
-                boards_of(given)
-        with pytest.raises(InputError, match=r"^a number, "):
-            board_of(int("53007" + "0" * 76))
-        with pytest.raises(InputError, match=r"^board 1: box 1x4, but the board has boxes of 2x2"):
-            boards_of([LINE_4X4, BOARD], "1x4")
-
-
-class TestErrorsAmongManyBoards:
-    WRONG = (
-        (None, "expected a board as text or as rows of cells, found None"),
-        (np.nan, "expected a board as text or as rows of cells, found nan"),
-        ("", "no board found"),
-        ("w" * 16, "r1c1 holds 'w', which is digit 32, expected 1 to 4"),
-        ("é" * 16, "unknown character 'é'"),
-        ("漢" * 16, "unknown character '漢'"),
-        ("\ud800" * 16, "unknown character '\ufffd'"),
-        (f"{LINE_4X4}\n{LINE_4X4}", "2 boards where one was expected"),
-        ([0] * 15, "15 cells do not make a square board"),
-        (7, "expected a board as text or as rows of cells, found 7"),
-        (Scalar(None), "expected a board as text or as rows of cells, found None"),
+    assert outcomes(rows[:, :15])[0] == "board 0: 15 cells do not make a square board"
+    assert outcomes(rows.reshape(40, 8, 2))[0] == (
+        "board 0: 8 rows of 2 cells, expected as many rows as columns"
     )
 
-    @pytest.mark.parametrize("place", [0, 1, 16, 100])
-    def test_come_in_their_places(self, place: int) -> None:
-        for wrong, message in self.WRONG:
-            *boards, error, last = outcomes([*[LINE_4X4] * place, wrong, LINE_4X4])
-            assert (boards, last) == ([BOARD] * place, BOARD)
-            assert str(error).startswith(f"board {place}: {message}")
 
-    @pytest.mark.parametrize("place", [0, 1, 30])
-    def test_in_arrays_too(self, place: int) -> None:
-        rows, empty = np.zeros((40, 16), int), Board.empty(Geometry(2, 2))
-        rows[place, 3] = 5
-        expected: list[Board | str] = [empty] * 40
-        expected[place] = f"board {place}: r1c4 holds 5: digits run from 1 to 4"
-        assert outcomes(rows) == expected
-        assert outcomes(rows / 2)[place] == (
-            f"board {place}: r1c4 holds 2.5: cells must be integers, 0 for an empty one"
-        )
-        assert outcomes(rows[:, :15])[0] == "board 0: 15 cells do not make a square board"
-        assert outcomes(rows.reshape(40, 8, 2))[0] == (
-            "board 0: 8 rows of 2 cells, expected as many rows as columns"
-        )
+def test_errors_of_the_maker_of_the_boards_come_after_the_boards_before() -> None:
+    def made() -> Iterator[str]:
+        yield from [LINE_4X4] * 20
+        raise ZeroDivisionError
 
-    def test_of_the_maker_of_the_boards_come_after_the_boards_before(self) -> None:
-        def made() -> Iterator[str]:
-            yield from [LINE_4X4] * 20
-            raise ZeroDivisionError
-
-        batches = batches_of(made())
-        assert list(next(batches)) == [BOARD] * 16  # type: ignore[union-attr]
-        with pytest.raises(ZeroDivisionError):
-            list(batches)
-        found = count_many(made(), device="cpu", jobs=2)
-        assert [next(found).count for _ in range(20)] == [6] * 20
-        with pytest.raises(ZeroDivisionError):
-            next(found)
-
-    def test_a_masked_array_is_refused(self) -> None:
-        """NumPy would show what is under the mask."""
-        strings = np.ma.array([LINE_4X4] * 3, mask=[0, 1, 0])
-        integers = np.ma.array(np.zeros((3, 16), int), mask=np.ones((3, 16)))
-        for masked in (strings, integers, list(integers)):
-            with pytest.raises(InputError, match="masked array, expected a plain one"):
-                boards_of(masked)
-        for masked in (integers[0], list(integers[0].reshape(4, 4))):
-            with pytest.raises(InputError, match="masked array, expected a plain one"):
-                board_of(masked)
+    batches = batches_of(made())
+    assert list(next(batches)) == [BOARD] * 16  # type: ignore[union-attr]
+    with pytest.raises(ZeroDivisionError):
+        list(batches)
 
 
-class TestStreams:
-    def test_few_are_taken_in_advance(self) -> None:
-        taken: list[str] = []
-
-        def endless() -> Iterator[str]:
-            while True:
-                taken.append(LINE_4X4)
-                yield LINE_4X4
-
-        next(batches_of(endless()))
-        assert len(taken) == 16
-
-    def test_memory_is_bounded(self) -> None:
-        sizes = [len(batch) for batch in batches_of(LINE_4X4 for _ in range(10**5))]  # type: ignore[arg-type]
-        assert max(sizes) <= MOST_ITEMS
-        assert sum(sizes) == 10**5
+def test_streams_are_read_as_needed_and_in_bounded_batches() -> None:
+    stream = iter([LINE_4X4] * 10**5)
+    batches = batches_of(stream)
+    assert len(next(batches)) == 16
+    assert length_hint(stream) == 10**5 - 16
+    sizes = [len(batch) for batch in batches]  # type: ignore[arg-type]
+    assert max(sizes) <= MOST_ITEMS
+    assert sum(sizes) == 10**5 - 16

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pickle
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice, pairwise
 from typing import Any
 
@@ -13,15 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import gpusudoku
 from gpusudoku import Board, Geometry, InputError, Slice, Solutions, slicing, solutions
-from gpusudoku.errors import DeviceError, Interrupted, TooExpensive
+from gpusudoku.errors import DeviceError, Interrupted
 from gpusudoku.orders import choose
 from tests import naive
 from tests.boards import LINE_4X4, full_grid, puzzle, spoilt
 from tests.orders.short import short_lists
 
-EMPTY_4X4 = Board.empty(Geometry(2, 2))
 EMPTY_9X9 = Board.empty(Geometry(3, 3))
 BOARD = puzzle("2x3", 8, 0)
 SOLUTIONS = list(naive.solutions(BOARD))
@@ -36,7 +34,7 @@ def grids(boards: Any) -> list[tuple[int, ...]]:
 
 @pytest.fixture(params=["few", "prefixes"])
 def whole(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Solutions:
-    """The solutions of BOARD, in memory or in many short lists."""
+    """Give the solutions of BOARD, in memory or in many short lists."""
     if request.param == "prefixes":
         short_lists(monkeypatch)
     return solutions(BOARD, device="cpu", jobs=1)
@@ -49,7 +47,6 @@ class TestAsAList:
         assert grids(whole) == SOLUTIONS
         assert grids(islice(whole, 3)) == SOLUTIONS[:3]
         assert grids(reversed(whole)) == SOLUTIONS[::-1]
-        assert next(iter(whole)).geometry == BOARD.geometry
 
     def test_indices(self, whole: Solutions) -> None:
         for k in (0, 7):  # without a count
@@ -61,8 +58,7 @@ class TestAsAList:
             with pytest.raises(IndexError) as caught:
                 whole[k]
             assert str(caught.value) == f"no solution {k}: numbers run from 0 to {NUMBER - 1}"
-        odd: list[Any] = ["1", 1.0, None, (1, 2), slice("a", None)]
-        for k in odd:
+        for k in (1.0, None, (1, 2), slice("a", None)):
             with pytest.raises(TypeError):
                 whole[k]
         with pytest.raises(ValueError, match="slice step cannot be zero"):
@@ -89,7 +85,7 @@ class TestAsAList:
         part, inside = whole[100:5:-3], range(NUMBER)[100:5:-3]
         for number in range(0, NUMBER, 7):
             grid = Board(SOLUTIONS[number], BOARD.geometry)
-            assert whole.rank(grid) == whole.rank(SOLUTIONS[number]) == number  # type: ignore[arg-type]
+            assert whole.rank(grid) == whole.rank(SOLUTIONS[number]) == number
             assert grid in whole
             assert (grid in part) == (number in inside)
             if number in inside:
@@ -97,14 +93,6 @@ class TestAsAList:
             else:
                 with pytest.raises(ValueError, match="this solution is not in the slice"):
                     part.rank(grid)
-
-    def test_the_first_ones_are_counted_without_the_others(
-        self, whole: Solutions, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(choose, "count_one", lambda *_: pytest.fail("counted"))
-        monkeypatch.setattr(choose, "contracted", lambda _: pytest.fail("counted"))
-        assert (whole[:3].count, whole[2:9:3].count, whole[:3][5:].count) == (3, 3, 0)
-        assert grids(whole[:3]) == SOLUTIONS[:3]
 
     def test_arrays_and_texts(self, whole: Solutions) -> None:
         assert np.asarray(whole).dtype == np.uint8
@@ -121,33 +109,32 @@ class TestAsAList:
     def test_pickles_are_small(self, whole: Solutions) -> None:
         for part in (slice(None), slice(5, 90, 4), slice(None, None, -1)):
             assert whole[part].count > 0
-            whole.sample(3)
             data = pickle.dumps(whole[part])
             assert len(data) < 1000
             again = pickle.loads(data)
-            assert type(again) is Slice
-            assert grids(again) == SOLUTIONS[part]
+            assert (type(again), grids(again)) == (Slice, SOLUTIONS[part])
         again = pickle.loads(pickle.dumps(whole))
         assert (type(again), again.board) == (Solutions, BOARD)
         assert (again.sample(9, seed=4) == whole.sample(9, seed=4)).all()
 
 
-class TestLength:
-    def test_tells_what_to_use(self, whole: Solutions) -> None:
-        with pytest.raises(TypeError, match=r"use \.count$"):
-            len(whole)
+def test_what_needs_no_count(whole: Solutions) -> None:
+    assert (whole[:3].count, whole[2:9:3].count, whole[:3][5:].count) == (3, 3, 0)
+    assert (len(whole[2:9]), bool(whole[:1]), bool(whole[3:3])) == (7, True, False)
+    assert Board(full_grid(Geometry(3, 3), 5)) in solutions(EMPTY_9X9, device="cpu")
 
-    def test_of_what_is_not_counted_soon(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The first ones need no count. Others have a length if that is soon known."""
-        short_lists(monkeypatch)
+
+class TestLength:
+    def test_of_what_is_not_counted_soon(
+        self, whole: Solutions, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(slicing, "EARLY", 10)
         monkeypatch.setattr(slicing, "LENGTH_SECONDS", 0.0)
-        found = solutions(BOARD, device="cpu", jobs=1)
-        assert (len(found[2:9]), bool(found[:1]), bool(found[3:3])) == (7, True, False)
+        short_lists(monkeypatch)
         with pytest.raises(TypeError, match=r"should take long: use \.count$"):
-            len(found[:11])
-        assert grids(list(found[:11])) == SOLUTIONS[:11]
-        assert found.count == len(found[:]) == NUMBER
+            len(whole[:11])
+        assert grids(list(whole[:11])) == SOLUTIONS[:11]
+        assert whole.count == len(whole[:]) == NUMBER
 
     def test_beyond_what_python_can_tell(self) -> None:
         found = solutions(MANY, device="cpu")
@@ -158,42 +145,26 @@ class TestLength:
                     ask(part)
 
 
-class TestWhatIsASolution:
-    @pytest.mark.parametrize(
-        ("change", "message"),
-        [
-            (lambda cells: [0, *cells[1:]], "r1c1 is empty"),
-            (lambda cells: cells[1:] + cells[:1], "and the board has"),
-            (lambda cells: cells[:35], "35 cells"),
-            (lambda cells: [7, *cells[1:]], "digits run from 1 to 6"),
-        ],
-    )
-    def test_of_the_board(self, change: Callable[..., Any], message: str) -> None:
-        found, grid = solutions(BOARD, device="cpu"), change(list(SOLUTIONS[4]))
-        assert grid not in found
+@pytest.mark.usefixtures("uncompiled")
+def test_what_is_no_solution() -> None:
+    some = solutions(BOARD, device="cpu")
+    every = solutions("." * 16, device="cpu")
+    limited = solutions(Board([0] * 16, candidates=[1, *[15] * 15]), device="cpu")
+    one, grid = list(SOLUTIONS[4]), list(next(naive.solutions(every.board)))
+    assert grid in limited
+    for found, cells, message in (
+        (some, [0, *one[1:]], "r1c1 is empty"),
+        (some, one[1:] + one[:1], "and the board has"),
+        (some, one[:35], "35 cells"),
+        (some, [7, *one[1:]], "digits run from 1 to 6"),
+        (every, [1] * 16, "not a solution: r1c1 and r1c2 both hold 1"),
+        (limited, [3 - d if d < 3 else d for d in grid], "solution: 2 is no candidate of r1c1"),
+    ):
+        assert cells not in found
         with pytest.raises(ValueError, match=message):
-            found.rank(grid)
-
-    @pytest.mark.usefixtures("uncompiled")
-    def test_of_no_board(self) -> None:
-        found = solutions(EMPTY_4X4, device="cpu")
-        with pytest.raises(ValueError, match="not a solution: r1c1 and r1c2 both hold 1"):
-            found.rank([1] * 16)
-        for other in (None, 5, "x", [1], object()):
-            assert other not in found
-
-    @pytest.mark.usefixtures("uncompiled")
-    def test_candidates(self) -> None:
-        found = solutions(Board(EMPTY_4X4.cells, candidates=[1, *[15] * 15]), device="cpu")
-        grid = list(next(naive.solutions(EMPTY_4X4)))
-        assert grid in found
-        swapped = [3 - d if d < 3 else d for d in grid]
-        with pytest.raises(ValueError, match="not a solution: 2 is no candidate of r1c1"):
-            found.rank(swapped)
-
-    def test_no_count_is_needed(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(choose, "contracted", lambda _: pytest.fail("counted"))
-        assert Board(full_grid(Geometry(3, 3), 5)) in solutions(EMPTY_9X9, device="cpu")
+            found.rank(cells)
+    for other in (None, 5, "x", [1], object()):
+        assert other not in every
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -218,6 +189,8 @@ class TestEdges:
         assert found[0] == found[-1] == next(iter(found))
         assert found.rank(found[0]) == 0
         assert found.shares().sum() == board.cells.size
+        with pytest.raises(ValueError, match="read-only"):
+            found.shares()[0, 0] = 5
         assert (found.sample(5) == found[0].cells).all()
 
     def test_sixty_four_digits(self) -> None:
@@ -228,86 +201,69 @@ class TestEdges:
         assert found.shares()[5].sum() == 1
         assert bytes(next(found.lines())).decode() == ",".join(map(str, grid.ravel())) + "\n"
 
-    def test_shares_of_many_short_lists(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        short_lists(monkeypatch)
-        shares, every = solutions(BOARD, device="cpu").shares(), np.array(SOLUTIONS)
-        for digit in range(1, 7):
-            assert shares[:, digit - 1].tolist() == (every == digit).sum(axis=0).tolist()
-        with pytest.raises(ValueError, match="read-only"):
-            shares[0, 0] = 5
 
-    def test_parts_make_up_the_whole(self) -> None:
-        found = solutions("." * 16, device="cpu")
-        bounds = [found.part(number, 7) for number in range(1, 8)]
-        assert (bounds[0][0], bounds[-1][1]) == (0, 288)
-        assert all(one[1] == two[0] for one, two in pairwise(bounds))
-        assert {end - start for start, end in bounds} == {41, 42}
-        assert found.part(np.int64(3), np.int32(7)) == bounds[2]  # type: ignore[arg-type]
-        wrong: list[Any] = [(0, 3), (4, 3), (1, 0), (1.0, 2), (1, None)]
-        for part in wrong:
-            with pytest.raises(ValueError, match="expected one from 1 to the second"):
-                found.part(*part)
+@pytest.mark.usefixtures("uncompiled")
+def test_parts_make_up_the_whole() -> None:
+    found = solutions("." * 16, device="cpu")
+    bounds = [found.part(number, 7) for number in range(1, 8)]
+    assert (bounds[0][0], bounds[-1][1]) == (0, 288)
+    assert all(one[1] == two[0] for one, two in pairwise(bounds))
+    assert {end - start for start, end in bounds} == {41, 42}
+    assert found.part(np.int64(3), np.int32(7)) == bounds[2]
+    for part in ((0, 3), (4, 3), (1.0, 2), (1, None)):
+        with pytest.raises(ValueError, match="expected one from 1 to the second"):
+            found.part(*part)
 
 
-class TestWhatIsRefused:
-    def test_options(self) -> None:
-        for options, message in (
-            ({"limit": 7}, r"^limit 7: take a slice instead, as in .*\[:7\]$"),
-            ({"device": "gpu"}, "device 'gpu'"),
-            ({"engine": 5}, "engine 5"),
-        ):
-            with pytest.raises(InputError, match=message):
-                solutions(BOARD, **options)  # type: ignore[arg-type]
+@pytest.mark.usefixtures("without_cuda", "uncompiled")
+def test_what_is_refused() -> None:
+    for options, message in (
+        ({"limit": 7}, r"^limit 7: take a slice instead, as in .*\[:7\]$"),
+        ({"device": "gpu"}, "device 'gpu'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            solutions(BOARD, **options)
+    with pytest.raises(DeviceError):
+        solutions(BOARD, device="cuda")
+    found = solutions(LINE_4X4, device="cpu")
+    for wrong in (found, found[:3]):
+        with pytest.raises(InputError, match="found its solutions: use them as they are"):
+            solutions(wrong)
 
-    @pytest.mark.usefixtures("without_cuda")
-    def test_no_gpu(self) -> None:
-        with pytest.raises(DeviceError):
-            solutions(BOARD, device="cuda")
 
-    @pytest.mark.usefixtures("uncompiled")
-    def test_solutions_are_no_board(self) -> None:
-        found = solutions(LINE_4X4, device="cpu")
-        for wrong in (found, found[:3]):
-            with pytest.raises(InputError, match="found its solutions: use them as they are"):
-                solutions(wrong)  # type: ignore[arg-type]
-        assert solutions(found.board, device="cpu").count == found.count
-
-    def test_what_fits_in_no_memory(self) -> None:
-        found = solutions(MANY, device="cpu")
-        for array in (lambda: np.asarray(found), lambda: found.sample(10**12)):
-            with pytest.raises(MemoryError, match="take them in blocks"):
-                array()
-        [block] = found.blocks(np.int64(5), np.int64(8))  # type: ignore[arg-type]
-        assert (block == next(found.blocks(5, 8))).all()
+def test_what_fits_in_no_memory() -> None:
+    found = solutions(MANY, device="cpu")
+    for array in (lambda: np.asarray(found), lambda: found.sample(10**12)):
+        with pytest.raises(MemoryError, match="take them in blocks"):
+            array()
+    [block] = found.blocks(np.int64(5), np.int64(8))
+    assert (block == next(found.blocks(5, 8))).all()
 
 
 def test_nothing_is_counted_to_show_it() -> None:
     made = solutions(EMPTY_9X9, device="cpu")
-    assert repr(made) == "<Solutions of a 9x9 board with 0 clues>"
     assert repr(made[5:][::-2]) == "<Solutions of a 9x9 board with 0 clues, [5:][::-2]>"
     assert made.board == EMPTY_9X9
-
-
-def asked(found: Solutions) -> list[Callable[[], Any]]:
-    """What needs some work."""
-    return [lambda: found[100], lambda: found[-1], lambda: found.rank(SOLUTIONS[3]),  # type: ignore[arg-type]
-            found.shares, lambda: found.sample(3), lambda: found[::-1][0]]  # fmt: skip
 
 
 @pytest.mark.usefixtures("uncompiled")
 def test_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told as elsewhere, and what was asked for can be asked for again."""
     found = solutions(BOARD, device="cpu")
+    calls: list[Callable[[], Any]] = [
+        lambda: found[100], lambda: found.rank(SOLUTIONS[3]), found.shares,
+        lambda: found.sample(3), lambda: found[::-1][0], lambda: found.count, lambda: bool(found),
+    ]  # fmt: skip
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(choose, "find", interrupt)
-        for call in [*asked(found), lambda: found.count, lambda: bool(found)]:
+        for call in calls:
             with pytest.raises(Interrupted):
                 call()
-    for call in asked(found):
+    for call in calls:
         call()
 
 
@@ -315,41 +271,13 @@ def test_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_threads_may_ask_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
     short_lists(monkeypatch)
     found = solutions(BOARD, device="cpu", jobs=1)
-    wrong: list[int] = []
 
-    def ask(seed: int) -> None:
-        for k in np.random.default_rng(seed).integers(0, NUMBER, 20).tolist():
-            if tuple(found[k].cells.tolist()) != SOLUTIONS[k] or found.rank(SOLUTIONS[k]) != k:  # type: ignore[arg-type]
-                wrong.append(k)
+    def ask(seed: int) -> bool:
+        some = np.random.default_rng(seed).integers(0, NUMBER, 20).tolist()
+        return all(
+            tuple(found[k].cells.tolist()) == SOLUTIONS[k] and found.rank(SOLUTIONS[k]) == k
+            for k in some
+        )
 
-    threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
-
-
-@pytest.mark.usefixtures("uncompiled")
-def test_what_begins_with_a_count_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is an error, but for those who ask for the count alone; nothing else needs one."""
-    short_lists(monkeypatch)
-    monkeypatch.setattr(choose, "MOST_SECONDS", 0.0)
-    monkeypatch.setattr(choose, "contracted", lambda _: None)
-    found = solutions(BOARD, device="cpu", jobs=1)
-    for call in [*asked(found)[1:], found.blocks, lambda: found[5000]]:
-        with pytest.raises(TooExpensive, match="one of these should take about"):
-            call()
-    assert SOLUTIONS[3] in found
-    assert grids(found) == SOLUTIONS
-    assert tuple(found[3].cells.tolist()) == SOLUTIONS[3]
-    assert found.count == NUMBER
-    assert tuple(found[-1].cells.tolist()) == SOLUTIONS[-1]
-
-
-def test_shares_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpusudoku.orders import few
-
-    monkeypatch.setattr(few.Few, "shares", lambda self: np.full((36, 6), 1, object))
-    with pytest.raises(gpusudoku.MismatchError, match="do not add up"):
-        solutions(BOARD, device="cpu").shares()
+    with ThreadPoolExecutor(4) as threads:
+        assert all(threads.map(ask, range(4)))

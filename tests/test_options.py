@@ -7,7 +7,6 @@ import pickle
 import re
 from dataclasses import fields
 from math import nan
-from typing import Any
 
 import numpy as np
 import pytest
@@ -30,17 +29,14 @@ ODD = "a\x1b[31m\n\u202eb\ud800\x85\x00"
 
 WRONG = [
     ("device", "gpu", "device 'gpu': expected auto, cpu, cuda"),
-    ("device", 5, "device 5: expected auto, cpu, cuda"),
     ("method", "guess", "method 'guess': expected auto, search, contraction"),
     ("strategy", "max", "strategy 'max': expected first, min"),
     ("cutoff_by", "x", "cutoff by 'x': expected space, empty"),
     ("memory", 1 << 20, "memory 1048576 bytes: at least 256 MiB are needed"),
     ("memory", 3e9, "memory 3000000000.0: expected an integer"),
-    ("memory", None, "memory None: expected an integer"),
     ("memory", "2G", "memory '2G': expected an integer, the number of bytes"),
     ("jobs", 0, "jobs 0: expected from 1 to 1024"),
     ("jobs", 1025, "jobs 1025: expected from 1 to 1024"),
-    ("jobs", "2", "jobs '2': expected an integer"),
     ("limit", 0, "limit 0: at least 1 is needed"),
     ("limit", 2.5, "limit 2.5: expected an integer"),
     ("limit", True, "limit True: expected an integer"),
@@ -52,7 +48,6 @@ WRONG = [
     ("propagate", "none,singles", "technique 'none' goes with no other"),
     ("propagate", 3, "techniques 3: exp|propagate 3: expected names"),
     ("gpus", 0, "gpus 0: expected the numbers of GPUs"),
-    ("gpus", (), "gpus .*: expected the numbers of GPUs"),
     ("gpus", (-1,), "gpus .*: expected the numbers of GPUs"),
 ]
 
@@ -70,20 +65,6 @@ def test_right_values() -> None:
     assert Options(limit=np.int64(5), jobs=np.uint8(2)).limit == 5  # type: ignore[arg-type]
 
 
-def test_unknown_names() -> None:
-    with pytest.raises(TypeError, match=r"^count\(\) got an .* 'limits'; did you mean 'limit'\?$"):
-        count(BOARD, limits=1)  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match=r"^count\(\) got an unexpected keyword argument 'zzz'$"):
-        count(BOARD, zzz=1)  # type: ignore[call-arg]
-
-
-def test_only_what_differs_is_shown() -> None:
-    assert repr(Options()) == "Options()"
-    options = Options(limit=5, jobs=2, device="cpu", method="search")
-    assert repr(options) == "Options(device='cpu', method='search', jobs=2, limit=5)"
-    assert eval(repr(options)) == options
-
-
 def test_every_field_is_documented() -> None:
     """Once, where ``help`` shows it, and as a keyword for those who check types."""
     names = [field.name for field in fields(Options)]
@@ -92,53 +73,45 @@ def test_every_field_is_documented() -> None:
     assert list(OptionFields.__annotations__) == names
 
 
-RUBBISH: list[dict[str, Any]] = [
-    *({name: value} for name in ("memory", "jobs", "limit", "cutoff") for value in (-HUGE, ODD)),
-    *({name: ODD * 100} for name in ("device", "method", "strategy", "cutoff_by", "propagate")),
-    *({"gpus": gpus} for gpus in ((-HUGE,), (1,) * 5000 + (-1,))),
-    *({name: HUGE} for name in ("propagate", "jobs")),
-]
+def test_control_characters_come_as_escapes() -> None:
+    error = InputError(f"{ODD}:1: é ☺")
+    assert str(error) == r"a\x1b[31m\n\u202eb\ud800\x85\x00:1: é ☺"
+    assert str(error) == escaped(str(error)) == str(pickle.loads(pickle.dumps(error)))
+    assert printable(ODD) == r"a\x1b[31m \u202eb\ud800 \x00"
+    assert str(Interrupted(ODD, 3)).isprintable()
 
 
-class TestMessages:
-    def test_control_characters_come_as_escapes(self) -> None:
-        error = InputError(f"{ODD}:1: é ☺")
-        assert str(error) == r"a\x1b[31m\n\u202eb\ud800\x85\x00:1: é ☺"
-        assert str(error) == escaped(str(error)) == str(pickle.loads(pickle.dumps(error)))
-        assert printable(ODD) == r"a\x1b[31m \u202eb\ud800 \x00"
-        assert str(Interrupted(ODD, 3)).isprintable()
+def test_messages_have_a_bounded_length() -> None:
+    text = str(GpusudokuError("a" * 10**6 + "b"))
+    assert len(text) == LONGEST_MESSAGE
+    assert (text[0], text[-1]) == ("a", "b")
+    assert len(printable("a" * 10**6)) == LONGEST_MESSAGE
+    assert len(str(GpusudokuError("\x00" * 10**4))) == LONGEST_MESSAGE
+    assert len(shown(b"\xff" * 100)) < 50
 
-    def test_have_a_bounded_length(self) -> None:
-        text = str(GpusudokuError("a" * 10**6 + "b"))
-        assert len(text) == LONGEST_MESSAGE
-        assert (text[0], text[-1]) == ("a", "b")
-        assert len(printable("a" * 10**6)) == LONGEST_MESSAGE
-        assert len(str(GpusudokuError("\x00" * 10**4))) == LONGEST_MESSAGE
-        assert len(shown(b"\xff" * 100)) < 50
 
-    def test_describe_by_its_type_what_cannot_be_shown(self) -> None:
-        class Odd:
-            def __repr__(self) -> str:
-                raise KeyError("no")
+def test_what_cannot_be_shown_is_described_by_its_type() -> None:
+    class Odd:
+        def __repr__(self) -> str:
+            raise KeyError("no")
 
-        assert described(HUGE) == "a value of type int"
-        assert described(Odd()) == "a value of type Odd"
+    assert described(HUGE) == "a value of type int"
+    assert described(Odd()) == "a value of type Odd"
 
-    @pytest.mark.parametrize("options", RUBBISH, ids=lambda options: next(iter(options)))
-    def test_of_options_that_are_rubbish(self, options: dict[str, Any]) -> None:
+
+def test_rubbish_is_refused_in_a_short_line() -> None:
+    numbers, names = ("memory", "jobs", "limit", "cutoff"), ("device", "method", "strategy")
+    for read, rubbish in (
+        *((name, value) for name in numbers for value in (-HUGE, ODD)),
+        *((name, ODD * 100) for name in (*names, "cutoff_by", "propagate")),
+        *(("gpus", gpus) for gpus in ((-HUGE,), (1,) * 5000 + (-1,))),
+        *((name, HUGE) for name in ("propagate", "jobs")),
+        *((Geometry.of, box) for box in (HUGE, ODD, "9" * 5000, "1x999999999", b"3x3", (3, HUGE))),
+        *((parse_techniques, some) for some in (HUGE, ODD * 100, [ODD * 100])),
+    ):
         with pytest.raises(InputError) as raised:
-            Options(**options)
+            read(rubbish) if callable(read) else Options(**{read: rubbish})
         assert str(raised.value).isprintable()
         assert len(str(raised.value)) < 300
-
-    def test_of_boxes_and_techniques_that_are_rubbish(self) -> None:
-        boxes: list[Any] = [HUGE, ODD, "9" * 5000, "1x999999999", b"3x3", (3, HUGE)]
-        names: list[Any] = [HUGE, ODD * 100, [ODD * 100]]
-        for read, rubbish in ((Geometry.of, boxes), (parse_techniques, names)):
-            for value in rubbish:
-                with pytest.raises(InputError) as raised:
-                    read(value)  # type: ignore[operator]
-                assert str(raised.value).isprintable()
-                assert len(str(raised.value)) < 300
-        with pytest.raises(InputError, match=r"digits"):
-            Geometry(HUGE, 1)
+    with pytest.raises(InputError, match=r"digits"):
+        Geometry(HUGE, 1)

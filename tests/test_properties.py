@@ -88,12 +88,6 @@ class TestCounts:
         found = gpusudoku.count(board, cutoff=cutoff, **options)
         assert found.count == counted(board)
 
-    @given(boards(), st.integers(1, 60))
-    def test_stop_at_a_limit(self, board: Board, limit: int) -> None:
-        total = counted(board)
-        found = gpusudoku.count(board, limit=limit, engine=ENGINE)
-        assert (found.count, found.exact) == (min(total, limit), total < limit)
-
     @given(boards(["2x2", "2x3", "3x2", "3x3"]), st.data())
     def test_stay_under_every_symmetry(self, board: Board, data: st.DataObject) -> None:
         """New names for the digits; bands, stacks and the lines in them in another order."""
@@ -115,16 +109,6 @@ class TestCounts:
         assert counted(changed.transposed()) == expected
         assert changed.transposed().geometry == geometry.transposed
 
-    @given(boards(), st.data())
-    def test_add_up_over_the_digits_of_a_cell(self, board: Board, data: st.DataObject) -> None:
-        cell = data.draw(st.sampled_from(np.flatnonzero(board.cells == 0).tolist() or [0]))
-        cells = board.cells.copy()
-        total = 0
-        for digit in range(1, board.n + 1) if not cells[cell] else [cells[cell]]:
-            cells[cell] = digit
-            total += counted(Board(cells, board.geometry))
-        assert total == counted(board)
-
 
 @pytest.mark.usefixtures("uncompiled_here")
 class TestOthers:
@@ -143,22 +127,12 @@ class TestOthers:
         assert rows(gpusudoku.solutions(board, engine=ENGINE)) == expected
         assert (gpusudoku.solve(board, engine=ENGINE).board is None) == (not expected)
 
-    @given(boards(SMALL), st.data())
-    def test_solutions_are_a_list_in_ascending_order(
-        self, board: Board, data: st.DataObject
-    ) -> None:
+    @given(boards(SMALL))
+    def test_solutions_are_a_list_in_ascending_order(self, board: Board) -> None:
         expected = [*naive.solutions(board)]
         found = gpusudoku.solutions(board, engine=ENGINE)
         assert rows(found) == expected
         assert (found.count, bool(found)) == (len(expected), bool(expected))
-        if not expected:
-            return
-        k = data.draw(st.integers(0, len(expected) - 1))
-        assert tuple(found[k].cells.tolist()) == expected[k]
-        assert found.rank(found[k]) == k
-        assert found[k] in found
-        part = slice(*data.draw(st.tuples(*[st.integers(-30, 30)] * 2)))
-        assert rows(found[part]) == expected[part]
 
     @given(boards(SMALL))
     def test_shares_are_how_many_solutions_have_a_digit_in_a_cell(self, board: Board) -> None:
@@ -168,17 +142,6 @@ class TestOthers:
         every = np.array([*naive.solutions(board)]).reshape(-1, board.geometry.cells)
         for digit in range(1, board.n + 1):
             assert shares[:, digit - 1].tolist() == (every == digit).sum(axis=0).tolist()
-
-    @given(boards(SMALL), st.integers(0, 1 << 128 - 1), st.integers(1, 9))
-    def test_samples_are_solutions_and_those_of_their_seed(
-        self, board: Board, seed: int, number: int
-    ) -> None:
-        found = gpusudoku.solutions(board, engine=ENGINE)
-        if not found:
-            return
-        sample = found.sample(number, seed=seed)
-        assert {tuple(row) for row in sample.tolist()} <= {*naive.solutions(board)}
-        assert (sample == found.sample(number, seed=seed)).all()
 
     @given(boards(SMALL))
     def test_a_solved_board_is_one_of_the_solutions(self, board: Board) -> None:
@@ -201,6 +164,7 @@ class TestOthers:
             assert expected == []
             return
         assert simple.board == explained.board
+        assert simple.candidates.tolist() == explained.candidates.tolist()
         assert [*naive.solutions(simple.board)] == expected
         for cells in expected:
             masks = zip(simple.candidates.tolist(), cells, strict=True)
