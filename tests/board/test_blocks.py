@@ -15,14 +15,7 @@ import pytest
 
 from gpusudoku.board import blocks
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.blocks import (
-    BLOCK_SECONDS,
-    FIRST_BOARDS,
-    PAUSE_SECONDS,
-    QUICK_SECONDS,
-    Later,
-    in_blocks,
-)
+from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, Later, in_blocks
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.jobs.cancel import check_cancelled
@@ -111,11 +104,11 @@ def test_the_size_follows_the_time(
 
 
 @pytest.mark.parametrize(
-    ("size", "pauses", "blocks"),
-    [(5, (0.0, 0.0, 1.0, 0.0, 1.0), [15, 10]), (1, (PAUSE_SECONDS * 0.9,) * 31, [16, 8, 7])],
+    ("size", "pauses", "found"),
+    [(5, (0.0, 0.0, 1.0, 0.0, 1.0), [15, 10]), (1, (blocks.PAUSE_SECONDS * 0.9,) * 31, [16, 8, 7])],
 )
 def test_after_a_pause_none_waits_for_more(
-    clock: Clock, size: int, pauses: tuple[float, ...], blocks: list[int]
+    clock: Clock, size: int, pauses: tuple[float, ...], found: list[int]
 ) -> None:
     """A stream stops for a while: what came before, and the next, is worked on then."""
 
@@ -124,7 +117,7 @@ def test_after_a_pause_none_waits_for_more(
             clock.now += seconds
             yield from batches_of(size)
 
-    assert list(map(len, in_blocks(stream(), MANY, alone))) == blocks
+    assert list(map(len, in_blocks(stream(), MANY, alone))) == found
 
 
 def test_the_time_of_the_caller_does_not_count(clock: Clock) -> None:
@@ -244,7 +237,7 @@ def test_slow_blocks_are_never_side_by_side(
     def slow(block: Batch, by_one: bool) -> Generator[int, None, None]:
         nonlocal now
         found.append(by_one)
-        now += 1.1 * QUICK_SECONDS
+        now += 1.1 * blocks.QUICK_SECONDS
         yield len(block)
 
     assert sum(in_blocks([numbered(0, 40)], MOST, slow, threads=THREADS)) == 40
