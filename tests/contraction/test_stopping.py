@@ -11,6 +11,7 @@ import pytest
 from gpusudoku import Board, Cancelled, CancelToken, Geometry
 from gpusudoku.contraction.general import graph, index, maps, paths, quick
 from gpusudoku.contraction.general.quick import JoinOrder
+from gpusudoku.contraction.general.shares import join_shares
 from gpusudoku.contraction.means import averaged
 from gpusudoku.contraction.nine import quick as nine_quick
 from gpusudoku.contraction.nine.quick import QuickOrder
@@ -96,6 +97,10 @@ def test_a_stopped_sweep_goes_on_where_it_was() -> None:
     assert list(sweeper.sweep(range(pairs), GOES_ON)) == []
     with pytest.raises(Cancelled), Looks(5):
         NineShares(NINE).run(1)
+    join = join_of(puzzle("2x3", 3, 4))
+    for threads in (1, 2):
+        with pytest.raises(Cancelled), Looks(0):
+            join_shares(join, 1000, threads)
 
 
 def test_numbers_are_located_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
