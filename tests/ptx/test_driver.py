@@ -74,19 +74,21 @@ def answers(computer: Computer, tmp_path_factory: pytest.TempPathFactory) -> Sim
     folder = tmp_path_factory.mktemp("answers")
     tuning, listed = folder / "tuning.json", folder / "listed.txt"
     tuning.write_text(json.dumps({"Stand-in 9.0": {"threads_per_block": 1024}}))
-    listing = ["enumerate", "@1c", *CUDA, "-o", str(listed)]
     commands: list[Any] = [(each, {}) for each in COMMANDS]
     for arguments, failures in (SEARCH, FROM_THE_START), (SEARCH, LATER), (ONE, OF_MEMORY):
         commands += [(arguments, {name: [0] * n + [code]}) for name, n, code, *_ in failures]
     commands += [(SEARCH, {"kernel": [0] * 4 + [700, 719]})]
-    commands += [(listing, {"kernel": [0] * 5 + [700]}), (SEARCH, {})]
+    commands += [
+        (["enumerate", "@1c", *CUDA, "-o", str(listed)], {"kernel": [0] * 5 + [700]}),
+        (SEARCH, {}),
+    ]
     variables = {"GPUSUDOKU_CUDA_TUNING": str(tuning)}
     found = iter(computer.session(commands, NOTHING_COMPILED, variables, **TWO))
     lists = {"commands": COMMANDS, "start": FROM_THE_START, "later": LATER, "memory": OF_MEMORY}
-    parts = {name: [*islice(found, len(part))] for name, part in lists.items()}
+    parts: Any = {name: [*islice(found, len(part))] for name, part in lists.items()}
     both, listing, afterwards = found
-    lines = listed.read_text().splitlines()
-    return SimpleNamespace(**parts, both=both, listing=listing, afterwards=afterwards, listed=lines)
+    parts |= {"both": both, "listing": listing, "afterwards": afterwards}
+    return SimpleNamespace(**parts, listed=listed.read_text().splitlines())
 
 
 def test_commands(answers: SimpleNamespace) -> None:
