@@ -32,18 +32,10 @@ def test_rows_of_texts_come_back():
     assert [fields.row(index) for index in range(3)] == ROWS
     assert fields.only(slice(1, 3)).row(0) == ROWS[1]
     assert fields.only(np.array([True, False, True])).row(1) == ROWS[2]
-
-
-def test_joined_rows_keep_their_texts_and_lack_none():
     fields = Fields.joined([Fields.of(ROWS), Fields.none(1), Fields.of([("1", "2", "3")])])
     assert [fields.row(index) for index in range(5)] == [
         *((*row, "") for row in ROWS), ("", "", ""), ("1", "2", "3")
     ]  # fmt: skip
-
-
-def test_bytes_that_are_no_text_are_replaced():
-    data = np.frombuffer(b"a\xffb", np.uint8)
-    assert Fields(data, np.array([[0]]), np.array([[3]])).row(0) == ("a\ufffdb",)
 
 
 def test_places_of_several_inputs():

@@ -11,12 +11,14 @@ import pytest
 from gpusudoku import Board, Cancelled, CancelToken, Geometry
 from gpusudoku.contraction.general import graph, index, maps, paths, quick
 from gpusudoku.contraction.general.quick import JoinOrder
+from gpusudoku.contraction.general.shares import join_shares
 from gpusudoku.contraction.means import averaged
 from gpusudoku.contraction.nine import quick as nine_quick
 from gpusudoku.contraction.nine.quick import QuickOrder
 from gpusudoku.contraction.nine.shares import NineShares
 from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.errors import MismatchError
+from gpusudoku.jobs import threads as threads_of_jobs
 from gpusudoku.orders import sampling
 from gpusudoku.orders.sampling import Uniform
 from tests.boards import puzzle
@@ -53,8 +55,6 @@ def stops_anywhere(work: Callable[[], Any]) -> int:
 
 
 def test_a_join_in_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its sum, and its solutions by number."""
-
     def made() -> tuple[Any, ...]:
         join = join_of(puzzle("2x3", 6, 0))
         total = join.sum(range(join.tasks), join.scratch(), GOES_ON)
@@ -62,6 +62,7 @@ def test_a_join_in_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         grids = order.at(np.array(range(0, order.count, 1 + order.count // 50), object))
         return total, order.count, grids.tolist()
 
+    monkeypatch.setattr(threads_of_jobs, "POLL_SECONDS", 100)  # else it looks while it waits
     whole, looks = made(), stops_anywhere(made)
     for module, name, size in (
         (maps, "CALL_ROWS", 5), (paths, "CALL_PATHS", 3), (graph, "BLOCK_SETS", 3),
@@ -96,6 +97,10 @@ def test_a_stopped_sweep_goes_on_where_it_was() -> None:
     assert list(sweeper.sweep(range(pairs), GOES_ON)) == []
     with pytest.raises(Cancelled), Looks(5):
         NineShares(NINE).run(1)
+    join = join_of(puzzle("2x3", 3, 4))
+    for threads in (1, 2):
+        with pytest.raises(Cancelled), Looks(0):
+            join_shares(join, 1000, threads)
 
 
 def test_numbers_are_located_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,14 +84,6 @@ def test_what_expands_without_end(kind: str, tmp_path: Path) -> None:
     assert errors == (0, ["1: a line of 1048576 bytes or more, expected text"])
 
 
-@kinds
-def test_only_one_cover_is_taken_off(kind: str, tmp_path: Path) -> None:
-    for other in KINDS.values():
-        boards, [error] = read(other(KINDS[kind](BOARDS * 10)), tmp_path / "f")
-        assert boards == 0
-        assert "binary data" in error or "unknown character" in error, error
-
-
 def greedy_xz(dictionary: int) -> bytes:
     """Make xz data whose header asks for a dictionary: 2 or 3 shifted, by the number."""
     data = bytearray(lzma.compress(BOARDS))
@@ -110,21 +102,13 @@ def test_a_header_that_asks_for_gigabytes(tmp_path: Path) -> None:
     assert read(greedy_xz(28), tmp_path / "f") == (300, [])  # 64 MiB, as with xz -9
 
 
-def test_a_name_without_end_in_the_header_of_gzip(tmp_path: Path) -> None:
-    data = b"\x1f\x8b\x08\x08" + bytes(6) + b"a" * 300_000
-    assert read(data, tmp_path / "f") == (0, [" damaged or incomplete gzip data"])
-
-
-def test_zstd_without_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "zstandard", None)
-    monkeypatch.setitem(sys.modules, "compression", None)
-    expected = " zstd data needs zstandard: pip install '.[zstd]' in a checkout of gpusudoku"
-    assert read(b"\x28\xb5\x2f\xfd\x04\x00", tmp_path / "f") == (0, [expected])
-
-
-def test_zip(tmp_path: Path) -> None:
+def test_what_cannot_be_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     what = " a zip archive, expected a file of it, or gzip, bzip2, xz or zstd"
     assert read(b"PK\x03\x04rest", tmp_path / "f") == (0, [what])
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    monkeypatch.setitem(sys.modules, "compression", None)
+    what = " zstd data needs zstandard: pip install '.[zstd]' in a checkout of gpusudoku"
+    assert read(b"\x28\xb5\x2f\xfd\x04\x00", tmp_path / "f") == (0, [what])
 
 
 def test_compressed_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +131,8 @@ def test_utf_16(encoding: str, mark: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_the_share_that_has_been_read(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
-    """It grows from none to all, over all files, by the bytes as they are stored."""
+    """It grows from none to all, over all files, by the bytes as they are stored; or is unknown."""
+    assert Meter([str(tmp_path / "missing")]).share() is None
     paths = [str(tmp_path / name) for name in "ab"]
     for path in paths:
         lines = (LINE + " # " + os.urandom(200).hex() + "\n" for _ in range(1000))
@@ -162,12 +147,3 @@ def test_the_share_that_has_been_read(pack: Callable[[bytes], bytes], tmp_path: 
     assert numbers == sorted(numbers)
     assert (numbers[0], numbers[-1]) == (0, 1)
     assert 0.4 < numbers[len(numbers) // 2] < 0.6
-
-
-def test_no_share_of_a_pipe(tmp_path: Path) -> None:
-    """Nobody knows how much is to come."""
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    assert Meter([str(path)]).share() is None
-    assert Meter([str(tmp_path / "missing")]).share() is None
-    assert Meter([]).share() is None

@@ -79,28 +79,12 @@ def test_comments() -> None:
     assert read(comments + LINE + "\n" + LINE)[1].line == 10002
 
 
-def test_row_of_letters_is_no_header() -> None:
-    assert read((",".join("A" * 16) + "\n") * 16)[0].board == Board([10] * 256)
-
-
 def test_lines_of_several_sizes() -> None:
     """The boards of a batch may differ in size, with blank lines and comments between."""
     shapes = ["1x1", "2x2", "2x3", "2x4", "3x3", "2x5", "4x4", "5x5", "6x6", "8x8"]
     batch = [solution(Geometry.parse(shape)) for shape in shapes]
     text = "\n# comment\n\n".join(map(write_line, batch))
     assert read(text) == [Entry(board, 3 * k + 1) for k, board in enumerate(batch)]
-
-
-def test_given_geometry() -> None:
-    """It decides where the guess is another or none."""
-    for text, guess, box in ((".", "2x3", "3x2"), (".", None, "1x5"), (".", None, "3x1")):
-        geometry = Geometry.parse(box)
-        n = geometry.n
-        if guess:
-            assert read(text * n * n)[0].board.geometry == Geometry.parse(guess)
-        for form in (text * n * n, (text * n + "\n") * n, (" ".join(text * n) + "\n") * n):
-            if n != 3 or "\n" in form:
-                assert read(form, geometry) == [Entry(Board.empty(geometry), 1)]
 
 
 @pytest.mark.parametrize("shape", ["2x3", "3x2", "2x8"])
@@ -190,10 +174,3 @@ def test_text_below_a_grid() -> None:
     assert report(f"{GRID}\nIt ends\nat last\n")[1:] == [
         "f:10: 'It ends', expected a grid below it"
     ]
-
-
-def test_games_before_a_damage() -> None:
-    games = f'<game data="{LINE}"/>\n' * 200
-    *boards, error = report(f"<a>\n{games}{games[:-1]}<game/>\n</a>")
-    assert boards == [f"board {k}" for k in range(2, 402)]
-    assert error == "f:401: a <game> without a board as its data"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import lzma
 from collections.abc import Callable
 
@@ -14,11 +13,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.errors import InputError
-from gpusudoku.formats import Way, read_batches, read_stream
+from gpusudoku.formats import Way
 from tests.formats import hostile
 from tests.formats.forms import FORMS, REFUSED, TEXTS
-from tests.formats.hostile import NAME, check, check_expanded, check_message
+from tests.formats.hostile import NAME, check, check_expanded
 from tests.formats.samples import LINE
 
 pytestmark = pytest.mark.usefixtures("compiled_at_once")
@@ -41,6 +39,14 @@ LINES = [
     f'<a><game data="{LINE}"/></a>\n',
 ]
 """Lines of which a file may have many: then some are read together."""
+BARRED = (
+    b"|5|3| | |7| | |  \n||6|| | |1|9|5| | | |\n| |9|8| | | | |6| |\n"
+    b"|8| | | |6| | | |3|\n|4| | |8| |3| | |1|\n|7| | | |2| | | |6|\n"
+    b"| |6| | | | |2|8| |\n| | | |4|1|9| | |5|\n| | | | |8| | |7|9|"
+)
+"""Cells between bars, and some bars too few: no blank was lost."""
+
+
 PIECES = [
     b"\0", b"\n", b"\r", b"\r\n", b"\x1b[31m", b"\x07", b"\x7f", b"\x85", b"\x0b", b"\xff", b"\xc3",
     b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\xff\xfe", b"\xf4\x90\x80\x80", "\u2028".encode(),
@@ -50,20 +56,9 @@ PIECES = [
     b"[Puzzle]", b"puzzle", b"null", b"0", b"x", b"G", b"  ", b"",
 ]  # fmt: skip
 
-BARRED = (
-    b"|5|3| | |7| | |  \n||6|| | |1|9|5| | | |\n| |9|8| | | | |6| |\n"
-    b"|8| | | |6| | | |3|\n|4| | |8| |3| | |1|\n|7| | | |2| | | |6|\n"
-    b"| |6| | | | |2|8| |\n| | | |4|1|9| | |5|\n| | | | |8| | |7|9|"
-)
-"""Cells between bars, and some bars too few: no blank was lost."""
 
-
-@st.composite
-def mutated(draw: st.DrawFn) -> bytes:
-    """A file that is right but in a few places: replaced, cut out, doubled, swapped or cut off."""
-    text = draw(st.sampled_from(VALID) | st.sampled_from(LINES).map(lambda line: line * 40))
-    encoding = draw(st.sampled_from(["utf-8"] * 9 + ["utf-16", "utf-16-le", "utf-32", "cp037"]))
-    data = text.encode(encoding, errors="replace" if encoding == "cp037" else "surrogatepass")
+def damaged(draw: st.DrawFn, data: bytes) -> bytes:
+    """Change some places: replaced, cut out, doubled, swapped or cut off."""
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(data)))
         end = min(len(data), start + draw(st.integers(0, 30)))
@@ -71,6 +66,15 @@ def mutated(draw: st.DrawFn) -> bytes:
         new = draw(st.sampled_from([*PIECES, piece * 2, piece[::-1]]) | st.binary(max_size=4))
         data = data[:start] + new + draw(st.sampled_from([rest, rest, rest, rest, b""]))
     return data
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> bytes:
+    """A file that is right but in a few places."""
+    text = draw(st.sampled_from(VALID) | st.sampled_from(LINES).map(lambda line: line * 40))
+    encoding = draw(st.sampled_from(["utf-8"] * 9 + ["utf-16", "utf-16-le", "utf-32", "cp037"]))
+    data = text.encode(encoding, errors="replace" if encoding == "cp037" else "surrogatepass")
+    return damaged(draw, data)
 
 
 @settings(max_examples=120)
@@ -131,71 +135,28 @@ def test_compressed_files(
     check_expanded(whole + new, size)
 
 
-def test_damage_behind_the_boards() -> None:
-    """The check sums of xz data stand behind them, and are read with them, or after them."""
-    packed = lzma.compress(f"{LINE}\n".encode() * 3)
-    for back in range(1, 60):
-        damaged = bytearray(packed)
-        damaged[-back] ^= 1
-        for size in (1, 7, len(damaged)):
-            check_expanded(bytes(damaged), size)
+LETTERS = ",".join(f"\x1b[{k}m" for k in range(100_000))
+LARGE = "1," * 4095
+RARE = [
+    f'{{"puzzle": "{LINE}", "n": {"9" * 100_000}}}',
+    f'{{"puzzle": "{LINE}", "n": 1e400, "m": NaN, "k": -Infinity}}',
+    f'{{"puzzle": "{LINE}", "n": {"[" * 5000}{"]" * 5000}}}',
+    f'{{"puzzle": [{"9" * 5000}]}}',
+    '{"puzzle": "1", "box": {"a": ["' + "x" * 10_000 + '"]}}',
+    '{"puzzle": "1", "box": "1x999999999"}',
+    '{"\\u001b[31m": 1}',
+    f'id,puzzle\n{"x" * 200_000},{LINE}\n"a"b"c,{LINE}',
+    "[1e400, NaN]",
+    f"<game data='{LINE}' data='{LINE}'/>",
+    "<a xmlns='\u202e'><game data='&#x1b;'/></a>",
+    " ".join(["9" * 1000] * 81),
+    f"{LETTERS}\n{LETTERS}",
+    f"{LARGE}1:{LARGE}2",
+    f"id,a,b\n1,{'.' * 1225},{'1' + '.' * 1224}",
+]
 
 
-@settings(max_examples=10)
-@given(st.text(min_size=1, max_size=40))
-@example("\x1b[31m\n\ud800")
-@example("\0")
-@example("a" * 4000)
-def test_names_of_sources(name: str) -> None:
-    """The name of a file does nothing to a terminal, whatever is said of the file."""
-    for data in (b"1", LINE.encode() + b"\n", b"\0"):
-        for found in read_stream(io.BytesIO(data), name):
-            assert not isinstance(found, InputError) or str(found).isprintable()
-    for found in read_batches(name + "/\x1b/none"):
-        check_message(str(found)[-hostile.LONGEST_MESSAGE :])
-
-
-def test_many_columns() -> None:
-    """A message does not list all of a hundred thousand columns, nor quote all of a large board."""
-    columns = ",".join(f"\x1b[{k}m" for k in range(100_000))
-    large = "1," * 4095
-    for text in (
-        f"{columns}\n{columns}\n",
-        f"id,{columns}\n1,{LINE}\n",
-        f"{large}1:{large}2\n",
-        '{"' + '":1,"'.join(f"c{k}" for k in range(50_000)) + '":2}\n',
-        f"id,a,b\n1,{'.' * 1225},{'1' + '.' * 1224}\n",
-    ):
-        for column in (None, "\x1b[31m" * 1000):
-            entries = list(read_stream(io.BytesIO(text.encode()), NAME, column=column))
-            assert entries
-            for found in entries:
-                if isinstance(found, InputError):
-                    check_message(str(found))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f'{{"puzzle": "{LINE}", "n": {"9" * 100_000}}}',
-        f'{{"puzzle": "{LINE}", "n": 1e400, "m": NaN, "k": -Infinity}}',
-        f'{{"puzzle": "{LINE}", "n": {"[" * 5000}{"]" * 5000}}}',
-        f'{{"puzzle": [{"9" * 5000}]}}',
-        '{"puzzle": [[[[1]]]]}',
-        '{"puzzle": "1", "box": {"a": ["' + "x" * 10_000 + '"]}}',
-        '{"puzzle": "1", "box": "1x999999999"}',
-        '{"puzzle": "\\u001b[31m\\ud800"}',
-        '{"\\u001b[31m": 1}',
-        f'id,puzzle\n"{"x" * 200_000}",{LINE}',
-        f'id,puzzle\n{"x" * 200_000},{LINE}\n"a"b"c,{LINE}',
-        "[" + "9" * 5000 + "]",
-        "[1e400, NaN]",
-        f"<game data='{LINE}' data='{LINE}'/>",
-        "<a xmlns='\u202e'><game data='&#x1b;'/></a>",
-        "9" * 100_000,
-        " ".join(["9" * 1000] * 81),
-    ],
-    ids=lambda text: ascii(text[:40]),
-)
+@pytest.mark.parametrize("text", RARE, ids=lambda text: ascii(text[:40]))
 def test_rare_values(text: str) -> None:
+    """A message lists no thousands of columns, and quotes little."""
     check(f"{text}\n".encode(), Way(NAME), 700)

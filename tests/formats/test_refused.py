@@ -53,10 +53,6 @@ def test_bad_first_line() -> None:
     assert report("." * 9)[0].startswith("f:1: 9 cells: a board of 3 rows has no boxes")
 
 
-def test_a_bad_board_of_one_cell_is_no_row() -> None:
-    assert report("1\n!\n1") == ["board 1", f"f:2:1: unknown character '!', {SYMBOLS}", "board 3"]
-
-
 SMALL = "4 0 2 0\n0 0 4 1\n1 0 0 0\n0 0 1 4\n"
 BARS = "4 .|2 .\n. .|4 1\n----+----\n1 .|. .\n. .|1 4\n"
 BAD_GRIDS: dict[str, tuple[str, str]] = {
@@ -103,15 +99,6 @@ def test_a_bad_grid_leaves_the_next_one(grid: str, expected: str) -> None:
 def test_another_box_was_given(text: str, box: str, expected: str) -> None:
     [error] = report(text, Geometry.parse(box))
     assert error.startswith(f"f:{expected}")
-
-
-@pytest.mark.parametrize("n", [6, 9])
-def test_numbers_of_rows_and_columns(n: int) -> None:
-    """They would be rows of a larger board with no solution, but may be those of a Latin square."""
-    rows = [["", *range(1, n)], *([k, *[""] * (n - 1)] for k in range(1, n))]
-    text = "\n".join("\t".join(map(str, row)) for row in rows)
-    assert report(text) == ["f:1: a grid with numbered rows and columns: leave these out"]
-    assert report(text, Geometry(1, n)) == ["board 1"]
 
 
 def test_messages_quote_little_and_no_control_characters() -> None:

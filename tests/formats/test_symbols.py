@@ -13,10 +13,9 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.errors import InputError
-from gpusudoku.formats import FORMATS, parse, read_stream, write, write_line
+from gpusudoku.formats import FORMATS, read_stream, write, write_line
 from gpusudoku.formats.read import parse_near
-from tests.formats.samples import BOARD, LINE, ROWS, read, solution
+from tests.formats.samples import read, solution
 
 
 def test_letters() -> None:
@@ -86,8 +85,7 @@ def test_lines_that_read_two_ways(separator: str, n: int) -> None:
         assert [entry.board.geometry for entry in read(lines)] == [small] * count
 
 
-def test_characters_do_not_read_two_ways() -> None:
-    """36 characters are no row of a 36x36 board, which is written in numbers."""
+def test_36_characters_are_no_row_of_36_cells() -> None:
     assert [entry.board.n for entry in read(("." * 36 + "\n") * 36)] == [6] * 36
 
 
@@ -141,34 +139,3 @@ def test_a_text_that_tells_the_shape(shapes: tuple[str, ...]) -> None:
             assert parse_near(write(board, "pretty"), near) == board
             record = json.dumps({"board": str(board), "box": str(board.geometry)})
             assert parse_near(record, near) == board
-
-
-def test_another_size_is_of_the_usual_shape() -> None:
-    for n in (4, 6, 9, 16):
-        board = board_of(str(Geometry.of_size(n)))
-        for form in OPEN:
-            assert parse_near(write(board, form), Geometry(2, 5)) == board
-
-
-@pytest.mark.parametrize(("between", "sign"), [("---+" * 8 + "---", " | "), ("-" * 17, " ")])
-def test_rules_between_all_rows_leave_the_shape_open(between: str, sign: str) -> None:
-    text = f"\n{between}\n".join(map(sign.join, ROWS))
-    assert parse_near(text, Geometry(3, 3)) == BOARD
-    assert parse_near(text, Geometry(1, 9)) == parse(LINE, "1x9")
-
-
-def test_bars_have_to_fit() -> None:
-    rows = [" | ".join(" ".join(row[at : at + 3]) for at in (0, 3, 6)) for row in ROWS]
-    text = "\n------+-------+------\n".join(rows)
-    assert parse_near(text, Geometry(3, 3)) == BOARD
-    with pytest.raises(InputError, match="the rules show boxes of 1x3 on a board of 9 rows"):
-        parse_near(text, Geometry(1, 9))
-
-
-def test_sixteen_lines_of_sixteen_are_one_board() -> None:
-    text = "\n".join(["1..............."] + ["." * 16] * 15)
-    with pytest.raises(InputError, match="16 lines of 16 cells read two ways"):
-        parse(text)
-    for near in ("4x4", "2x2", "3x3", "2x8"):
-        box = near if near == "2x8" else "4x4"
-        assert parse_near(text, Geometry.parse(near)) == parse(text, box)

@@ -1,14 +1,17 @@
-"""Tables: which column holds the boards, what stands beside them, and what is no row."""
+"""Tables and JSON lines: what holds the board, what stands beside it, and what is no row."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gpusudoku.board.batch import Batch
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.formats import read_batches, read_text
+from gpusudoku.formats import parse, read_batches, read_text
 from tests.formats.forms import SOLUTION
 from tests.formats.samples import BOARD, LINE, ROWS, SYMBOLS, changed, no_box, report
 
@@ -38,23 +41,17 @@ def columns_of(path: Path, text: str) -> tuple[tuple[str, ...], list[tuple[str, 
         (f"Nr;Puzzle;é\n1;{LINE};ü\n", ("Nr", "é"), [("1", "ü")]),
         (f"a,b\n{LINE},1\n", ("b",), [("1",)]),
         (f"puzzle\n{LINE}\n", (), [()]),
+        (
+            f'{{"id": 7, "puzzle": "{LINE}", "a": "b, \\"c\\"", "level": null, "tags": ["x"]}}\n',
+            ("id", "a", "level", "tags"),
+            [("7", 'b, "c"', "", '["x"]')],
+        ),
     ],
 )
 def test_other_columns(
     text: str, names: tuple[str, ...], others: list[tuple[str, ...]], tmp_path: Path
 ) -> None:
     assert columns_of(tmp_path / "f", text) == (names, others)
-
-
-def test_many_rows_keep_their_lines_and_columns(tmp_path: Path) -> None:
-    rows = [f"{k},{LINE},{SOLUTION}" for k in range(5000)]
-    names, others = columns_of(tmp_path / "f", "\n".join(["id,quizzes,solutions", *rows]) + "\n")
-    assert names == ("id", "solutions")
-    assert others == [(str(k), SOLUTION) for k in range(5000)]
-    batches = list(read_batches(str(tmp_path / "f")))
-    assert len(batches) < 300
-    lines = [line for b in batches if isinstance(b, Batch) and b.places for line in b.places.lines]
-    assert lines == list(range(2, 5002))
 
 
 def test_bad_rows() -> None:
@@ -117,3 +114,31 @@ def test_no_such_column(text: str, column: str | None, message: str) -> None:
     with pytest.raises(InputError) as error:
         list(read_text(text, column=column, source="f"))
     assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "broken", ['{"puzzle": ', '{"puzzle": "1...."}', '{"id": 1}', "garbage", "[1]", "{} x"]
+)
+def test_a_broken_line_hides_no_others(broken: str) -> None:
+    """What wrote them may have been stopped in the middle of a line."""
+    right = f'{{"puzzle": "{LINE}"}}\n'
+    first, error, last = report(f"{right}{broken}\n{right}")
+    assert (first, last) == ("board 1", "board 3")
+    assert error.startswith("f:2: ")
+
+
+def test_the_box_of_an_object_counts() -> None:
+    """So that what the program writes is the same board when it is read again."""
+
+    def read(box: Any, way: Geometry | None = None) -> str:
+        text = json.dumps({"board": "." * 36, "box": box})
+        try:
+            return str(parse(text, way).geometry)
+        except InputError as error:
+            return str(error)
+
+    assert read("3x2") == read([3, 2]) == "3x2"
+    assert read("3x2", Geometry(2, 3)) == read(None) == "2x3"
+    assert "36 cells, expected 81" in read("3x3")
+    for wrong in ("no", 3, [3], {"rows": 3}, True, [3, "y"]):
+        assert read(wrong).startswith("<text>:1: box ")

@@ -17,7 +17,6 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
 from gpusudoku.formats import (
     FORMATS,
-    Entry,
     header,
     parse,
     read_stream,
@@ -26,7 +25,7 @@ from gpusudoku.formats import (
     write_line,
 )
 from tests.boards import full_grid, puzzle
-from tests.formats.samples import BOARD, BOXES, GEOMETRIES, LINE, read, solution
+from tests.formats.samples import BOXES, GEOMETRIES, read, solution
 
 
 @st.composite
@@ -82,28 +81,6 @@ def test_what_is_written_is_read_as_the_same_board(form: str, data: st.DataObjec
         assert entry.board == board
 
 
-@pytest.mark.parametrize("form", [form for form in FORMATS if form != "hex"])
-def test_batches_read_back(form: str) -> None:
-    """Boards after each other, separated by blank lines, come with the line they start on."""
-    geometry = Geometry(3, 5)
-    batch = [solution(geometry), Board.empty(geometry), solution(geometry).relabelled(
-        range(geometry.n, 0, -1))]  # fmt: skip
-    text, starts = header(form) + "\n", []
-    for board in batch:
-        # The section header of an .sdk file comes before its board.
-        starts.append(text.count("\n") + 1 + (form == "sdk"))
-        text += write(board, form) + "\n\n"
-    entries = read(text, geometry)
-    assert entries == [Entry(board, line) for board, line in zip(batch, starts, strict=True)]
-
-
-def test_canonical_lines() -> None:
-    """One line: letters up to 35 digits, numbers above."""
-    assert write_line(BOARD) == LINE
-    assert write_line(solution(Geometry(5, 7)))[:35] == "123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    assert write_line(Board.empty(Geometry(6, 6))) == ",".join(["0"] * 1296)
-
-
 def test_written_forms() -> None:
     """What the forms look like."""
     board = Board([[4, 0, 2, 0], [0, 0, 4, 1], [1, 0, 0, 0], [0, 0, 1, 4]])
@@ -125,13 +102,8 @@ def test_written_forms() -> None:
         "| * * | 1 4 |",
         " ===== =====",
     ]
-    assert write(solution(Geometry(2, 5)), "pretty").splitlines()[:3] == [
-        " ================ ================",
-        "| 1  2  3  4  5  | 6  7  8  9  10 |",
-        "| 6  7  8  9  10 | 1  2  3  4  5  |",
-    ]
-    assert write(Board.empty(Geometry(1, 1)), "pretty") == " ===\n| * |\n ==="
     assert write(solution(Geometry(4, 4)), "hex")[:16] == "0123456789ABCDEF"
+    assert write_line(Board.empty(Geometry(6, 6))) == ",".join(["0"] * 1296)
     assert write(Board.empty(Geometry(6, 6)), "csv") == '"' + ",".join(["0"] * 1296) + '"'
     assert {form: header(form) for form in FORMATS if header(form)} == {
         "csv": "puzzle",

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from itertools import islice
-
 import pytest
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count, count_batches, count_many
-from gpusudoku.errors import InputError
 from gpusudoku.options import Options
-from gpusudoku.results import Count
 from tests import naive
 from tests.boards import CLUES, puzzle, spoilt
 
@@ -47,34 +41,3 @@ def test_few_solutions_and_many_in_turn(method: str) -> None:
     assert results[-1].count == 6670903752021072936960
     assert [result.count for result in results[:-1]] == [counts[b is many] for b in boards[:-1]]
     assert [result.board for result in results] == boards
-
-
-def test_an_error_in_the_boards_comes_after_their_counts() -> None:
-    def broken() -> Iterator[Board]:
-        yield from [Board.empty(Geometry(2, 2))] * 3
-        raise InputError("no board")
-
-    results = count_many(broken(), device="cpu")
-    assert [result.count for result in islice(results, 3)] == [288] * 3
-    with pytest.raises(InputError, match="no board"):
-        next(results)
-
-
-@pytest.mark.parametrize("method", ["auto", "contraction"])
-def test_boards_that_take_long_are_counted_by_themselves(method: str) -> None:
-    """By the function that shows how that goes, once those before them are done."""
-    asked: list[Board] = []
-
-    def one(board: Batch, options: Options) -> Count:
-        asked.append(board[0])
-        assert options.method == method
-        return replace(first, board=board[0], count=28_200_960)
-
-    few, many = puzzle("2x3", 20, 1), Board.empty(Geometry(2, 3))
-    first = count(few, device="cpu")
-    options = Options(device="cpu", method=method)
-    found = count_batches([Batch.of([few, many, few])], options, one=one)
-    before, *after = (each.counts for each in found)
-    assert before == [28_200_960 if method == "contraction" else first.count]
-    assert sum(map(len, after)) == 2
-    assert asked == ([few, many, few] if method == "contraction" else [many])

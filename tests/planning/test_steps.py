@@ -6,12 +6,12 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
 
 from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError
 from gpusudoku.jobs import threads as threads_of_jobs
@@ -42,11 +42,9 @@ def test_the_counts_of_parts_add_up(name: str, parts: int) -> None:
     make, engine = PLANS[name], CpuEngine(2)
     plan = make()
     portions = [plan.part(number, parts) for number in range(1, parts + 1)]
-    number = plan.tasks()
-    assert sorted(task for portion in portions for task in portion.unfinished) == list(
-        range(number)
-    )
-    sizes = [len(portion) for portion in portions]
+    tasks = [task for portion in portions for task in portion.unfinished]
+    assert sorted(tasks) == list(range(plan.tasks()))
+    sizes = [*map(len, portions)]
     assert max(sizes) - min(sizes) <= 1
     if parts < 50:
         steps = [make().step(engine, portion) for portion in portions]
@@ -101,19 +99,14 @@ def test_short_steps_lose_nothing(name: str, monkeypatch: pytest.MonkeyPatch) ->
         assert by_task(steps) == by_task([whole])
 
 
-CANCELLED: dict[str, tuple[Callable[[], Plan], Board]] = {
-    "search": (lambda: search(NINE), NINE),
-    "contraction": (lambda: contraction(LARGE), LARGE),
-    "parts": (lambda: in_parts(GENERAL), GENERAL),
-}
-
-
-@pytest.mark.parametrize(("make", "board"), CANCELLED.values(), ids=list(CANCELLED))
+@pytest.mark.parametrize(
+    ("make", "board"), [(search, NINE), (contraction, LARGE), (in_parts, GENERAL)]
+)
 def test_a_cancelled_step_says_what_was_found_and_is_left(
-    make: Callable[[], Plan], board: Board
+    make: Callable[[Board], Plan], board: Board
 ) -> None:
     """However often it is cancelled, at any time."""
-    plan, found, cancelled = make(), 0, 0
+    plan, found, cancelled = make(board), 0, 0
     portion = plan.part(1, 1)
     while portion:
         cancel = CancelToken()
@@ -132,28 +125,16 @@ def test_a_step_lists_what_it_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads_of_jobs, "POLL_SECONDS", 0.001)
     plan, rows = search(GENERAL), list[tuple[int, ...]]()
     portion, listed = plan.part(1, 1), 0
+
+    def take(block: Any, _: Any) -> None:
+        rows.extend(map(tuple, block.tolist()))
+
     while portion:
-        step = plan.step(
-            CpuEngine(2),
-            portion,
-            seconds=0.002,
-            on_solutions=lambda block, _: rows.extend(map(tuple, block.tolist())),
-        )
+        step = plan.step(CpuEngine(2), portion, seconds=0.002, on_solutions=take)
         listed += step.count
         assert listed == len(rows)
         portion = step.left
     assert sorted(rows) == sorted(naive.solutions(GENERAL))
-
-
-def test_left_tasks_that_nobody_began_stay_whole() -> None:
-    """What is kept of a long frontier is short."""
-    plan = search(Board.empty(Geometry(3, 3)), cutoff=1e72)
-    step = plan.step(CpuEngine(1), plan.part(1, 1), seconds=0.01)
-    assert plan.tasks() > 100
-    assert sum(map(len, step.left.tasks)) > plan.tasks() / 2
-    assert step.left.unfinished == set(range(plan.tasks())) - {
-        found.tasks.start for found in step.found if found.tasks.start not in step.left.unfinished
-    }
 
 
 @every_plan

@@ -67,14 +67,6 @@ def test_boards_of_the_collection(name: str, capability: tuple[int, int], insert
     assert counted(board, sum_threads_per_block=256) == wanted
 
 
-def test_a_pair_in_parts(insert: Insert) -> None:
-    """Of few pairs, each is divided among many blocks, some of which have nothing to do."""
-    card = insert(9, 0)
-    nine = Nine(candidates_of(puzzle("3x3", 24, 24)))
-    summed(nine, engine_of())
-    assert card.launches[0].blocks >= 2 * nine.pairs
-
-
 @EACH_DIALECT
 @pytest.mark.parametrize("kind", ["narrow", "wide", "too wide"])
 def test_entries_of_any_width(kind: str, capability: tuple[int, int], insert: Insert) -> None:

@@ -149,12 +149,3 @@ def test_every_launch_is_checked_anew() -> None:
     with pytest.raises(Fault) as caught:
         run(built, np.zeros(8, np.uint64)[:5], np.zeros(1), block=8)
     assert caught.value.thread == 5
-
-
-def test_unchecked() -> None:
-    """Only what would stop the CPU is still looked at."""
-    between = "ld.shared.u64 %d1, [one+64];"
-    run(kernel(between, before=VARIABLES, checked=False), np.zeros(1), np.zeros(1))
-    zero = kernel("mov.u32 %r0, 0;", "div.u32 %r1, %r1, %r0;", checked=False)
-    with pytest.raises(Fault, match="division by zero"):
-        run(zero, np.zeros(1), np.zeros(1))

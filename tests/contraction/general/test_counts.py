@@ -17,7 +17,6 @@ from gpusudoku import collection
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general import join as module
-from gpusudoku.contraction.general.boxes import allowed_lines, list_maps, pruned
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.contraction.general.join import join, probe
@@ -57,13 +56,8 @@ def test_empty_boards(shape: str) -> None:
     board = empty(shape)
     assert count(board) == count(board.transposed()) == TOTALS[shape]
     assert count(board, wide=True) == TOTALS[shape]
-
-
-@pytest.mark.parametrize(
-    "shape", ["1x5", "2x3", "3x2", pytest.param("4x2", marks=pytest.mark.slow)]
-)
-def test_empty_boards_without_symmetry(shape: str) -> None:
-    assert count(empty(shape), symmetric=False) == count(empty(shape))
+    if shape != "2x4":
+        assert count(board, symmetric=False) == TOTALS[shape]
 
 
 @pytest.mark.parametrize("shape", ["1x6", "3x3", "4x3", "4x4", "5x5", "8x8"])
@@ -222,11 +216,3 @@ def test_too_expensive(shape: str) -> None:
 def test_bounds(board: str, bounds: dict[str, Any], message: str) -> None:
     with pytest.raises(TooExpensive, match=f"^too expensive to contract: {message}"):
         join_of(empty(board) if "x" in board else collection.load(board), **bounds)
-
-
-def test_pairs_of_partitions_are_bounded() -> None:
-    geometry = Geometry(2, 4)
-    maps = list_maps(*allowed_lines(clues_only(empty("2x4")), geometry), 1 << 22, 1 << 31)
-    assert maps is not None
-    with pytest.raises(TooExpensive, match=r"^too expensive to contract: [\d,]+ pairs of .* meet"):
-        pruned(*maps, 1000)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +13,11 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general import quick
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.general.quick import LOW, JoinOrder
-from gpusudoku.errors import Interrupted, MismatchError, TooExpensive
+from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.numbers import (
     MISSED,
     STOPPED,
-    TOO_LARGE,
     Found,
     find_terms,
     times,
@@ -27,7 +25,6 @@ from gpusudoku.kernels.contraction.general.numbers import (
 from tests import naive
 from tests.boards import puzzle
 from tests.contraction.general.boards import clues_only, empty, join_of
-from tests.jobs.test_job import wait_until
 
 BOARDS = [("2x2", 0, 0), ("2x2", 1, 3), ("1x4", 2, 1), ("4x1", 3, 2), ("1x5", 7, 0), ("1x6", 16, 2),
           ("2x3", 8, 1), ("3x2", 9, 3), ("2x4", 24, 1), ("4x2", 26, 2), ("3x3", 28, 3),
@@ -156,52 +153,3 @@ def test_products_beyond_a_word_are_noticed(monkeypatch: pytest.MonkeyPatch) -> 
     way.summed = [replace(line, multiplicity=line.multiplicity << 31) for line in way.summed]
     with pytest.raises(TooExpensive, match=message):
         JoinOrder(join)
-    order = order_of(SIX)
-    for status, error, match in (
-        (TOO_LARGE, TooExpensive, message),
-        (MISSED, MismatchError, "this is a bug"),
-    ):
-        monkeypatch.setattr(quick, "find_terms", lambda *_, status=status: status)
-        with pytest.raises(error, match=match):
-            order.at(np.arange(3))
-
-
-@pytest.mark.parametrize(("name", "threads"), [("find_terms", 1), ("find_crossing", 2)])
-def test_an_interrupt_stops_the_numbers(
-    monkeypatch: pytest.MonkeyPatch, name: str, threads: int
-) -> None:
-    order = order_of(SIX, threads)
-    kernel, ended = getattr(quick, name), []
-
-    def waiting(*given: Any) -> Any:
-        _thread.interrupt_main()
-        wait_until(lambda: given[-1][0] != 0)
-        status = kernel(*given)
-        ended.append(status)
-        return status
-
-    monkeypatch.setattr(quick, name, waiting)
-    with pytest.raises(Interrupted):
-        order.at(np.arange(3))
-    wait_until(lambda: bool(ended))
-    assert ended == [STOPPED if name == "find_terms" else None]
-
-
-def test_an_interrupt_stops_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    join, ended = join_of(empty("2x3")), []
-    way = join.orientation
-    assert way is not None
-    sum_of = way.sum
-
-    def waiting(*given: Any) -> Any:
-        _thread.interrupt_main()
-        wait_until(lambda: given[-1][0] != 0)
-        sums, terms = sum_of(*given)
-        ended.append(terms)
-        return sums, terms
-
-    monkeypatch.setattr(way, "sum", waiting)
-    with pytest.raises(Interrupted):
-        JoinOrder(join)
-    wait_until(lambda: bool(ended))
-    assert ended == [-1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,13 @@ import gpusudoku
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction import prepare
-from gpusudoku.contraction.general import effort as effort_module
 from gpusudoku.contraction.general import parts as module
 from gpusudoku.contraction.general.effort import Effort
 from gpusudoku.contraction.general.parts import Part, Parts, divided, simplified
-from gpusudoku.contraction.prepare import MOST_LOOK, worth_looking
 from gpusudoku.errors import TooExpensive
 from tests import naive
 from tests.boards import full_grid, puzzle, spoilt
-from tests.contraction.general.boards import clues_only, empty, join_of, summed
+from tests.contraction.general.boards import clues_only, join_of, summed
 
 WHOLE = TooExpensive("too expensive to contract: said for a test")
 
@@ -83,16 +80,6 @@ def test_counts_and_tasks(shape: str, clues: int, seed: int) -> None:
     assert counted(parts, stop=1) == 0
 
 
-@pytest.mark.usefixtures("small_parts")
-def test_no_more_tasks_than_are_worth_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    board = puzzle("3x3", 30, 3)
-    fine = parts_of(board).tasks
-    monkeypatch.setattr(module, "MOST_TASKS", 4)
-    coarse = parts_of(board)
-    assert 4 <= len(coarse.tasks) < len(fine)
-    assert counted(coarse) == naive.count(board)
-
-
 @pytest.mark.parametrize(("shape", "clues"), [("2x3", 6), ("3x3", 26), ("4x4", 145)])
 def test_a_cheap_board_is_one_task(shape: str, clues: int) -> None:
     board = puzzle(shape, clues, 2)
@@ -145,15 +132,6 @@ def test_a_step_that_is_too_much_is_not_begun() -> None:
     assert effort.spent == pytest.approx(0.6)
 
 
-def test_a_long_look_is_told_once_and_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effort_module, "LONG_SECONDS", 1.0)
-    told: list[float] = []
-    effort = Effort(inf, lambda: told.append(effort.spent))
-    for _ in range(4):
-        effort.spend(1, 0.4)
-    assert told == [pytest.approx(1.2)]
-
-
 @pytest.mark.parametrize(("shape", "clues"), [("2x3", 8), ("3x3", 28), ("4x4", 130)])
 def test_a_join_stops_at_the_bound_and_always_at_the_same_step(shape: str, clues: int) -> None:
     """Whatever the bound: so all of the work is counted, and counted alike."""
@@ -170,26 +148,3 @@ def test_a_join_stops_at_the_bound_and_always_at_the_same_step(shape: str, clues
         assert spent[0] == spent[1] <= share * whole.spent
     enough = join_of(board, effort=Effort(whole.spent))
     assert (enough.steps, enough.tasks) == (join.steps, join.tasks)
-
-
-def test_one_orientation_is_enough() -> None:
-    """Where the other one is not covered any more, the count is the same."""
-    board, both = puzzle("3x3", 16, 2), Effort()
-    first = join_of(board, effort=both)
-    join = join_of(board, effort=Effort(both.spent * (1 - 1e-9)))
-    assert summed(join) == summed(first) > 0
-
-
-def test_an_empty_board_costs_little_to_look_at() -> None:
-    """Its columns are alike, and listed once."""
-    effort = Effort()
-    join_of(empty("3x3"), effort=effort)
-    assert 0 < effort.spent < 10
-
-
-def test_a_look_is_a_small_part_of_what_it_may_save() -> None:
-    assert worth_looking(0.1) == 0.05
-    assert worth_looking(5) == 1
-    assert worth_looking(30) == 3
-    assert worth_looking(1e9) == MOST_LOOK
-    assert worth_looking(inf) == inf

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from gpusudoku import collection
-from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.contraction.nine.batch import contract_cheap
 from gpusudoku.contraction.nine.sum import Nine
@@ -62,17 +61,6 @@ def test_random_boards(clues: int) -> None:
         assert contracted(board) == searched(board) > 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("clues", [18, 19])
-def test_random_boards_with_many_solutions(clues: int) -> None:
-    boards = [puzzle(NINE, clues, seed) for seed in range(100)]
-    totals = [(board, contracted(board)) for board in boards]
-    few = [(board, total) for board, total in totals if total < 20_000_000][:2]
-    assert few
-    for board, total in few:
-        assert searched(board) == total
-
-
 def test_contradictions() -> None:
     nothing = 0
     for seed in range(40):
@@ -120,12 +108,6 @@ def test_all_pairs_or_one_of_every_orbit_wide_or_narrow(clues: int) -> None:
         assert contracted(board, symmetric=False) == contracted(board)
 
 
-@pytest.mark.slow
-def test_all_pairs_of_two_clues_that_change_places() -> None:
-    board = puzzle(NINE, 9, 5)
-    assert contracted(board, symmetric=False) == contracted(board)
-
-
 def test_a_board_whose_products_pass_16_bits_is_summed_wide() -> None:
     candidates = candidates_of(puzzle(NINE, 14, 1))
     counts = []
@@ -151,25 +133,6 @@ def test_cheap_and_expensive_boards_of_a_batch() -> None:
     assert [counts[i] for i in range(7) if i != 1] == [expected[0], *expected[2:]]
     results = count_many(boards, method="contraction", device="cpu")
     assert [result.count for result in results] == expected
-
-
-@pytest.mark.parametrize("boards", [1, 9, 70])
-def test_small_batches(boards: int) -> None:
-    puzzles = [puzzle(NINE, 30, seed % 3) for seed in range(boards)]
-    counts, left = contract_cheap(Batch.of(puzzles), 2, 1 << 30)
-    known = [contracted(board) for board in puzzles[:3]]
-    assert counts == [known[i % 3] for i in range(boards)]
-    assert left == []
-
-
-def test_auto_agrees_with_both_methods() -> None:
-    boards = [puzzle(NINE, 20 + seed % 12, seed) for seed in range(40)]
-    auto = list(count_many(boards, device="cpu"))
-    assert {result.method for result in auto} == {"search", "contraction"}
-    found = [result.count for result in auto]
-    for method in ("search", "contraction"):
-        other = count_many(boards, device="cpu", method=method)
-        assert [result.count for result in other] == found
 
 
 @pytest.mark.filterwarnings("error")

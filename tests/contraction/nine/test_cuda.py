@@ -11,7 +11,7 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.contraction.nine.sum import Nine
-from gpusudoku.counting import count, count_many
+from gpusudoku.counting import count
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import SIMULATED
 from gpusudoku.engines.cuda.engine import CudaEngine
@@ -86,10 +86,3 @@ def test_what_is_narrow(
     roles: Any = SimpleNamespace(tensor=np.array([2, 1, 0]), summed=np.array([5, 4, 3]))
     found = (module.narrow_enough(lists, roles, tensors) for module in (cuda, dot))
     assert (*map(bool, found),) == narrow
-
-
-def test_a_batch() -> None:
-    boards = [puzzle("3x3", 26, seed) for seed in range(3)]
-    counts = [result.count for result in count_many(boards, device="cuda", method="contraction")]
-    assert counts == [count(board, device="cpu").count for board in boards]
-    assert np.prod(counts) > 0

@@ -202,12 +202,3 @@ def test_threads_end_with_the_generator(dropped: bool) -> None:
     else:
         blocks.close()
     assert set(threading.enumerate()) <= before
-
-
-def test_an_error_of_a_thread_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_strips(text: bool) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr(products, "make_strips", no_strips)
-    with pytest.raises(MemoryError):
-        next(Products(order_of(board_of(20))).rows())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 import numpy as np
@@ -61,14 +60,6 @@ def test_shares_equal_single_counts(clues: int, empty: int) -> None:
     board = puzzle(NINE, clues, clues)
     cell = int(np.flatnonzero(board.cells == 0)[empty])
     assert shares_of(board, 2)[cell].tolist() == counted(board, cell)
-
-
-@pytest.mark.slow
-def test_all_shares_equal_single_counts() -> None:
-    board = puzzle(NINE, 18, 18)
-    shares = shares_of(board, 2)
-    for cell in np.flatnonzero(board.cells == 0).tolist():
-        assert shares[cell].tolist() == counted(board, cell)
 
 
 def test_the_empty_board() -> None:
@@ -134,14 +125,6 @@ def test_boards_one_after_the_other(cheap: bool, monkeypatch: pytest.MonkeyPatch
         for found in many_nine_shares(candidates, 2), [nine_shares(c, 2) for c in candidates]:
             assert (np.array(found) == np.array(alone)).all()
     assert many_nine_shares(candidates[:0], 2).shape == (0, 81, 9)
-
-
-def test_memory_is_free_at_once() -> None:
-    room = sweeper.Room()
-    NineShares(candidates_of(puzzle(NINE, 30, 30)), room=room).run(2)
-    there = weakref.ref(room)
-    del room
-    assert there() is None  # it is in no circle, for which the collector would be awaited
 
 
 def test_memory_where_something_went_wrong_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from itertools import product
 from math import prod
-from xml.etree import ElementTree
 
 import pytest
 
@@ -30,7 +29,6 @@ from tests.contraction.worked_example.page import (
     PAGE,
     PROSE,
     TABLES,
-    TEXT,
     board,
     partition,
     says,
@@ -137,13 +135,6 @@ def test_a_forbidden_candidate_that_maps_do_not_see():
     others = {i for cells in solutions for i in (10, 11, 14) if cells[i] == 2}
     assert {i // 4 for i in others} == {2, 3}
     assert {i % 4 for i in others} == {2, 3}
-
-
-def test_the_picture_is_there():
-    name = re.search(r"!\[[^]]+\]\(([^)]+)\)", TEXT)[1]
-    root = ElementTree.fromstring((PAGE.parent / name).read_text(encoding="utf-8"))
-    sizes = {float(e.get("font-size")) for e in root.iter() if e.get("font-size")}
-    assert min(sizes) >= 12
 
 
 def test_the_files_are_there():
