@@ -59,13 +59,6 @@ def test_what_a_long_command_says(long, arguments, said):
     assert found == ([] if said is None else [said])
 
 
-def test_a_list_of_a_search(long):
-    [said] = long("enumerate", "." * 16, "--method", "search")
-    assert re.fullmatch(
-        rf"about [0-9.e]+ solutions: to list them should take T s on 2 threads{LESS}", said
-    )
-
-
 def test_why_there_is_no_contraction(capsys):
     plan = SimpleNamespace(
         method="search",
@@ -81,11 +74,6 @@ def test_why_there_is_no_contraction(capsys):
         "gpusudoku: f:2: the search should take about 315 days on 2 threads; no contraction: stack"
         " 1 has 9 maps; --limit N asks only for N solutions or more\n"
     )
-
-
-def test_nothing_is_said_of_short_ones(run):
-    assert run("count", "@2b", "-q", "--method", "search") == (0, "276\n", "")
-    assert "should" not in run("enumerate", "@2b")[2]
 
 
 @pytest.mark.parametrize(
@@ -142,16 +130,3 @@ def test_the_line_of_progress(shown):
     bar = "#" * 12 + "." * 12
     assert shown(9, tell(0.5, 1234, 8.0)) == f"[{bar}]  50%  1,234 solutions  8 s, about 8 s left"
     assert shown(9, tell(0.0001, 1, 8.0)) == f"[{'.' * 24}] 0.01%  1 solutions  8 s"
-
-
-@pytest.mark.parametrize(
-    ("done", "share", "text"),
-    [
-        (123_456, 0.42, "123,456 of about 294,000 boards, 12 s, about 17 s left"),
-        (1000, 1.0, "1,000 of about 1,000 boards, 12 s, about 0 s left"),
-        (1000, None, "1,000 boards, 12 s"),
-        (0, 0.0, "0 boards, 12 s"),
-    ],
-)
-def test_progress_of_a_batch(shown, done, share, text):
-    assert shown(12, lambda line: line.boards(done, share)) == text

@@ -155,7 +155,7 @@ def test_what_is_not_all_of_one_run_is_refused():
             merge(parts)
 
 
-def test_a_record_is_a_line_of_json(self):
+def test_a_record_is_a_line_of_json():
     part = some_part()
     record = json.loads(str(part))
     assert (record["kind"], record["schema"]) == ("gpusudoku part", 1)
@@ -165,7 +165,7 @@ def test_a_record_is_a_line_of_json(self):
     assert "\n" not in str(part)
 
 
-def test_a_record_is_read_back(self):
+def test_a_record_is_read_back():
     part = some_part()
     for text in (str(part), str(part).encode()):
         again = PartRecord.parse(text)
@@ -201,27 +201,27 @@ def test_a_record_cannot_change_unseen():
         (lambda it: it.update(lines={}), "its lines are not described"),
     ],
 )
-def test_damages_of_a_record_are_told(self, change, words):
+def test_damages_of_a_record_are_told(change, words):
     record = json.loads(str(some_part()))
     change(record)
     with pytest.raises(InputError, match=words):
         PartRecord.parse(json.dumps(record))
 
 
-def test_records_of_numbers_of_more_digits_than_python_reads(self):
+def test_records_of_numbers_of_more_digits_than_python_reads():
     part = replace(some_part(), found=10**9_999 + 7)
     assert PartRecord.parse(str(part)).found == 10**9_999 + 7
     assert decimal_digits(10**9_999 + 7) in str(part)
 
 
 @given(st.binary())
-def test_no_text_is_a_record(self, text):
+def test_no_text_is_a_record(text):
     with pytest.raises(InputError, match="record"):
         PartRecord.parse(text)
 
 
 @given(st.integers(0, 10**6), st.integers(0, 255))
-def test_a_damaged_record_is_an_error_or_says_the_same(self, place, byte):
+def test_a_damaged_record_is_an_error_or_says_the_same(place, byte):
     part = some_part()
     data = bytearray(str(part).encode())
     data[place % len(data)] = byte
