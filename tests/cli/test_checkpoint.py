@@ -16,8 +16,6 @@ from gpusudoku.orders import sampling
 from gpusudoku.runs import local
 from gpusudoku.runs.kept import read_run
 from gpusudoku.runs.ledger import Ledger
-from tests.boards import LINE_4X4
-from tests.cli.kept import NONE
 
 BOARD = "1....2....3....."
 STEPS = f"import {local.__name__} as local; local.FIRST_SECONDS = local.MOST_SECONDS = 0.1\n"
@@ -25,10 +23,22 @@ STEPS = f"import {local.__name__} as local; local.FIRST_SECONDS = local.MOST_SEC
 
 EMPTY = "." * 16
 
+pytestmark = pytest.mark.usefixtures("uncompiled")
+
 
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "a.run"
+
+
+def stop(this, full, room):
+    """Let the disk be full after so many bytes; returns how far it came, as ``status`` says it."""
+    full(room)
+    status, out, err = this()
+    assert (status, out) == (1, "")
+    assert err.endswith(f"gpusudoku: {this.out}: cannot be written: No space left on device\n")
+    full(None)
+    return json.loads(this._run("status", this.run_file, "--json")[1])
 
 
 @pytest.mark.parametrize(
@@ -45,15 +55,12 @@ def test_after_a_full_disk(kept, full, command):
     """It may be full at any byte: one line, and what is there is whole and right."""
     this = kept(command.split())
     wanted = this.wanted()[1]
-    message = f"gpusudoku: {this.out}: cannot be written: No space left on device\n"
     for room in (len(wanted) * 9 // 10, 1):
-        full(room)
-        assert this() == (1, "", message)
+        stop(this, full, room)
         assert wanted.startswith(this.out.read_text())
-    full(None)
     assert this.resume() == (0, "", "")
     assert this.out.read_text() == wanted
-    assert this() == this.resume() == (0, "", "")  # it stays as it is
+    assert this() == this.resume() == (0, "", "")
     assert this.out.read_text() == wanted
 
 
@@ -62,26 +69,20 @@ def test_bad_boards_are_told_of_again(kept, full, command):
     boards = kept(command).boards.read_text()
     this = kept([*command, "--keep-going"], f"1x\n{boards}22x\n{boards}")
     wanted = this.wanted()[1]
-    full(300)
-    assert this()[0] == 1
-    full(None)
+    stop(this, full, 300)
     status, out, err = this.resume()
     assert (status, out, err.count("\n")) == (2, "", 2)
     assert this.out.read_text() == wanted
 
 
-def test_in_the_folder_and_the_environment_in_which_it_began(
-    self, kept, tmp_path, monkeypatch, full
-):
+def test_in_the_folder_and_the_environment_in_which_it_began(kept, tmp_path, monkeypatch, full):
     monkeypatch.chdir(tmp_path)
     this = kept(["count"])
     this.command, this.out = ["count", "boards.txt"], "out.txt"
     monkeypatch.setenv("GPUSUDOKU_COUNT_LIMIT", "2")
     wanted = this.wanted()[1]
     assert "2+" in wanted
-    full(200)
-    assert this()[0] == 1
-    full(None)
+    stop(this, full, 200)
     (tmp_path / "other").mkdir()
     monkeypatch.chdir(tmp_path / "other")
     monkeypatch.setenv("GPUSUDOKU_COUNT_LIMIT", "3")
@@ -93,9 +94,7 @@ def test_an_output_that_is_not_as_it_was(kept, full):
     """It is refused, and goes on once it is put back."""
     this = kept(["enumerate", "--sorted"])
     wanted = this.wanted()[1]
-    full(len(wanted) - 5)
-    assert this()[0] == 1
-    full(None)
+    stop(this, full, len(wanted) - 5)
     saved = this.out.read_bytes()
     changes = {
         "has 1 bytes, not the ": lambda: this.out.write_bytes(b"1"),
@@ -113,24 +112,6 @@ def test_an_output_that_is_not_as_it_was(kept, full):
     this.out.write_bytes(saved)
     assert this()[0] == 0
     assert this.out.read_text() == wanted
-
-
-def test_a_file_that_came_since_is_kept(kept, monkeypatch):
-    """The process ended before it could save for the first time."""
-    this = kept(["count"])
-
-    def fail(descriptor):
-        raise OSError(5, "Input/output error")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", fail)
-        assert this()[0] == 1
-    this.out.write_text("precious\n" * 100)
-    assert this.resume()[0] == 2
-    assert this.out.read_text() == "precious\n" * 100
-    this.out.unlink()
-    assert this.resume()[0] == 0
-    assert this.out.read_text() == this.wanted()[1]
 
 
 @pytest.mark.filterwarnings("error")  # of a thread that ends with an exception
@@ -256,16 +237,6 @@ def test_a_mismatch_stops_the_run(run, path, tmp_path, monkeypatch):
     assert "the same count" in err
 
 
-def stop(this, full, room):
-    """Let the disk be full after so many bytes; return how far it came, as ``status`` tells it."""
-    full(room)
-    status, out, err = this()
-    assert (status, out) == (1, "")
-    assert err.endswith(f"gpusudoku: {this.out}: cannot be written: No space left on device\n")
-    full(None)
-    return json.loads(this._run("status", this.run_file, "--json")[1])
-
-
 def untimed(record):
     """Return a record without what took its time."""
     facts = json.loads(record.read_text())
@@ -300,16 +271,6 @@ def test_a_seed_that_nobody_gave_stays(run, kept, full, monkeypatch):
     assert this.out.read_text() == again
 
 
-def test_boards_that_have_no_solution_to_draw(kept, full):
-    """They are told of again only if they come again, but the exit status is that of all."""
-    this = kept(["sample", "-n", "30", "--seed", "1"], f"{NONE}\n{EMPTY}\n{LINE_4X4}\n")
-    wanted = this.wanted()
-    assert (wanted[0], wanted[2].count("no solution to draw")) == (1, 1)
-    assert stop(this, full, len(wanted[1]) - 20)["boards_done"] == 2
-    assert this.resume() == (1, "", "")
-    assert this.out.read_text() == wanted[1]
-
-
 @pytest.mark.parametrize(
     "command", ["count --format csv", "enumerate --sorted", "sample -n 20 --seed 5 --format csv"]
 )
@@ -327,20 +288,11 @@ def test_a_part_of_a_batch(kept, full, tmp_path, command):
         assert untimed(record) == untimed(tmp_path / "plain.txt.part.json")
 
 
-def test_a_record_that_was_there_before_is_not_replaced(kept, tmp_path):
-    this = kept(["count", "--part", "2/2"])
-    record = tmp_path / "out.txt.part.json"
-    record.write_text("mine")
-    assert this() == (2, "", f"gpusudoku: {record}: exists already; --force overwrites it\n")
-    assert record.read_text() == "mine"
-    assert not this.run_file.exists()
-
-
 def test_a_part_of_a_search_for_all(run, kept, full, tmp_path):
     """With a part that has no checkpoint it is the whole list."""
     this, rest = kept(["enumerate", "--method", "search", "--part", "1/2"], EMPTY), tmp_path / "b"
     stop(this, full, 1000)
-    assert this.resume() == this() == (0, "", "")
+    assert this.resume() == (0, "", "")
     run("enumerate", "--method", "search", "--part", "2/2", this.boards, "-o", rest)
     out = run("merge", this.out, rest)[1]
     assert sorted(out.splitlines()) == run("enumerate", this.boards, "--sorted")[1].splitlines()

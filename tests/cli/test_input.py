@@ -67,11 +67,6 @@ def check(result, statuses=(2,)):
     assert len(err) < 5200
 
 
-def feed(monkeypatch, data):
-    """Let standard input have some bytes."""
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-
-
 @pytest.mark.parametrize("command", ["count", "convert"])
 def test_names_of_boards(run, things, command):
     for name in NAMES:
@@ -137,7 +132,7 @@ def test_a_pipe_with_a_name(run, things):
 
 
 def test_a_terminal_is_told_what_is_expected(run, monkeypatch):
-    feed(monkeypatch, LINE_4X4.encode())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(LINE_4X4.encode())))
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     prompt = "gpusudoku: reading boards from the terminal; end with Ctrl-D\n"
     assert run("convert", "-") == (0, f"{LINE_4X4}\n", prompt)
@@ -147,12 +142,3 @@ def test_closed_standard_input(run, monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     message = "gpusudoku: <stdin>: standard input is closed, expected boards\n"
     assert run("convert", "-") == (2, "", message)
-
-
-def test_no_memory_is_one_line(run, monkeypatch):
-    class Full(Endless):
-        def readinto(self, buffer):
-            raise MemoryError
-
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Full(b"1"))))
-    assert run("convert", "-") == (1, "", "gpusudoku: out of memory\n")

@@ -64,8 +64,6 @@ def change(path, **facts):
     ("command", "parts"),
     [
         (f"count {SOME} --format csv", 2),
-        (f"count {EMPTY} --method contraction", 3),
-        (f"count {WRONG}", 2),
         (f"sample {SOME} -n 5000 --seed 5", 2),
         (f"shares {SOME}", 2),
         (f"shares {SOME} --halving 3", 3),
@@ -77,27 +75,16 @@ def test_parts_of_one_board_are_the_whole(run, parts_of, command, parts):
     assert run("merge", *found)[1] == run(*command.split(), "-q")[1]
 
 
-@pytest.mark.parametrize("form", ["line", "csv"])
-def test_lists_are_in_the_quick_order(run, parts_of, form):
-    command = ["enumerate", EMPTY, "--format", form]
-    whole = run("merge", *parts_of(*command, parts=1, name="whole"))[1]
-    assert run("merge", *parts_of(*command, parts=7))[1] == whole
-    lists = ["enumerate", EMPTY, "--format", form, "-q"]
-    assert sorted(whole) == sorted(run(*lists)[1])
-
-
-def test_lists_of_a_search(run, parts_of):
+def test_lists_have_every_solution_once(run, parts_of):
+    """As numbers part them, always in the same order, or as a search does."""
+    whole = run("merge", *parts_of("enumerate", EMPTY, parts=1, name="whole"))[1]
+    assert run("merge", *parts_of("enumerate", EMPTY, parts=7))[1] == whole
+    lists = [whole.splitlines()]
     for board in (EMPTY, WRONG):
-        command = ["enumerate", board, "--method", "search"]
-        found = run("merge", *parts_of(*command, parts=3))[1]
-        assert sorted(found.splitlines()) == sorted(run(*command)[1].splitlines())
-
-
-def test_what_stands_beside_a_board_is_not_lost(run, parts_of, file):
-    path = file(f"name,puzzle,level\nthe first,{SOME},7\n", "boards.csv")
-    for form in ("csv", "jsonl"):
-        command = ["shares", path, "--format", form]
-        assert run("merge", *parts_of(*command, parts=2))[1] == run(*command)[1]
+        parts = parts_of("enumerate", board, "--method", "search", parts=3)
+        lists.append(run("merge", *parts)[1].splitlines())
+    for found, board in zip(lists, (EMPTY, EMPTY, WRONG), strict=True):
+        assert sorted(found) == run("enumerate", board, "--sorted")[1].splitlines()
 
 
 @pytest.mark.parametrize(
@@ -121,12 +108,6 @@ def test_parts_of_a_batch_are_the_whole(run, parts_of, file, command, parts):
     status, out, _ = run(*asked)
     found = parts_of(*asked[:-2], *(["--keep-going"] if status else []), parts=parts)
     assert run("merge", *found)[:2] == (status, out)
-
-
-def test_parts_are_as_large_as_others_but_for_one_board(parts_of, file):
-    path = file("\n".join([FULL, SOME, FULL, FULL, SOME]))
-    found = parts_of("enumerate", path, parts=3)
-    assert [path.read_text().count("\n") for path in found] == [1, 7, 7]
 
 
 def test_the_same_boards_in_any_form(run, file, tmp_path):
@@ -186,7 +167,8 @@ def test_no_record_is_refused(refused, file):
 
 def test_a_damaged_record_is_refused(shares, refused):
     before = shares[0].read_text()
-    part, place = json.loads(before)["part"], json.loads(before)["place"]
+    whole = json.loads(before)
+    part, place = whole["part"], whole["place"]
     for facts in (
         {"digest": "0" * 64},
         *({"partial": odd} for odd in ("x", 6, "1" * (1 << 18), None, [], "6", [["1"]])),
@@ -197,19 +179,15 @@ def test_a_damaged_record_is_refused(shares, refused):
         *({name: None} for name in ("part", "stats", "place")),
         *({"place": place | odd} for odd in ({"source": 1}, {"line": -1}, {"columns": ["a"]})),
         {"lines": 5},
+        *(
+            {"identity": {**whole["identity"], name: odd}, "digest": whole["digest"]}
+            for name in ("boards", "options")
+            for odd in ({}, None, [], "x", {"parts": 2, "tasks": 6}, {"box": 17})
+        ),
     ):
         shares[0].write_text(before)
         change(shares[0], **facts)
         assert str(shares[0]) in refused(*shares), facts
-
-
-def test_a_damaged_identity_is_refused(shares, refused):
-    before = json.loads(shares[0].read_text())
-    for name in ("boards", "options"):
-        for value in ({}, None, [], "x", {"parts": 2, "tasks": 6}, {"box": 17}):
-            identity = {**before["identity"], name: value}
-            change(shares[0], identity=identity, digest=before["digest"])
-            assert str(shares[0]) in refused(*shares), identity
 
 
 def test_damaged_statistics_are_refused(parts_of, file, refused, tmp_path):
@@ -235,14 +213,12 @@ def test_another_header_is_refused(parts_of, refused):
     assert "has another header" in refused(*paths)
 
 
-def test_files_may_be_renamed_and_read_in_pieces(run, parts_of, tmp_path, monkeypatch):
+def test_files_may_be_renamed(run, parts_of, tmp_path):
     """A file and its record stay together by their names alone; their order does not matter."""
-    whole = run("merge", *parts_of("enumerate", SOME, "--format", "csv", parts=3))[1]
-    renamed = []
-    for number in (2, 3, 1):
-        path = tmp_path / f"part{number}"
-        renamed.append(tmp_path / f"x{number}")
-        files.record_path(path).rename(files.record_path(renamed[-1]))
-        path.rename(renamed[-1])
-    monkeypatch.setattr(files, "PIECE", 7)
+    paths = parts_of("enumerate", SOME, "--format", "csv", parts=3)
+    whole, renamed = run("merge", *paths)[1], []
+    for path in paths:
+        renamed.insert(0, tmp_path / f"x{path.name}")
+        files.record_path(path).rename(files.record_path(renamed[0]))
+        path.rename(renamed[0])
     assert run("merge", *renamed)[1] == whole

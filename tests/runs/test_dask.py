@@ -92,14 +92,6 @@ def test_a_count_and_a_batch_by_a_client_and_by_an_address(client, address):
     assert client.status == "running"  # it was not ours to close
 
 
-def test_a_part_is_the_same_on_a_cluster(run, address, loud):
-    command = ["count", BOARD, "--method", "search", "--part", "3/40"]
-    here, there = (
-        gpusudoku.PartRecord.parse(run(*command, *more)[1]) for more in ([], ["--cluster", address])
-    )
-    assert (here.identity, here.tasks, here.found) == (there.identity, there.tasks, there.found)
-
-
 def test_a_count_that_is_cancelled_leaves_workers_free(client):
     for call in (
         lambda **given: gpusudoku.count(NO_END, **given),
@@ -117,14 +109,6 @@ def test_a_count_that_is_cancelled_leaves_workers_free(client):
             call(cluster=client, cancel=token, **SEARCH)
         thread.join()
         wait_for(lambda: not any(client.processing().values()))
-
-
-def test_all_stop_at_a_limit_of_a_board_without_end(client, monkeypatch):
-    from gpusudoku.runs.cluster import batches
-
-    monkeypatch.setattr(batches, "MOST_SECONDS", 0.0)
-    [found] = gpusudoku.count_many([NO_END], cluster=client, limit=1000, **SEARCH)
-    assert (found.count, found.exact) == (1000, False)
 
 
 def test_no_scheduler_there(monkeypatch):
@@ -223,23 +207,6 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_time_only(proces
     first = next(found)
     os.kill(victim, signal.SIGKILL)
     assert texts([first, *found]) == texts(gpusudoku.count_many(boards, device="cpu"))
-
-
-@pytest.mark.slow
-def test_the_scheduler_is_lost(path):
-    with cluster_of(1, processes=False) as cluster:
-        client = distributed.Client(cluster, set_as_default=False)
-        closing = threading.Thread(target=cluster.close)
-
-        def close(progress):
-            if progress.count and not closing.ident:
-                closing.start()
-
-        with pytest.raises(ClusterError, match=f"lost.*; 'gpusudoku resume {path}' goes on"):
-            gpusudoku.count(LONG, cluster=client, checkpoint=path, progress=close, **SEARCH)
-        closing.join()
-        client.close(timeout=1)
-    assert gpusudoku.resume(path).count == gpusudoku.count(LONG, device="cpu").count
 
 
 UNFINISHED = """
