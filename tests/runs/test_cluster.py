@@ -8,8 +8,7 @@ distributed = pytest.importorskip("distributed", reason="Dask distributed is not
 
 import gpusudoku  # noqa: E402
 from gpusudoku import BadBoard, Cancelled, CancelToken, ClusterError, InputError  # noqa: E402
-from gpusudoku.errors import TooExpensive  # noqa: E402
-from gpusudoku.runs.cluster import batches, connect, crew, dealer, driver, worker  # noqa: E402
+from gpusudoku.runs.cluster import batches, crew, dealer, driver, worker  # noqa: E402
 from tests.boards import LINE_4X4, puzzle  # noqa: E402
 from tests.runs.stopped import BOARD, SEARCH, TOTAL, stopped  # noqa: E402
 from tests.runs.workers import Workers  # noqa: E402
@@ -155,7 +154,6 @@ def test_a_count_goes_on_here_and_there(path, often, began):
 OTHERS = {
     "has gpusudoku 0.1, not": {**worker.versions(), "gpusudoku": "0.1"},
     "has Python 3.1, not 3": {**worker.versions(), "Python": "3.1"},
-    "has NumPy 1, not ": {**worker.versions(), "NumPy": "1"},
     "has no gpusudoku": ModuleNotFoundError(name="gpusudoku"),
     "has another gpusudoku, not": AttributeError(),
 }
@@ -179,30 +177,6 @@ def test_a_worker_of_another_version_is_refused_and_gets_no_work_later(why):
     assert set(workers.sent) == set("abe")
 
 
-def test_the_command_says_that_it_waits_and_who_gets_no_work(run, monkeypatch):
-    workers, looks = Workers(""), iter(range(99))
-    workers.has["c"] = OTHERS["has gpusudoku 0.1, not"]
-
-    def facts(n_workers):
-        names = ["", "", "ab"][min(next(looks), 2)] + "c" * (len(workers.sent) > 2)
-        workers.here = dict.fromkeys(names, "running")
-        return Workers.scheduler_info(workers, n_workers)
-
-    workers.scheduler_info = facts
-    # A class, as it is asked whether something is a client.
-    kind = type("Client", (), {"__new__": lambda cls, *args, **options: workers})
-    monkeypatch.setattr(connect, "hush", lambda: None)
-    monkeypatch.setattr(distributed, "Client", kind)
-    command = ["count", BOARD, "--method", "search", "--cluster", "tcp://127.0.0.1:1"]
-    status, out, err = run(*command)
-    assert (status, out) == (0, f"{TOTAL}\n")
-    assert err.count("gpusudoku: the cluster has no workers: waiting for some\n") == 1
-    assert err.count("gpusudoku: worker c has gpusudoku 0.1, not ") == 1
-    assert "it gets no work" in err
-    assert set(workers.sent) == {"a", "b"}
-    assert workers.status == "closed"
-
-
 @pytest.mark.parametrize("names", ["a", "abc"])
 @pytest.mark.parametrize("limit", [None, 2])
 def test_boards_come_in_their_order(names, limit):
@@ -220,11 +194,11 @@ def test_a_batch_loses_nothing_with_workers_that_die():
 
 def test_a_batch_with_bad_boards():
     given = [*SOME[:30], None, *SOME, "12", LINE_4X4]
-    found = list(gpusudoku.count_many(given, cluster=Workers(), device="cpu",
-                                      on_error="record"))  # fmt: skip
+    options = {"device": "cpu", "cluster": Workers()}
+    found = list(gpusudoku.count_many(given, on_error="record", **options))
     assert [at for at, each in enumerate(found) if isinstance(each, BadBoard)] == [30, 131]
     assert found[-1] == 6
-    results, numbers = gpusudoku.count_many(given, cluster=Workers(), device="cpu"), []
+    results, numbers = gpusudoku.count_many(given, **options), []
     with pytest.raises(InputError, match=r"^board 30: "):
         numbers.extend(results)
     assert texts(numbers) == here(SOME[:30])
@@ -236,38 +210,6 @@ def test_boards_that_take_a_worker_long_are_counted_by_all(monkeypatch, limit):
     monkeypatch.setattr(batches, "MOST_SECONDS", 0.0)
     boards = [SLOW, LINE_4X4, "11" + "." * 14, SLOW, SLOW]
     assert there(boards, Workers(), limit=limit) == here(boards, limit=limit)
-
-
-def test_what_nobody_can_count_is_an_error_after_all_before():
-    boards = [*SOME[:5], "." * 100, *SOME]
-    results, found = gpusudoku.count_many(
-        boards, cluster=Workers(), device="cpu", method="contraction"
-    ), []  # fmt: skip
-    with pytest.raises(TooExpensive, match="too expensive to contract"):
-        found.extend(results)
-    assert len(found) == 5
-
-
-def test_no_more_is_read_than_a_few_blocks_for_each_worker():
-    """As long as the first is not counted; what others count is kept until then."""
-    workers, read = Workers("ab"), []
-    workers.held = {"a"}
-
-    def given():
-        for board in SOME * 20:
-            read.append(board)
-            yield board
-
-    def release(name):
-        if len(workers.sent) == 6:
-            workers.held.clear()
-
-    workers.before = release
-    results = gpusudoku.count_many(given(), cluster=workers, device="cpu")
-    first = next(results)
-    assert str(first.board) == SOME[0]
-    assert len(read) < 500
-    assert len(list(results)) == len(SOME * 20) - 1
 
 
 def test_a_batch_stops_when_it_is_closed_or_cancelled():

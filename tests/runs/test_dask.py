@@ -17,9 +17,9 @@ distributed = pytest.importorskip("distributed", reason="Dask distributed is not
 
 import gpusudoku  # noqa: E402
 from gpusudoku import Cancelled, CancelToken, ClusterError  # noqa: E402
-from gpusudoku.cli.saving import SavedJournal  # noqa: E402
 from gpusudoku.runs.cluster import connect  # noqa: E402
 from tests.boards import LINE_4X4, PUZZLE, puzzle  # noqa: E402
+from tests.cli.kept import Kept  # noqa: E402
 from tests.runs.stopped import BOARD, SEARCH, TOTAL  # noqa: E402
 
 BOARDS = [LINE_4X4, "11" + "." * 14, *(str(puzzle("2x2", 5, seed)) for seed in range(40)), PUZZLE]
@@ -144,33 +144,16 @@ def test_a_batch_is_answered_as_without_a_cluster(run, address, file, options):
 
 @pytest.mark.usefixtures("loud")
 @pytest.mark.parametrize("began", ["here", "there"])
-def test_a_batch_goes_on_with_or_without_a_cluster(run, address, file, monkeypatch, began):
-    out, kept = file.with_name("out.txt"), file.with_name("a.run")
+def test_a_batch_goes_on_with_or_without_a_cluster(run, address, tmp_path, full, began):
     cluster = ["--cluster", address]
-    with monkeypatch.context() as patch:
-        advance = SavedJournal.advance
-
-        def interrupted(self, **done):
-            advance(self, **done)
-            if done:
-                raise KeyboardInterrupt
-
-        patch.setattr(SavedJournal, "advance", interrupted)
-        command = ["count", file, "-o", out, "--checkpoint", kept, "-q"]
-        more = cluster if began == "there" else ["-j", "2"]
-        status, _, err = run(*command, *more)
-    assert status == 130
-    assert re.search(r"interrupted: (\d+) boards counted; 'gpusudoku resume", err)
-    assert 0 < out.read_text().count("\n") < len(BOARDS)
-    more = cluster if began == "here" else []
-    assert run("resume", kept, "-q", *more)[0] == 0
-    assert out.read_text() == run("count", file)[1]
-
-
-@pytest.mark.usefixtures("loud")
-def test_a_count_goes_on_by_the_command(run, address, kept):
-    assert run("resume", kept, "-q", "--cluster", address) == (0, f"{TOTAL}\n", "")
-    assert run("resume", kept, "-q") == (0, f"{TOTAL}\n", "")
+    this = Kept(run, tmp_path, ["count"], "".join(f"{board}\n" for board in BOARDS))
+    wanted = this.wanted()[1]
+    full(len(wanted) * 2 // 3)
+    assert this(*(cluster if began == "there" else []))[0] == 1
+    assert 0 < this.out.read_text().count("\n") < len(BOARDS)
+    full(None)
+    assert this.resume(*(cluster if began == "here" else []))[0] == 0
+    assert this.out.read_text() == wanted
 
 
 @pytest.mark.usefixtures("loud")

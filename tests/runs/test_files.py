@@ -117,7 +117,9 @@ VALUES = [
     *(None, -1, 0, 99, 1 << 62, 1.5, b"", b"\0" * 8, b"\xff" * 8, b"\0" * 24),
     *("", "x", "{", "{}", "null", "[]", "-1", "1", "٣", "1" * 5000, "[" * 100_000),
     *("[[0, 999]]", "[[-1, 4]]", "[[3, 3]]", "[[0, 4], [3, 6]]", '[["0", 4]]'),
-    *('{"kind": 3}', '{"kind": "count"}', '{"pid": "x"}'),
+    *('{"kind": 3}', '{"kind": "\x1b[2J"}', '{"kind": "count"}', '{"pid": "x"}'),
+    '{"kind": "count", "options": {"gpus": 3}}',
+    '{"kind": "count", "options": {"gpus": null, "jobs": "x"}, "place": {}}',
 ]
 
 
@@ -144,7 +146,7 @@ def put(path, table, columns, row, values):
         return True
 
 
-def test_rows_of_somebody_who_knows_the_seal(kept, facts):
+def test_rows_of_somebody_who_knows_the_seal(kept, facts, run):
     """Any value anywhere is refused, at the latest by ``resume``, or makes a run like another."""
     whole, good, refusals, accepted = kept.read_bytes(), facts(), 0, 0
     for table, columns, row in rows(kept):
@@ -162,38 +164,10 @@ def test_rows_of_somebody_who_knows_the_seal(kept, facts):
                 assert gpusudoku.resume(kept).exact
             except InputError as error:
                 assert str(error).startswith(f"{kept}: ")  # noqa: PT017
+                status, _, err = run("resume", kept)
+                assert (status, err.count("\n"), err[:-1].isprintable()) == (2, 1, True)
     assert refusals > 100
     assert 0 < accepted < 30
-
-
-SETUPS = [
-    {"kind": "\x1b[2J"},
-    {"options": 3},
-    {"options": {"gpus": 3}},
-    {"options": {"gpus": None, "jobs": "x"}},
-    {"options": {"gpus": None, "other": 1}},
-    {"options": {"gpus": None}, "verify": 2},
-    {"options": {"gpus": None}, "verify": []},
-    {"options": {"gpus": None}, "part": 3},
-    {"options": {"gpus": None}, "form": "../x"},
-]
-
-
-@pytest.mark.parametrize("place", [{}, {"place": {}}, {"place": []}])
-def test_what_no_count_was_asked_for(kept, run, place):
-    """Neither in Python, nor by the command, whose counts have a place."""
-    whole = kept.read_bytes()
-    [setup] = [each for each in rows(kept) if each[2][0] == "setup"]
-    for wrong in SETUPS:
-        kept.write_bytes(whole)
-        assert put(kept, *setup, ["setup", json.dumps({"kind": "count", **wrong, **place})])
-        before = kept.read_bytes()
-        with pytest.raises(InputError, match=f"^{kept}: "):
-            gpusudoku.resume(kept)
-        status, out, err = run("resume", kept)
-        assert (status, out, err.count("\n")) == (2, "", 1)
-        assert err[:-1].isprintable()
-        assert kept.read_bytes() == before
 
 
 @pytest.mark.parametrize("rows", ["facts", "tasks", "portions WHERE rowid % 2"])

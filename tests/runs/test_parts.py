@@ -146,16 +146,6 @@ def test_what_is_not_all_of_one_run_is_refused():
             merge(parts)
 
 
-def test_a_record_is_a_line_of_json():
-    part = some_part()
-    record = json.loads(str(part))
-    assert (record["kind"], record["schema"]) == ("gpusudoku part", 1)
-    assert record["part"]["number"] == 1
-    assert record["partial"] == str(part.found)
-    assert "count" not in record
-    assert "\n" not in str(part)
-
-
 def test_a_record_is_read_back():
     part = some_part()
     for text in (str(part), str(part).encode()):
