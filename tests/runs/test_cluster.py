@@ -11,7 +11,7 @@ from gpusudoku import BadBoard, Cancelled, CancelToken, ClusterError, InputError
 from gpusudoku.runs.cluster import batches, crew, dealer, driver, worker  # noqa: E402
 from tests.boards import LINE_4X4, puzzle  # noqa: E402
 from tests.runs.stopped import BOARD, SEARCH, TOTAL, stopped  # noqa: E402
-from tests.runs.workers import Workers  # noqa: E402
+from tests.runs.workers import Workers, texts  # noqa: E402
 
 SLOW = "." * 16
 """A board that takes a worker long, where a test says so."""
@@ -26,10 +26,6 @@ def quick(monkeypatch):
     monkeypatch.setattr(driver, "STEP_SECONDS", (0.01, 0.01))
     monkeypatch.setattr(crew, "LOOK_SECONDS", 0.0)
     monkeypatch.setattr(dealer, "WAIT_SECONDS", 0.01)
-
-
-def texts(results):
-    return [(str(result.board), str(result)) for result in results]
 
 
 def here(boards, **options):
@@ -94,11 +90,9 @@ def test_workers_that_come_and_rest_and_leave():
 def test_four_workers_that_die_of_the_same_work_end_it(path):
     workers = Workers()
     workers.before = lambda name: workers.die(name) if len(workers.sent) > 3 else None
-    with pytest.raises(ClusterError) as error:
+    words = f"4 workers died of the same work, one after the other; 'gpusudoku resume {path}'"
+    with pytest.raises(ClusterError, match=f"^{words} goes on$"):
         gpusudoku.count(BOARD, cluster=workers, checkpoint=path, **SEARCH)
-    assert str(error.value) == (
-        f"4 workers died of the same work, one after the other; 'gpusudoku resume {path}' goes on"
-    )
     assert len(workers.sent) >= 3 + 4
     assert gpusudoku.resume(path).count == TOTAL
 

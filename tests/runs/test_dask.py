@@ -6,8 +6,6 @@ import logging
 import os
 import re
 import signal
-import subprocess
-import sys
 import threading
 import time
 
@@ -21,6 +19,7 @@ from gpusudoku.runs.cluster import connect  # noqa: E402
 from tests.boards import LINE_4X4, PUZZLE, puzzle  # noqa: E402
 from tests.cli.kept import Kept  # noqa: E402
 from tests.runs.stopped import BOARD, SEARCH, TOTAL  # noqa: E402
+from tests.runs.workers import texts  # noqa: E402
 
 BOARDS = [LINE_4X4, "11" + "." * 14, *(str(puzzle("2x2", 5, seed)) for seed in range(40)), PUZZLE]
 LONG = gpusudoku.collection.load("b8")
@@ -78,10 +77,6 @@ def wait_for(condition, seconds=300):
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
-
-
-def texts(results):
-    return [(str(result.board), str(result)) for result in results]
 
 
 def test_a_count_and_a_batch_by_a_client_and_by_an_address(client, address):
@@ -190,22 +185,3 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_time_only(proces
     first = next(found)
     os.kill(victim, signal.SIGKILL)
     assert texts([first, *found]) == texts(gpusudoku.count_many(boards, device="cpu"))
-
-
-UNFINISHED = """
-import distributed
-import gpusudoku
-cluster = distributed.LocalCluster(
-    n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0"
-)
-results = gpusudoku.count_many(
-    ["1....2....3....."] * 100, cluster=cluster.scheduler_address, device="cpu"
-)
-print(next(results).count)
-"""
-
-
-@pytest.mark.slow
-def test_a_script_may_end_in_the_middle_of_a_batch():
-    done = subprocess.run([sys.executable, "-c", UNFINISHED], stdout=subprocess.PIPE, timeout=300)
-    assert (done.returncode, done.stdout) == (0, b"6\n")

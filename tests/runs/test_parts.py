@@ -23,7 +23,6 @@ from gpusudoku import (
 )
 from gpusudoku.results import decimal_digits
 from tests import naive
-from tests.boards import puzzle
 from tests.runs.stopped import BOARD, TOTAL
 
 SOME = "1....2....3....."
@@ -206,8 +205,3 @@ def test_a_damaged_record_is_an_error_or_says_the_same(place, byte):
         assert "record" in str(error)  # noqa: PT017
     else:
         assert str(found) == str(part)
-
-
-def test_parts_of_a_board_that_is_contracted_in_parts(small_parts):
-    board = puzzle("2x3", 8, 1)
-    assert merge(partials(board, 4)).count == naive.count(board)

@@ -138,14 +138,6 @@ def test_the_gpus_that_a_count_had_are_forgotten_on_another_device(path, without
     assert gpusudoku.resume(path).count == TOTAL
 
 
-def test_a_token_that_is_cancelled_before_makes_no_file(path):
-    token = CancelToken()
-    token.cancel()
-    with pytest.raises(Cancelled):
-        gpusudoku.count(BOARD, checkpoint=path, cancel=token)
-    assert not path.exists()
-
-
 def test_another_count_is_refused_and_the_file_stays(kept):
     before, another = kept.read_bytes(), f"^{kept}: holds another run: "
     for words, options in {

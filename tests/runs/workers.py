@@ -85,3 +85,7 @@ class Future:
         if isinstance(self._value, Exception):
             raise self._value
         return self._value
+
+
+def texts(results):
+    return [(str(result.board), str(result)) for result in results]
