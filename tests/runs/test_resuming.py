@@ -157,7 +157,6 @@ def test_another_count_is_refused_and_the_file_stays(kept):
 
 
 def test_another_version_is_refused(kept):
-    """Every part of the program looks at the version when it is loaded."""
     before = kept.read_bytes()
     code = "import sys, gpusudoku; gpusudoku.__version__ = '0.1'; gpusudoku.resume(sys.argv[1])"
     done = subprocess.run(
