@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
-
 import pytest
 
 from gpusudoku import collection, warming
@@ -54,17 +51,6 @@ def test_where_nothing_can_be_kept_it_says_so(run, folder):
     status, out, err = run(*COMPILE)
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert err.startswith("gpusudoku: no folder can be written to keep what is compiled")
-
-
-def test_a_full_disk_is_said_to_be_full(run, folder, monkeypatch):
-    def full(self, name, content):
-        self.trouble = f"{self.folder}: {os.strerror(errno.ENOSPC)}"
-        return False
-
-    monkeypatch.setattr(Store, "write", full)
-    status, out, err = run(*COMPILE)
-    assert (status, out) == (1, "")
-    assert err.splitlines()[-1].endswith("No space left on device")
 
 
 def test_what_commands_need_with_their_defaults_is_compiled():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from gpusudoku.cli import lines
 from tests.cli.conftest import ROOT
 
 EMPTY = "." * 16  # has 288 solutions
@@ -78,50 +76,15 @@ def test_a_file_without_a_line_is_removed(run, full, empty, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_what_others_wrote_behind_it_is_not_cut(tmp_path, monkeypatch):
-    path = tmp_path / "shared"
-    path.write_text("a longer line than ours\n")
-    write = os.write
-
-    def fails_halfway(descriptor, data):
-        if len(data) < 9:
-            raise OSError(28, "No space left on device")
-        return write(descriptor, data[:6])
-
-    monkeypatch.setattr(os, "write", fails_halfway)
-    with path.open("r+b") as file, pytest.raises(Exception, match="after half a line"):
-        lines.Lines(file.fileno(), "shared").write(b"one\ntwo\nthree\n")
-    assert path.read_text() == "one\ntwer line than ours\n"
-
-
-def test_an_interrupt_before_the_first_line_leaves_no_file(run, empty, tmp_path, monkeypatch):
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(lines.os, "write", interrupted)
-    out = tmp_path / "out"
-    status, _, err = run("enumerate", empty, "--sorted", "-o", out)
-    assert (status, err.splitlines()[-1]) == (130, "gpusudoku: interrupted: 0 lines written")
-    assert not out.exists()
-
-
-@pytest.mark.parametrize("names", [["enumerate", "-"], ["merge", "1", "2"]])
-def test_stdout_is_not_appended_to_what_is_read(start, run, empty, tmp_path, names):
-    command, *names = names
-    for part in names if command == "merge" else ():
-        run("enumerate", empty, "--part", f"{part}/2", "-o", tmp_path / part)
-    path = empty if names == ["-"] else tmp_path / names[0]
-    before = path.read_bytes()
-    names = [name if name == "-" else tmp_path / name for name in names]
+def test_stdout_is_not_appended_to_what_is_read(start, empty):
     settings = {"preexec_fn": partial(limit_files, 100_000)}
-    with path.open("ab") as stdout, path.open("rb") as stdin:
-        process = start(command, *names, stdin=stdin, stdout=stdout, **settings)
+    with empty.open("ab") as stdout, empty.open("rb") as stdin:
+        process = start("enumerate", "-", stdin=stdin, stdout=stdout, **settings)
     said = process.communicate(timeout=300)[1]
     assert process.returncode == 2
-    name = "<stdin>" if names == ["-"] else path
     reason = "is the input, so results cannot be appended to it: write to another file"
-    assert said == f"gpusudoku: {name}: {reason}\n"
-    assert path.read_bytes() == before
+    assert said == f"gpusudoku: <stdin>: {reason}\n"
+    assert empty.read_text() == EMPTY
 
 
 @full_device
@@ -159,14 +122,3 @@ def test_a_full_log_costs_no_count(run, file):
     status, out, err = run("count", file(f"{EMPTY}\n" * 3), "--log", "/dev/full")
     assert (status, out) == (1, f"{EMPTY}:288\n" * 3)
     assert err == "gpusudoku: /dev/full: cannot be written: No space left on device\n"
-
-
-def test_a_log_has_whole_lines_only(run, file, full, tmp_path):
-    log = tmp_path / "log"
-    full(1500)
-    status, out, err = run("count", file(f"{EMPTY}\n" * 9), "--log", log)
-    assert (status, out.count(":288\n")) == (1, 9)
-    assert f"{log}: cannot be written: No space left on device" in err
-    kept = [json.loads(line)["count"] for line in log.read_text().splitlines()]
-    assert kept == ["288"] * len(kept)
-    assert 0 < len(kept) < 9

@@ -1,18 +1,13 @@
-"""What is said before a long count or listing, and while it runs."""
+"""What is said before a long count or listing."""
 
 from __future__ import annotations
 
-import io
 import re
-from types import SimpleNamespace
 
 import pytest
 
-import gpusudoku
-from gpusudoku.cli import expected, progress
+from gpusudoku.cli import expected
 from gpusudoku.cli.expected import duration, tell_looking
-from gpusudoku.jobs.job import Progress
-from gpusudoku.results import Estimates
 
 TIME = r"about [0-9.e-]+ s\b"
 LESS = "; count only counts them; --limit N lists N of them"
@@ -59,40 +54,10 @@ def test_what_a_long_command_says(long, arguments, said):
     assert found == ([] if said is None else [said])
 
 
-def test_a_list_of_a_search(long):
-    [said] = long("enumerate", "." * 16, "--method", "search")
-    assert re.fullmatch(
-        rf"about [0-9.e]+ solutions: to list them should take T s on 2 threads{LESS}", said
-    )
-
-
-def test_why_there_is_no_contraction(capsys):
-    plan = SimpleNamespace(
-        method="search",
-        seconds=630 * 86400.0,
-        estimates=Estimates(
-            search_seconds=630 * 86400.0,
-            no_contraction="too expensive to contract: stack 1 has 9 maps",
-        ),
-    )
-    engine = SimpleNamespace(name="cpu", workers=2, threads=2)
-    expected.expect_count(plan, gpusudoku.parse("." * 16), gpusudoku.Options(), engine, "f:2: ")
-    assert capsys.readouterr().err == (
-        "gpusudoku: f:2: the search should take about 315 days on 2 threads; no contraction: stack"
-        " 1 has 9 maps; --limit N asks only for N solutions or more\n"
-    )
-
-
-def test_nothing_is_said_of_short_ones(run):
-    assert run("count", "@2b", "-q", "--method", "search") == (0, "276\n", "")
-    assert "should" not in run("enumerate", "@2b")[2]
-
-
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
         (0.0123, "about 0.012 s"),
-        (99.6, "about 100 s"),
         (121, "about 2 minutes"),
         (7201, "about 2 hours"),
         (3 * 86400, "about 3 days"),
@@ -110,48 +75,3 @@ def test_a_contraction_is_looked_for(capsys):
         "gpusudoku: looking for a contraction; the search would take about 9 days on one core\n"
         "gpusudoku: f:2: looking for a contraction\n"
     )
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-@pytest.fixture
-def shown(monkeypatch):
-    """Show something on the line of progress after so many seconds; returns what it says."""
-    now = [100.0]
-    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
-
-    def show(seconds, tell):
-        terminal = Terminal()
-        monkeypatch.setattr(progress.sys, "stderr", terminal)
-        line = progress.ProgressLine()
-        now[0] += seconds
-        tell(line)
-        return terminal.getvalue().removeprefix("\r\x1b[K")
-
-    return show
-
-
-def test_the_line_of_progress(shown):
-    def tell(*arguments):
-        return lambda line: line.update(Progress(*arguments))
-
-    assert shown(0.1, tell(0.5, 10, 5.0)) == ""  # nothing at once
-    bar = "#" * 12 + "." * 12
-    assert shown(9, tell(0.5, 1234, 8.0)) == f"[{bar}]  50%  1,234 solutions  8 s, about 8 s left"
-    assert shown(9, tell(0.0001, 1, 8.0)) == f"[{'.' * 24}] 0.01%  1 solutions  8 s"
-
-
-@pytest.mark.parametrize(
-    ("done", "share", "text"),
-    [
-        (123_456, 0.42, "123,456 of about 294,000 boards, 12 s, about 17 s left"),
-        (1000, 1.0, "1,000 of about 1,000 boards, 12 s, about 0 s left"),
-        (1000, None, "1,000 boards, 12 s"),
-        (0, 0.0, "0 boards, 12 s"),
-    ],
-)
-def test_progress_of_a_batch(shown, done, share, text):
-    assert shown(12, lambda line: line.boards(done, share)) == text

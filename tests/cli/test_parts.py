@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 from dataclasses import asdict
 
 import pytest
 
-from gpusudoku.orders import choose
 from gpusudoku.runs.identity import Identity
 from gpusudoku.runs.parts import files
 from gpusudoku.runs.parts.records import seal_of
 from tests.boards import LINE_4X4, PUZZLE
-from tests.orders.short import short_lists
 
 EMPTY, WRONG, SOME = "." * 16, "11" + "." * 14, "1....2....3....."
 FULL = "1 2 3 4 3 4 1 2 2 1 4 3 4 3 2 1"
-UNIQUE = "123434122143432."
 BATCH = "\n".join([SOME, EMPTY, WRONG, FULL, LINE_4X4, "12" + "." * 14, SOME])
-BAD_BATCH = "\n".join([UNIQUE, "no board", SOME, SOME, "z" * 16, UNIQUE, "1x", ""])
-TIME = re.compile(r"; [0-9,.]+ s, [0-9,]+ boards a second")
 
 
 @pytest.fixture
@@ -53,6 +47,11 @@ def refused(run):
     return merge
 
 
+@pytest.fixture
+def shares(parts_of):
+    return parts_of("shares", SOME, parts=2)
+
+
 def change(path, **facts):
     """Change a record, and let its digest and its seal still fit."""
     record = json.loads(path.read_text()) | facts
@@ -61,250 +60,165 @@ def change(path, **facts):
     path.write_text(json.dumps(record | {"seal": seal_of(record)}))
 
 
-class TestOneBoard:
-    @pytest.mark.parametrize(
-        ("command", "parts"),
-        [
-            (f"count {SOME} --format csv", 2),
-            (f"count {EMPTY} --method contraction", 3),
-            (f"count {WRONG}", 2),
-            (f"sample {SOME} -n 5000 --seed 5", 2),
-            (f"shares {SOME}", 2),
-            (f"shares {SOME} --halving 3", 3),
-            (f"shares {PUZZLE} --format text", 2),
-        ],
-    )
-    def test_parts_are_the_whole(self, run, parts_of, command, parts):
-        found = parts_of(*command.split(), parts=parts)
-        assert run("merge", *found)[1] == run(*command.split(), "-q")[1]
-
-    @pytest.mark.parametrize("form", ["line", "csv"])
-    def test_lists_are_in_the_quick_order(self, run, parts_of, form):
-        command = ["enumerate", EMPTY, "--format", form]
-        whole = run("merge", *parts_of(*command, parts=1, name="whole"))[1]
-        assert run("merge", *parts_of(*command, parts=7))[1] == whole
-        lists = ["enumerate", EMPTY, "--format", form, "-q"]
-        assert sorted(whole) == sorted(run(*lists)[1])
-
-    def test_lists_of_a_search(self, run, parts_of):
-        for board in (EMPTY, WRONG):
-            command = ["enumerate", board, "--method", "search"]
-            found = run("merge", *parts_of(*command, parts=3))[1]
-            assert sorted(found.splitlines()) == sorted(run(*command)[1].splitlines())
-
-    def test_lists_without_an_order(self, run, parts_of, monkeypatch):
-        """Where to number the solutions is too expensive, parts are those of a search, too."""
-        monkeypatch.setattr(choose, "MOST_SECONDS", 0.0)
-        monkeypatch.setattr(choose, "contracted", lambda _: None)
-        short_lists(monkeypatch)
-        found = run("merge", *parts_of("enumerate", EMPTY, parts=3))[1].splitlines()
-        assert len(found) == len(set(found)) == 288
-
-    def test_what_stands_beside_a_board_is_not_lost(self, run, parts_of, file):
-        path = file(f"name,puzzle,level\nthe first,{SOME},7\n", "boards.csv")
-        for form in ("csv", "jsonl"):
-            command = ["shares", path, "--format", form]
-            assert run("merge", *parts_of(*command, parts=2))[1] == run(*command)[1]
+@pytest.mark.parametrize(
+    ("command", "parts"),
+    [
+        (f"count {SOME} --format csv", 2),
+        (f"sample {SOME} -n 5000 --seed 5", 2),
+        (f"shares {SOME}", 2),
+        (f"shares {SOME} --halving 3", 3),
+        (f"shares {PUZZLE} --format text", 2),
+    ],
+)
+def test_parts_of_one_board_are_the_whole(run, parts_of, command, parts):
+    found = parts_of(*command.split(), parts=parts)
+    assert run("merge", *found)[1] == run(*command.split(), "-q")[1]
 
 
-class TestBatch:
-    @pytest.mark.parametrize(
-        ("command", "parts"),
-        [
-            ("count --only multiple", 3),
-            ("count --limit 3 --format csv", 10),
-            ("solve --format pretty", 3),
-            ("enumerate --format csv --limit 5", 3),
-            ("enumerate --from 3 --to 9 --json", 3),
-            ("shares --format text", 10),
-            ("sample -n 1 --seed 3 --distinct --format csv", 3),
-        ],
-    )
-    def test_parts_are_the_whole(self, run, parts_of, file, command, parts):
-        """So is the status; columns beside the boards are in all of them."""
-        boards = BATCH.replace(f"{WRONG}\n", "") if "sample" in command else BATCH
-        rows = "".join(f"{number},{board}\n" for number, board in enumerate(boards.split("\n")))
-        name, *more = command.split()
-        asked = [name, file(f"name,puzzle\n{rows}", "boards.csv"), *more, "-j", "1"]
-        status, out, _ = run(*asked)
-        found = parts_of(*asked[:-2], *(["--keep-going"] if status else []), parts=parts)
-        assert run("merge", *found)[:2] == (status, out)
+def test_lists_have_every_solution_once(run, parts_of):
+    """As numbers part them, always in the same order, or as a search does."""
+    whole = run("merge", *parts_of("enumerate", EMPTY, parts=1, name="whole"))[1]
+    assert run("merge", *parts_of("enumerate", EMPTY, parts=7))[1] == whole
+    lists = [whole.splitlines()]
+    for board in (EMPTY, WRONG):
+        parts = parts_of("enumerate", board, "--method", "search", parts=3)
+        lists.append(run("merge", *parts)[1].splitlines())
+    for found, board in zip(lists, (EMPTY, EMPTY, WRONG), strict=True):
+        assert sorted(found) == run("enumerate", board, "--sorted")[1].splitlines()
 
-    def test_parts_are_as_large_as_others_but_for_one_board(self, parts_of, file):
-        path = file("\n".join([FULL, SOME, FULL, FULL, SOME]))
-        found = parts_of("enumerate", path, parts=3)
-        assert [path.read_text().count("\n") for path in found] == [1, 7, 7]
 
-    def test_the_same_boards_in_any_form(self, run, file, tmp_path):
-        """Neither the name of a file matters, nor how it is packed, nor where it is cut."""
-        lines = [SOME, EMPTY, WRONG, LINE_4X4]
-        forms = [
-            [file("\n".join(lines))],
-            [file(gzip.compress("\n".join(lines).encode()), "boards.gz")],
-            [file("\n".join(lines[:1]), "a.txt"), file("\n".join(lines[1:]), "b.txt")],
-            [file("puzzle,name\n" + "".join(f"{line},x\n" for line in lines), "boards.csv")],
-        ]
-        for number, boards in enumerate(forms, 1):
-            asked = ["--part", f"{number}/4", "-o", tmp_path / f"part{number}"]
-            assert run("enumerate", *boards, *asked)[0] == 0
-        found = [tmp_path / f"part{number}" for number in (1, 2, 3, 4)]
-        assert run("merge", *found)[1] == run("enumerate", *forms[0])[1]
+@pytest.mark.parametrize(
+    ("command", "parts"),
+    [
+        ("count --only multiple", 3),
+        ("count --limit 3 --format csv", 10),
+        ("solve --format pretty", 3),
+        ("enumerate --format csv --limit 5", 3),
+        ("enumerate --from 3 --to 9 --json", 3),
+        ("shares --format text", 10),
+        ("sample -n 1 --seed 3 --distinct --format csv", 3),
+    ],
+)
+def test_parts_of_a_batch_are_the_whole(run, parts_of, file, command, parts):
+    """So is the status; columns beside the boards are in all of them."""
+    boards = BATCH.replace(f"{WRONG}\n", "") if "sample" in command else BATCH
+    rows = "".join(f"{number},{board}\n" for number, board in enumerate(boards.split("\n")))
+    name, *more = command.split()
+    asked = [name, file(f"name,puzzle\n{rows}", "boards.csv"), *more, "-j", "1"]
+    status, out, _ = run(*asked)
+    found = parts_of(*asked[:-2], *(["--keep-going"] if status else []), parts=parts)
+    assert run("merge", *found)[:2] == (status, out)
 
-    @pytest.mark.parametrize("boards", [[SOME, EMPTY], [EMPTY, SOME, SOME]])
-    def test_other_boards_are_refused(self, file, parts_of, refused, boards):
-        """In another order, and more."""
-        mine = parts_of("enumerate", file(f"{EMPTY}\n{SOME}\n"), parts=2)
-        theirs = parts_of("enumerate", file("\n".join(boards), "other"), parts=2, name="other")
-        assert "of another run" in refused(mine[0], theirs[1])
 
-    @pytest.mark.parametrize(
-        ("command", "closing"),
-        [
-            ("count", "7 boards: 2 unique, 2 several, 0 none, 3 unreadable"),
-            ("solve --first --json", "7 boards: 4 solvable, 0 none, 3 unreadable"),
-            ("enumerate", None),
-            ("sample --seed 1", None),
-        ],
-    )
-    def test_a_bad_board_is_told_of_by_one_part(self, run, file, tmp_path, command, closing):
-        """What is merged has the closing line and the status of the whole command."""
-        name, *more = command.split()
-        asked = [name, file(BAD_BATCH), *more, "--keep-going"]
-        status, _, err = run(*asked)
-        told, said, paths = [], [], [tmp_path / f"part{number}" for number in (1, 2, 3)]
-        told += [line for line in err.splitlines() if not TIME.search(line)]
-        for number, path in enumerate(paths, 1):
-            err = run(*asked, "--part", f"{number}/3", "-o", path)[2]
-            said += [line for line in err.splitlines() if not TIME.search(line)]
-        assert said == told
-        status, out, err = run("merge", *paths)
-        assert (status, err.count("\n")) == (2, 1)
-        assert closing is None or TIME.sub("", err) == f"gpusudoku: {closing}\n"
-        assert run("merge", *paths, "-q") == (2, out, "")
+def test_the_same_boards_in_any_form(run, file, tmp_path):
+    """Neither the name of a file matters, nor how it is packed, nor where it is cut."""
+    lines = [SOME, EMPTY, WRONG, LINE_4X4]
+    forms = [
+        [file("\n".join(lines))],
+        [file(gzip.compress("\n".join(lines).encode()), "boards.gz")],
+        [file("\n".join(lines[:1]), "a.txt"), file("\n".join(lines[1:]), "b.txt")],
+        [file("puzzle,name\n" + "".join(f"{line},x\n" for line in lines), "boards.csv")],
+    ]
+    for number, boards in enumerate(forms, 1):
+        asked = ["--part", f"{number}/4", "-o", tmp_path / f"part{number}"]
+        assert run("enumerate", *boards, *asked)[0] == 0
+    found = [tmp_path / f"part{number}" for number in (1, 2, 3, 4)]
+    assert run("merge", *found)[1] == run("enumerate", *forms[0])[1]
 
-    @pytest.mark.parametrize("command", ["count", "enumerate", "sample --seed 1"])
-    def test_nothing_is_written_where_nothing_can_be_read(self, run, file, tmp_path, command):
-        path = file(gzip.compress(b"%PDF\nbad line\x1b[31m here\n"), "in.gz")
-        name, *more = command.split()
-        asked = [name, path, *more, "--keep-going", "-o", tmp_path / "out"]
-        for each in (["--part", "2/3"], ["--checkpoint", tmp_path / "a.run"]):
-            status, out, err = run(*asked, *each)
-            assert (status, out) == (2, "")
-            assert err.endswith("in.gz:2: binary data (byte 0x1b), expected text\n")
-        status, out, err = run(*asked, "--part", "1/2", "-q", tmp_path / "nobody")
+
+@pytest.mark.parametrize("boards", [[SOME, EMPTY], [EMPTY, SOME, SOME]])
+def test_other_boards_are_refused(file, parts_of, refused, boards):
+    """In another order, and more."""
+    mine = parts_of("enumerate", file(f"{EMPTY}\n{SOME}\n"), parts=2)
+    theirs = parts_of("enumerate", file("\n".join(boards), "other"), parts=2, name="other")
+    assert "of another run" in refused(mine[0], theirs[1])
+
+
+@pytest.mark.parametrize("command", ["count", "enumerate", "sample --seed 1"])
+def test_nothing_is_written_where_nothing_can_be_read(run, file, tmp_path, command):
+    path = file(gzip.compress(b"%PDF\nbad line\x1b[31m here\n"), "in.gz")
+    name, *more = command.split()
+    asked = [name, path, *more, "--keep-going", "-o", tmp_path / "out"]
+    for each in (["--part", "2/3"], ["--checkpoint", tmp_path / "a.run"]):
+        status, out, err = run(*asked, *each)
         assert (status, out) == (2, "")
-        assert err == "gpusudoku: no board can be read, so that there are no parts\n"
-        assert list(tmp_path.iterdir()) == [path]
+        assert err.endswith("in.gz:2: binary data (byte 0x1b), expected text\n")
+    assert list(tmp_path.iterdir()) == [path]
 
 
-class TestRefused:
-    """No count and no line of a run is printed that is not all of it."""
-
-    @pytest.fixture
-    def shares(self, parts_of):
-        return parts_of("shares", SOME, parts=2)
-
-    def test_many_parts_are_missing(self, run, tmp_path, refused):
-        """They are not counted one by one."""
-        run("shares", SOME, "--part", "7/65536", "-o", tmp_path / "a.json")
-        missing = "parts 1 to 6, 8 to 65536 of 65536 are missing"
-        assert missing in refused(tmp_path / "a.json")
-
-    def test_overlapping_tasks(self, shares, refused):
-        record = json.loads(shares[1].read_text())
-        first, last = record["part"]["tasks"][0]
-        record["part"]["tasks"] = [[first - 1, last]]
-        change(shares[1], part=record["part"])
-        assert f"{shares[0]} and {shares[1]}: both have task {first - 1}" in refused(*shares)
-        record["part"]["tasks"] = [[first + 1, last]]
-        change(shares[1], part=record["part"])
-        assert f"task {first} is in no part" in refused(*shares)
-
-    def test_another_version(self, shares, refused):
-        identity = json.loads(shares[1].read_text())["identity"]
-        for version in ("0.1", "\x1b[31mred", "a\nb", "x" * 10**6):
-            change(shares[1], identity={**identity, "version": version})
-            err = refused(*shares)
-            assert "version " in err
-            assert len(err) < 1000
-
-    def test_no_record(self, refused, file):
-        for text in (
-            *(b"", b"\n\n", b"{", b"[]", b"17", b'"text"', b"null", b"\xff\xfe", b"\0"),
-            *(b"[" * 100_000, b"1" * 5000, b'{"kind": "another"}', SOME.encode()),
-            b'{"kind": "gpusudoku part", "schema": ' + b"1" * 5000 + b"}",
-        ):
-            path = file(text, "a.json")
-            assert str(path) in refused(path)
-
-    def test_a_damaged_record(self, shares, refused):
-        before = shares[0].read_text()
-        part = {"number": 1, "of": 2, "tasks": []}
-        place = {"source": "a", "line": 1, "columns": [], "beside": []}
-        for facts in (
-            {"digest": "0" * 64},
-            *({"partial": partial} for partial in ("x", "-1", 6, "1" * (1 << 18), None, [], "6")),
-            {"partial": [["1"], ["1", "2"]]},
-            {"partial": [["1"]]},
-            *({"part": part | odd} for odd in ({"number": 0}, {"number": True}, {"of": 3})),
-            *({"part": part | {"tasks": odd}} for odd in ([[0, 10**9]], [["0", "1"]], 5)),
-            {"part": None},
-            {"identity": None, "digest": ""},
-            {"identity": {"command": "\x1b[31m"}, "digest": ""},
-            {"stats": None},
-            {"place": None},
-            *({"place": place | odd} for odd in ({"source": 1}, {"line": -1}, {"columns": ["a"]})),
-            {"lines": {}},
-            {"lines": 5},
-        ):
-            shares[0].write_text(before)
-            change(shares[0], **facts)
-            assert str(shares[0]) in refused(*shares), facts
-
-    def test_a_damaged_identity(self, shares, refused):
-        before = json.loads(shares[0].read_text())
-        for name in ("boards", "options"):
-            for value in ({}, None, [], "x", {"parts": 2, "tasks": 6}, {"box": 17}):
-                identity = {**before["identity"], name: value}
-                change(shares[0], identity=identity, digest=before["digest"])
-                assert str(shares[0]) in refused(*shares), identity
-
-    def test_damaged_statistics(self, parts_of, file, refused, tmp_path):
-        found, whole = parts_of("count", file(BATCH), parts=2), {"status": 0, "unreadable": 0}
-        for stats in (
-            {"status": 2},
-            *(whole | {"status": odd} for odd in ("2", None)),
-            *(whole | {"unreadable": odd} for odd in (-1, 10**4000)),
-            *(whole | {"tally": odd} for odd in ({"boards": 1.5}, [1])),
-            *(whole | {"seconds": odd} for odd in (float("nan"), -1e300, 10**400)),
-            whole | {"more": 1},
-        ):
-            change(files.record_path(found[1]), stats=stats)
-            assert "a damaged record of a part" in refused(*found, "-o", tmp_path / "out")
-        assert not (tmp_path / "out").exists()
-
-    def test_another_header(self, parts_of, refused):
-        paths = parts_of("enumerate", SOME, "--format", "csv", parts=2)
-        paths[1].write_bytes(paths[1].read_bytes().replace(b"puzzle", b"PUZZLE", 1))
-        header = paths[1].read_bytes().partition(b"\n")[0] + b"\n"
-        change(files.record_path(paths[1]), lines=asdict(files.lines_in(paths[1], header)))
-        assert "has another header" in refused(*paths)
-
-    def test_odd_files(self, tmp_path, refused):
-        loop = tmp_path / "loop"
-        loop.symlink_to(loop)
-        for name in (loop, "a\0b", "x" * 5000):
-            assert str(name)[-20:].replace("\0", "\\x00") in refused(name)
+def test_another_version_is_refused(shares, refused):
+    identity = json.loads(shares[1].read_text())["identity"]
+    for version in ("0.1", "\x1b[31mred", "a\nb", "x" * 10**6):
+        change(shares[1], identity={**identity, "version": version})
+        err = refused(*shares)
+        assert "version " in err
+        assert len(err) < 1000
 
 
-def test_files_may_be_renamed_and_read_in_pieces(run, parts_of, tmp_path, monkeypatch):
+def test_no_record_is_refused(refused, file):
+    for text in (
+        *(b"", b"\n\n", b"{", b"[]", b"17", b'"text"', b"null", b"\xff\xfe", b"\0"),
+        *(b"[" * 100_000, b"1" * 5000, b'{"kind": "another"}', SOME.encode()),
+        b'{"kind": "gpusudoku part", "schema": ' + b"1" * 5000 + b"}",
+    ):
+        path = file(text, "a.json")
+        assert str(path) in refused(path)
+
+
+def test_a_damaged_record_is_refused(shares, refused):
+    before = shares[0].read_text()
+    whole = json.loads(before)
+    part, place = whole["part"], whole["place"]
+    for facts in (
+        {"digest": "0" * 64},
+        *({"partial": odd} for odd in ("x", 6, "1" * (1 << 18), None, [], "6", [["1"]])),
+        {"partial": [["1"], ["1", "2"]]},
+        *({"part": part | {"number": odd}} for odd in (0, True)),
+        *({"part": part | {"tasks": odd}} for odd in ([[0, 10**9]], [["0", "1"]], 5)),
+        *({"identity": odd, "digest": ""} for odd in (None, {"command": "\x1b[31m"})),
+        *({name: None} for name in ("part", "stats", "place")),
+        *({"place": place | odd} for odd in ({"source": 1}, {"line": -1}, {"columns": ["a"]})),
+        {"lines": 5},
+        *(
+            {"identity": {**whole["identity"], name: odd}, "digest": whole["digest"]}
+            for name in ("boards", "options")
+            for odd in ({}, None, [], "x", {"parts": 2, "tasks": 6}, {"box": 17})
+        ),
+    ):
+        shares[0].write_text(before)
+        change(shares[0], **facts)
+        assert str(shares[0]) in refused(*shares), facts
+
+
+def test_damaged_statistics_are_refused(parts_of, file, refused, tmp_path):
+    found, whole = parts_of("count", file(BATCH), parts=2), {"status": 0, "unreadable": 0}
+    for stats in (
+        {"status": 2},
+        *(whole | {"status": odd} for odd in ("2", None)),
+        *(whole | {"unreadable": odd} for odd in (-1, 10**4000)),
+        *(whole | {"tally": odd} for odd in ({"boards": 1.5}, [1])),
+        *(whole | {"seconds": odd} for odd in (float("nan"), -1e300, 10**400)),
+        whole | {"more": 1},
+    ):
+        change(files.record_path(found[1]), stats=stats)
+        assert "a damaged record of a part" in refused(*found, "-o", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_another_header_is_refused(parts_of, refused):
+    paths = parts_of("enumerate", SOME, "--format", "csv", parts=2)
+    paths[1].write_bytes(paths[1].read_bytes().replace(b"puzzle", b"PUZZLE", 1))
+    header = paths[1].read_bytes().partition(b"\n")[0] + b"\n"
+    change(files.record_path(paths[1]), lines=asdict(files.lines_in(paths[1], header)))
+    assert "has another header" in refused(*paths)
+
+
+def test_files_may_be_renamed(run, parts_of, tmp_path):
     """A file and its record stay together by their names alone; their order does not matter."""
-    whole = run("merge", *parts_of("enumerate", SOME, "--format", "csv", parts=3))[1]
-    renamed = []
-    for number in (2, 3, 1):
-        path = tmp_path / f"part{number}"
-        renamed.append(tmp_path / f"x{number}")
-        files.record_path(path).rename(files.record_path(renamed[-1]))
-        path.rename(renamed[-1])
-    monkeypatch.setattr(files, "PIECE", 7)
+    paths = parts_of("enumerate", SOME, "--format", "csv", parts=3)
+    whole, renamed = run("merge", *paths)[1], []
+    for path in paths:
+        renamed.insert(0, tmp_path / f"x{path.name}")
+        files.record_path(path).rename(files.record_path(renamed[0]))
+        path.rename(renamed[0])
     assert run("merge", *renamed)[1] == whole

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import signal
 import subprocess
 import sys
-import threading
 import time
 from contextlib import suppress
 
@@ -15,27 +15,22 @@ import pytest
 
 from gpusudoku import Board
 from gpusudoku.board.geometry import Geometry
-from tests.boards import LINE_4X4, full_grid, puzzle
+from tests.boards import full_grid, puzzle
 from tests.cli.conftest import ROOT
-from tests.cli.terminal import read
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and terminals are POSIX")
 slow = pytest.mark.slow
 
 SOLVED = str(Board(full_grid(Geometry(3, 3), 1), Geometry(3, 3)))
-FEW_THREADS = """
+NO_THREADS = """
 import sys, threading
-start, started = threading.Thread.start, []
-def start_some(thread):
-    if "gpusudoku.jobs.job" not in sys.modules:
-        return start(thread)
-    if sum(each.is_alive() for each in started) >= %d:
+start = threading.Thread.start
+def refuse(thread):
+    if "gpusudoku.jobs.job" in sys.modules:
         raise RuntimeError("can't start new thread")
     start(thread)
-    started.append(thread)
-threading.Thread.start = start_some
+threading.Thread.start = refuse
 """
-"""Lets no more than so many threads live at a time, besides those from before jobs are known."""
 
 
 def wait_for(condition):
@@ -56,16 +51,23 @@ def ended_by(process, name):
     return said
 
 
+def read(screen, until=None):
+    """What a terminal shows, until a pattern is there, or till nobody writes any more."""
+    shown = ""
+    while until is None or not re.search(until, shown):
+        try:
+            piece = os.read(screen, 1 << 12)
+        except OSError:  # as Linux tells the end
+            piece = b""
+        if not piece:
+            assert until is None, shown
+            break
+        shown += piece.decode()
+    return shown
+
+
 def has_lines(output):
     return lambda: output.exists() and output.stat().st_size
-
-
-@pytest.fixture
-def wide(tmp_path):
-    """A board whose solutions are longer than what a pipe takes at once."""
-    path = tmp_path / "wide.txt"
-    path.write_text("\n".join(" ".join("0" * 64) for _ in range(64)))
-    return path
 
 
 @pytest.fixture
@@ -78,10 +80,9 @@ def screen():
         os.close(terminal)
 
 
-class TestStart:
-    def test_what_needs_no_numba_does_not_import_it(self):
-        """It takes much longer to load than all else."""
-        code = """
+def test_what_needs_no_numba_does_not_import_it():
+    """It takes much longer to load than all else."""
+    code = """
 import os, sys
 from gpusudoku.cli import main
 def run(*arguments):
@@ -95,261 +96,146 @@ os.environ["_GPUSUDOKU_COMPLETE"] = "fish_complete"
 os.environ.update(COMP_WORDS="gpusudoku count @2", COMP_CWORD="@2")
 run()
 """
-        subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True)
-
-    @slow
-    def test_what_is_compiled_is_said_once(self, start, file, tmp_path):
-        command = ["count", file("." * 16), "--method", "search"]
-        kept = {"GPUSUDOKU_CACHE_DIR": str(tmp_path / "cache")}
-        out, err = start(*command, env=kept).communicate(timeout=300)
-        assert out == "288\n"
-        [said] = [line for line in err.splitlines() if "compiling" in line]
-        assert said.startswith("gpusudoku: compiling the search of 4x4 boards, about ")
-        assert said.endswith(f" s, once (kept in {tmp_path / 'cache'})")
-        out, err = start(*command, env=kept).communicate(timeout=300)
-        assert (out, "compiling" in err) == ("288\n", False)
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True)
 
 
-class TestSignals:
-    @pytest.mark.parametrize(
-        ("name", "method"),
-        [
-            ("SIGINT", "search"),
-            pytest.param("SIGTERM", "contraction", marks=slow),
-            pytest.param("SIGHUP", "search", marks=slow),
-        ],
-    )
-    def test_a_count_stops_soon(self, start, file, hard, screen, name, method):
-        """Once the line of progress, which only a terminal sees, tells of solutions."""
-        board = hard
-        if method == "contraction":
-            rows = puzzle("3x4", 40, 7).grid.tolist()
-            board = file("\n".join(" ".join(map(str, row)) for row in rows))
-        shows, terminal = screen
-        process = start("count", board, "--method", method, stderr=terminal)
-        os.close(terminal)
-        shown = read(shows, until=r"\[[#.]{24}\] +[0-9.]+%  [1-9][0-9,]* solutions  \d+ s")
-        process.send_signal(getattr(signal, name))
-        shown += read(shows)
-        out, _ = process.communicate(timeout=300)  # the count itself takes minutes
-        assert (process.returncode, out) == (128 + getattr(signal, name), "")
-        last = shown.splitlines()[-1].rpartition("\x1b[K")[2]
-        assert last.startswith("gpusudoku: interrupted: at least ")
-        assert int(last.split()[4]) > 0
-        assert "Traceback" not in shown
-
-    @pytest.mark.parametrize(
-        ("command", "done"),
-        [("count", "boards counted"), pytest.param("solve", "boards solved", marks=slow)],
-    )
-    def test_a_batch_says_how_many_boards_are_done(self, start, command, done):
-        """The first blocks are written before the input ends; an interrupt finds the rest."""
-        process = start(command, "-", "-j", 1, stdin=subprocess.PIPE)
-        process.stdin.write(f"{SOLVED}\n" * 200)
-        process.stdin.flush()
-        text = "".join(process.stdout.readline() for _ in range(16))
-        process.send_signal(signal.SIGINT)
-        text += process.stdout.read()
-        err = process.stderr.read()
-        assert process.wait() == 130
-        boards = text.count("\n")
-        assert text == f"{SOLVED}{':1' if command == 'count' else ''}\n" * boards
-        assert err.splitlines()[-1] == f"gpusudoku: interrupted: {boards} {done}"
-
-    @pytest.mark.parametrize(
-        ("command", "headers", "height"),
-        [("count --format csv", 1, 1), pytest.param("solve --format pretty", 0, 14, marks=slow)],
-    )
-    def test_what_nobody_reads_is_not_logged(self, start, file, tmp_path, command, headers, height):
-        """Nor is it told of."""
-        boards, log = file(f"{SOLVED}\n" * 20000), tmp_path / "log"
-        ours, theirs = os.pipe()
-        process = start(*command.split(), boards, "-j", 1, "--log", log, stdout=theirs)
-        wait_for(lambda: not select.select([], [theirs], [], 0)[1])  # the pipe is full
-        said = ended_by(process, "SIGINT")
-        os.close(theirs)
-        with os.fdopen(ours) as pipe:
-            lines = pipe.readlines()
-        written = (len(lines) - headers + (height > 1)) // height  # with a blank line between two
-        assert 0 < written < 20000
-        verb = "solved" if command.startswith("solve") else "counted"
-        assert said.splitlines()[-1] == f"gpusudoku: interrupted: {written} boards {verb}"
-        assert len(log.read_text().splitlines()) == written
-
-    @slow
-    @pytest.mark.parametrize("deaf", [False, True])
-    def test_nobody_reads_a_line_longer_than_a_pipe_takes_at_once(self, start, wide, deaf):
-        ours, theirs = os.pipe()
-        process = start(
-            *("enumerate", wide, "--box", "8x8"),
-            stdout=theirs,
-            stderr=theirs if deaf else subprocess.PIPE,
-            patience=5 if deaf else 120,  # what it says when it ends can wait for ever, too
-        )
-        wait_for(lambda: not select.select([], [theirs], [], 0)[1])  # the pipe is full
-        said = ended_by(process, "SIGTERM")
-        os.close(theirs)
-        with os.fdopen(ours, "rb") as pipe:
-            *lines, rest = pipe.read().split(b"\n")
-        lines = [line for line in lines if not line.startswith(b"gpusudoku: ")]
-        assert {len(line.split(b",")) for line in lines} == {64 * 64}
-        assert len(rest.split(b",")) < 64 * 64
-        assert deaf or f"interrupted: {len(lines)} lines written" in said
-
-    @slow
-    def test_a_reader_that_goes_on_gets_its_whole_line(self, start, wide):
-        process = start("enumerate", wide, "--box", "8x8", grace=60)
-        assert process.stdout.read(100)
-        process.send_signal(signal.SIGTERM)
-        lines, said = process.communicate(timeout=300)
-        assert process.returncode == 143
-        assert lines.endswith("\n")
-        assert "lines written" in said
-
-    # What is listed in ascending order comes so slowly that no disk is full before a signal comes.
-    @pytest.mark.parametrize("name", ["SIGTERM", pytest.param("SIGUSR1", marks=slow)])
-    def test_a_file_has_whole_lines_only(self, start, hard, tmp_path, name):
-        output = tmp_path / "out"
-        process = start("enumerate", hard, "--sorted", "-o", output)
-        wait_for(has_lines(output))
-        said = ended_by(process, name)
-        lines = output.read_text().splitlines(keepends=True)
-        assert {len(line) for line in lines} == {82}
-        assert said.splitlines()[-1] == f"gpusudoku: interrupted: {len(lines)} lines written"
-
-    @slow
-    def test_more_signals_do_not_harm(self, start, hard, tmp_path):
-        output = tmp_path / "out"
-        process = start("enumerate", hard, "--sorted", "-o", output)
-        wait_for(has_lines(output))
-        for _ in range(20):
-            process.send_signal(signal.SIGINT)
-            time.sleep(0.005)
-        assert process.wait(timeout=300) == 130
-        assert "Traceback" not in process.stderr.read()
-        assert {len(line) for line in output.read_text().splitlines()} == {81}
-
-    @slow
-    def test_what_it_was_told_to_ignore_does_not_end_it(self, start, hard, tmp_path):
-        """``nohup`` has SIGHUP ignored, and a shell has Ctrl-C ignored by what runs behind it."""
-        output = tmp_path / "out"
-        process = start(
-            *("enumerate", hard, "--sorted", "-o", output),
-            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
-        )
-        wait_for(has_lines(output))
-        process.send_signal(signal.SIGHUP)
-        size = output.stat().st_size
-        wait_for(lambda: output.stat().st_size > size + (1 << 22))
-        ended_by(process, "SIGTERM")
-
-    def test_while_it_waits_for_its_input(self, start):
-        process = start("count", "-", stdin=subprocess.PIPE)
-        process.stdin.write("#\n" * (1 << 17))  # more than a pipe holds: it has begun to read
-        assert ended_by(process, "SIGINT") == "gpusudoku: interrupted\n"
-
-    @slow
-    def test_while_it_compiles(self, start, hard, tmp_path):
-        """What was being compiled when it came is not kept, so nobody waited for it."""
-        cache = tmp_path / "cache"
-        process = start(
-            *("count", hard, "--method", "search", "--propagate", "all"),
-            env={"GPUSUDOKU_CACHE_DIR": str(cache), "NUMBA_ENABLE_CUDASIM": "0"},
-        )
-        while "compiling" not in (line := process.stderr.readline()):
-            assert line
-        assert ended_by(process, "SIGINT").startswith("gpusudoku: interrupted")
-        assert not list(cache.glob("*/search.run*"))
-
-    @slow
-    @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-    def test_bench_shows_what_it_has(self, start, hard, tmp_path, screen, name):
-        """Ctrl-C skips a case, and twice within a second it ends the run."""
-        shows, terminal = screen
-        table = tmp_path / "table.csv"
-        process = start(
-            *("bench", hard, "--method", "search", "--device", "cpu", "--patience", "1e300"),
-            *("-j", ",".join(map(str, range(1, 40))), "--csv", table),
-            stderr=terminal,
-        )
-        os.close(terminal)
-        shown = [read(shows, until="> ")]  # the table while it fills
-        reader = threading.Thread(target=lambda: shown.append(read(shows)))
-        reader.start()
-        number = getattr(signal, name)
-        process.send_signal(number)
-        while name == "SIGINT" and process.poll() is None:  # till two come within a second
-            time.sleep(0.3)
-            process.send_signal(number)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=10)
-        out, _ = process.communicate(timeout=300)
-        reader.join()
-        assert process.returncode == 128 + number
-        assert "Traceback" not in "".join(shown)
-        assert "the results so far follow" in shown[-1]
-        assert "min singles" in out
-        assert "min,singles" in table.read_text()
+@pytest.mark.parametrize(
+    ("name", "method"), [("SIGINT", "search"), pytest.param("SIGHUP", "contraction", marks=slow)]
+)
+def test_a_count_stops_soon(start, file, hard, screen, name, method):
+    """Once the line of progress, which only a terminal sees, tells of solutions."""
+    board = hard
+    if method == "contraction":
+        rows = puzzle("3x4", 40, 7).grid.tolist()
+        board = file("\n".join(" ".join(map(str, row)) for row in rows))
+    shows, terminal = screen
+    process = start("count", board, "--method", method, stderr=terminal)
+    os.close(terminal)
+    shown = read(shows, until=r"\[[#.]{24}\] +[0-9.]+%  [1-9][0-9,]* solutions  \d+ s")
+    process.send_signal(getattr(signal, name))
+    shown += read(shows)
+    out, _ = process.communicate(timeout=300)  # the count itself takes minutes
+    assert (process.returncode, out) == (128 + getattr(signal, name), "")
+    last = shown.splitlines()[-1].rpartition("\x1b[K")[2]
+    assert last.startswith("gpusudoku: interrupted: at least ")
+    assert int(last.split()[4]) > 0
+    assert "Traceback" not in shown
 
 
-@pytest.mark.parametrize("command", ["enumerate", pytest.param("count", marks=slow)])
-def test_a_closed_pipe_ends_quietly(start, file, hard, command):
-    process = start(command, hard if command == "enumerate" else file(f"{SOLVED}\n" * 20000))
-    assert len(process.stdout.readline()) > 81
-    process.stdout.close()
-    said = [line for line in process.stderr.read().splitlines() if "compiling" not in line]
-    assert said in ([], ["Aborted!"]) or command == "enumerate"
-    assert "Traceback" not in "".join(said)
-    process.wait(timeout=300)
+def test_a_batch_says_how_many_boards_are_done(start):
+    """The first blocks are written before the input ends; an interrupt finds the rest."""
+    process = start("count", "-", "-j", 1, stdin=subprocess.PIPE)
+    process.stdin.write(f"{SOLVED}\n" * 200)
+    process.stdin.flush()
+    text = "".join(process.stdout.readline() for _ in range(16))
+    process.send_signal(signal.SIGINT)
+    text += process.stdout.read()
+    err = process.stderr.read()
+    assert process.wait() == 130
+    boards = text.count("\n")
+    assert text == f"{SOLVED}:1\n" * boards
+    assert err.splitlines()[-1] == f"gpusudoku: interrupted: {boards} boards counted"
 
 
-class TestFewThreads:
-    def test_a_count_goes_on_with_those_there_are(self, start):
-        process = start("count", "@2d", "--method", "search", "-j", 8, before=FEW_THREADS % 1)
-        out, err = process.communicate(timeout=300)
-        assert (process.returncode, out) == (0, "1014785\n")
-        assert err.count("no more threads can be started") == 1
-        assert "Traceback" not in err
-        assert all(line.startswith("gpusudoku: ") for line in err.splitlines())
+def test_what_nobody_reads_is_neither_logged_nor_told_of(start, file, tmp_path):
+    boards, log = file(f"{SOLVED}\n" * 20000), tmp_path / "log"
+    ours, theirs = os.pipe()
+    process = start("count", boards, "-j", 1, "--log", log, stdout=theirs)
+    wait_for(lambda: not select.select([], [theirs], [], 0)[1])  # the pipe is full
+    said = ended_by(process, "SIGINT")
+    os.close(theirs)
+    with os.fdopen(ours) as pipe:
+        written = len(pipe.readlines())
+    assert 0 < written < 20000
+    assert said.splitlines()[-1] == f"gpusudoku: interrupted: {written} boards counted"
+    assert len(log.read_text().splitlines()) == written
 
-    @pytest.mark.parametrize("command", ["count @2d -j 2", pytest.param("serve", marks=slow)])
-    def test_where_none_can_be_started_is_one_line(self, start, command):
-        if command == "serve":
-            pytest.importorskip("uvicorn", reason="the server needs the extra web")
-        process = start(*command.split(), "-q", before=FEW_THREADS % 0)
-        _, err = process.communicate(timeout=300)
-        assert (process.returncode, err.count("\n")) == (1, 1)
-        assert err.startswith("gpusudoku: no thread can be started")
+
+# What is listed in ascending order comes so slowly that no disk is full before a signal comes.
+def test_a_file_has_whole_lines_only(start, hard, tmp_path):
+    output = tmp_path / "out"
+    process = start("enumerate", hard, "--sorted", "-o", output)
+    wait_for(has_lines(output))
+    said = ended_by(process, "SIGTERM")
+    lines = output.read_text().splitlines(keepends=True)
+    assert {len(line) for line in lines} == {82}
+    assert said.splitlines()[-1] == f"gpusudoku: interrupted: {len(lines)} lines written"
 
 
 @slow
-class TestCluster:
-    """``--cluster local`` has processes of its own."""
+def test_what_it_was_told_to_ignore_does_not_end_it(start, hard, tmp_path):
+    """``nohup`` has SIGHUP ignored, and a shell has Ctrl-C ignored by what runs behind it."""
+    output = tmp_path / "out"
+    process = start(
+        *("enumerate", hard, "--sorted", "-o", output),
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )
+    wait_for(has_lines(output))
+    process.send_signal(signal.SIGHUP)
+    size = output.stat().st_size
+    wait_for(lambda: output.stat().st_size > size + (1 << 22))
+    ended_by(process, "SIGTERM")
 
-    def test_a_count_says_nothing_else(self, start):
-        pytest.importorskip("distributed", reason="Dask distributed is not installed")
-        process = start("count", LINE_4X4, "--cluster", "local", "-j", 2)
-        answer, said = process.communicate(timeout=300)
-        assert (process.returncode, answer, said) == (0, "6\n", "")
 
-    @pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
-    def test_no_process_outlives_an_interrupt(self, start, hard, name):
-        """As Ctrl-C does it, all processes of the terminal get it; SIGKILL only the first."""
-        pytest.importorskip("distributed", reason="Dask distributed is not installed")
-        psutil = pytest.importorskip("psutil")
-        process = start(
-            *("count", hard, "--method", "search", "--cluster", "local", "-j", 2),
-            start_new_session=True,
-        )
-        assert "the search should take decades" in process.stderr.readline()
-        children = psutil.Process(process.pid).children(recursive=True)
-        assert len(children) >= 2
-        if name == "SIGKILL":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGINT)
-            assert process.wait(timeout=300) == 130
-            said = process.stderr.read()
-            assert said.startswith("gpusudoku: interrupted")
-            assert said.count("\n") == 1
-        assert psutil.wait_procs(children, timeout=300)[1] == []
+def test_while_it_waits_for_its_input(start):
+    process = start("count", "-", stdin=subprocess.PIPE)
+    process.stdin.write("#\n" * (1 << 17))  # more than a pipe holds: it has begun to read
+    assert ended_by(process, "SIGINT") == "gpusudoku: interrupted\n"
+
+
+@slow
+def test_bench_shows_what_it_has(start, hard, tmp_path, screen):
+    shows, terminal = screen
+    table = tmp_path / "table.csv"
+    process = start(
+        *("bench", hard, "--method", "search", "--device", "cpu", "--patience", "1e300"),
+        *("-j", "1,2", "--csv", table),
+        stderr=terminal,
+    )
+    os.close(terminal)
+    read(shows, until="> ")  # the table while it fills
+    process.send_signal(signal.SIGTERM)
+    assert "the results so far follow" in read(shows)
+    out, _ = process.communicate(timeout=300)
+    assert process.returncode == 143
+    assert "min singles" in out
+    assert "min,singles" in table.read_text()
+
+
+def test_a_closed_pipe_ends_quietly(start, hard):
+    process = start("enumerate", hard)
+    assert len(process.stdout.readline()) > 81
+    process.stdout.close()
+    assert "Traceback" not in process.stderr.read()
+    process.wait(timeout=300)
+
+
+def test_where_no_thread_can_be_started_is_one_line(start):
+    process = start("count", "@2d", "-q", before=NO_THREADS)
+    _, err = process.communicate(timeout=300)
+    assert (process.returncode, err.count("\n")) == (1, 1)
+    assert err.startswith("gpusudoku: no thread can be started")
+
+
+@slow
+@pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
+def test_no_process_of_a_cluster_outlives_an_interrupt(start, hard, name):
+    """As Ctrl-C does it, all processes of the terminal get it; SIGKILL only the first."""
+    pytest.importorskip("distributed", reason="Dask distributed is not installed")
+    psutil = pytest.importorskip("psutil")
+    process = start(
+        *("count", hard, "--method", "search", "--cluster", "local", "-j", 2),
+        start_new_session=True,
+    )
+    assert "the search should take decades" in process.stderr.readline()
+    children = psutil.Process(process.pid).children(recursive=True)
+    assert len(children) >= 2
+    if name == "SIGKILL":
+        process.kill()
+    else:
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(timeout=300) == 130
+        said = process.stderr.read()
+        assert said.startswith("gpusudoku: interrupted")
+        assert said.count("\n") == 1
+    assert psutil.wait_procs(children, timeout=300)[1] == []

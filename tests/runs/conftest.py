@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gpusudoku.runs import local
+from tests.cli.kept import full
 from tests.runs.stopped import stopped
+
+__all__ = ["full"]
 
 
 @pytest.fixture

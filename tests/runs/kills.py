@@ -1,4 +1,4 @@
-"""A long run that is killed at random moments, again and again, and goes on each time.
+"""Long runs that are killed at random moments, again and again, and go on each time.
 
 As a program this has all modules in memory, and each run is a fork of it: it is at work within
 milliseconds, and many can be killed in little time.
@@ -6,6 +6,7 @@ milliseconds, and many can be killed in little time.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
@@ -14,7 +15,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import cycle
@@ -24,41 +26,9 @@ ROOT = Path(__file__).resolve().parents[2]
 EVERY_SECONDS = 0.01
 """Between two saves: so that most runs get something done before they are killed."""
 SAVES = 4
-"""Up to three saves are waited for before the clock of a run starts, or none."""
+"""Fewer saves are waited for before the clock of a run starts, as the machine may be busy."""
 POLL_SECONDS = 0.001
 """Between two looks at the checkpoint."""
-
-
-@dataclass(frozen=True)
-class Life:
-    """How long a process lives, by its own work: so a busy machine does not end all at once."""
-
-    checkpoint: str
-    saves: int
-    """At least so many changes of the checkpoint are seen first."""
-    seconds: float
-    """So long it lives after that."""
-
-    def state(self) -> tuple[int, int] | None:
-        """What changes with each save; None if there is no file."""
-        try:
-            found = Path(self.checkpoint).stat()
-        except FileNotFoundError:
-            return None
-        return found.st_mtime_ns, found.st_ino
-
-    def passes(self, child: int, state: tuple[int, int] | None) -> bool:
-        """Wait for the end of the life of a child; whether the child ended before."""
-        saves, end = self.saves, None
-        while end is None or time.monotonic() < end:
-            if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
-                return True
-            if state != (state := self.state()):
-                saves -= 1
-            if end is None and saves <= 0:
-                end = time.monotonic() + self.seconds
-            time.sleep(POLL_SECONDS)
-        return False
 
 
 @dataclass(frozen=True)
@@ -84,8 +54,7 @@ class Killing:
 
         Returns
         -------
-        How many runs were killed, ``killed``; with something written, ``begun``, or saved and more
-        to do, ``saved``; and how many ended by themselves, ``done``.
+        How many were ``killed``, had ``saved`` something by then and more to do, were ``done``.
         """
         done = subprocess.run(
             [sys.executable, "-m", "tests.runs.kills"],
@@ -112,53 +81,78 @@ class Killing:
             parts.PART_MAPS, parts.TASK_LISTINGS = 10, 1
             made = cache(in_parts)  # by the first run, of which all others are forks
             counting.choose_alike = lambda board, *_: made(board)
-        chance, told = random.Random(repr(self)), Counter[str]()
-        wanted, others = self._undisturbed(), self._others()
+        first, others = self.commands[0], cycle(self.commands[1:])
+        if status := _status(first):  # nobody kills this one; here, so that all is in memory
+            sys.exit(f"{first} ended with {status}")
         if self.in_parts and not made.cache_info().currsize:
             sys.exit("nothing was counted in parts")
-        command = self.commands[0]
+        wanted, command = self._content(), first
+        self._remove()
+        chance, told = random.Random(repr(self)), Counter[str]()
         while not told["done"] or told["killed"] < self.kills:
-            life = Life(self.checkpoint, chance.randrange(SAVES), chance.uniform(0, self.seconds))
-            status = _forked(command, life if told["killed"] < self.kills else None)
+            status = self._forked(command, chance if told["killed"] < self.kills else None)
             if status == -signal.SIGKILL:
                 told["killed"] += 1
-                told["saved"] += self._is_unfinished()
-                told["begun"] += Path(self.output).exists() and Path(self.output).stat().st_size > 0
-                command = next(others) if self._has_begun() else self.commands[0]
+                has_begun = Path(self.checkpoint).exists() and Path(self.checkpoint).stat().st_size
+                told["saved"] += bool(has_begun) and self._is_unfinished()
+                command = next(others) if has_begun else first
                 continue
             if status:
                 sys.exit(f"{command} ended with {status} after {told}")
             if self._content() != wanted:
                 sys.exit(f"{command} left another file after {told}")
             told["done"] += 1
-            command = self.commands[0]
+            command = first
             self._remove()
         return told
 
-    def _others(self) -> Iterator[Sequence[str]]:
-        return cycle(self.commands[1:] or self.commands)
+    def _forked(self, arguments: Sequence[str], chance: random.Random | None) -> int:
+        """Run the program in a process that is killed at some moment, if any; its status."""
+        before = self._state()
+        child = os.fork()
+        if not child:
+            status = 70
+            try:
+                status = _status(arguments)
+            finally:
+                os._exit(status)
+        if chance and self._survives(child, chance, before):
+            os.kill(child, signal.SIGKILL)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
-    def _undisturbed(self) -> list[bytes]:
-        """What a run writes that nobody kills. It is none of its own, so that all is in memory."""
-        if status := _status(self.commands[0]):
-            sys.exit(f"{self.commands[0]} ended with {status}")
-        content = self._content()
-        self._remove()
-        return content
+    def _survives(self, child: int, chance: random.Random, state: object) -> bool:
+        """Wait until a child has saved a few times and for a while; False if it ends before."""
+        saves, seconds, end = chance.randrange(SAVES), chance.uniform(0, self.seconds), None
+        while end is None or time.monotonic() < end:
+            if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                return False
+            if state != (state := self._state()):
+                saves -= 1
+            if end is None and saves <= 0:
+                end = time.monotonic() + seconds
+            time.sleep(POLL_SECONDS)
+        return True
+
+    def _state(self) -> tuple[int, int] | None:
+        """What changes with each save of the checkpoint; None if there is none."""
+        try:
+            found = Path(self.checkpoint).stat()
+        except FileNotFoundError:
+            return None
+        return found.st_mtime_ns, found.st_ino
 
     def _content(self) -> list[bytes]:
         lines = Path(self.output).read_bytes().splitlines(keepends=True)
         return lines if self.in_order else sorted(lines)
 
-    def _has_begun(self) -> bool:
-        """Whether there is anything to go on with: one that is killed early leaves nothing."""
-        checkpoint = Path(self.checkpoint)
-        return checkpoint.exists() and checkpoint.stat().st_size > 0
-
     def _is_unfinished(self) -> bool:
         """Whether the checkpoint holds something that was found, and something that is left."""
-        told = _said(["status", self.checkpoint, "--json"])
-        facts = json.loads(told) if told else {"count": "0"}  # killed before it began
+        from tests.session import gpusudoku
+
+        with redirect_stdout(io.StringIO()) as said, redirect_stderr(io.StringIO()):
+            if gpusudoku(["status", self.checkpoint, "--json"]):
+                return False  # killed before it began
+        facts = json.loads(said.getvalue())
         return int(facts["count"]) > 0 and not facts["finished"]
 
     def _remove(self) -> None:
@@ -175,38 +169,6 @@ def _status(arguments: Sequence[str]) -> int:
         main()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
-
-
-def _said(arguments: Sequence[str]) -> str:
-    """Run the program in a process of its own; returns what it prints."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        os.dup2(writer, 1)
-        try:
-            _status(arguments)
-        finally:
-            os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader) as said:
-        text = said.read()
-    os.waitpid(child, 0)
-    return text
-
-
-def _forked(arguments: Sequence[str], life: Life | None) -> int:
-    """Run the program in a process that has such a life, if any; returns its status."""
-    before = None if life is None else life.state()
-    child = os.fork()
-    if not child:
-        status = 70
-        try:
-            status = _status(arguments)
-        finally:
-            os._exit(status)
-    if life is not None and not life.passes(child, before):
-        os.kill(child, signal.SIGKILL)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 if __name__ == "__main__":

@@ -6,12 +6,8 @@ import logging
 import os
 import re
 import signal
-import subprocess
-import sys
 import threading
 import time
-from contextlib import suppress
-from unittest.mock import Mock
 
 import pytest
 
@@ -19,10 +15,11 @@ distributed = pytest.importorskip("distributed", reason="Dask distributed is not
 
 import gpusudoku  # noqa: E402
 from gpusudoku import Cancelled, CancelToken, ClusterError  # noqa: E402
-from gpusudoku.cli.saving import SavedJournal  # noqa: E402
 from gpusudoku.runs.cluster import connect  # noqa: E402
 from tests.boards import LINE_4X4, PUZZLE, puzzle  # noqa: E402
+from tests.cli.kept import Kept  # noqa: E402
 from tests.runs.stopped import BOARD, SEARCH, TOTAL  # noqa: E402
+from tests.runs.workers import texts  # noqa: E402
 
 BOARDS = [LINE_4X4, "11" + "." * 14, *(str(puzzle("2x2", 5, seed)) for seed in range(40)), PUZZLE]
 LONG = gpusudoku.collection.load("b8")
@@ -82,24 +79,12 @@ def wait_for(condition, seconds=300):
         time.sleep(0.01)
 
 
-def texts(results):
-    return [(str(result.board), str(result)) for result in results]
-
-
 def test_a_count_and_a_batch_by_a_client_and_by_an_address(client, address):
     for cluster in (client, address):
         assert gpusudoku.count(BOARD, cluster=cluster, **SEARCH).count == TOTAL
         found = gpusudoku.count_many(BOARDS, cluster=cluster, device="cpu")
         assert texts(found) == texts(gpusudoku.count_many(BOARDS, device="cpu"))
     assert client.status == "running"  # it was not ours to close
-
-
-def test_a_part_is_the_same_on_a_cluster(run, address, loud):
-    command = ["count", BOARD, "--method", "search", "--part", "3/40"]
-    here, there = (
-        gpusudoku.PartRecord.parse(run(*command, *more)[1]) for more in ([], ["--cluster", address])
-    )
-    assert (here.identity, here.tasks, here.found) == (there.identity, there.tasks, there.found)
 
 
 def test_a_count_that_is_cancelled_leaves_workers_free(client):
@@ -121,34 +106,10 @@ def test_a_count_that_is_cancelled_leaves_workers_free(client):
         wait_for(lambda: not any(client.processing().values()))
 
 
-def test_all_stop_at_a_limit_of_a_board_without_end(client, monkeypatch):
-    from gpusudoku.runs.cluster import batches
-
-    monkeypatch.setattr(batches, "MOST_SECONDS", 0.0)
-    [found] = gpusudoku.count_many([NO_END], cluster=client, limit=1000, **SEARCH)
-    assert (found.count, found.exact) == (1000, False)
-
-
 def test_no_scheduler_there(monkeypatch):
     monkeypatch.setattr(connect, "CONNECT_SECONDS", 0.5)
     with pytest.raises(ClusterError, match=r"cluster 'tcp://127.0.0.1:1': no scheduler there"):
         gpusudoku.count(LINE_4X4, cluster="tcp://127.0.0.1:1")
-
-
-def test_a_client_that_is_disturbed_tries_again(monkeypatch):
-    """Dask's asserts that nobody else is told anything while it connects."""
-    client = Mock()
-    clients = Mock(side_effect=[AssertionError, AssertionError, client, *3 * [AssertionError]])
-    # A class, as it is asked whether something is a client.
-    kind = type("Client", (), {"__new__": lambda cls, *args, **options: clients(*args)})
-    monkeypatch.setattr(distributed, "Client", kind)
-    with connect.connected("tcp://127.0.0.1:1") as found:
-        assert found is client
-        client.close.assert_not_called()
-    client.close.assert_called_once()
-    with pytest.raises(ClusterError, match="the scheduler is too busy"):
-        gpusudoku.count(LINE_4X4, cluster="tcp://127.0.0.1:1")
-    assert clients.call_count == 6
 
 
 @pytest.mark.usefixtures("loud")
@@ -178,51 +139,24 @@ def test_a_batch_is_answered_as_without_a_cluster(run, address, file, options):
 
 @pytest.mark.usefixtures("loud")
 @pytest.mark.parametrize("began", ["here", "there"])
-def test_a_batch_goes_on_with_or_without_a_cluster(run, address, file, monkeypatch, began):
-    out, kept = file.with_name("out.txt"), file.with_name("a.run")
+def test_a_batch_goes_on_with_or_without_a_cluster(run, address, tmp_path, full, began):
     cluster = ["--cluster", address]
-    with monkeypatch.context() as patch:
-        advance = SavedJournal.advance
-
-        def interrupted(self, **done):
-            advance(self, **done)
-            if done:
-                raise KeyboardInterrupt
-
-        patch.setattr(SavedJournal, "advance", interrupted)
-        command = ["count", file, "-o", out, "--checkpoint", kept, "-q"]
-        more = cluster if began == "there" else ["-j", "2"]
-        status, _, err = run(*command, *more)
-    assert status == 130
-    assert re.search(r"interrupted: (\d+) boards counted; 'gpusudoku resume", err)
-    assert 0 < out.read_text().count("\n") < len(BOARDS)
-    more = cluster if began == "here" else []
-    assert run("resume", kept, "-q", *more)[0] == 0
-    assert out.read_text() == run("count", file)[1]
+    this = Kept(run, tmp_path, ["count"], "".join(f"{board}\n" for board in BOARDS))
+    wanted = this.wanted()[1]
+    full(len(wanted) * 2 // 3)
+    assert this(*(cluster if began == "there" else []))[0] == 1
+    assert 0 < this.out.read_text().count("\n") < len(BOARDS)
+    full(None)
+    assert this.resume(*(cluster if began == "here" else []))[0] == 0
+    assert this.out.read_text() == wanted
 
 
 @pytest.mark.usefixtures("loud")
-def test_a_count_goes_on_by_the_command(run, address, kept):
-    assert run("resume", kept, "-q", "--cluster", address) == (0, f"{TOTAL}\n", "")
-    assert run("resume", kept, "-q") == (0, f"{TOTAL}\n", "")
-
-
-@pytest.mark.usefixtures("loud")
-def test_what_is_refused_beside_a_cluster(run, address, file):
+def test_what_is_no_count_does_not_go_on_there(run, address, file):
     out, kept = file.with_name("out.txt"), file.with_name("a.run")
     assert run("solve", file, "-o", out, "--checkpoint", kept)[0] == 0
     why = f"gpusudoku: {kept}: holds solve, and only counts run on a cluster\n"
-    assert run("resume", kept, "--cluster", address, "-j", "2") == (2, "", why)
-    kept.unlink()
-    assert run("count", LINE_4X4, "--checkpoint", kept)[0] == 0
-    status, said, err = run("resume", kept, "--cluster", address, "-j", "2")
-    assert (status, said) == (2, "")
-    assert "jobs are for a local cluster" in err
-    for command in ("solve", "enumerate", "shares", "sample"):
-        status, said, err = run(command, LINE_4X4, "--cluster", "local")
-        assert (status, said) == (2, "")
-        assert "--cluster" in err
-        assert err.count("\n") == 1
+    assert run("resume", kept, "--cluster", address) == (2, "", why)
 
 
 def pids(client):
@@ -251,70 +185,3 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_time_only(proces
     first = next(found)
     os.kill(victim, signal.SIGKILL)
     assert texts([first, *found]) == texts(gpusudoku.count_many(boards, device="cpu"))
-
-
-@pytest.mark.slow
-def test_four_workers_that_die_of_the_same_work_end_the_count(processes, path):
-    """Each is killed as soon as it has some."""
-    workers, stop = processes.cluster.workers, threading.Event()
-
-    def kill():
-        while not stop.wait(0.001):
-            for address, work in processes.processing().items():
-                for nanny in list(workers.values()):
-                    if not (work and nanny.worker_address == address and nanny.pid):
-                        continue
-                    with suppress(ProcessLookupError):
-                        os.kill(nanny.pid, signal.SIGKILL)
-
-    thread = threading.Thread(target=kill)
-    thread.start()
-    with pytest.raises(ClusterError, match="4 workers died of the same work, one after the other"):
-        gpusudoku.count(LONG, cluster=processes, checkpoint=path, **SEARCH)
-    stop.set()
-    thread.join()
-    assert gpusudoku.resume(path).count == gpusudoku.count(LONG, device="cpu").count
-
-
-@pytest.mark.slow
-def test_the_scheduler_is_lost(path):
-    with cluster_of(1, processes=False) as cluster:
-        client = distributed.Client(cluster, set_as_default=False)
-        closing = threading.Thread(target=cluster.close)
-
-        def close(progress):
-            if progress.count and not closing.ident:
-                closing.start()
-
-        with pytest.raises(ClusterError, match=f"lost.*; 'gpusudoku resume {path}' goes on"):
-            gpusudoku.count(LONG, cluster=client, checkpoint=path, progress=close, **SEARCH)
-        closing.join()
-        client.close(timeout=1)
-    assert gpusudoku.resume(path).count == gpusudoku.count(LONG, device="cpu").count
-
-
-@pytest.mark.slow
-def test_a_worker_of_another_version_is_refused():
-    with cluster_of(1, preload=["import gpusudoku; gpusudoku.__version__ = '0.1'"]) as cluster:
-        address = cluster.scheduler_address
-        with pytest.raises(ClusterError, match=r"^worker tcp://.* has gpusudoku 0.1, not"):
-            gpusudoku.count(LINE_4X4, cluster=address)
-
-
-UNFINISHED = """
-import distributed
-import gpusudoku
-cluster = distributed.LocalCluster(
-    n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0"
-)
-results = gpusudoku.count_many(
-    ["1....2....3....."] * 100, cluster=cluster.scheduler_address, device="cpu"
-)
-print(next(results).count)
-"""
-
-
-@pytest.mark.slow
-def test_a_script_may_end_in_the_middle_of_a_batch():
-    done = subprocess.run([sys.executable, "-c", UNFINISHED], stdout=subprocess.PIPE, timeout=300)
-    assert (done.returncode, done.stdout) == (0, b"6\n")

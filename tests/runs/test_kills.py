@@ -1,4 +1,4 @@
-"""Counts of one board that are killed at random moments and go on: each ends with the count."""
+"""Runs that are killed at random moments and go on: each ends as one that nobody killed."""
 
 from __future__ import annotations
 
@@ -6,40 +6,81 @@ import os
 
 import pytest
 
-from tests.boards import puzzle
+from gpusudoku import collection
+from tests.boards import PUZZLE, puzzle
 from tests.runs.kills import Killing
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX")
+pytestmark = [
+    pytest.mark.skipif(os.name == "nt", reason="no forks"),
+    pytest.mark.timeout(1800),
+]
 
-SHORT = ("@1e", "--method", "search")
-SEARCH = ("@b8", "--method", "search")
-PARTS = (" ".join(map(str, puzzle("2x4", 22, 1).cells)), "--box", "2x4")
+SHORT = "@1e --method search"
+SEARCH = "@b8 --method search"
+PARTS = f"{','.join(map(str, puzzle('2x4', 22, 1).cells))} --box 2x4"
 
 
-def killing(tmp_path, count, kills, *, seconds, in_parts=False):
+def counted(tmp_path, count, kills, *, seconds, in_parts=False):
     """Begin with the command, and go on with it or with ``resume``, with other threads."""
     output, checkpoint = str(tmp_path / "count.txt"), str(tmp_path / "run.sqlite")
-    first = ["count", *count, "--checkpoint", checkpoint, "-o", output]
+    board, *options = count.split()
+    given = [board.replace(",", " "), *options, "--checkpoint", checkpoint, "-o", output]
+    first = ["count", *given]
     others = [["resume", checkpoint, "-j", "1"], [*first, "-j", "2"], ["resume", checkpoint]]
-    return Killing([first, *others], output, checkpoint, kills, seconds=seconds, in_parts=in_parts)
-
-
-@pytest.mark.timeout(900)
-def test_a_search(tmp_path):
-    told = killing(tmp_path, SHORT, 3, seconds=0.3).run()
-    assert told["killed"] == 3
+    told = Killing([first, *others], output, checkpoint, kills, seconds, in_parts=in_parts).run()
+    assert told["killed"] == kills
     assert told["done"]
+    return told
+
+
+def test_a_count(tmp_path):
+    counted(tmp_path, SHORT, 3, seconds=0.3)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     ("count", "kills", "seconds", "in_parts"),
     [(SHORT, 5, 0.03, False), (SEARCH, 25, 0.6, False), (PARTS, 25, 0.6, True)],
     ids=["at the beginning", "search", "parts"],
 )
-def test_many_times(tmp_path, count, kills, seconds, in_parts):
-    told = killing(tmp_path, count, kills, seconds=seconds, in_parts=in_parts).run()
-    assert told["killed"] == kills
+def test_a_count_many_times(tmp_path, count, kills, seconds, in_parts):
+    told = counted(tmp_path, count, kills, seconds=seconds, in_parts=in_parts)
     assert told["saved"] >= kills // 5 - 1
-    assert told["done"]
+
+
+COMMANDS = {
+    "ascending": ("enumerate @2c --sorted --json", 0.4),
+    "from": ("enumerate @1f --from 100000 --to 130000 --format csv", 0.4),
+    "search": ("enumerate @1c --method search", 0.4),
+    "many": ("enumerate BOARDS --format csv", 0.6),
+    "count": ("count BATCH", 0.3),
+    "solve": ("solve PUZZLES --format csv", 0.3),
+    "sample": ("sample DRAWN -n 9 --seed 3", 0.5),
+    "sample-one": ("sample @1c -n 30000 --seed 3 --json", 0.4),
+    "shares": ("shares BATCH", 0.3),
+    "part": ("count BATCH --part 2/2 --force", 0.3),
+}
+"""Commands that write a file, and how many seconds a run lives at most."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_listings_and_batches(tmp_path, name):
+    arguments, seconds = COMMANDS[name]
+    puzzles = [PUZZLE, str(collection.load("1a")), str(collection.load("2a"))]
+    some = [*puzzles, str(collection.load("2b")), "11" + "." * 79, str(collection.load("1b"))]
+    files = {
+        "BOARDS": [*some, str(collection.load("2c")), *some] * 2,
+        "BATCH": some * 200,
+        "PUZZLES": puzzles * 4000,
+        "DRAWN": [*puzzles, str(collection.load("1c"))] * 20,
+    }
+    for each, boards in files.items():
+        (tmp_path / each).write_text("".join(f"{board}\n" for board in boards))
+    out, kept = str(tmp_path / "out.txt"), str(tmp_path / "a.run")
+    own = [str(tmp_path / each) if each in files else each for each in arguments.split()]
+    first = [*own, "-o", out, "--checkpoint", kept, "-q"]
+    commands = [first, [*first, "-j", "1"], [*first, "-j", "2"], ["resume", kept]]
+    told = Killing(commands, out, kept, 8, seconds, in_order=name != "search").run()
+    assert told["killed"] == 8
+    assert told["done"] > 0

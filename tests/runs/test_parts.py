@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from functools import cache
 from itertools import cycle
@@ -17,17 +15,14 @@ from hypothesis import strategies as st
 import gpusudoku
 from gpusudoku import (
     Board,
-    CancelToken,
     Geometry,
     InputError,
-    Interrupted,
     PartRecord,
     count_part,
     merge,
 )
 from gpusudoku.results import decimal_digits
 from tests import naive
-from tests.boards import puzzle
 from tests.runs.stopped import BOARD, TOTAL
 
 SOME = "1....2....3....."
@@ -51,18 +46,13 @@ def some_part():
 def boards(draw):
     """Small boards with clues that may contradict each other, and candidates at times."""
     shape = Geometry.parse(draw(st.sampled_from(["1x1", "2x2", "1x4"])))
-    size, whole = shape.cells, (1 << shape.n) - 1
-    kept = draw(st.integers(2, 6))
-    digits = draw(st.lists(st.integers(0, shape.n), min_size=size, max_size=size))
-    cells = [digit if index % kept == 0 else 0 for index, digit in enumerate(digits)]
-    if not draw(st.booleans()):
-        return Board(cells, shape)
-    masks = draw(st.lists(st.integers(0, whole), min_size=size, max_size=size))
-    given = [
-        1 << cell - 1 if cell else whole if index % 3 else mask
-        for index, (cell, mask) in enumerate(zip(cells, masks, strict=True))
+    lists = st.lists(st.integers(1, 4 * shape.n), min_size=shape.cells, max_size=shape.cells)
+    cells = [digit if digit <= shape.n else 0 for digit in draw(lists)]
+    masks = [
+        1 << cell - 1 if cell else (1 << shape.n) - 1 & ~(1 << digit)
+        for cell, digit in zip(cells, draw(lists), strict=True)
     ]
-    return Board(cells, shape, candidates=given)
+    return Board(cells, shape, candidates=masks if draw(st.booleans()) else None)
 
 
 @given(boards(), st.integers(1, 9))
@@ -70,8 +60,8 @@ def test_parts_of_any_board_add_up(board, parts):
     masks = board.given_candidates
     count = sum(
         masks is None
-        or all(int(mask) >> digit - 1 & 1 for mask, digit in zip(masks, solution, strict=True))
-        for solution in naive.solutions(board)
+        or all(mask >> digit - 1 & 1 for mask, digit in zip(masks, solution, strict=True))
+        for solution in naive.solutions(Board(board.cells, board.geometry))
     )
     found = partials(board, parts)
     assert sum(part.found for part in found) == merge(found[::-1]).count == count
@@ -114,166 +104,104 @@ def test_statistics_add_up():
         assert merged.jobs == sum((1, 2, 3)[part % 3] for part in range(parts))
 
 
-def test_a_part_can_be_cancelled():
-    token = CancelToken()
-    token.cancel()
-    with pytest.raises(Interrupted):
-        count_part("." * 81, 1, 2, device="cpu", method="search", cancel=token)
-
-
-@pytest.mark.parametrize(
-    "part", [(0, 2), (3, 2), (1, 65537), (1, 10**30), ("1", 2), (1.0, 2), (True, 2)]
-)
-def test_parts_that_there_are_not(part):
-    with pytest.raises(InputError, match=r"part .+ of .+: expected one from 1 to the second"):
-        count_part(SOME, *part, device="cpu")
-
-
-def test_a_part_has_no_limit():
+def test_parts_that_there_are_not():
+    for part in ((0, 2), (3, 2), (1, 65537), (1, 10**30), ("1", 2), (1.0, 2), (True, 2)):
+        with pytest.raises(InputError, match=r"part .+ of .+: expected one from 1 to the second"):
+            count_part(SOME, *part, device="cpu")
     with pytest.raises(InputError, match="limit 5"):
         count_part(SOME, 1, 2, device="cpu", limit=5)
 
 
-class TestMerge:
-    def test_refuses_what_is_not_all_of_one_run(self):
-        one, two, three = partials(SOME, 3)
-        other = partials("2" + SOME[1:], 3)[1]
-        many = partials(SOME, 30)
-        first = count_part(SOME, 2, 3, device="cpu", strategy="first")
-        searched, contracted = (
-            count_part("." * 36, number, 2, device="cpu", method=method)
-            for number, method in ((1, "search"), (2, "contraction"))
-        )
-        for words, parts in {
-            "^no parts, expected all of a run$": [],
-            "^part 2 of 3 is missing$": [one, three],
-            "^parts 1, 3 of 3 are missing$": [two],
-            "^parts 2 to 29 of 30 are missing$": [many[0], many[29]],
-            r"^parts 1, 3, .*, 19, \.\.\. of 30 are missing$": many[1::2],
-            "^part 2 and part 2: both are part 2 of 3$": [one, two, two, three],
-            "^part 2: of another run than part 1: another board$": [one, other, three],
-            "of another run than part 1: parts 2, not 3$": [one, partials(SOME, 2)[1]],
-            "of another run than part 1: strategy first, not min$": [one, first],
-            "of another run than part 1: (method contraction, not search|memory)": [
-                *(searched, contracted)
-            ],
-            "^part 2: no record of a part|^no record of a part$": [str(one), "{}"],
-        }.items():
-            with pytest.raises(InputError, match=words):
-                merge(parts)
-
-    def test_refuses_tasks_that_are_not_all_there(self):
-        """Somebody changed a record, and sealed it again."""
-        one, two = partials(SOME, 2)
-        first, second = one.tasks[0], two.tasks[-1]
-        for words, parts in {
-            "both have task": [one, replace(two, tasks=(*two.tasks, first))],
-            "task 0 is in no part": [replace(one, tasks=()), two],
-            f"task {second.start} is in no part": [one, replace(two, tasks=two.tasks[:-1])],
-        }.items():
-            with pytest.raises(InputError, match=words):
-                merge(parts)
-
-    def test_refuses_parts_of_another_version(self):
-        code = (
-            "import gpusudoku; gpusudoku.__version__ = '0.1'\n"
-            f"print(gpusudoku.count_part({SOME!r}, 1, 2, device='cpu'))"
-        )
-        older = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
-        with pytest.raises(InputError, match=r"another run than part 1: version .*, not 0.1"):
-            merge([older, count_part(SOME, 2, 2, device="cpu")])
-
-    @pytest.mark.parametrize("given", ["{}", b"", 5, None])
-    def test_refuses_what_are_no_parts(self, given):
-        with pytest.raises(InputError, match="expected all parts of a count, such as a list"):
-            merge(given)
-
-    def test_refuses_statistics_that_are_none(self):
-        parts = partials(SOME, 2)
-        for stats in ({}, {**parts[0].stats, "done": {"x": 1}}, {**parts[0].stats, "plan": 5}):
-            with pytest.raises(InputError, match="a damaged record of a part: its statistics are"):
-                merge([replace(parts[0], stats=stats), parts[1]])
-        shares = [replace(part, found=np.zeros((16, 4), object)) for part in parts]
-        with pytest.raises(InputError, match="a damaged record of a part: no count of a board"):
-            merge(shares)
+@pytest.mark.parametrize("given", ["{}", b"", 5, None])
+def test_what_is_no_list_of_parts_is_refused(given):
+    with pytest.raises(InputError, match="expected all parts of a count, such as a list"):
+        merge(given)
 
 
-class TestRecord:
-    def test_is_a_line_of_json(self):
-        part = some_part()
-        record = json.loads(str(part))
-        assert (record["kind"], record["schema"]) == ("gpusudoku part", 1)
-        assert record["part"]["number"] == 1
-        assert record["partial"] == str(part.found)
-        assert "count" not in record
-        assert "\n" not in str(part)
-
-    def test_is_read_back(self):
-        part = some_part()
-        for text in (str(part), str(part).encode()):
-            again = PartRecord.parse(text)
-            assert str(again) == str(part)
-            assert (again.number, again.parts) == (part.number, part.parts)
-            assert (again.tasks, again.found) == (part.tasks, part.found)
-
-    @pytest.mark.parametrize(
-        ("before", "after"),
-        [
-            ('"partial": "', '"partial": "1'),
-            ('"tasks": [[0', '"tasks": [[1'),
-            ('"place": {}', '"place": {"a": 1}'),
-            ('"device": "cpu"', '"device": "gpu"'),
+def test_what_is_not_all_of_one_run_is_refused():
+    one, two, three = partials(SOME, 3)
+    many, [_, other, _] = partials(SOME, 30), partials("2" + SOME[1:], 3)
+    first = count_part(SOME, 2, 3, device="cpu", strategy="first")
+    twice, missing = (*two.tasks, one.tasks[0]), one.tasks[0].start
+    for words, parts in {
+        "^no parts, expected all of a run$": [],
+        "^part 2 of 3 is missing$": [one, three],
+        "^parts 1, 3 of 3 are missing$": [two],
+        "^parts 2 to 29 of 30 are missing$": [many[0], many[29]],
+        r"^parts 1, 3, .*, 19, \.\.\. of 30 are missing$": many[1::2],
+        "^part 2 and part 2: both are part 2 of 3$": [one, two, two, three],
+        "^part 2: of another run than part 1: another board$": [one, other, three],
+        "of another run than part 1: parts 2, not 3$": [one, partials(SOME, 2)[1]],
+        "of another run than part 1: strategy first, not min$": [one, first],
+        "^part 2: no record of a part|^no record of a part$": [str(one), "{}"],
+        f"both have task {missing}$": [one, replace(two, tasks=twice), three],
+        f"task {missing} is in no part$": [replace(one, tasks=one.tasks[1:]), two, three],
+        "statistics are": [replace(one, stats={}), two, three],
+        "of a part: no count of a board": [
+            replace(part, found=np.zeros((16, 4), object)) for part in (one, two, three)
         ],
-    )
-    def test_cannot_change_unseen(self, before, after):
-        text = str(some_part())
+    }.items():
+        with pytest.raises(InputError, match=words):
+            merge(parts)
+
+
+def test_a_record_is_read_back():
+    part = some_part()
+    for text in (str(part), str(part).encode()):
+        again = PartRecord.parse(text)
+        assert str(again) == str(part)
+        assert (again.number, again.parts) == (part.number, part.parts)
+        assert (again.tasks, again.found) == (part.tasks, part.found)
+
+
+def test_a_record_cannot_change_unseen():
+    text = str(some_part())
+    for before, after in {
+        '"partial": "': '"partial": "1',
+        '"tasks": [[0': '"tasks": [[1',
+        '"place": {}': '"place": {"a": 1}',
+        '"device": "cpu"': '"device": "gpu"',
+    }.items():
         assert before in text
         with pytest.raises(InputError, match=r"^a damaged record of a part: it was changed$"):
             PartRecord.parse(text.replace(before, after))
 
-    @pytest.mark.parametrize(
-        ("change", "words"),
-        [
-            (lambda it: it.update(schema=2), "a record of another version: schema 2"),
-            (lambda it: it.update(kind="x"), "no record of a part"),
-            (lambda it: it.pop("identity"), "something is missing"),
-            (lambda it: it["identity"]["options"].update(cutoff=3), "its digest is not that of"),
-            (lambda it: it["part"].update(number=3), "its number is none from 1 to the number"),
-            (lambda it: it["part"].update({"of": 3}), "the numbers of parts or tasks do not agree"),
-            (lambda it: it.update(partial="-1"), "its partial result is no number"),
-            (lambda it: it.update(partial=[["1"], []]), "its shares are no table"),
-            (lambda it: it.update(lines={}), "its lines are not described"),
-        ],
-    )
-    def test_damages_are_told(self, change, words):
-        record = json.loads(str(some_part()))
-        change(record)
-        with pytest.raises(InputError, match=words):
-            PartRecord.parse(json.dumps(record))
 
-    def test_numbers_of_more_digits_than_python_reads(self):
-        part = replace(some_part(), found=10**9_999 + 7)
-        assert PartRecord.parse(str(part)).found == 10**9_999 + 7
-        assert decimal_digits(10**9_999 + 7) in str(part)
-
-    @given(st.binary())
-    def test_no_text_is_a_record(self, text):
-        with pytest.raises(InputError, match="record"):
-            PartRecord.parse(text)
-
-    @given(st.integers(0, 10**6), st.integers(0, 255))
-    def test_a_damaged_one_is_an_error_or_says_the_same(self, place, byte):
-        part = some_part()
-        data = bytearray(str(part).encode())
-        data[place % len(data)] = byte
-        try:
-            found = PartRecord.parse(bytes(data))
-        except InputError as error:
-            assert "record" in str(error)  # noqa: PT017
-        else:
-            assert str(found) == str(part)
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda it: it.update(schema=2), "a record of another version: schema 2"),
+        (lambda it: it.update(kind="x"), "no record of a part"),
+        (lambda it: it.pop("identity"), "something is missing"),
+        (lambda it: it["identity"]["options"].update(cutoff=3), "its digest is not that of"),
+        (lambda it: it["part"].update(number=3), "its number is none from 1 to the number"),
+        (lambda it: it["part"].update({"of": 3}), "the numbers of parts or tasks do not agree"),
+        (lambda it: it.update(partial="-1"), "its partial result is no number"),
+        (lambda it: it.update(partial=[["1"], []]), "its shares are no table"),
+        (lambda it: it.update(lines={}), "its lines are not described"),
+    ],
+)
+def test_damages_of_a_record_are_told(change, words):
+    record = json.loads(str(some_part()))
+    change(record)
+    with pytest.raises(InputError, match=words):
+        PartRecord.parse(json.dumps(record))
 
 
-def test_parts_of_a_board_that_is_contracted_in_parts(small_parts):
-    board = puzzle("2x3", 8, 1)
-    assert merge(partials(board, 4)).count == naive.count(board)
+def test_records_of_numbers_of_more_digits_than_python_reads():
+    part = replace(some_part(), found=10**9_999 + 7)
+    assert PartRecord.parse(str(part)).found == 10**9_999 + 7
+    assert decimal_digits(10**9_999 + 7) in str(part)
+
+
+@given(st.integers(0, 10**6), st.integers(0, 255))
+def test_a_damaged_record_is_an_error_or_says_the_same(place, byte):
+    part = some_part()
+    data = bytearray(str(part).encode())
+    data[place % len(data)] = byte
+    try:
+        found = PartRecord.parse(bytes(data))
+    except InputError as error:
+        assert "record" in str(error)  # noqa: PT017
+    else:
+        assert str(found) == str(part)

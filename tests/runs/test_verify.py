@@ -8,7 +8,6 @@ import pytest
 
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError, MismatchError
-from gpusudoku.formats import parse
 from gpusudoku.options import Options
 from gpusudoku.planning.portion import Found
 from gpusudoku.runs.identity import Identity, board_of_identity, identity_of_board
@@ -30,9 +29,9 @@ every = pytest.mark.parametrize(("make", "board", "way"), PLANS.values(), ids=li
 
 @pytest.fixture
 def verifier(tmp_path):
-    def make(plan, board, share, folder=tmp_path, **more):
+    def make(plan, board, share, **more):
         identity = Identity("count", identity_of_board(board), {"tasks": plan.tasks()})
-        options, beside = Options(device="cpu"), str(folder / "run.sqlite")
+        options, beside = Options(device="cpu"), str(tmp_path / "run.sqlite")
         return Verifier(identity, plan, options, CpuEngine(2), share, beside=beside, **more)
 
     return make
@@ -77,12 +76,6 @@ def test_one_task_is_checked_however_small_the_share_is(make, board, way, verifi
         verifier(plan, board, 1e-9).take([Found(first.tasks, first.solutions + 1)], ())
 
 
-def test_nothing_to_check(verifier):
-    verify = verifier(search(parse("11..............")), GENERAL, 1e-9)
-    verify.take((), ())
-    assert verify.told() == "there are no tasks, so none was counted again"
-
-
 def test_a_task_that_takes_several_steps_is_checked_whole(verifier):
     plan = search(GENERAL)
     [first, *others] = found_of(plan)
@@ -109,10 +102,3 @@ def test_a_share_of_the_tasks(verifier):
     for share in (0.0, -1.0, 1.1, float("nan")):
         with pytest.raises(InputError, match="expected more than 0, at most 1"):
             verifier(plan, GENERAL, share)
-
-
-def test_a_file_that_cannot_be_written_does_not_hide_the_mismatch(verifier, tmp_path):
-    plan = search(GENERAL)
-    wrong = Found(found_of(plan)[0].tasks, 10**30)
-    with pytest.raises(MismatchError, match=r"10{30}.*cannot be written: No such file"):
-        verifier(plan, GENERAL, 1.0, tmp_path / "none").take([wrong], ())

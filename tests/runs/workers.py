@@ -23,11 +23,9 @@ class Workers(distributed.Client):
         """The worker of each piece of work, in order."""
         self.before = lambda worker: None
         """Called before each piece of work, with its worker."""
-        self.held = set()
-        """What these workers have does not end until they are removed from here."""
         self.fetches = iter(())
         """An error for each of the next results that are fetched; None for none."""
-        self._waiting, self._names = [], count()
+        self._names = count()
 
     def die(self, worker):
         """Let a worker be gone, and another one come."""
@@ -66,18 +64,6 @@ class Future:
         self._workers, self._worker, self._work = workers, worker, work
 
     def add_done_callback(self, tell):
-        if self._worker in self._workers.held:
-            self._workers._waiting.append((self, tell))
-            return
-        self._end(tell)
-        for future, told in self._workers._waiting:
-            if future._worker not in self._workers.held:
-                future._end(told)
-        self._workers._waiting = [
-            each for each in self._workers._waiting if each[0]._worker in self._workers.held
-        ]
-
-    def _end(self, tell):
         if self._worker not in self._workers.here or self.status != "pending":
             return
         work, arguments = pickle.loads(self._work)
@@ -99,3 +85,7 @@ class Future:
         if isinstance(self._value, Exception):
             raise self._value
         return self._value
+
+
+def texts(results):
+    return [(str(result.board), str(result)) for result in results]
