@@ -166,9 +166,7 @@ def _command(words: list[str], stdin: str) -> tuple[int, str, str]:
     program, *arguments = words
     with patch.dict(os.environ, environment):
         if program == "gpusudoku":
-            with _captured(stdin) as streams:
-                status = gpusudoku(arguments)
-            out, err = streams
+            status, out, err = answer(arguments, stdin)
         elif program == "cat":
             status, out, err = 0, "".join(Path(n).read_text() for n in arguments) or stdin, ""
         elif program == "ls":
@@ -195,6 +193,13 @@ def gpusudoku(arguments: Iterable[str]) -> int:
         finally:
             on_compiling(None)  # nobody reads of what is compiled next
     return 0
+
+
+def answer(arguments: Iterable[str], stdin: str = "") -> tuple[int, str, str]:
+    """Run ``gpusudoku`` in this process; return its exit status, stdout and stderr."""
+    with _captured(stdin) as streams:
+        status = gpusudoku(arguments)
+    return status, *streams
 
 
 @contextlib.contextmanager

@@ -100,7 +100,11 @@ def test_the_oracle_agrees() -> None:
     assert {0, 1, 2} < {entry.count for entry in quick}
 
 
-BOXES = sorted({str(entry.box) for entry in ENTRIES})
+QUICK = ("1x1", "2x2", "2x3", "3x3", "4x4")
+BOXES = [
+    pytest.param(box, marks=() if box in QUICK else pytest.mark.slow)
+    for box in sorted({str(entry.box) for entry in ENTRIES})
+]
 
 
 @pytest.fixture

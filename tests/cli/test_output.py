@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -15,7 +14,6 @@ import pytest
 from gpusudoku import checking, formats
 from tests.boards import LINE_4X4
 from tests.cli.conftest import ROOT
-from tests.cli.terminal import read
 
 UNIQUE, SEVERAL, NONE = "123434122143432.", "." * 16, "11" + "." * 14
 BATCH = f"{UNIQUE}\n{SEVERAL}\n{NONE}\n"
@@ -136,14 +134,3 @@ class TestTerminal:
         plain = [run(*command)[:2] for command in commands]
         monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
         assert [run(*command)[:2] for command in commands] == plain
-
-    @pytest.mark.skipif(os.name == "nt", reason="terminals are POSIX")
-    def test_a_real_one(self, start, file):
-        screen, terminal = os.openpty()
-        process = start("solve", file(UNIQUE), stdout=terminal)
-        os.close(terminal)
-        shown = read(screen)
-        os.close(screen)
-        assert process.wait(timeout=300) == 0
-        assert "the only solution, " in shown
-        assert shown.count("=====") == 12

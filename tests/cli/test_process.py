@@ -183,6 +183,16 @@ def test_while_it_waits_for_its_input(start):
     assert ended_by(process, "SIGINT") == "gpusudoku: interrupted\n"
 
 
+def test_a_solution_is_drawn_on_a_terminal(start, screen):
+    shows, terminal = screen
+    process = start("solve", "@a1", stdout=terminal)
+    os.close(terminal)
+    shown = read(shows)
+    assert process.wait(timeout=300) == 0
+    assert "the only solution, " in shown
+    assert shown.count("=======") == 24  # the board, and its solution
+
+
 @slow
 def test_bench_shows_what_it_has(start, hard, tmp_path, screen):
     shows, terminal = screen

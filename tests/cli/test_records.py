@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.conftest import ROOT
-from tests.session import gpusudoku
+from tests.session import answer
 
 UNIQUE, MANY, NONE = "123434122143432.", "." * 16, "11" + "." * 14
 BOARDS = {UNIQUE: "1", MANY: "288", NONE: "0"}
@@ -56,13 +56,13 @@ def check(command, names, beside):
     ]
     stdin = "".join(json.dumps(row) + "\n" for row in rows)
     arguments = [command, "-", "-q", "--device", "cpu"]
-    status, out, _ = gpusudoku([*arguments, "--json"], stdin)
+    status, out, _ = answer([*arguments, "--json"], stdin)
     found = records(out)
     assert (status, out) == (0, "".join(json.dumps(record) + "\n" for record in found))
     assert [record["board"] for record in found] == [row["board"] for row in rows]
     assert [{"board": each["board"], **each.get("columns", {})} for each in found] == rows
     for form, delimiter in (("csv", ","), ("tsv", "\t")):
-        _, out, _ = gpusudoku([*arguments, "--format", form], stdin)
+        _, out, _ = answer([*arguments, "--format", form], stdin)
         written = table(out, delimiter)
         ours = [*COLUMNS, *["solution"] * (command == "solve")]
         assert list(written[0]) == [*ours, *names]
@@ -78,7 +78,7 @@ def check(command, names, beside):
             assert [record[name] for name in names] == kept
         if re.search("[\r\n\x1f\x7f]", "".join(map("".join, beside))):  # such a table is not read
             continue
-        again = gpusudoku(["count", "-", "-q", "--device", "cpu", "--format", form], out)[1]
+        again = answer(["count", "-", "-q", "--device", "cpu", "--format", form], out)[1]
         kept = [[row[name] for name in names] for row in written]
         assert [[row[name] for name in names] for row in table(again, delimiter)] == kept
 
