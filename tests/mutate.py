@@ -43,6 +43,7 @@ SECONDS = 60
 
 ALSO = {
     "gpusudoku/cli": ["tests/test_sessions.py"],
+    "gpusudoku/runs": ["tests/cli/test_checkpoint.py", "tests/cli/test_parts.py"],
     "kernels/contraction": ["tests/contraction"],
     "kernels/search": ["tests/search"],
     "kernels/text": ["tests/formats"],
@@ -144,6 +145,8 @@ def outcome(root: Path, module: Path) -> str:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(running.pid, signal.SIGKILL)
     running.wait()
+    if status in (4, 5):
+        raise RuntimeError(f"{' '.join(running.args)}: no test ran")
     if status == 0:
         return "survived"
     return "caught" if status is not None and status > 0 else "no time"
@@ -191,15 +194,21 @@ def main() -> None:
     given = parser.parse_args()
     chance = random.Random(given.seed)
     with tempfile.TemporaryDirectory() as folder:
-        roots: queue.SimpleQueue[Path] = queue.SimpleQueue()
+        roots: queue.SimpleQueue[Path] = queue.SimpleQueue()  # no two changes in one clone at once
         for name in ("one", "two"):
             roots.put(clone(given.root, Path(folder) / name, given.tests))
         root = Path(folder) / "one"
+        # Tests that cannot even be imported would catch every change.
+        collect = [sys.executable, "-m", "pytest", "--collect-only", "-qq", "-n0", "tests"]
+        environment = {**os.environ, "PYTHONPATH": str(root)}
+        subprocess.run(collect, cwd=root, env=environment, check=True, stdout=subprocess.DEVNULL)
         if given.room is None:
             drawn = sample(root, "gpusudoku", given.count, chance)
             drawn += sample(root, "kernels", given.in_kernels, chance)
         else:
             place = "kernels" if given.room == "kernels" else f"gpusudoku/{given.room}"
+            if not (root / place).is_dir():
+                parser.error(f"--room {given.room}: there is no folder {place}")
             drawn = sample(root, place, given.count, chance)
         outcomes: Counter[tuple[str, str]] = Counter()
 

@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-ABOUT_THE_MACHINE = re.compile(r"gpusudoku: (device|compiling) .*\n")
+ABOUT_THE_MACHINE = re.compile(r"^gpusudoku: (device|compiling) .*\n", re.MULTILINE)
 """Lines of stderr that differ from machine to machine, or from run to run: left out."""
 
 _BEGINS = ("## ", "$ ", ">>> ")
@@ -65,9 +65,13 @@ def parse(text: str) -> Iterator[Step]:
         if first.startswith("$ ") and "<<" in first:
             end = first.split()[-1]
             while step.given[-1] != end:
+                if not lines:
+                    raise ValueError(f"{first}: there is no {end}")
                 step.given.append(lines.pop(0))
         if first.startswith(">>> "):
             while lines and (lines[0].startswith("... ") or _is_open(step)):
+                if lines[0].startswith(_BEGINS):
+                    raise ValueError(f"{first}: the statement does not end")
                 step.given.append(lines.pop(0))
         while lines and not lines[0].startswith(_BEGINS):
             step.expected.append(lines.pop(0))
@@ -80,7 +84,7 @@ def write(steps: list[Step]) -> str:
     """Return the text of a session file: a blank line between steps, but not between statements."""
     text = ""
     for step, after in zip(steps, [*steps[1:], None], strict=True):
-        joined = after and not step.expected and step.given[0][:3] == after.given[0][:3]
+        joined = after and not step.expected and step.given[0][:3] == after.given[0][:3] == ">>>"
         text += "\n".join([*step.given, *step.expected]) + ("\n" if joined or not after else "\n\n")
     return text
 
@@ -92,6 +96,16 @@ def matches(expected: list[str], got: list[str]) -> bool:
         for line in expected
     ]
     return re.fullmatch("".join(patterns), "".join(f"{line}\n" for line in got)) is not None
+
+
+def keep_patterns(expected: list[str], got: list[str]) -> list[str]:
+    """Return the lines that were printed, those that are as expected with their ``[..]``."""
+    lines, left = [], list(expected)
+    for line in got:
+        found = next((n for n, each in enumerate(left) if matches([each], [line])), None)
+        lines.append(line if found is None else left[found])
+        del left[: 0 if found is None else found + 1]
+    return lines
 
 
 class Session:
@@ -160,7 +174,7 @@ def _command(words: list[str], stdin: str) -> tuple[int, str, str]:
     while len(words) > 1 and words[-2] in ("<", ">", "<<"):
         name, sign = words.pop(), words.pop()
         if sign == "<":
-            stdin = Path(name).read_text()
+            stdin = Path(name).read_text("utf-8")
         elif sign == ">":
             target = Path(name)
     program, *arguments = words
@@ -168,14 +182,18 @@ def _command(words: list[str], stdin: str) -> tuple[int, str, str]:
         if program == "gpusudoku":
             status, out, err = answer(arguments, stdin)
         elif program == "cat":
-            status, out, err = 0, "".join(Path(n).read_text() for n in arguments) or stdin, ""
+            status, out, err = (
+                0,
+                "".join(Path(n).read_text("utf-8") for n in arguments) or stdin,
+                "",
+            )
         elif program == "ls":
             names = sorted(path.name for path in Path(*arguments).iterdir())
             status, out, err = 0, "".join(f"{name}\n" for name in names), ""
         else:
             raise ValueError(f"a session knows gpusudoku, cat and ls, not {program}")
     if target:
-        target.write_text(out)
+        target.write_text(out, "utf-8")
         out = ""
     return status, out, err
 

@@ -77,8 +77,8 @@ def test_boards_of_all_shapes_alone_and_together(method: str) -> None:
     assert [result.count for result in results] == expected
 
 
-def test_the_look_for_a_contraction_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By counted work, alike every time; and where it is long it is told."""
+def test_the_look_for_a_contraction_is_alike_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is bounded by counted work, not by the clock; a long one is announced."""
     monkeypatch.setattr(effort, "LONG_SECONDS", 0.0)
     board = puzzle("4x4", 102, 1)
     told = list[float]()

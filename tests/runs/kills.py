@@ -46,6 +46,8 @@ class Killing:
     """No run lives longer than so many after it has saved a few times."""
     in_order: bool = True
     """Whether the lines of the file are in the same order every time."""
+    saved: int = 0
+    """How many of the killed runs have saved something, at least: more are killed until then."""
     in_parts: bool = False
     """Whether counts are by a contraction in small parts, whatever is quicker."""
 
@@ -88,9 +90,9 @@ class Killing:
             sys.exit("nothing was counted in parts")
         wanted, command = self._content(), first
         self._remove()
-        chance, told = random.Random(repr(self)), Counter[str]()
-        while not told["done"] or told["killed"] < self.kills:
-            status = self._forked(command, chance if told["killed"] < self.kills else None)
+        chance, told = random.Random(self.kills), Counter[str]()
+        while not told["done"] or self._kills_more(told):
+            status = self._forked(command, chance if self._kills_more(told) else None)
             if status == -signal.SIGKILL:
                 told["killed"] += 1
                 has_begun = Path(self.checkpoint).exists() and Path(self.checkpoint).stat().st_size
@@ -105,6 +107,9 @@ class Killing:
             command = first
             self._remove()
         return told
+
+    def _kills_more(self, told: Counter[str]) -> bool:
+        return told["killed"] < self.kills or told["saved"] < self.saved
 
     def _forked(self, arguments: Sequence[str], chance: random.Random | None) -> int:
         """Run the program in a process that is killed at some moment, if any; its status."""

@@ -20,32 +20,33 @@ SEARCH = "@b8 --method search"
 PARTS = f"{','.join(map(str, puzzle('2x4', 22, 1).cells))} --box 2x4"
 
 
-def counted(tmp_path, count, kills, *, seconds, in_parts=False):
-    """Begin with the command, and go on with it or with ``resume``, with other threads."""
+def check_count(tmp_path, count, kills, *, seconds, saved, in_parts=False):
+    """Begin with the command, go on with it or with ``resume``, and compare what it writes."""
     output, checkpoint = str(tmp_path / "count.txt"), str(tmp_path / "run.sqlite")
     board, *options = count.split()
     given = [board.replace(",", " "), *options, "--checkpoint", checkpoint, "-o", output]
     first = ["count", *given]
     others = [["resume", checkpoint, "-j", "1"], [*first, "-j", "2"], ["resume", checkpoint]]
-    told = Killing([first, *others], output, checkpoint, kills, seconds, in_parts=in_parts).run()
-    assert told["killed"] == kills
-    assert told["done"]
-    return told
+    killing = Killing(
+        [first, *others], output, checkpoint, kills, seconds, saved=saved, in_parts=in_parts
+    )
+    told = killing.run()
+    assert told["done"] > 0
+    assert told["saved"] >= saved
 
 
 def test_a_count(tmp_path):
-    counted(tmp_path, SHORT, 3, seconds=0.3)
+    check_count(tmp_path, SHORT, 3, seconds=0.3, saved=1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("count", "kills", "seconds", "in_parts"),
-    [(SHORT, 5, 0.03, False), (SEARCH, 25, 0.6, False), (PARTS, 25, 0.6, True)],
+    ("count", "kills", "seconds", "saved", "in_parts"),
+    [(SHORT, 5, 0.03, 0, False), (SEARCH, 25, 0.6, 4, False), (PARTS, 25, 0.6, 4, True)],
     ids=["at the beginning", "search", "parts"],
 )
-def test_a_count_many_times(tmp_path, count, kills, seconds, in_parts):
-    told = counted(tmp_path, count, kills, seconds=seconds, in_parts=in_parts)
-    assert told["saved"] >= kills // 5 - 1
+def test_a_count_many_times(tmp_path, count, kills, seconds, saved, in_parts):
+    check_count(tmp_path, count, kills, seconds=seconds, saved=saved, in_parts=in_parts)
 
 
 COMMANDS = {
@@ -82,5 +83,4 @@ def test_listings_and_batches(tmp_path, name):
     first = [*own, "-o", out, "--checkpoint", kept, "-q"]
     commands = [first, [*first, "-j", "1"], [*first, "-j", "2"], ["resume", kept]]
     told = Killing(commands, out, kept, 8, seconds, in_order=name != "search").run()
-    assert told["killed"] == 8
     assert told["done"] > 0
