@@ -6,7 +6,6 @@ milliseconds, and many can be killed in little time.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import random
@@ -16,11 +15,13 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import cycle
 from pathlib import Path
+from typing import Any
+
+from tests.session import answer, gpusudoku
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY_SECONDS = 0.01
@@ -84,7 +85,7 @@ class Killing:
             made = cache(in_parts)  # by the first run, of which all others are forks
             counting.choose_alike = lambda board, *_: made(board)
         first, others = self.commands[0], cycle(self.commands[1:])
-        if status := _status(first):  # nobody kills this one; here, so that all is in memory
+        if status := gpusudoku(first):  # nobody kills this one; here, so that all is in memory
             sys.exit(f"{first} ended with {status}")
         if self.in_parts and not made.cache_info().currsize:
             sys.exit("nothing was counted in parts")
@@ -95,9 +96,9 @@ class Killing:
             status = self._forked(command, chance if self._kills_more(told) else None)
             if status == -signal.SIGKILL:
                 told["killed"] += 1
-                has_begun = Path(self.checkpoint).exists() and Path(self.checkpoint).stat().st_size
-                told["saved"] += bool(has_begun) and self._is_unfinished()
-                command = next(others) if has_begun else first
+                facts = self._status()
+                told["saved"] += bool(facts and int(facts["count"]) and not facts["finished"])
+                command = next(others) if facts else first
                 continue
             if status:
                 sys.exit(f"{command} ended with {status} after {told}")
@@ -118,7 +119,7 @@ class Killing:
         if not child:
             status = 70
             try:
-                status = _status(arguments)
+                status = gpusudoku(arguments)
             finally:
                 os._exit(status)
         if chance and self._survives(child, chance, before):
@@ -150,30 +151,14 @@ class Killing:
         lines = Path(self.output).read_bytes().splitlines(keepends=True)
         return lines if self.in_order else sorted(lines)
 
-    def _is_unfinished(self) -> bool:
-        """Whether the checkpoint holds something that was found, and something that is left."""
-        from tests.session import gpusudoku
-
-        with redirect_stdout(io.StringIO()) as said, redirect_stderr(io.StringIO()):
-            if gpusudoku(["status", self.checkpoint, "--json"]):
-                return False  # killed before it began
-        facts = json.loads(said.getvalue())
-        return int(facts["count"]) > 0 and not facts["finished"]
+    def _status(self) -> dict[str, Any] | None:
+        """Return what the checkpoint holds; None if its run was killed before the first save."""
+        status, out, _ = answer(["status", self.checkpoint, "--json"])
+        return None if status else json.loads(out)
 
     def _remove(self) -> None:
         Path(self.output).unlink()
         Path(self.checkpoint).unlink()
-
-
-def _status(arguments: Sequence[str]) -> int:
-    """Run the program here; returns its status."""
-    from gpusudoku.cli.process import main
-
-    sys.argv = ["gpusudoku", *arguments]
-    try:
-        main()
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else 1
 
 
 if __name__ == "__main__":

@@ -94,4 +94,4 @@ def test_what_is_left_is_the_rest(end: str, fault: int | None) -> None:
             engine.explore(task.payload, settings, left := Job(1, None, None, np.uint64))
             rest.report_all(left.numbers)
         assert job.total + rest.total == total
-    assert lefts > 10 or fault  # the CPU goes on, and has soon done
+    assert lefts > 0 or fault  # the CPU goes on, and has soon done
