@@ -137,6 +137,22 @@ def test_a_save_that_fails_stops_the_work(kept, monkeypatch, error):
     assert this.out.read_text() == this.wanted()[1]
 
 
+def test_the_output_and_its_folder_are_on_the_disk_before_a_save(kept, monkeypatch):
+    """A loss of power leaves no checkpoint of lines that the output lacks."""
+    this = kept(["count"])
+    monkeypatch.setattr(saving, "EVERY_SECONDS", 0.0)
+    fsync, synced = os.fsync, set()
+
+    def recording(descriptor):
+        synced.add(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", recording)
+        assert this()[0] == 0
+    assert {this.out.stat().st_ino, this.out.parent.stat().st_ino} <= synced
+
+
 def test_the_output_of_one_board_is_written_again(run, path, tmp_path, file):
     table = file("name,board\nA,1....2....3.....\n", "boards.csv")
     expected = run("count", table, "--format", "csv")[1]
