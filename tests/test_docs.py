@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from gpusudoku import formats
+from tests.session import ABOUT_THE_MACHINE
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (".", "docs", "kernels", "boards", "benchmarks")
@@ -25,7 +26,6 @@ SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ gpusudoku (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 EXAMPLE = re.compile(r"^```text\n(.*?)^```\n\n(.*?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
 EXAMPLES_IN_PYTHON = re.compile(r"^```pycon\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-ABOUT_THE_MACHINE = re.compile(r"gpusudoku: (device|compiling) .*\n")
 
 
 def read(page: Path) -> str:
