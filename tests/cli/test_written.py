@@ -34,10 +34,10 @@ class TestFinished:
         return lambda: [run(*asked), run("resume", path), run("resume", path, "-j", "1")]
 
     def test_the_answer_stays(self, again, path, output):
-        before, inode = output.read_bytes(), output.stat().st_mtime_ns
+        before, written = output.read_bytes(), output.stat().st_mtime_ns
         for told in again():
             assert told == (0, "", f"gpusudoku: {path}: finished before\n")
-        assert (output.read_bytes(), output.stat().st_mtime_ns) == (before, inode)
+        assert (output.read_bytes(), output.stat().st_mtime_ns) == (before, written)
 
     @pytest.mark.parametrize("text", ["my data\n", "6\nmy data\n"])
     def test_another_text_stays(self, again, output, text):
