@@ -133,6 +133,7 @@ def outcome(root: Path, module: Path) -> str:
     environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
     environment |= {"GPUSUDOKU_CACHE_DIR": cache} if cache else {}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider"]
+    command += [f"--timeout={SECONDS}", "--timeout-method=thread"]  # a test that hangs has failed
     running = subprocess.Popen(
         [*command, *tests_of(root, module)], cwd=root, env=environment, start_new_session=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

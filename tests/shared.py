@@ -39,7 +39,7 @@ def all_of(works: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
         for name in [name for name in works if name not in found]:
             with suppress(BlockingIOError):
                 work = partial(_as_json, works[name])
-                found[name] = json.loads(kept(f"{name}.json", work, wait))
+                found[name] = json.loads(once(f"{name}.json", work, wait))
     return {name: found[name] for name in works}
 
 
@@ -47,7 +47,7 @@ def _as_json(work: Callable[[], Any]) -> bytes:
     return json.dumps(work()).encode()
 
 
-def kept(name: str, work: Callable[[], bytes], wait: bool = True) -> bytes:
+def once(name: str, work: Callable[[], bytes], wait: bool = True) -> bytes:
     """Return what some work gives, done now or kept; ``BlockingIOError`` rather than wait."""
     if PLACE not in os.environ:
         return work()

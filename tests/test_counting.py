@@ -146,12 +146,12 @@ def test_one_board_with_candidates_does_not_slow_down_its_neighbours() -> None:
 
 def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "POLL_SECONDS", 0.01)  # however quick the machine
-    told: list[Progress] = []
+    reports: list[Progress] = []
     board = Board([1] + [0] * 35, Geometry(2, 3))
-    result = count(board, jobs=2, progress=told.append, device="cpu", method="search")
-    assert len(told) > 3
-    assert [state.done for state in told] == sorted(state.done for state in told)
-    assert [state.count for state in told] == sorted(state.count for state in told)
-    assert any(0 < state.done < 0.999 for state in told)
-    assert told[-1].done == pytest.approx(1)
-    assert told[-1].count == result.count == 28200960 // 6
+    result = count(board, jobs=2, progress=reports.append, device="cpu", method="search")
+    assert len(reports) > 3
+    assert [state.done for state in reports] == sorted(state.done for state in reports)
+    assert [state.count for state in reports] == sorted(state.count for state in reports)
+    assert any(0 < state.done < 0.999 for state in reports)
+    assert reports[-1].done == pytest.approx(1)
+    assert reports[-1].count == result.count == 28200960 // 6

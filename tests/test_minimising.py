@@ -129,17 +129,17 @@ def test_a_token_stops_it_at_any_moment() -> None:
 
 @pytest.mark.usefixtures("uncompiled")
 def test_a_token_stops_it_where_it_would_take_for_ever() -> None:
-    token, told = CancelToken(), list[int]()
+    token, reports = CancelToken(), list[int]()
 
     def progress(tried: int, clues: int) -> None:
         assert clues == 625
-        told.append(tried)
+        reports.append(tried)
         if tried == 12:
             token.cancel()
 
     with pytest.raises(Cancelled):
         minimise(full("5x5", 0), seed=0, engine=CpuEngine(1), progress=progress, cancel=token)
-    assert told == [*range(1, 13)]
+    assert reports == [*range(1, 13)]
 
 
 @pytest.mark.usefixtures("uncompiled")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.kept import full, kept
+from tests.cli.checkpointed import checkpointed, full
 
-__all__ = ["full", "kept"]
+__all__ = ["checkpointed", "full"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """

@@ -51,9 +51,9 @@ def stop(this, full, room):
         "shares",
     ],
 )
-def test_after_a_full_disk(kept, full, command):
+def test_after_a_full_disk(checkpointed, full, command):
     """It may be full at any byte: one line, and what is there is whole and right."""
-    this = kept(command.split())
+    this = checkpointed(command.split())
     wanted = this.wanted()[1]
     for room in (len(wanted) * 9 // 10, 1):
         stop(this, full, room)
@@ -65,9 +65,9 @@ def test_after_a_full_disk(kept, full, command):
 
 
 @pytest.mark.parametrize("command", [["count"], ["solve", "--json"]])
-def test_bad_boards_are_told_of_again(kept, full, command):
-    boards = kept(command).boards.read_text()
-    this = kept([*command, "--keep-going"], f"1x\n{boards}22x\n{boards}")
+def test_bad_boards_are_told_of_again(checkpointed, full, command):
+    boards = checkpointed(command).boards.read_text()
+    this = checkpointed([*command, "--keep-going"], f"1x\n{boards}22x\n{boards}")
     wanted = this.wanted()[1]
     stop(this, full, 300)
     status, out, err = this.resume()
@@ -75,9 +75,11 @@ def test_bad_boards_are_told_of_again(kept, full, command):
     assert this.out.read_text() == wanted
 
 
-def test_in_the_folder_and_the_environment_in_which_it_began(kept, tmp_path, monkeypatch, full):
+def test_in_the_folder_and_the_environment_in_which_it_began(
+    checkpointed, tmp_path, monkeypatch, full
+):
     monkeypatch.chdir(tmp_path)
-    this = kept(["count"])
+    this = checkpointed(["count"])
     this.command, this.out = ["count", "boards.txt"], "out.txt"
     monkeypatch.setenv("GPUSUDOKU_COUNT_LIMIT", "2")
     wanted = this.wanted()[1]
@@ -90,9 +92,9 @@ def test_in_the_folder_and_the_environment_in_which_it_began(kept, tmp_path, mon
     assert (tmp_path / "out.txt").read_text() == wanted
 
 
-def test_an_output_that_is_not_as_it_was(kept, full):
+def test_an_output_that_is_not_as_it_was(checkpointed, full):
     """It is refused, and goes on once it is put back."""
-    this = kept(["enumerate", "--sorted"])
+    this = checkpointed(["enumerate", "--sorted"])
     wanted = this.wanted()[1]
     stop(this, full, len(wanted) - 5)
     saved = this.out.read_bytes()
@@ -116,9 +118,9 @@ def test_an_output_that_is_not_as_it_was(kept, full):
 
 @pytest.mark.filterwarnings("error")  # of a thread that ends with an exception
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), MemoryError()])
-def test_a_save_that_fails_stops_the_work(kept, monkeypatch, error):
+def test_a_save_that_fails_stops_the_work(checkpointed, monkeypatch, error):
     """The work goes no further than what can be saved; later it goes on."""
-    this = kept(["count"])
+    this = checkpointed(["count"])
     monkeypatch.setattr(saving, "EVERY_SECONDS", 0.0)
     fsync, saves = os.fsync, []
 
@@ -137,9 +139,9 @@ def test_a_save_that_fails_stops_the_work(kept, monkeypatch, error):
     assert this.out.read_text() == this.wanted()[1]
 
 
-def test_the_output_and_its_folder_are_on_the_disk_before_a_save(kept, monkeypatch):
+def test_the_output_and_its_folder_are_on_the_disk_before_a_save(checkpointed, monkeypatch):
     """A loss of power leaves no checkpoint of lines that the output lacks."""
-    this = kept(["count"])
+    this = checkpointed(["count"])
     monkeypatch.setattr(saving, "EVERY_SECONDS", 0.0)
     fsync, synced = os.fsync, set()
 
@@ -178,9 +180,9 @@ def test_a_signal_saves_and_says_how_to_go_on(start, run, path):
     out = run("status", path)[1]
     assert f"process {process.pid} on" in out
     assert "works at it since" in out
-    told = json.loads(run("status", path, "--json")[1])
-    assert (told["working"], told["exact"], told["finished"]) == (True, False, False)
-    assert int(told["count"]) > 0
+    facts = json.loads(run("status", path, "--json")[1])
+    assert (facts["working"], facts["exact"], facts["finished"]) == (True, False, False)
+    assert int(facts["count"]) > 0
     for again in (asked, ("resume", path)):
         status, _, err = run(*again)
         assert (status, err.count("\n")) == (2, 1)
@@ -260,21 +262,21 @@ def untimed(record):
     "options",
     ["-n 288 --seed 7 --distinct --json", "--seed 7 --part 2/2 --format csv"],
 )
-def test_a_sample_of_one_board(kept, full, monkeypatch, options):
+def test_a_sample_of_one_board(checkpointed, full, monkeypatch, options):
     """It goes on at the draw where it was."""
     monkeypatch.setattr(sampling, "BLOCK", 32)
-    this = kept(["sample", "-n", "300", *options.split()], EMPTY)
+    this = checkpointed(["sample", "-n", "300", *options.split()], EMPTY)
     wanted = this.wanted()[1]
-    told = stop(this, full, len(wanted) // 2)
-    assert 32 <= int(told["solutions_done"]) < 200
-    assert told["boards_done"] == 0
+    facts = stop(this, full, len(wanted) // 2)
+    assert 32 <= int(facts["solutions_done"]) < 200
+    assert facts["boards_done"] == 0
     assert this.resume("-j", "1") == this() == (0, "", "")
     assert this.out.read_text() == wanted
 
 
-def test_a_seed_that_nobody_gave_stays(run, kept, full, monkeypatch):
+def test_a_seed_that_nobody_gave_stays(run, checkpointed, full, monkeypatch):
     monkeypatch.setattr(sampling, "BLOCK", 32)
-    this = kept(["sample", "-n", "300", "--json"], EMPTY)
+    this = checkpointed(["sample", "-n", "300", "--json"], EMPTY)
     stop(this, full, 300 * 70)
     assert this.resume()[0] == 0
     lines = [json.loads(line) for line in this.out.read_text().splitlines()]
@@ -286,9 +288,9 @@ def test_a_seed_that_nobody_gave_stays(run, kept, full, monkeypatch):
 @pytest.mark.parametrize(
     "command", ["count --format csv", "enumerate --sorted", "sample -n 20 --seed 5 --format csv"]
 )
-def test_a_part_of_a_batch(kept, full, tmp_path, command):
+def test_a_part_of_a_batch(checkpointed, full, tmp_path, command):
     """The file, and the record beside it, which is written when all is done."""
-    this = kept([*command.split(), "--part", "2/2"])
+    this = checkpointed([*command.split(), "--part", "2/2"])
     plain, record = tmp_path / "plain.txt", tmp_path / "out.txt.part.json"
     assert this._run(*this.command, "-o", plain, "-q")[0] == 0
     wanted = plain.read_text()

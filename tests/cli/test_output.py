@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 
 from gpusudoku import checking, formats
-from tests.boards import LINE_4X4
+from tests.boards import LINE_4X4, NONE, SEVERAL, UNIQUE
 from tests.cli.conftest import ROOT
 
-UNIQUE, SEVERAL, NONE = "123434122143432.", "." * 16, "11" + "." * 14
 BATCH = f"{UNIQUE}\n{SEVERAL}\n{NONE}\n"
 
 
-def kept(err):
+def steady(err):
     """Return the lines on stderr that are the same every time."""
     return [line for line in err.splitlines() if not re.search("compiling|a second", line)]
 
@@ -41,7 +40,7 @@ def test_a_file_has_what_stdout_would_have(run, file, tmp_path, command):
     status_to_file, rest, err_to_file = run(*command, path, "-o", out)
     assert (status_to_file, rest) == (status, "")
     assert out.read_text() == shown
-    assert kept(err_to_file) == kept(err)
+    assert steady(err_to_file) == steady(err)
     out.write_text("precious\n")
     assert run(*command, path, "-o", out)[:2] == (2, "")
     assert out.read_text() == "precious\n"
@@ -94,7 +93,7 @@ def test_a_second_count_that_differs_is_an_error(run, file, monkeypatch, boards)
     status, _, err = run("count", path, "--cross-check")
     assert status == 1
     place = f"{path}:1: " if "\n" in boards else ""
-    assert kept(err)[-1].startswith(f"gpusudoku: {place}cross-check failed: ")
+    assert steady(err)[-1].startswith(f"gpusudoku: {place}cross-check failed: ")
 
 
 def test_standard_input_is_not_overwritten(file):

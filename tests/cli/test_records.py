@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.boards import NONE, SEVERAL, UNIQUE
 from tests.cli.conftest import ROOT
 from tests.session import answer
 
-UNIQUE, MANY, NONE = "123434122143432.", "." * 16, "11" + "." * 14
-BOARDS = {UNIQUE: "1", MANY: "288", NONE: "0"}
+BOARDS = {UNIQUE: "1", SEVERAL: "288", NONE: "0"}
 COLUMNS = ["source", "line", "puzzle", "count", "unique"]
 TEXTS = st.text(st.sampled_from('ab "#,\t\\\r\n\x1f\x7fä€😀\ud800'), max_size=6)
 NAMES = st.lists(st.text(st.sampled_from("ab,#ä"), min_size=1, max_size=3), max_size=3, unique=True)
@@ -74,13 +74,13 @@ def check(command, names, beside):
             assert [record[name] for name in COLUMNS] == [
                 "<stdin>", str(line), row["board"], count, unique
             ]  # fmt: skip
-            kept = [row[name].replace("\ud800", "\ufffd") for name in names]
-            assert [record[name] for name in names] == kept
+            wanted = [row[name].replace("\ud800", "\ufffd") for name in names]
+            assert [record[name] for name in names] == wanted
         if re.search("[\r\n\x1f\x7f]", "".join(map("".join, beside))):  # such a table is not read
             continue
         again = answer(["count", "-", "-q", "--device", "cpu", "--format", form], out)[1]
-        kept = [[row[name] for name in names] for row in written]
-        assert [[row[name] for name in names] for row in table(again, delimiter)] == kept
+        wanted = [[row[name] for name in names] for row in written]
+        assert [[row[name] for name in names] for row in table(again, delimiter)] == wanted
 
 
 def test_bad_boards_have_their_place_among_many(run, file):
@@ -121,12 +121,12 @@ def test_a_full_disk_leaves_the_same_boards_in_output_and_log(
 
 def test_the_options_alone_choose_the_columns(run, file, tmp_path):
     """Of the whole, of a run that can be gone on with, and of parts."""
-    path, out, kept = file(f"{UNIQUE}\n{UNIQUE}\n"), tmp_path / "out.csv", tmp_path / "a.run"
+    path, out, run_file = file(f"{UNIQUE}\n{UNIQUE}\n"), tmp_path / "out.csv", tmp_path / "a.run"
     command = ["count", path, "--format", "csv", "--keep-going"]
     header = ",".join([*COLUMNS, "error"])
     assert run(*command, "--only", "unique")[1].partition("\n")[0] == ",".join(COLUMNS)
     assert run(*command)[1].partition("\n")[0] == header
-    run(*command, "-o", out, "--checkpoint", kept)
+    run(*command, "-o", out, "--checkpoint", run_file)
     assert out.read_text().partition("\n")[0] == header
     parts = [tmp_path / f"{number}.csv" for number in (1, 2)]
     for number, part in enumerate(parts, 1):

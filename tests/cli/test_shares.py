@@ -140,8 +140,8 @@ class TestFigure:
         """Their places depend on the version of matplotlib."""
         figure = tmp_path / "shares.svg"
         assert run("shares", "@b3", "--plot", figure)[0] == 0
-        drawn, kept = (path.read_text() for path in (figure, ROOT / "docs/shares.svg"))
-        assert re.findall(r"<!-- (.*?) -->", kept) == re.findall(r"<!-- (.*?) -->", drawn)
+        drawn, shown = (path.read_text() for path in (figure, ROOT / "docs/shares.svg"))
+        assert re.findall(r"<!-- (.*?) -->", shown) == re.findall(r"<!-- (.*?) -->", drawn)
 
 
 def test_a_figure_needs_matplotlib(run, tmp_path, monkeypatch):

@@ -35,8 +35,8 @@ class TestFinished:
 
     def test_the_answer_stays(self, again, path, output):
         before, written = output.read_bytes(), output.stat().st_mtime_ns
-        for told in again():
-            assert told == (0, "", f"gpusudoku: {path}: finished before\n")
+        for answer in again():
+            assert answer == (0, "", f"gpusudoku: {path}: finished before\n")
         assert (output.read_bytes(), output.stat().st_mtime_ns) == (before, written)
 
     @pytest.mark.parametrize("text", ["my data\n", "6\nmy data\n"])
@@ -78,7 +78,7 @@ def test_a_file_in_the_way_is_refused_before_the_work(run, path, output, monkeyp
         patch.setattr("gpusudoku.runs.counting.work", interrupt)
         assert run(*asked)[0] == 130
     output.write_text("my data\n")
-    kept = path.read_bytes()
+    before = path.read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr(local, "work", lambda *_, **__: pytest.fail("there was work"))
         for again in (["resume", path], asked):
@@ -88,6 +88,6 @@ def test_a_file_in_the_way_is_refused_before_the_work(run, path, output, monkeyp
                 f"gpusudoku: {output}: exists already; move it, or give the whole command again"
                 " with --force\n",
             )
-    assert (path.read_bytes(), output.read_text()) == (kept, "my data\n")
+    assert (path.read_bytes(), output.read_text()) == (before, "my data\n")
     assert run(*asked, "--force")[0] == 0
     assert output.read_text() == "6\n"

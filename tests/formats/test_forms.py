@@ -109,9 +109,17 @@ def test_bands_show_the_boxes() -> None:
     assert shapes == ["3x2", "2x3", "3x2"]
 
 
-def test_larger_digits_tell_bands_of_16() -> None:
-    band = "1...............\n" * 3 + "G...............\n"
-    assert [entry.board.n for entry in read("\n".join([band] * 4))] == [16]
+@pytest.mark.parametrize(
+    "band",
+    [
+        "1...............\n" * 3 + "G...............\n",
+        f"1{' 0' * 35}\n" * 5 + f"36{' 0' * 35}\n",
+        f"1{' 0' * 63}\n" * 7 + f"64{' 0' * 63}\n",
+    ],
+)
+def test_larger_digits_tell_bands_of_large_boards(band: str) -> None:
+    rows = band.count("\n")
+    assert [entry.board.n for entry in read("\n".join([band] * rows))] == [rows**2]
 
 
 def test_rows_of_dashes() -> None:

@@ -120,18 +120,18 @@ def test_a_stopped_job_hands_out_nothing() -> None:
 
 def test_progress_is_told_while_the_job_runs() -> None:
     """The share that is done never passes 1."""
-    told: list[Progress] = []
+    reports: list[Progress] = []
     job = Job(1)
 
     def progress(state: Progress) -> None:
-        told.append(state)
+        reports.append(state)
         if state.count == 15:
             job.stop()
 
     job.run(tasks(*range(5)), [UntilStopped() for _ in range(5)], progress)
-    assert all(state.done == min(1.0, state.count / 12) for state in told)
-    assert (told[-1].count, told[-1].done) == (15, 1.0)
-    assert 0 < told[0].seconds <= told[-1].seconds <= job.seconds
+    assert all(state.done == min(1.0, state.count / 12) for state in reports)
+    assert (reports[-1].count, reports[-1].done) == (15, 1.0)
+    assert 0 < reports[0].seconds <= reports[-1].seconds <= job.seconds
 
 
 def test_one_worker_does_all_in_the_thread_that_calls() -> None:

@@ -25,7 +25,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 
 @pytest.fixture
-def told() -> Iterator[list[list[Kernel]]]:
+def announced() -> Iterator[list[list[Kernel]]]:
     """Collect the kernels that are compiled rather than loaded, as they are announced."""
     calls: list[list[Kernel]] = []
     kernel.on_compiling(lambda kernels: calls.append(list(kernels)))

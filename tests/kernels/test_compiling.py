@@ -45,7 +45,7 @@ def files(store: Store) -> set[str]:
 def test_two_processes_share_the_work(
     store: Store,
     here: list[str | None],
-    told: list[list[Kernel]],
+    announced: list[list[Kernel]],
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
@@ -59,13 +59,13 @@ def test_two_processes_share_the_work(
     monkeypatch.setattr(Kernel, "compile", after_another)
     kernels = some()
     compiling.ready(kernels, 2, done.append)
-    [announced] = told
-    assert {one.name for one in announced} == {one.name for one in done} == files(store)
+    [together] = announced
+    assert {one.name for one in together} == {one.name for one in done} == files(store)
     assert 1 <= len(here) < len(kernels)
     assert [one(10) for one in kernels] == [20, 30, 50, 70]
     assert capfd.readouterr() == ("", "")
     compiling.ready(some(), 2, done.append)
-    assert len(told) == 1
+    assert len(announced) == 1
     assert len(done) == len(kernels)
 
 

@@ -29,14 +29,14 @@ from gpusudoku.kernels.store import Store
 from tests.kernels.examples import times
 
 
-def test_compiled_once_and_kept(store: Store, told: list[list[Kernel]]) -> None:
+def test_compiled_once_and_kept(store: Store, announced: list[list[Kernel]]) -> None:
     first, second = times(2), times(2)
     assert not first.kept
     assert first(21) == 42
     assert first.kept
     assert second.kept
     assert second(21) == first(22) - 2 == 42
-    assert told == [[first]]
+    assert announced == [[first]]
     assert [path.name for path in store.folder.iterdir()] == [first.name]
     assert gc.isenabled()  # garbage is not looked for while something is compiled
     with pytest.raises(TypeError):
@@ -45,7 +45,7 @@ def test_compiled_once_and_kept(store: Store, told: list[list[Kernel]]) -> None:
 
 @pytest.mark.parametrize("damage", ["flip", "empty", "half", "foreign", "folder", "other Numba"])
 def test_what_is_no_good_is_made_anew_in_silence(
-    store: Store, told: list[list[Kernel]], damage: str, capfd: pytest.CaptureFixture[str]
+    store: Store, announced: list[list[Kernel]], damage: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     times(2).load()
     [path] = store.folder.iterdir()
@@ -64,7 +64,7 @@ def test_what_is_no_good_is_made_anew_in_silence(
     assert not again.fetch()
     assert not again.kept  # so its price is known
     assert again(4) == 8
-    assert told[1:] == [[again]]
+    assert announced[1:] == [[again]]
     if damage != "folder":  # which cannot be replaced
         assert times(2).fetch()
     assert capfd.readouterr() == ("", "")
@@ -86,7 +86,7 @@ def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(
     assert len(complaints) == 1
 
 
-def test_threads_that_want_it_compile_it_once(store: Store, told: list[list[Kernel]]) -> None:
+def test_threads_that_want_it_compile_it_once(store: Store, announced: list[list[Kernel]]) -> None:
     function, makes = times(2), []
     write = store.write
     store.write = lambda *given: makes.append(given) or write(*given)  # type: ignore[method-assign]

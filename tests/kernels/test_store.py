@@ -20,90 +20,90 @@ posix = pytest.mark.skipif(os.name == "nt", reason="modes and owners are POSIX")
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Store:
+def filled(tmp_path: Path) -> Store:
     """A store with one file, ``name``."""
     store = Store(tmp_path / "above" / "folder", b"state")
     assert store.write("name", CONTENT)
     return store
 
 
-def test_what_is_written_is_read(kept: Store) -> None:
-    assert kept.has("name")
-    assert kept.read("name") == CONTENT
-    assert kept.write("name", b"")
-    assert kept.read("name") == b""
-    assert not kept.has("other")
-    assert kept.read("other") is None
-    assert (kept.trouble, kept.writable()) == (None, True)
-    assert [path.name for path in kept.folder.iterdir()] == ["name"]
+def test_what_is_written_is_read(filled: Store) -> None:
+    assert filled.has("name")
+    assert filled.read("name") == CONTENT
+    assert filled.write("name", b"")
+    assert filled.read("name") == b""
+    assert not filled.has("other")
+    assert filled.read("other") is None
+    assert (filled.trouble, filled.writable()) == (None, True)
+    assert [path.name for path in filled.folder.iterdir()] == ["name"]
 
 
-def test_a_file_that_is_damaged_or_foreign_is_none(kept: Store) -> None:
-    path = kept.folder / "name"
+def test_a_file_that_is_damaged_or_foreign_is_none(filled: Store) -> None:
+    path = filled.folder / "name"
     good = path.read_bytes()
     for position in (*range(len(MAGIC) + 40), len(good) // 2, len(good) - 1):
         bad = bytearray(good)
         bad[position] ^= 1 << position % 8
         path.write_bytes(bad)
-        assert kept.read("name") is None
+        assert filled.read("name") is None
     lengths = 0, 1, len(MAGIC) + 31, len(MAGIC) + 32, -1
     for content in (*(good[:length] for length in lengths), good + b"\0", b"foreign" * 99):
         path.write_bytes(content)
-        assert kept.read("name") is None
-    assert kept.write("name", CONTENT)
-    assert kept.read("name") == CONTENT
+        assert filled.read("name") is None
+    assert filled.write("name", CONTENT)
+    assert filled.read("name") == CONTENT
 
 
-def test_no_file_takes_the_place_of_another(kept: Store) -> None:
-    shutil.copy(kept.folder / "name", kept.folder / "other")
-    assert kept.read("other") is None
-    assert Store(kept.folder, b"another state").read("name") is None
+def test_no_file_takes_the_place_of_another(filled: Store) -> None:
+    shutil.copy(filled.folder / "name", filled.folder / "other")
+    assert filled.read("other") is None
+    assert Store(filled.folder, b"another state").read("name") is None
 
 
 @posix
-def test_what_is_no_file_is_none_and_links_are_not_followed(kept: Store, tmp_path: Path) -> None:
-    (kept.folder / "folder").mkdir()
-    os.mkfifo(kept.folder / "pipe")  # nobody writes to it: reading would wait for ever
-    (kept.folder / "name").rename(tmp_path / "name")
-    (kept.folder / "name").symlink_to(tmp_path / "name")
-    assert [kept.read(name) for name in ("folder", "pipe", "name")] == [None] * 3
-    assert kept.write("name", CONTENT)  # made anew, in place of the link
-    assert kept.read("name") == CONTENT
-    (tmp_path / "link").symlink_to(kept.folder, target_is_directory=True)
+def test_what_is_no_file_is_none_and_links_are_not_followed(filled: Store, tmp_path: Path) -> None:
+    (filled.folder / "folder").mkdir()
+    os.mkfifo(filled.folder / "pipe")  # nobody writes to it: reading would wait for ever
+    (filled.folder / "name").rename(tmp_path / "name")
+    (filled.folder / "name").symlink_to(tmp_path / "name")
+    assert [filled.read(name) for name in ("folder", "pipe", "name")] == [None] * 3
+    assert filled.write("name", CONTENT)  # made anew, in place of the link
+    assert filled.read("name") == CONTENT
+    (tmp_path / "link").symlink_to(filled.folder, target_is_directory=True)
     assert Store(tmp_path / "link", b"state").read("name") is None
 
 
 @posix
 @pytest.mark.parametrize("mode", [0o720, 0o702, 0o1777])
-def test_a_folder_that_others_can_write_to_is_not_used(kept: Store, mode: int) -> None:
-    kept.folder.chmod(mode)
-    assert kept.read("name") is None
-    assert not kept.write("name", CONTENT)
-    assert not kept.writable()
-    assert "others can write to it" in (kept.trouble or "")
-    kept.folder.chmod(0o700)
-    assert kept.read("name") == CONTENT
-    assert (kept.writable(), kept.trouble) == (True, None)
-    kept.folder.chmod(0o555)  # what is complete may be read-only
-    assert kept.read("name") == CONTENT
-    kept.folder.chmod(0o700)
-    (kept.folder / "name").chmod(mode & 0o666)  # nor is a file
-    assert kept.read("name") is None
+def test_a_folder_that_others_can_write_to_is_not_used(filled: Store, mode: int) -> None:
+    filled.folder.chmod(mode)
+    assert filled.read("name") is None
+    assert not filled.write("name", CONTENT)
+    assert not filled.writable()
+    assert "others can write to it" in (filled.trouble or "")
+    filled.folder.chmod(0o700)
+    assert filled.read("name") == CONTENT
+    assert (filled.writable(), filled.trouble) == (True, None)
+    filled.folder.chmod(0o555)  # what is complete may be read-only
+    assert filled.read("name") == CONTENT
+    filled.folder.chmod(0o700)
+    (filled.folder / "name").chmod(mode & 0o666)  # nor is a file
+    assert filled.read("name") is None
 
 
 @posix
-def test_what_belongs_to_others_is_not_used(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_belongs_to_others_is_not_used(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither a folder nor a file, unless they are root's."""
-    owner, user = kept.folder.stat().st_uid, 4711
+    owner, user = filled.folder.stat().st_uid, 4711
     monkeypatch.setattr(os, "geteuid", lambda: user)
     if owner == 0:
-        assert kept.read("name") == CONTENT
-        os.chown(kept.folder / "name", user + 1, 0)
-        assert kept.read("name") is None
-        os.chown(kept.folder, user + 1, 0)
-    assert kept.read("name") is None
-    assert not kept.write("other", CONTENT)
-    assert "belongs to others" in (kept.trouble or "")
+        assert filled.read("name") == CONTENT
+        os.chown(filled.folder / "name", user + 1, 0)
+        assert filled.read("name") is None
+        os.chown(filled.folder, user + 1, 0)
+    assert filled.read("name") is None
+    assert not filled.write("other", CONTENT)
+    assert "belongs to others" in (filled.trouble or "")
 
 
 @posix
@@ -130,28 +130,28 @@ def test_where_there_can_be_no_folder_nothing_is_kept(tmp_path: Path) -> None:
     assert not store.writable()
 
 
-def test_a_disk_that_is_full_in_the_middle_of_a_file(kept: Store) -> None:
+def test_a_disk_that_is_full_in_the_middle_of_a_file(filled: Store) -> None:
     resource = pytest.importorskip("resource")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
-        assert not kept.write("name", CONTENT * 2)
-        assert (kept.trouble or "").endswith(os.strerror(errno.EFBIG))
+        assert not filled.write("name", CONTENT * 2)
+        assert (filled.trouble or "").endswith(os.strerror(errno.EFBIG))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, before)
-    assert kept.read("name") == CONTENT
-    assert [path.name for path in kept.folder.iterdir()] == ["name"]
+    assert filled.read("name") == CONTENT
+    assert [path.name for path in filled.folder.iterdir()] == ["name"]
 
 
-def test_what_the_killed_left_goes_after_a_while(kept: Store) -> None:
-    old, new = (kept.folder / f"{name}{PARTIAL}" for name in ("old", "new"))
+def test_what_the_killed_left_goes_after_a_while(filled: Store) -> None:
+    old, new = (filled.folder / f"{name}{PARTIAL}" for name in ("old", "new"))
     for path in old, new:
         path.write_bytes(b"half a fi")
     long_ago = time.time() - 2 * PARTIAL_SECONDS
     os.utime(old, (long_ago, long_ago))
-    assert kept.write("other", CONTENT)
+    assert filled.write("other", CONTENT)
     assert not old.exists()
     assert new.exists()  # a process may still be at it
 
@@ -169,18 +169,18 @@ while True:
 
 def test_killed_at_any_moment_while_others_read(tmp_path: Path) -> None:
     """Two processes write the same file without a pause; each time it is read, it is whole."""
-    kept, whole = Store(tmp_path / "folder", b"state"), bytes(range(256)) * 4000
-    assert kept.write("name", whole)
-    command = [sys.executable, "-c", WRITES, str(kept.folder)]
+    filled, whole = Store(tmp_path / "folder", b"state"), bytes(range(256)) * 4000
+    assert filled.write("name", whole)
+    command = [sys.executable, "-c", WRITES, str(filled.folder)]
     writers = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
     try:
         for writer in writers:
             assert writer.stdout is not None
             assert writer.stdout.readline() == b"begun\n"
         for _ in range(20):
-            assert kept.read("name") == whole
+            assert filled.read("name") == whole
     finally:
         for writer in writers:
             writer.kill()
             writer.communicate()
-    assert kept.read("name") == whole
+    assert filled.read("name") == whole

@@ -81,10 +81,10 @@ def test_the_look_for_a_contraction_is_alike_every_time(monkeypatch: pytest.Monk
     """It is bounded by counted work, not by the clock; a long one is announced."""
     monkeypatch.setattr(effort, "LONG_SECONDS", 0.0)
     board = puzzle("4x4", 102, 1)
-    told = list[float]()
-    first, second = (choose(board, Options(), looking=told.append) for _ in range(2))
+    looks = list[float]()
+    first, second = (choose(board, Options(), looking=looks.append) for _ in range(2))
     search = first.estimates.search_seconds
-    assert told == [search, search]
+    assert looks == [search, search]
     assert first.estimates == second.estimates
 
 

@@ -45,7 +45,7 @@ class Code:
 
     def __init__(self, text: str) -> None:
         name = f"{sha256(text.encode()).hexdigest()}.o"
-        found = shared.kept(name, partial(compiled, text)) if len(text) > LARGE else compiled(text)
+        found = shared.once(name, partial(compiled, text)) if len(text) > LARGE else compiled(text)
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target())
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(found))
         self._engine.finalize_object()

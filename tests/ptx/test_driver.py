@@ -88,13 +88,15 @@ class Answers(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def kept(computer: Computer) -> None:
-    """Let the kernels of a search be compiled, and kept."""
+def compiled(computer: Computer) -> None:
+    """Let the kernels of a search be compiled, and compiled."""
     assert computer.gpusudoku(*SEARCH) == (0, COUNT, "")
 
 
 @pytest.fixture(scope="module")
-def answers(computer: Computer, kept: None, tmp_path_factory: pytest.TempPathFactory) -> Answers:
+def answers(
+    computer: Computer, compiled: None, tmp_path_factory: pytest.TempPathFactory
+) -> Answers:
     """What is said in one process, where blocks are to have more threads than fit."""
     folder = tmp_path_factory.mktemp("answers")
     tuning, listed = folder / "tuning.json", folder / "listed.txt"
@@ -113,7 +115,7 @@ def answers(computer: Computer, kept: None, tmp_path_factory: pytest.TempPathFac
     return Answers(*parts, *found, listed.read_text().splitlines())
 
 
-@pytest.mark.usefixtures("kept")
+@pytest.mark.usefixtures("compiled")
 def test_commands(computer: Computer) -> None:
     """In one process, which compiles nothing; a card is lost, and the other goes on."""
     commands: list[Any] = [(each, {}) for each in COMMANDS]

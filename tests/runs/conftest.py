@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpusudoku.runs import local
-from tests.cli.kept import full
+from tests.cli.checkpointed import full
 from tests.runs.stopped import stopped
 
 __all__ = ["full"]
@@ -24,7 +24,7 @@ def often(monkeypatch):
 
 
 @pytest.fixture
-def kept(often, path):
+def unfinished(often, path):
     """A file with a count of ``BOARD`` by search that is begun and not finished."""
     stopped(path)
     return path

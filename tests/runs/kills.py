@@ -91,26 +91,26 @@ class Killing:
             sys.exit("nothing was counted in parts")
         wanted, command = self._content(), first
         self._remove()
-        chance, told = random.Random(self.kills), Counter[str]()
-        while not told["done"] or self._kills_more(told):
-            status = self._forked(command, chance if self._kills_more(told) else None)
+        chance, tally = random.Random(self.kills), Counter[str]()
+        while not tally["done"] or self._kills_more(tally):
+            status = self._forked(command, chance if self._kills_more(tally) else None)
             if status == -signal.SIGKILL:
-                told["killed"] += 1
+                tally["killed"] += 1
                 facts = self._status()
-                told["saved"] += bool(facts and int(facts["count"]) and not facts["finished"])
+                tally["saved"] += bool(facts and int(facts["count"]) and not facts["finished"])
                 command = next(others) if facts else first
                 continue
             if status:
-                sys.exit(f"{command} ended with {status} after {told}")
+                sys.exit(f"{command} ended with {status} after {tally}")
             if self._content() != wanted:
-                sys.exit(f"{command} left another file after {told}")
-            told["done"] += 1
+                sys.exit(f"{command} left another file after {tally}")
+            tally["done"] += 1
             command = first
             self._remove()
-        return told
+        return tally
 
-    def _kills_more(self, told: Counter[str]) -> bool:
-        return told["killed"] < self.kills or told["saved"] < self.saved
+    def _kills_more(self, tally: Counter[str]) -> bool:
+        return tally["killed"] < self.kills or tally["saved"] < self.saved
 
     def _forked(self, arguments: Sequence[str], chance: random.Random | None) -> int:
         """Run the program in a process that is killed at some moment, if any; its status."""
@@ -162,6 +162,6 @@ class Killing:
 
 
 if __name__ == "__main__":
-    asked, told = json.load(sys.stdin), os.dup(1)
+    asked, tally = json.load(sys.stdin), os.dup(1)
     os.dup2(2, 1)
-    os.write(told, json.dumps(Killing(**asked)._kill()).encode())
+    os.write(tally, json.dumps(Killing(**asked)._kill()).encode())

@@ -38,15 +38,15 @@ def there(boards, workers, **options):
 
 @pytest.mark.parametrize("method", ["search", "contraction"])
 def test_a_count_is_made_by_all(method):
-    workers, told = Workers("abc"), []
+    workers, reports = Workers("abc"), []
     result = gpusudoku.count(
-        BOARD, cluster=workers, method=method, device="cpu", progress=told.append
+        BOARD, cluster=workers, method=method, device="cpu", progress=reports.append
     )
     assert (result.count, result.exact, result.device) == (TOTAL, True, "cpu")
     assert result.jobs == 3
     assert set(workers.sent) == set("abc")
-    assert [each.done for each in told] == sorted(each.done for each in told)
-    assert (told[-1].done, told[-1].count) == (1, TOTAL)
+    assert [each.done for each in reports] == sorted(each.done for each in reports)
+    assert (reports[-1].done, reports[-1].count) == (1, TOTAL)
     assert workers.status == "running"  # it was not ours to close
     assert len(result.stats.utilisation) == 3
     assert all(0 < share <= 1 for share in result.stats.utilisation)

@@ -17,7 +17,7 @@ import gpusudoku  # noqa: E402
 from gpusudoku import Cancelled, CancelToken, ClusterError  # noqa: E402
 from gpusudoku.runs.cluster import connect  # noqa: E402
 from tests.boards import LINE_4X4, PUZZLE, puzzle  # noqa: E402
-from tests.cli.kept import Kept  # noqa: E402
+from tests.cli.checkpointed import Checkpointed  # noqa: E402
 from tests.runs.stopped import BOARD, SEARCH, TOTAL  # noqa: E402
 from tests.runs.workers import texts  # noqa: E402
 
@@ -130,9 +130,9 @@ def test_a_batch_is_answered_as_without_a_cluster(run, address, file, options):
     again, same, said = run(*command, "--cluster", address)
     assert (again, same) == (status, out)
     if "--stats" not in options:
-        told = [line for line in err.splitlines() if "device cpu" not in line]
+        lines = [line for line in err.splitlines() if "device cpu" not in line]
         assert sorted(SECONDS.sub("", said).splitlines()) == sorted(
-            SECONDS.sub("", line) for line in told
+            SECONDS.sub("", line) for line in lines
         )
     assert ("7 cells make no board" in said) == ("1/3" not in options)
 
@@ -141,7 +141,7 @@ def test_a_batch_is_answered_as_without_a_cluster(run, address, file, options):
 @pytest.mark.parametrize("began", ["here", "there"])
 def test_a_batch_goes_on_with_or_without_a_cluster(run, address, tmp_path, full, began):
     cluster = ["--cluster", address]
-    this = Kept(run, tmp_path, ["count"], "".join(f"{board}\n" for board in BOARDS))
+    this = Checkpointed(run, tmp_path, ["count"], "".join(f"{board}\n" for board in BOARDS))
     wanted = this.wanted()[1]
     full(len(wanted) * 2 // 3)
     assert this(*(cluster if began == "there" else []))[0] == 1
@@ -153,10 +153,10 @@ def test_a_batch_goes_on_with_or_without_a_cluster(run, address, tmp_path, full,
 
 @pytest.mark.usefixtures("loud")
 def test_what_is_no_count_does_not_go_on_there(run, address, file):
-    out, kept = file.with_name("out.txt"), file.with_name("a.run")
-    assert run("solve", file, "-o", out, "--checkpoint", kept)[0] == 0
-    why = f"gpusudoku: {kept}: holds solve, and only counts run on a cluster\n"
-    assert run("resume", kept, "--cluster", address) == (2, "", why)
+    out, run_file = file.with_name("out.txt"), file.with_name("a.run")
+    assert run("solve", file, "-o", out, "--checkpoint", run_file)[0] == 0
+    why = f"gpusudoku: {run_file}: holds solve, and only counts run on a cluster\n"
+    assert run("resume", run_file, "--cluster", address) == (2, "", why)
 
 
 def pids(client):

@@ -59,58 +59,58 @@ def test_files_of_other_programs(path):
     refused(path, "not made by --checkpoint")
 
 
-def test_another_schema_and_other_tables(kept):
-    whole = kept.read_bytes()
-    changed(kept, "PRAGMA user_version = 7")
-    refused(kept, "made by another version of gpusudoku: schema 7, not 1")
-    kept.write_bytes(whole)
-    changed(kept, "ALTER TABLE tasks RENAME TO t", "CREATE VIEW tasks AS SELECT * FROM t")
-    refused(kept, "damaged: its tables are not those of a long run")
-    kept.write_bytes(whole)
-    changed(kept, "PRAGMA journal_mode = WAL")
-    refused(kept, "another program has set another journal mode", uses=[count])
+def test_another_schema_and_other_tables(unfinished):
+    whole = unfinished.read_bytes()
+    changed(unfinished, "PRAGMA user_version = 7")
+    refused(unfinished, "made by another version of gpusudoku: schema 7, not 1")
+    unfinished.write_bytes(whole)
+    changed(unfinished, "ALTER TABLE tasks RENAME TO t", "CREATE VIEW tasks AS SELECT * FROM t")
+    refused(unfinished, "damaged: its tables are not those of a long run")
+    unfinished.write_bytes(whole)
+    changed(unfinished, "PRAGMA journal_mode = WAL")
+    refused(unfinished, "another program has set another journal mode", uses=[count])
 
 
-def test_truncated_anywhere(kept):
-    whole = kept.read_bytes()
+def test_truncated_anywhere(unfinished):
+    whole = unfinished.read_bytes()
     last = len(whole) - 4096  # of the last page the end may be unused
     for length in {1, 15, 16, 99, 100, 4095, 4096, *range(5000, last, 3777), last}:
-        kept.write_bytes(whole[:length])
-        refused(kept, "")
+        unfinished.write_bytes(whole[:length])
+        refused(unfinished, "")
 
 
 @pytest.fixture
-def facts(kept, run):
+def facts(unfinished, run):
     """What is in the file as all may read it; None if it is refused, in one line."""
 
     def read():
-        before = kept.read_bytes()
-        status, out, err = run("status", kept, "--json")
-        assert kept.read_bytes() == before
+        before = unfinished.read_bytes()
+        status, out, err = run("status", unfinished, "--json")
+        assert unfinished.read_bytes() == before
         if status == 0:
             return json.loads(out)
         assert (status, out) == (2, "")
-        assert err.startswith(f"gpusudoku: {kept}: ")
+        assert err.startswith(f"gpusudoku: {unfinished}: ")
         assert err.count("\n") == 1
         return None
 
     return read
 
 
-def test_one_bit_changed_anywhere(kept, facts):
+def test_one_bit_changed_anywhere(unfinished, facts):
     """It is refused, or it did not matter."""
-    whole, good, chance = kept.read_bytes(), facts(), random.Random(1)
+    whole, good, chance = unfinished.read_bytes(), facts(), random.Random(1)
     refusals = 0
     for turn in range(200):
         at = chance.randrange(len(whole))
         damaged = bytearray(whole)
         damaged[at] ^= 1 << chance.randrange(8)
-        kept.write_bytes(damaged)
+        unfinished.write_bytes(damaged)
         found = facts()
         assert found in (None, good)
         refusals += found is None
         if found is not None and turn % 50 == 0:
-            assert gpusudoku.resume(kept).count == TOTAL
+            assert gpusudoku.resume(unfinished).count == TOTAL
     assert refusals > 50
 
 
@@ -147,13 +147,13 @@ def put(path, table, columns, row, values):
         return True
 
 
-def test_rows_of_somebody_who_knows_the_seal(kept, facts, run):
+def test_rows_of_somebody_who_knows_the_seal(unfinished, facts, run):
     """Any value anywhere is refused, at the latest by ``resume``, or makes a run like another."""
-    whole, good, refusals, accepted = kept.read_bytes(), facts(), 0, 0
-    for table, columns, row in rows(kept):
+    whole, good, refusals, accepted = unfinished.read_bytes(), facts(), 0, 0
+    for table, columns, row in rows(unfinished):
         for at, value in product(range(len(columns) - 1), VALUES):
-            kept.write_bytes(whole)
-            if not put(kept, table, columns, row, [*row[:at], value, *row[at + 1 : -1]]):
+            unfinished.write_bytes(whole)
+            if not put(unfinished, table, columns, row, [*row[:at], value, *row[at + 1 : -1]]):
                 continue
             found = facts()
             if found is None:
@@ -162,19 +162,19 @@ def test_rows_of_somebody_who_knows_the_seal(kept, facts, run):
             accepted += 1
             assert (found["count"], found["finished"]) == (good["count"], good["finished"])
             try:
-                assert gpusudoku.resume(kept).exact
+                assert gpusudoku.resume(unfinished).exact
             except InputError as error:
-                assert str(error).startswith(f"{kept}: ")  # noqa: PT017
-                status, _, err = run("resume", kept)
+                assert str(error).startswith(f"{unfinished}: ")  # noqa: PT017
+                status, _, err = run("resume", unfinished)
                 assert (status, err.count("\n"), err[:-1].isprintable()) == (2, 1, True)
     assert refusals > 100
     assert 0 < accepted < 30
 
 
 @pytest.mark.parametrize("rows", ["facts", "tasks", "portions WHERE rowid % 2"])
-def test_rows_that_are_missing(kept, rows):
-    changed(kept, f"DELETE FROM {rows}")
-    refused(kept, "damaged: ")
+def test_rows_that_are_missing(unfinished, rows):
+    changed(unfinished, f"DELETE FROM {rows}")
+    refused(unfinished, "damaged: ")
 
 
 @posix
@@ -205,13 +205,13 @@ def test_an_empty_file_is_as_good_as_none(path):
 
 
 @pytest.fixture
-def for_all(kept):
+def for_all(unfinished):
     """The file in a folder that every user may look into, as those of pytest are not."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         inner = Path(folder) / "inner"
         inner.mkdir()
-        yield Path(shutil.copy(kept, inner))
+        yield Path(shutil.copy(unfinished, inner))
         inner.chmod(0o755)
 
 

@@ -30,9 +30,9 @@ def check_count(tmp_path, count, kills, *, seconds, saved, in_parts=False):
     killing = Killing(
         [first, *others], output, checkpoint, kills, seconds, saved=saved, in_parts=in_parts
     )
-    told = killing.run()
-    assert told["done"] > 0
-    assert told["saved"] >= saved
+    tally = killing.run()
+    assert tally["done"] > 0
+    assert tally["saved"] >= saved
 
 
 def test_a_count(tmp_path):
@@ -78,9 +78,9 @@ def test_listings_and_batches(tmp_path, name):
     }
     for each, boards in files.items():
         (tmp_path / each).write_text("".join(f"{board}\n" for board in boards))
-    out, kept = str(tmp_path / "out.txt"), str(tmp_path / "a.run")
+    out, run_file = str(tmp_path / "out.txt"), str(tmp_path / "a.run")
     own = [str(tmp_path / each) if each in files else each for each in arguments.split()]
-    first = [*own, "-o", out, "--checkpoint", kept, "-q"]
-    commands = [first, [*first, "-j", "1"], [*first, "-j", "2"], ["resume", kept]]
-    told = Killing(commands, out, kept, 8, seconds, in_order=name != "search").run()
-    assert told["done"] > 0
+    first = [*own, "-o", out, "--checkpoint", run_file, "-q"]
+    commands = [first, [*first, "-j", "1"], [*first, "-j", "2"], ["resume", run_file]]
+    tally = Killing(commands, out, run_file, 8, seconds, in_order=name != "search").run()
+    assert tally["done"] > 0

@@ -114,8 +114,8 @@ def test_ctrl_c_saves_first(path, run):
     assert gpusudoku.count(BOARD, checkpoint=path, **SEARCH).count == TOTAL
 
 
-def test_python_and_the_command_go_on_with_each_others_counts(kept, tmp_path, run):
-    assert run("resume", kept, "-q") == (0, f"{TOTAL}\n", "")
+def test_python_and_the_command_go_on_with_each_others_counts(unfinished, tmp_path, run):
+    assert run("resume", unfinished, "-q") == (0, f"{TOTAL}\n", "")
     other = tmp_path / "other.run"
     command = ("count", BOARD, "-q", "--method", "search", "--checkpoint", other)
     assert run(*command) == (0, f"{TOTAL}\n", "")
@@ -138,8 +138,8 @@ def test_the_gpus_that_a_count_had_are_forgotten_on_another_device(path, without
     assert gpusudoku.resume(path).count == TOTAL
 
 
-def test_another_count_is_refused_and_the_file_stays(kept):
-    before, another = kept.read_bytes(), f"^{kept}: holds another run: "
+def test_another_count_is_refused_and_the_file_stays(unfinished):
+    before, another = unfinished.read_bytes(), f"^{unfinished}: holds another run: "
     for words, options in {
         f"{another}another board": {"board": BOARD.cells * 0},
         f"{another}box 3x3, not 2x3": {"board": puzzle("2x3", 8, 1)},
@@ -151,19 +151,20 @@ def test_another_count_is_refused_and_the_file_stays(kept):
         "^engine 3: expected one that make_engine gives": {"engine": 3},
     }.items():
         with pytest.raises(InputError, match=words):
-            gpusudoku.count(**{"board": BOARD, "checkpoint": kept, **SEARCH, **options})
-    assert kept.read_bytes() == before
-    assert list(kept.parent.iterdir()) == [kept]
+            gpusudoku.count(**{"board": BOARD, "checkpoint": unfinished, **SEARCH, **options})
+    assert unfinished.read_bytes() == before
+    assert list(unfinished.parent.iterdir()) == [unfinished]
 
 
-def test_another_version_is_refused(kept):
-    before = kept.read_bytes()
+def test_another_version_is_refused(unfinished):
+    before = unfinished.read_bytes()
     code = "import sys, gpusudoku; gpusudoku.__version__ = '0.1'; gpusudoku.resume(sys.argv[1])"
     done = subprocess.run(
-        [sys.executable, "-c", code, kept], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, unfinished], capture_output=True, text=True, check=False
     )
-    assert f"{kept}: holds another run: version {gpusudoku.__version__}, not 0.1" in done.stderr
-    assert kept.read_bytes() == before
+    why = f"holds another run: version {gpusudoku.__version__}, not 0.1"
+    assert f"{unfinished}: {why}" in done.stderr
+    assert unfinished.read_bytes() == before
 
 
 def test_what_cannot_be_resumed(tmp_path, run):
@@ -180,16 +181,16 @@ def test_what_cannot_be_resumed(tmp_path, run):
 
 @pytest.mark.usefixtures("often")
 def test_while_a_count_goes_on_nobody_else_in_this_process_may(path):
-    told = []
+    errors = []
 
     def look(progress):
-        if progress.count and not told:
+        if progress.count and not errors:
             with pytest.raises(InputError, match=f"process {os.getpid()} on .+ works") as error:
                 gpusudoku.resume(path)
-            told.append(error)
+            errors.append(error)
 
     assert gpusudoku.count(BOARD, checkpoint=path, progress=look, **SEARCH).count == TOTAL
-    assert told
+    assert errors
 
 
 def test_a_full_disk_stops_a_count_which_goes_on_when_there_is_room(path, often, monkeypatch, run):
@@ -211,8 +212,8 @@ def test_a_full_disk_stops_a_count_which_goes_on_when_there_is_room(path, often,
     assert gpusudoku.resume(path).count == TOTAL
 
 
-def test_files_may_be_moved_and_named_in_every_way(kept, tmp_path, monkeypatch):
+def test_files_may_be_moved_and_named_in_every_way(unfinished, tmp_path, monkeypatch):
     (tmp_path / "other").mkdir()
-    kept.rename(tmp_path / "other" / "renamed")
+    unfinished.rename(tmp_path / "other" / "renamed")
     monkeypatch.chdir(tmp_path)
     assert gpusudoku.resume(Path("other/renamed")).count == TOTAL

@@ -1,6 +1,7 @@
 """Every kind of answer is what the library says, as one JSON object and as a stream of events."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -147,6 +148,14 @@ class TestSeconds:
         facts = server.ask("shares", HARD, seconds=0.1)
         assert facts.pop("error") == "it takes longer than 0.1 s; how long is not known"
         assert facts == {"kind": "expensive", "status": 422, "seconds": None, "at_least": "0"}
+
+    def test_the_timer_of_an_answer_ends_with_it(self, server):
+        threads = Path(f"/proc/{server.process.pid}/task")
+        if not threads.exists():
+            pytest.skip("it is not shown which threads a process has")
+        for _ in range(30):
+            server.ask("count", LINE_4X4, seconds=1000)
+        assert len(list(threads.iterdir())) < 30
 
     def test_what_nobody_can_do_is_not_tried(self, server):
         facts = server.ask("sample", HARD)

@@ -59,8 +59,8 @@ class Connection(BaseComm):
 
     def events(self, number):
         """Return what was told of a question."""
-        told = [each["content"] for each in self.of("custom")]
-        return [each for each in told if each["id"] == number]
+        messages = [each["content"] for each in self.of("custom")]
+        return [each for each in messages if each["id"] == number]
 
     def end(self, number):
         """Wait for the end of a question; return its event and what is told."""
@@ -239,10 +239,10 @@ def test_of_what_is_cancelled_the_work_ends_and_nothing_more_is_told(widget, at_
     widget.comm.tell({"id": 7, "cancel": True})  # nobody works at that
     widget.comm.tell({"id": 1, "cancel": True})
     until(lambda: not at_work())
-    told = len(widget.comm.events(1))
+    before = len(widget.comm.events(1))
     assert widget.comm.answer(2)["count"] == "6"
     assert {each["event"] for each in widget.comm.events(1)} == {"progress"}
-    assert len(widget.comm.events(1)) == told
+    assert len(widget.comm.events(1)) == before
 
 
 def test_of_many_questions_of_a_page_the_last_is_answered(widget):
@@ -264,16 +264,16 @@ def test_closing_ends_the_work_and_nothing_more_is_told(widget, at_work, by):
     for number in range(3):
         widget.comm.long(number)
     gpusudoku.widget(SMALL, device="cpu").close()  # of another nothing ends
-    told = len(widget.comm.of("custom"))
-    until(lambda: len(widget.comm.of("custom")) > told)
+    before = len(widget.comm.of("custom"))
+    until(lambda: len(widget.comm.of("custom")) > before)
     connection = widget.comm
     {"hand": widget.close, "kernel": connection.close}.get(
         by, lambda: connection.handle_close({})
     )()
-    told = len(connection.of("custom"))
+    before = len(connection.of("custom"))
     until(lambda: not at_work())
     widget.close()
-    assert len(connection.of("custom")) == told
+    assert len(connection.of("custom")) == before
     assert widget.board == gpusudoku.parse(SMALL)
 
 

@@ -107,6 +107,6 @@ def test_a_gpu_that_cannot_be_had(broken: str, monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(DeviceError) as caught:
         make_engine(device="cuda")
     assert str(caught.value) == "GPU 0 cannot be used: all devices are busy"
-    told: list[DeviceError] = []
-    assert isinstance(make_engine(fallback=told.append), CpuEngine)
-    assert [*map(str, told)] == [str(caught.value)]
+    warnings: list[DeviceError] = []
+    assert isinstance(make_engine(fallback=warnings.append), CpuEngine)
+    assert [*map(str, warnings)] == [str(caught.value)]

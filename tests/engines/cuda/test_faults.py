@@ -44,8 +44,8 @@ class Gpus(CudaEngine):
     """Simulated GPUs that are ready to search, of which any may fail; what it tells is kept."""
 
     def __init__(self, *gpus: Faulty, board: Board = BOARD) -> None:
-        self.told: list[str] = []
-        super().__init__(on_loss=lambda error: self.told.append(str(error)))
+        self.warnings: list[str] = []
+        super().__init__(on_loss=lambda error: self.warnings.append(str(error)))
         self.gpus = [*gpus]
         faults, self.faulty = [gpu.at for gpu in gpus], gpus
         for gpu in gpus:
@@ -83,7 +83,7 @@ def test_memory_runs_out_at_any_moment(share: float, monkeypatch: pytest.MonkeyP
         held: list[int] = []
         gpu.free_unused = lambda gpu=gpu, held=held: held.append(gpu.held)  # type: ignore
         assert counted(engine) == COUNT, call
-        assert engine.told == []
+        assert engine.warnings == []
         if gpu.calls >= call:
             assert held == [0], "what had been allocated is freed before less is tried"
 
@@ -99,7 +99,7 @@ def test_a_gpu_is_lost_at_any_moment(share: float, monkeypatch: pytest.MonkeyPat
         if gpu.calls < call:  # its threads share boards as they come, and it had done before
             continue
         assert counted(engine) == COUNT
-        assert engine.told == [TOLD]
+        assert engine.warnings == [TOLD]
         assert engine.gpus == []
         failed += 1
     assert failed > len(calls) / 2
@@ -114,7 +114,7 @@ def test_one_of_two_is_lost_at_any_moment_or_both_are(lost: int) -> None:
         engine = Gpus(*gpus)
         assert counted(engine) == COUNT, call
         if gpus[lost].calls >= call:  # each call that fails is told of
-            assert engine.told == [f"GPU {lost} cannot be used: {LOST}; GPU {1 - lost} goes on"]
+            assert engine.warnings == [f"GPU {lost} cannot be used: {LOST}; GPU {1 - lost} goes on"]
             assert engine.gpus == [gpus[1 - lost]]
         assert counted(Gpus(Faulty(0, call), Faulty(1, call + 5))) == COUNT, call
     assert threading.active_count() <= before, "nobody is left waiting"
@@ -142,7 +142,7 @@ def test_a_batch_goes_on() -> None:
         assert searched(boards, engine).counts == wanted, call
     engine = Gpus(Faulty(0, 8))
     assert [found.count for found in count_many(boards, engine=engine, method="search")] == wanted
-    assert len(engine.told) == 1
+    assert len(engine.warnings) == 1
 
 
 @pytest.mark.parametrize("limit", [1, COUNT - 1, COUNT, COUNT + 1])
@@ -175,7 +175,7 @@ def test_it_fails_before_another_kind_of_search() -> None:
     engine = Gpus(Faulty(0))
     engine.faulty[0].at = 1
     assert count(MANY, engine=engine, method="search", strategy="first").count == naive.count(MANY)
-    assert engine.told == [TOLD]
+    assert engine.warnings == [TOLD]
 
 
 def test_memory_stays_short() -> None:
@@ -194,11 +194,11 @@ def test_memory_stays_short() -> None:
 
         gpu.allocated = allocated
         assert counted(engine) == COUNT, call
-        assert engine.told == []
+        assert engine.warnings == []
 
 
 def test_there_is_no_memory_at_all() -> None:
     """The least does not fit: the CPU goes on, and says why."""
     engine = Gpus(Faulty(0, 25, SHORT))
     assert counted(engine) == COUNT
-    assert engine.told == [f"GPU 0 cannot be used: {SHORT}; the CPU goes on"]
+    assert engine.warnings == [f"GPU 0 cannot be used: {SHORT}; the CPU goes on"]

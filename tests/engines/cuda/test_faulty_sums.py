@@ -32,13 +32,13 @@ def nine() -> Nine:
 
 
 def engine_of(*gpus: Faulty) -> tuple[CudaEngine, list[str]]:
-    told: list[str] = []
-    engine = CudaEngine(on_loss=lambda error: told.append(str(error)))
+    warnings: list[str] = []
+    engine = CudaEngine(on_loss=lambda error: warnings.append(str(error)))
     engine.gpus = [*gpus]
     for gpu in gpus:
         gpu.multiprocessor = Multiprocessor(threads=32, blocks=1)
         gpu.tuning = replace(SIMULATED, sum_tasks_per_multiprocessor=4)
-    return engine, told
+    return engine, warnings
 
 
 def calls_of(nine: Nine) -> range:
@@ -52,22 +52,22 @@ def calls_of(nine: Nine) -> range:
 def test_memory_runs_out_at_any_moment(nine: Nine) -> None:
     """What did not fit is tried again in halves, on the GPU."""
     for call in calls_of(nine)[::2]:
-        engine, told = engine_of(Faulty(0, call, SHORT, lasts=False))
+        engine, warnings = engine_of(Faulty(0, call, SHORT, lasts=False))
         assert summed(nine, engine)[0] == COUNT, call
-        assert told == []
+        assert warnings == []
 
 
 def test_a_gpu_is_lost_at_any_moment(nine: Nine) -> None:
     """The CPU goes on, once something was summed; before, the GPU cannot be used."""
     outcomes: set[object] = set()
     for call in calls_of(nine)[::2]:
-        engine, told = engine_of(Faulty(0, call))
+        engine, warnings = engine_of(Faulty(0, call))
         try:
             outcomes.add(summed(nine, engine)[0])
         except DeviceError as error:
             outcomes.add(str(error))
         else:
-            assert told == [f"GPU 0 cannot be used: {LOST}; the CPU goes on"]
+            assert warnings == [f"GPU 0 cannot be used: {LOST}; the CPU goes on"]
             assert engine.gpus == []
     assert outcomes == {COUNT, f"GPU 0 cannot be used: {LOST}"}
 
@@ -75,19 +75,19 @@ def test_a_gpu_is_lost_at_any_moment(nine: Nine) -> None:
 def test_one_of_two_is_lost(nine: Nine) -> None:
     for call in calls_of(nine)[::4]:
         gpus = Faulty(0), Faulty(1)
-        engine, told = engine_of(*gpus)
+        engine, warnings = engine_of(*gpus)
         assert summed(nine, engine)[0] == COUNT  # both have worked
         lost = call // 4 % 2
         gpus[lost].at = gpus[lost].calls + call
         assert summed(nine, engine)[0] == COUNT, call
-        if told:
-            assert told == [f"GPU {lost} cannot be used: {LOST}; GPU {1 - lost} goes on"]
+        if warnings:
+            assert warnings == [f"GPU {lost} cannot be used: {LOST}; GPU {1 - lost} goes on"]
 
 
 def test_too_little_memory_for_sums(nine: Nine) -> None:
     """The CPU sums, and says why, once; searches still have the GPU."""
-    engine, told = engine_of(gpu := Faulty(0, 2, SHORT))
+    engine, warnings = engine_of(gpu := Faulty(0, 2, SHORT))
     for _ in range(2):
         assert summed(nine, engine)[0] == COUNT
-    assert told == [f"GPU 0 cannot be used: {SHORT}; the CPU goes on"]
+    assert warnings == [f"GPU 0 cannot be used: {SHORT}; the CPU goes on"]
     assert engine.gpus == [gpu]

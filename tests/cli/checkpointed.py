@@ -8,11 +8,9 @@ import os
 import pytest
 
 from gpusudoku.cli import lines
+from tests.boards import LINE_4X4, NONE, SEVERAL, UNIQUE
 
-UNIQUE, SEVERAL, NONE = "123434122143432.", "1" + "." * 15, "11" + "." * 14
-BATCH = "".join(
-    f"{board}\n" for board in [UNIQUE, NONE, *["1....2....3....."] * 15, SEVERAL, UNIQUE]
-)
+BATCH = "".join(f"{board}\n" for board in [UNIQUE, NONE, *[LINE_4X4] * 15, SEVERAL, UNIQUE])
 """More boards than the first block has."""
 PUZZLES = "".join(f"{board}\n" for board in [UNIQUE, NONE, *[UNIQUE] * 15, NONE])
 """Of others ``solve`` might find any solution."""
@@ -43,7 +41,7 @@ def full(monkeypatch):
     return after
 
 
-class Kept:
+class Checkpointed:
     """A command with its files in a folder."""
 
     def __init__(self, run, folder, command, boards=BATCH):
@@ -69,11 +67,11 @@ class Kept:
 
 
 @pytest.fixture
-def kept(run, tmp_path):
+def checkpointed(run, tmp_path):
     """Make a command whose output is kept track of, of boards that suit it."""
     boards_of = {"solve": PUZZLES, "sample": SOLVABLE}
 
     def make(command, boards=None):
-        return Kept(run, tmp_path, command, boards or boards_of.get(command[0], BATCH))
+        return Checkpointed(run, tmp_path, command, boards or boards_of.get(command[0], BATCH))
 
     return make
