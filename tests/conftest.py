@@ -119,7 +119,7 @@ def run(monkeypatch, capsys):
     monkeypatch.setenv("GPUSUDOKU_DEVICE", "cpu")
 
     def call(*arguments):
-        status = session.gpusudoku(map(str, arguments))
+        status = session.status_of(map(str, arguments))
         captured = capsys.readouterr()
         return status, captured.out, captured.err
 

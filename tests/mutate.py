@@ -46,6 +46,8 @@ ALSO = {
     "gpusudoku/runs": ["tests/cli/test_checkpoint.py", "tests/cli/test_parts.py"],
     "kernels/contraction": ["tests/contraction"],
     "kernels/search": ["tests/search"],
+    "kernels/search/cuda.py": ["tests/engines/cuda", "tests/ptx"],
+    "kernels/search/cuda_thread.py": ["tests/engines/cuda", "tests/ptx"],
     "kernels/text": ["tests/formats"],
 }
 """Where else than in the folder of its name the tests of a room are."""
@@ -120,6 +122,8 @@ def tests_of(root: Path, module: Path) -> list[str]:
                 path = root / name
                 files += sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
     inner = set(module.parts[1:-1]) - {room}
+    if "cuda" in module.stem:
+        inner.add("cuda")
     near = [p for p in files if module.stem.strip("_") in p.stem or inner & set(p.parts)]
     names = [str(path.relative_to(root)) for path in [*near, *files] if path.exists()]
     return list(dict.fromkeys(names))

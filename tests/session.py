@@ -8,12 +8,12 @@
     $ gpusudoku count - << END
     1..5
     END
-    ! gpusudoku: <stdin>:1: ...
+    ! gpusudoku: <stdin>:1: [..]
     [2]
 
     >>> import gpusudoku
     >>> gpusudoku.count("5")
-    ! FormatError: ...
+    ! gpusudoku.errors.InputError: [..]
 
 Below a command stand the lines of stderr, each after ``! ``, the lines of stdout, and the exit
 status unless it is 0. ``[..]`` stands for any text within a line, a line of ``...`` for any lines.
@@ -23,7 +23,6 @@ The commands are ``gpusudoku``, ``cat`` and ``ls``, with ``NAME=VALUE`` before t
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import io
 import os
@@ -33,6 +32,7 @@ import sys
 import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -68,10 +68,8 @@ def parse(text: str) -> Iterator[Step]:
                 if not lines:
                     raise ValueError(f"{first}: there is no {end}")
                 step.given.append(lines.pop(0))
-        if first.startswith(">>> "):
-            while lines and (lines[0].startswith("... ") or _is_open(step)):
-                if lines[0].startswith(_BEGINS):
-                    raise ValueError(f"{first}: the statement does not end")
+        for begins, goes_on in (("## ", "## "), (">>> ", "... ")):
+            while first.startswith(begins) and lines and lines[0].startswith(goes_on):
                 step.given.append(lines.pop(0))
         while lines and not lines[0].startswith(_BEGINS):
             step.expected.append(lines.pop(0))
@@ -99,12 +97,22 @@ def matches(expected: list[str], got: list[str]) -> bool:
 
 
 def keep_patterns(expected: list[str], got: list[str]) -> list[str]:
-    """Return the lines that were printed, those that are as expected with their ``[..]``."""
-    lines, left = [], list(expected)
-    for line in got:
-        found = next((n for n, each in enumerate(left) if matches([each], [line])), None)
-        lines.append(line if found is None else left[found])
-        del left[: 0 if found is None else found + 1]
+    """Return the lines that were printed; where they are as expected, the patterns of these."""
+    printed = [
+        next((line for line in got if each.strip("[.]") and matches([each], [line])), each)
+        for each in expected
+    ]
+    lines = []
+    for kind, a, b, c, d in SequenceMatcher(None, printed, got, autojunk=False).get_opcodes():
+        old, new = expected[a:b], got[c:d]
+        if kind == "equal":
+            lines += old
+        elif "..." in old:
+            before = old.index("...")
+            after = max(before, len(new) - len(old) + before + 1)
+            lines += [*new[:before], "...", *new[after:]]
+        else:
+            lines += new
     return lines
 
 
@@ -130,22 +138,13 @@ class Session:
         return [*lines, f"[{status}]"] if status else lines
 
     def _python(self, code: str) -> tuple[int, str, str]:
-        with _captured("") as streams:
+        with _replaced_streams("") as streams:
             try:
                 exec(compile(code, "<session>", "single"), self.names)
             except Exception as error:
                 # Only the message: a session shows what its user reads.
                 sys.stderr.write("".join(traceback.format_exception_only(error)))
         return 0, *streams
-
-
-def _is_open(step: Step) -> bool:
-    """Return whether a Python statement goes on in the next line."""
-    try:
-        ast.parse("\n".join(line[4:] for line in step.given))
-    except SyntaxError:
-        return True
-    return False
 
 
 def _pipeline(line: str, stdin: str) -> tuple[int, str, str]:
@@ -169,27 +168,25 @@ def _command(words: list[str], stdin: str) -> tuple[int, str, str]:
     """Run one command with its redirections."""
     environment = {}
     while "=" in words[0]:
-        name, _, environment[name] = words.pop(0).partition("=")
-    target = None
+        name, _, value = words.pop(0).partition("=")
+        environment[name] = value
+    status, out, err, target = 0, "", "", None
     while len(words) > 1 and words[-2] in ("<", ">", "<<"):
         name, sign = words.pop(), words.pop()
         if sign == "<":
             stdin = Path(name).read_text("utf-8")
         elif sign == ">":
             target = Path(name)
+    if any(re.fullmatch("[<>|]+", word) for word in words):
+        raise ValueError(f"a session does not know this redirection: {' '.join(words)}")
     program, *arguments = words
     with patch.dict(os.environ, environment):
         if program == "gpusudoku":
-            status, out, err = answer(arguments, stdin)
+            status, out, err = captured(arguments, stdin)
         elif program == "cat":
-            status, out, err = (
-                0,
-                "".join(Path(n).read_text("utf-8") for n in arguments) or stdin,
-                "",
-            )
+            out = "".join(Path(name).read_text("utf-8") for name in arguments) or stdin
         elif program == "ls":
-            names = sorted(path.name for path in Path(*arguments).iterdir())
-            status, out, err = 0, "".join(f"{name}\n" for name in names), ""
+            out = "".join(f"{path.name}\n" for path in sorted(Path(*arguments).iterdir()))
         else:
             raise ValueError(f"a session knows gpusudoku, cat and ls, not {program}")
     if target:
@@ -198,7 +195,7 @@ def _command(words: list[str], stdin: str) -> tuple[int, str, str]:
     return status, out, err
 
 
-def gpusudoku(arguments: Iterable[str]) -> int:
+def status_of(arguments: Iterable[str]) -> int:
     """Run ``gpusudoku`` in this process; return its exit status."""
     from gpusudoku.cli import main
     from gpusudoku.kernels.kernel import on_compiling
@@ -213,15 +210,15 @@ def gpusudoku(arguments: Iterable[str]) -> int:
     return 0
 
 
-def answer(arguments: Iterable[str], stdin: str = "") -> tuple[int, str, str]:
+def captured(arguments: Iterable[str], stdin: str = "") -> tuple[int, str, str]:
     """Run ``gpusudoku`` in this process; return its exit status, stdout and stderr."""
-    with _captured(stdin) as streams:
-        status = gpusudoku(arguments)
+    with _replaced_streams(stdin) as streams:
+        status = status_of(arguments)
     return status, *streams
 
 
 @contextlib.contextmanager
-def _captured(stdin: str) -> Iterator[list[str]]:
+def _replaced_streams(stdin: str) -> Iterator[list[str]]:
     """Replace the standard streams; give stdout and stderr as text when the block ends."""
     streams: list[str] = []
     given, out, err = (

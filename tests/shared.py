@@ -19,11 +19,11 @@ except ImportError:  # on Windows each process works it out for itself
     fcntl = None  # type: ignore[assignment]
 
 PLACE = "TESTS_SHARED"
-"""The variable that names the folder where it is kept, for processes that tests start, too."""
+"""The variable that names the folder of results, for processes that tests start, too."""
 
 
 def keep_in(paths: pytest.TempPathFactory) -> None:
-    """Have it kept in a folder that all processes of this run have, and no other run."""
+    """Keep results in a folder that all processes of this run have, and no other run."""
     own = paths.getbasetemp()
     os.environ[PLACE] = str(own.parent if "PYTEST_XDIST_WORKER" in os.environ else own)
 
@@ -36,10 +36,11 @@ def all_of(works: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for wait in (False, True):
-        for name in [name for name in works if name not in found]:
-            with suppress(BlockingIOError):
-                work = partial(_as_json, works[name])
-                found[name] = json.loads(once(f"{name}.json", work, wait))
+        for name, work in works.items():
+            if name not in found:
+                with suppress(BlockingIOError):  # another process is at it
+                    text = once(f"{name}.json", partial(_as_json, work), wait)
+                    found[name] = json.loads(text)
     return {name: found[name] for name in works}
 
 

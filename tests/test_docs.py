@@ -54,7 +54,7 @@ def anchors(page: Path) -> set[str]:
     return {name.replace(" ", "-") for name in plain}
 
 
-class TestSessions:
+class TestCommands:
     @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=name_of)
     def test_output_is_as_printed(self, run, monkeypatch, page):
         monkeypatch.setenv("COLUMNS", "80")

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from tests.boards import NONE, SEVERAL, UNIQUE
 from tests.cli.conftest import ROOT
-from tests.session import answer
+from tests.session import captured
 
 BOARDS = {UNIQUE: "1", SEVERAL: "288", NONE: "0"}
 COLUMNS = ["source", "line", "puzzle", "count", "unique"]
@@ -56,13 +56,13 @@ def check(command, names, beside):
     ]
     stdin = "".join(json.dumps(row) + "\n" for row in rows)
     arguments = [command, "-", "-q", "--device", "cpu"]
-    status, out, _ = answer([*arguments, "--json"], stdin)
+    status, out, _ = captured([*arguments, "--json"], stdin)
     found = records(out)
     assert (status, out) == (0, "".join(json.dumps(record) + "\n" for record in found))
     assert [record["board"] for record in found] == [row["board"] for row in rows]
     assert [{"board": each["board"], **each.get("columns", {})} for each in found] == rows
     for form, delimiter in (("csv", ","), ("tsv", "\t")):
-        _, out, _ = answer([*arguments, "--format", form], stdin)
+        _, out, _ = captured([*arguments, "--format", form], stdin)
         written = table(out, delimiter)
         ours = [*COLUMNS, *["solution"] * (command == "solve")]
         assert list(written[0]) == [*ours, *names]
@@ -78,7 +78,7 @@ def check(command, names, beside):
             assert [record[name] for name in names] == wanted
         if re.search("[\r\n\x1f\x7f]", "".join(map("".join, beside))):  # such a table is not read
             continue
-        again = answer(["count", "-", "-q", "--device", "cpu", "--format", form], out)[1]
+        again = captured(["count", "-", "-q", "--device", "cpu", "--format", form], out)[1]
         wanted = [[row[name] for name in names] for row in written]
         assert [[row[name] for name in names] for row in table(again, delimiter)] == wanted
 

@@ -77,7 +77,7 @@ TEXTS = {
     "tsv": f"name\tboard\tcount\n\n# comment\na\t{LINE}\t1\n",
     "tsv with a header behind #": f"# one, more\n# name\tboard\tcount (exact)\na\t{LINE}\t1\n",
 }
-"""Those that a batch file mostly has."""
+"""Forms that a batch file mostly has; each text is of BOARD, alone in its file."""
 
 FORMS = {
     "dashes": LINE.replace(".", "-"),
@@ -171,6 +171,10 @@ FORMS = {
     + f'<game\n data="{ZEROS}"\n created="1"></game></a>',
     "object with rows": json.dumps({"Puzzle": ROWS}),
 }  # fmt: skip
+"""All others. They are also read three times after each other, with blank lines between."""
+
+ONLY_ALONE = {"blanks", "spreadsheet with tabs", "return alone"}
+"""Of these only one is in a file, as of tables."""
 
 REFUSED = {
     "a row is missing": ("\n".join(ROWS[:8]), "1: 8 rows of 9 cells, expected 9"),

@@ -21,7 +21,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from tests.session import answer, gpusudoku
+from tests.session import captured, status_of
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY_SECONDS = 0.01
@@ -72,7 +72,7 @@ class Killing:
         return Counter(json.loads(done.stdout))
 
     def _kill(self) -> Counter[str]:
-        """Do it, in a process that does nothing else."""
+        """Do it, in a process that does nothing else; every run that ends is compared here."""
         from gpusudoku.cli import saving
         from gpusudoku.contraction.general import parts
         from gpusudoku.runs import counting, local
@@ -85,7 +85,7 @@ class Killing:
             made = cache(in_parts)  # by the first run, of which all others are forks
             counting.choose_alike = lambda board, *_: made(board)
         first, others = self.commands[0], cycle(self.commands[1:])
-        if status := gpusudoku(first):  # nobody kills this one; here, so that all is in memory
+        if status := status_of(first):  # nobody kills this one; here, so that all is in memory
             sys.exit(f"{first} ended with {status}")
         if self.in_parts and not made.cache_info().currsize:
             sys.exit("nothing was counted in parts")
@@ -119,7 +119,7 @@ class Killing:
         if not child:
             status = 70
             try:
-                status = gpusudoku(arguments)
+                status = status_of(arguments)
             finally:
                 os._exit(status)
         if chance and self._survives(child, chance, before):
@@ -153,7 +153,7 @@ class Killing:
 
     def _status(self) -> dict[str, Any] | None:
         """Return what the checkpoint holds; None if its run was killed before the first save."""
-        status, out, _ = answer(["status", self.checkpoint, "--json"])
+        status, out, _ = captured(["status", self.checkpoint, "--json"])
         return None if status else json.loads(out)
 
     def _remove(self) -> None:

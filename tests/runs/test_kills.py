@@ -21,7 +21,7 @@ PARTS = f"{','.join(map(str, puzzle('2x4', 22, 1).cells))} --box 2x4"
 
 
 def check_count(tmp_path, count, kills, *, seconds, saved, in_parts=False):
-    """Begin with the command, go on with it or with ``resume``, and compare what it writes."""
+    """Begin with the command, go on with it or with ``resume``: ``Killing`` compares the output."""
     output, checkpoint = str(tmp_path / "count.txt"), str(tmp_path / "run.sqlite")
     board, *options = count.split()
     given = [board.replace(",", " "), *options, "--checkpoint", checkpoint, "-o", output]
