@@ -43,6 +43,7 @@ SECONDS = 60
 
 ALSO = {
     "gpusudoku/cli": ["tests/test_sessions.py"],
+    "gpusudoku/warming.py": ["tests/cli/test_compile.py"],
     "gpusudoku/runs": ["tests/cli/test_checkpoint.py", "tests/cli/test_parts.py"],
     "kernels/contraction": ["tests/contraction"],
     "kernels/search": ["tests/search"],
@@ -50,7 +51,7 @@ ALSO = {
     "kernels/search/cuda_thread.py": ["tests/engines/cuda", "tests/ptx"],
     "kernels/text": ["tests/formats"],
 }
-"""Where else than in the folder of its name the tests of a room are."""
+"""Where else than in the folder of its name tests of a room are; those of one module come first."""
 
 
 def kind(node: ast.AST) -> str:
@@ -111,7 +112,7 @@ def sample(root: Path, folder: str, count: int, chance: random.Random) -> list[t
 
 
 def tests_of(root: Path, module: Path) -> list[str]:
-    """Return the test files of a module's room, those named like the module first."""
+    """Return the test files of a module's room, those named like the module or its folders first."""
     parts = module.parts
     room = parts[0] if parts[0] == "kernels" else parts[1]
     folder = root / "tests" / room
@@ -120,13 +121,12 @@ def tests_of(root: Path, module: Path) -> list[str]:
         if module.is_relative_to(place):
             for name in more:
                 path = root / name
-                files += sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
-    inner = set(module.parts[1:-1]) - {room}
-    if "cuda" in module.stem:
-        inner.add("cuda")
-    near = [p for p in files if module.stem.strip("_") in p.stem or inner & set(p.parts)]
-    names = [str(path.relative_to(root)) for path in [*near, *files] if path.exists()]
-    return list(dict.fromkeys(names))
+                found = sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
+                files = [*found, *files] if module == Path(place) else [*files, *found]
+    alike = {module.stem.strip("_"), *module.parts[1:-1]} - {room}
+    names = [path.relative_to(root).with_suffix("") for path in files if path.exists()]
+    names.sort(key=lambda name: -sum(part in name.parts or part in name.stem for part in alike))
+    return list(dict.fromkeys(f"{name}.py" for name in names))
 
 
 def outcome(root: Path, module: Path) -> str:

@@ -109,7 +109,6 @@ def test_a_count_stops_soon(start, file, hard, screen, name, method):
         rows = puzzle("3x4", 40, 7).grid.tolist()
         board = file("\n".join(" ".join(map(str, row)) for row in rows))
     shows, terminal = screen
-    began = time.monotonic()
     process = start("count", board, "--method", method, stderr=terminal)
     os.close(terminal)
     shown = read(shows, until=r"\[[#.]{24}\] +[0-9.]+%  [1-9][0-9,]* solutions  \d+ s")
@@ -121,7 +120,18 @@ def test_a_count_stops_soon(start, file, hard, screen, name, method):
     assert last.startswith("gpusudoku: interrupted: at least ")
     assert int(last.split()[4]) > 0
     assert "Traceback" not in shown
-    assert shown.count("\x1b[K") <= 2 + 5 * (time.monotonic() - began)  # five times a second
+
+
+def test_a_terminal_is_not_flooded(start, file, screen, tmp_path):
+    """The line is written anew five times a second, though many more boards are counted."""
+    shows, terminal = screen
+    began = time.monotonic()
+    boards = file(f"{'.' * 16}\n" * 300)
+    start("count", boards, "--method", "contraction", "-o", tmp_path / "out", stderr=terminal)
+    os.close(terminal)
+    shown = read(shows)
+    assert "300 boards: " in shown
+    assert shown.count("\x1b[K") <= 4 + 10 * (time.monotonic() - began)  # cleared and written
 
 
 def test_a_batch_says_how_many_boards_are_done(start):
