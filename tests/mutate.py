@@ -112,7 +112,7 @@ def sample(root: Path, folder: str, count: int, chance: random.Random) -> list[t
 
 
 def tests_of(root: Path, module: Path) -> list[str]:
-    """Return the test files of a module's room, those named like the module or its folders first."""
+    """Return the test files of a room, those named like the module or its folders first."""
     parts = module.parts
     room = parts[0] if parts[0] == "kernels" else parts[1]
     folder = root / "tests" / room

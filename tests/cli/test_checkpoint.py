@@ -141,7 +141,7 @@ def test_a_save_that_fails_stops_the_work(checkpointed, monkeypatch, error):
 
 
 def test_the_output_and_its_folder_are_on_the_disk_before_a_save(checkpointed, monkeypatch):
-    """A loss of power leaves no checkpoint of lines that the output lacks. A folder needs it once."""
+    """A loss of power leaves no checkpoint of lines that no file has; a folder is synced once."""
     this = checkpointed(["count"])
     monkeypatch.setattr(saving, "EVERY_SECONDS", 0.0)
     fsync, synced = os.fsync, Counter()
