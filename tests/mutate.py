@@ -51,7 +51,8 @@ ALSO = {
     "kernels/search/cuda_thread.py": ["tests/engines/cuda", "tests/ptx"],
     "kernels/text": ["tests/formats"],
 }
-"""Where else than in the folder of its name tests of a room are; those of one module come first."""
+"""Where else than in the folder of its name tests of a room are: first those of kernels, which are
+told from results, and those of one module."""
 
 
 def kind(node: ast.AST) -> str:
@@ -122,7 +123,8 @@ def tests_of(root: Path, module: Path) -> list[str]:
             for name in more:
                 path = root / name
                 found = sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
-                files = [*found, *files] if module == Path(place) else [*files, *found]
+                first = room == "kernels" or module == Path(place)
+                files = [*found, *files] if first else [*files, *found]
     alike = {module.stem.strip("_"), *module.parts[1:-1]} - {room}
     names = [path.relative_to(root).with_suffix("") for path in files if path.exists()]
     names.sort(key=lambda name: -sum(part in name.parts or part in name.stem for part in alike))
