@@ -15,6 +15,10 @@ from typing import Any
 
 import pytest
 
+from gpusudoku.contraction.prepare import NINE
+from gpusudoku.kernels.compiling import ready
+from gpusudoku.warming import usual_kernels
+
 pytest.importorskip("starlette", reason="the server needs the extra web")
 pytest.importorskip("uvicorn", reason="the server needs the extra web")
 
@@ -37,6 +41,8 @@ class Running:
     def __init__(
         self, folder: Path, *options: object, compiled: bool = True, first: str = ""
     ) -> None:
+        if compiled:  # here, where each kernel is compiled once for all processes
+            ready(usual_kernels(NINE))
         self._said = folder / "stderr"
         arguments = ["serve", "--device", "cpu", *options]
         if "--port" not in arguments:
