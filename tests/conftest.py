@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from gpusudoku.engines.cuda import availability
+from gpusudoku.jobs.cores import usable_cores
 from tests import session, shared
 
 # Asked before the simulator is switched on, and before anything brings in Numba, which looks at
@@ -22,6 +23,11 @@ if NO_GPU is not None:
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
     # The simulator polls its threads without a pause, and would keep them from running.
     sys.setswitchinterval(1e-4)
+
+# What the user has set for the program is not meant for the tests.
+for name in [name for name in os.environ if name.startswith("GPUSUDOKU_")]:
+    if name != "GPUSUDOKU_CACHE_DIR":
+        del os.environ[name]
 
 # Compiling makes millions of objects that stay: looking for garbage less often saves a tenth.
 gc.set_threshold(100_000, 50, 100)
@@ -41,6 +47,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("gpusudoku")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Start a process for each core that may be used; xdist would count those of the machine."""
+    return usable_cores()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

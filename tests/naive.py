@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
@@ -10,12 +11,7 @@ from gpusudoku.board.geometry import Geometry
 
 def count(board: Board, limit: int | None = None) -> int:
     """The number of solutions, or ``limit`` as soon as that many are found."""
-    found = 0
-    for _ in solutions(board):
-        if found == limit:
-            break
-        found += 1
-    return found
+    return sum(1 for _ in islice(solutions(board), limit))
 
 
 def solutions(board: Board) -> Iterator[tuple[int, ...]]:
@@ -23,7 +19,12 @@ def solutions(board: Board) -> Iterator[tuple[int, ...]]:
     cells = board.cells.tolist()
     # A clue is seen three times if its row, its column and its box each hold it only once.
     if all(_seen(cells, i, board.geometry).count(d) == 3 for i, d in enumerate(cells) if d):
-        yield from _filled(cells, board.geometry)
+        masks = board.given_candidates
+        for found in _filled(cells, board.geometry):
+            if masks is None or all(
+                int(mask) >> d - 1 & 1 for mask, d in zip(masks, found, strict=True)
+            ):
+                yield found
 
 
 def _filled(cells: list[int], geometry: Geometry) -> Iterator[tuple[int, ...]]:

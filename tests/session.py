@@ -129,8 +129,10 @@ class Session:
             status, out, err = _pipeline(first[2:], step.stdin)
         elif first.startswith(">>> "):
             status, out, err = self._python("\n".join(line[4:] for line in step.given) + "\n")
+        elif step.expected:
+            raise ValueError(f"neither a comment nor a command: {step.expected[0]}")
         else:
-            return step.expected
+            return []
         lines = [f"! {line}".rstrip() for line in ABOUT_THE_MACHINE.sub("", err).splitlines()]
         lines += out.splitlines()
         while lines and not lines[-1]:

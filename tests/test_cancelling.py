@@ -18,8 +18,8 @@ from gpusudoku.listing import Solutions, solutions
 from gpusudoku.streaming import Stream
 from tests import naive
 from tests.boards import puzzle
-from tests.jobs.test_job import wait_until
 from tests.orders.short import short_lists
+from tests.waiting import until
 
 BOARD = puzzle("2x3", 8, 0)
 SOLUTIONS = [*naive.solutions(BOARD)]
@@ -95,7 +95,7 @@ def cancelled_at_every_moment(call: Callable[[CancelToken], Any], expected: Any)
             assert call(token) == expected
         except Cancelled:
             cancelled += 1
-        wait_until(lambda: threading.active_count() <= before)
+        until(lambda: threading.active_count() <= before)
     assert cancelled > 0
 
 
@@ -160,7 +160,7 @@ def test_an_error_that_is_kept_keeps_no_threads(call: Callable[..., Any]) -> Non
     assert first.solvable
     with pytest.raises(Cancelled) as kept:
         next(found)
-    wait_until(lambda: threading.active_count() <= before)
+    until(lambda: threading.active_count() <= before)
     assert kept.value.__traceback__ is not None
 
 
@@ -172,6 +172,6 @@ def test_a_stream_that_nobody_reads_ends_with_its_token() -> None:
     with closing(stream):
         next(stream)
         token.cancel()
-        wait_until(lambda: threading.active_count() <= before)
+        until(lambda: threading.active_count() <= before)
         with pytest.raises(Cancelled):
             list(stream)

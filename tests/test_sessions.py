@@ -6,8 +6,10 @@ files anew; read the difference before you commit it.
 
 from __future__ import annotations
 
+import os
 from difflib import unified_diff
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -20,8 +22,8 @@ FOLDER = Path(__file__).parent / "sessions"
 def folder(tmp_path, monkeypatch, without_cuda):
     """Run in an empty folder, on the CPU, with help and errors 80 columns wide."""
     monkeypatch.chdir(tmp_path)
-    for name, value in {"GPUSUDOKU_DEVICE": "cpu", "COLUMNS": "80"}.items():
-        monkeypatch.setenv(name, value)
+    with patch.dict(os.environ, GPUSUDOKU_DEVICE="cpu", COLUMNS="80"):  # a session may change more
+        yield
 
 
 def difference(text: str) -> tuple[str, str]:

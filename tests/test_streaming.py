@@ -24,7 +24,7 @@ from gpusudoku.solving import solve_batches
 from gpusudoku.streaming import FEW, Stream, list_batches
 from tests import naive
 from tests.boards import CLUES, full_grid, puzzle, spoilt, streamed
-from tests.jobs.test_job import wait_until
+from tests.waiting import until
 
 BOARD = puzzle("2x3", 8, 6)
 SOLUTIONS = list(naive.solutions(BOARD))
@@ -114,7 +114,7 @@ class TestOneBoard:
                 stream.itself = stream  # type: ignore[attr-defined]
             del stream
             gc.collect()
-        wait_until(lambda: set(threading.enumerate()) <= before)
+        until(lambda: set(threading.enumerate()) <= before)
 
 
 class TestManyBoards:

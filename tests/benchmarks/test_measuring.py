@@ -36,7 +36,8 @@ from gpusudoku.jobs.cancel import check_cancelled
 from tests import naive
 from tests.boards import puzzle
 from tests.formats import hostile
-from tests.jobs.workers import in_a_thread, wait_until
+from tests.jobs.workers import in_a_thread
+from tests.waiting import until
 
 LIST = "".join(f"{puzzle('3x3', clues, clues)}\n" for clues in (24, 28, 40))
 """Puzzles that singles do not all solve."""
@@ -131,7 +132,7 @@ def test_a_call_is_cancelled_and_its_threads_are_waited_for() -> None:
     threads: list[threading.Thread] = []
 
     def call(token: CancelToken) -> None:
-        threads.append(in_a_thread(lambda: wait_until(lambda: token.cancelled)))
+        threads.append(in_a_thread(lambda: until(lambda: token.cancelled)))
         while True:
             check_cancelled(token)
 

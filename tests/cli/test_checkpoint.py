@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections import Counter
 
 import pytest
@@ -17,6 +16,7 @@ from gpusudoku.orders import sampling
 from gpusudoku.runs import local
 from gpusudoku.runs.kept import read_run
 from gpusudoku.runs.ledger import Ledger
+from tests.waiting import until
 
 BOARD = "1....2....3....."
 STEPS = f"import {local.__name__} as local; local.FIRST_SECONDS = local.MOST_SECONDS = 0.1\n"
@@ -201,12 +201,12 @@ def test_a_signal_saves_and_says_how_to_go_on(start, run, path):
 
 def saved(path, process):
     """Wait until some solutions are found and saved."""
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline and process.poll() is None:
-        if path.exists() and path.stat().st_size and read_run(path)[0].state.count:
-            return
-        time.sleep(0.02)
-    raise AssertionError(process.communicate())
+
+    def found():
+        assert process.poll() is None, process.communicate()
+        return path.exists() and path.stat().st_size and read_run(path)[0].state.count
+
+    until(found)
 
 
 @pytest.mark.parametrize("more", [[], ["--part", "2/3"]], ids=["whole", "part"])

@@ -54,7 +54,7 @@ def things(tmp_path, monkeypatch):
 
 
 def is_printable(*texts):
-    return all(line.isprintable() for text in texts for line in text.splitlines())
+    return all(line.isprintable() for text in texts for line in text.split("\n"))
 
 
 def check(result, statuses=(2,)):
@@ -125,7 +125,7 @@ def test_a_stream_without_an_end_is_refused(run, monkeypatch, text):
 
 def test_a_pipe_with_a_name(run, things):
     os.mkfifo("pipe")
-    writer = threading.Thread(target=lambda: Path("pipe").write_text(LINE_4X4))
+    writer = threading.Thread(daemon=True, target=lambda: Path("pipe").write_text(LINE_4X4))
     writer.start()
     assert run("convert", "pipe") == (0, f"{LINE_4X4}\n", "")
     writer.join()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
-import time
+import subprocess
 
 import pytest
 
@@ -15,6 +15,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count_many
 from gpusudoku.streaming import FEW
 from tests.boards import full_grid, puzzle, spoilt
+from tests.waiting import until
 
 FULL = Board(full_grid(Geometry(3, 3), 1), Geometry(3, 3))
 THREADS = [2, 16]
@@ -112,12 +113,14 @@ def test_an_error_comes_after_all_boards_before_it(run, path, monkeypatch):
 @pytest.mark.parametrize("command", ["count", "solve"])
 def test_an_interrupt_leaves_whole_lines(start, tmp_path, command):
     """Lines are whole, and log, message and stdout agree."""
-    boards, log = tmp_path / "boards", tmp_path / "log"
-    boards.write_text(f"{FULL}\n" * 300_000)
+    log = tmp_path / "log"
     with (tmp_path / "out").open("w") as out:
-        process = start(command, boards, "-j", 16, "--log", log, stdout=out)
-        while not (log.exists() and log.stat().st_size):
-            time.sleep(0.01)
+        process = start(
+            *(command, "-", "-j", 16, "--log", log), stdin=subprocess.PIPE, stdout=out
+        )  # whose end never comes
+        process.stdin.write(f"{FULL}\n" * 20_000)
+        process.stdin.flush()
+        until(lambda: log.exists() and log.stat().st_size)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=300) == 130
     lines = (tmp_path / "out").read_text().splitlines(keepends=True)

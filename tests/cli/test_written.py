@@ -6,8 +6,6 @@ import json
 
 import pytest
 
-from gpusudoku.runs import local
-
 BOARD = "1....2....3....."
 
 
@@ -80,7 +78,7 @@ def test_a_file_in_the_way_is_refused_before_the_work(run, path, output, monkeyp
     output.write_text("my data\n")
     before = path.read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr(local, "work", lambda *_, **__: pytest.fail("there was work"))
+        patch.setattr("gpusudoku.runs.counting.work", lambda *_, **__: pytest.fail("work"))
         for again in (["resume", path], asked):
             assert run(*again) == (
                 2,

@@ -17,7 +17,8 @@ from gpusudoku.jobs.cancel import (
     tokens,
 )
 from gpusudoku.jobs.job import Job
-from tests.jobs.workers import UntilStopped, each, in_a_thread, tasks, wait_until
+from tests.jobs.workers import UntilStopped, each, in_a_thread, tasks
+from tests.waiting import until
 
 
 def stopped_by(token: CancelToken) -> Job:
@@ -30,7 +31,7 @@ def test_a_running_job_is_stopped_from_another_thread() -> None:
     token = CancelToken()
     job, workers = stopped_by(token), [UntilStopped(), UntilStopped()]
     before = threading.active_count()
-    thread = in_a_thread(lambda: (wait_until(lambda: job.counts == [6]), token.cancel()))
+    thread = in_a_thread(lambda: (until(lambda: job.counts == [6]), token.cancel()))
     with pytest.raises(Cancelled) as caught:
         job.run(tasks(1, 2), workers)
     thread.join()
@@ -46,9 +47,9 @@ def test_a_worker_that_waits_for_a_task_is_woken() -> None:
 
     def hold(job: Job, payload: int) -> None:
         if payload:
-            wait_until(lambda: job.busy_workers == 1)
+            until(lambda: job.busy_workers == 1)
             waiting.set()
-            wait_until(lambda: job.stopped)
+            until(lambda: job.stopped)
 
     in_a_thread(lambda: (waiting.wait(200), token.cancel()))
     with pytest.raises(Cancelled):
@@ -112,7 +113,7 @@ def test_workers_are_stopped_within_a_task() -> None:
 
     def work(job: Job, payload: int) -> None:
         begun.set()
-        wait_until(any_cancelled)
+        until(any_cancelled)
         check_cancelled()
         raise AssertionError
 
@@ -125,7 +126,7 @@ def test_at_the_end_workers_still_report_what_they_found() -> None:
     def work(job: Job) -> float:
         while job.take() is not None:
             pass
-        wait_until(lambda: job.stopped)
+        until(lambda: job.stopped)
         check_cancelled()
         job.report([(0, 7)])
         return 0.0

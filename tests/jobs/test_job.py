@@ -10,7 +10,8 @@ import pytest
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Job, Progress, Task
-from tests.jobs.workers import UntilStopped, counts, each, tasks, wait_until
+from tests.jobs.workers import UntilStopped, counts, each, tasks
+from tests.waiting import until
 
 
 @pytest.mark.parametrize("number", [1, 5])
@@ -69,7 +70,7 @@ def test_a_suspended_job_hands_out_nothing_and_has_what_is_left() -> None:
 
     def suspend(job: Job, payload: int) -> None:
         if payload:
-            wait_until(lambda: job.busy_workers == 1)
+            until(lambda: job.busy_workers == 1)
             assert not job.ending
             job.suspend()
             assert (job.ending, job.stopped) == (True, False)
@@ -87,7 +88,7 @@ def test_the_first_error_in_a_worker_is_raised_once_all_have_ended(error: type) 
 
     def fail(job: Job, payload: int) -> None:
         if payload:
-            wait_until(lambda: job.stopped)
+            until(lambda: job.stopped)
             job.report([(0, 1)])
         raise error(f"from {payload}")
 

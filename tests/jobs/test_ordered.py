@@ -12,7 +12,7 @@ import pytest
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken, any_cancelled, check_cancelled
 from gpusudoku.jobs.ordered import AHEAD, By, InOrder
-from tests.jobs.workers import wait_until
+from tests.waiting import until
 
 LONG = 1000.0
 """More patience than any test needs."""
@@ -178,7 +178,7 @@ def test_closing_and_tokens_stop_what_is_under_way(how: str) -> None:
     before, token, stopped = set(threading.enumerate()), CancelToken(), threading.Event()
 
     def work(item: int) -> None:
-        wait_until(any_cancelled)
+        until(any_cancelled)
         stopped.set()
         check_cancelled()
 
@@ -221,7 +221,7 @@ def test_an_interrupt_does_not_wait_for_its_turn(error: BaseException) -> None:
         if threading.current_thread() is main:
             raise error
         begun.set()
-        wait_until(any_cancelled)
+        until(any_cancelled)
 
     results = InOrder(items(), work, 2, LONG)
     with closing(results), pytest.raises((KeyboardInterrupt, Interrupted)):

@@ -19,7 +19,7 @@ from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.pace import Pace
 from gpusudoku.jobs.pieces import part_of, pieces
 from gpusudoku.jobs.spread import called, spread
-from tests.jobs.workers import wait_until
+from tests.waiting import until
 
 
 @pytest.mark.parametrize("threads", [1, 5])
@@ -48,7 +48,7 @@ def test_an_error_or_an_interrupt_stops_all(error: type, threads: int) -> None:
             raise ValueError
         if item == 0:
             _thread.interrupt_main()
-        wait_until(lambda: stop[0] != 0)
+        until(lambda: stop[0] != 0)
         stopped.append(item)
 
     with pytest.raises(error):

@@ -11,7 +11,8 @@ import pytest
 from gpusudoku.jobs.job import Job
 from gpusudoku.jobs.ordered import InOrder
 from gpusudoku.jobs.threads import NoThread
-from tests.jobs.workers import counts, each, tasks, wait_until
+from tests.jobs.workers import counts, each, tasks
+from tests.waiting import until
 
 BROKEN = RuntimeError("broken")
 
@@ -23,7 +24,7 @@ def test_a_thread_is_started_for_a_task_that_nobody_takes() -> None:
         taken.append(payload)
         if payload:
             job.share(tasks(0))
-            wait_until(lambda: len(taken) == 2)
+            until(lambda: len(taken) == 2)
 
     job = Job(1)
     job.run(tasks(1), [each(share)] * 9)
@@ -117,7 +118,7 @@ def test_who_waits_for_the_last_is_woken() -> None:
         assert task is not None
         each_has_one.wait(200)
         if task.payload:
-            wait_until(lambda: job.busy_workers == 1)
+            until(lambda: job.busy_workers == 1)
             job.resign(None, BROKEN)
         else:
             assert job.take() is None

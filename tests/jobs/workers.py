@@ -1,23 +1,12 @@
-"""Workers that do no Sudoku, tasks for them, and waiting for what they do."""
+"""Workers that do no Sudoku, and tasks for them."""
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 
 from gpusudoku.jobs.job import Job, Task, Worker
-
-PATIENCE = 200.0
-"""Seconds after which something that was to happen has not."""
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait until something holds, however busy the machine is."""
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.001)
+from tests.waiting import until
 
 
 def in_a_thread(work: Callable[[], object]) -> threading.Thread:
@@ -54,6 +43,6 @@ class UntilStopped:
 
     def __call__(self, job: Job) -> float:
         job.report([(0, 3)], 0.25)
-        wait_until(lambda: job.stopped)
+        until(lambda: job.stopped)
         self.ended = True
         return 0.0

@@ -12,8 +12,8 @@ from numba import int64
 from gpusudoku.kernels import compiling, jit, kernel
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.store import Store
-from tests.jobs.workers import wait_until
 from tests.kernels.examples import times
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 FACTORS = [2, 3, 5, 7]
@@ -53,7 +53,7 @@ def test_two_processes_share_the_work(
     compile_ = Kernel.compile
 
     def after_another(self: Kernel) -> None:
-        wait_until(lambda: bool(done))  # until the other process has compiled one
+        until(lambda: bool(done))  # until the other process has compiled one
         compile_(self)
 
     monkeypatch.setattr(Kernel, "compile", after_another)
@@ -163,9 +163,9 @@ def test_no_process_outlives_its_parent() -> None:
     process = start(3)
     assert process.stdout is not None
     assert process.stdout.readline() == b"begun\n"
-    wait_until(lambda: bool(children(process.pid)) or process.poll() is not None)
+    until(lambda: bool(children(process.pid)) or process.poll() is not None)
     helpers = children(process.pid)
     process.kill()
     process.communicate(timeout=300)
     assert helpers
-    wait_until(lambda: not any(map(runs, helpers)))
+    until(lambda: not any(map(runs, helpers)))

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import threading
-import time
 
 import pytest
 
@@ -20,6 +19,7 @@ from tests.boards import LINE_4X4, PUZZLE, puzzle  # noqa: E402
 from tests.cli.checkpointed import Checkpointed  # noqa: E402
 from tests.runs.stopped import BOARD, SEARCH, TOTAL  # noqa: E402
 from tests.runs.workers import texts  # noqa: E402
+from tests.waiting import until  # noqa: E402
 
 BOARDS = [LINE_4X4, "11" + "." * 14, *(str(puzzle("2x2", 5, seed)) for seed in range(40)), PUZZLE]
 LONG = gpusudoku.collection.load("b8")
@@ -72,13 +72,6 @@ def file(tmp_path):
     return path
 
 
-def wait_for(condition, seconds=300):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def test_a_count_and_a_batch_by_a_client_and_by_an_address(client, address):
     for cluster in (client, address):
         assert gpusudoku.count(BOARD, cluster=cluster, **SEARCH).count == TOTAL
@@ -95,7 +88,7 @@ def test_a_count_that_is_cancelled_leaves_workers_free(client):
         token = CancelToken()
         thread = threading.Thread(
             target=lambda token=token: (
-                wait_for(lambda: any(client.processing().values())),
+                until(lambda: any(client.processing().values())),
                 token.cancel(),
             )
         )
@@ -103,7 +96,7 @@ def test_a_count_that_is_cancelled_leaves_workers_free(client):
         with pytest.raises(Cancelled):
             call(cluster=client, cancel=token, **SEARCH)
         thread.join()
-        wait_for(lambda: not any(client.processing().values()))
+        until(lambda: not any(client.processing().values()))
 
 
 def test_no_scheduler_there(monkeypatch):

@@ -57,14 +57,8 @@ def boards(draw):
 
 @given(boards(), st.integers(1, 9))
 def test_parts_of_any_board_add_up(board, parts):
-    masks = board.given_candidates
-    count = sum(
-        masks is None
-        or all(mask >> digit - 1 & 1 for mask, digit in zip(masks, solution, strict=True))
-        for solution in naive.solutions(Board(board.cells, board.geometry))
-    )
     found = partials(board, parts)
-    assert sum(part.found for part in found) == merge(found[::-1]).count == count
+    assert sum(part.found for part in found) == merge(found[::-1]).count == naive.count(board)
 
 
 @pytest.mark.parametrize(

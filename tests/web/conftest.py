@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import pytest
 from gpusudoku.contraction.prepare import NINE
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.warming import usual_kernels
+from tests.waiting import until
 
 pytest.importorskip("starlette", reason="the server needs the extra web")
 pytest.importorskip("uvicorn", reason="the server needs the extra web")
@@ -136,15 +136,6 @@ def events_of(response: http.client.HTTPResponse) -> Iterator[tuple[str, dict[st
         assert data.startswith(b"data: ")
         assert empty == b"\n"
         yield name[7:].decode().strip(), json.loads(data[6:])
-
-
-def until(true: Callable[[], Any], seconds: float = 300) -> Any:
-    """Wait until a condition holds; return what it found."""
-    end = time.monotonic() + seconds
-    while not (found := true()):
-        assert time.monotonic() < end, "it takes too long"
-        time.sleep(0.005)
-    return found
 
 
 @pytest.fixture(scope="session")

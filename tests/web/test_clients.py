@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.boards import PUZZLE
-from tests.web.conftest import EVENTS, until
+from tests.waiting import until
+from tests.web.conftest import EVENTS
 
 EMPTY = "." * 81
 """No search of it ends."""

@@ -11,7 +11,8 @@ import pytest
 
 from gpusudoku import collection
 from tests.boards import LINE_4X4, PUZZLE
-from tests.web.conftest import EVENTS, Running, until
+from tests.waiting import until
+from tests.web.conftest import EVENTS, Running
 
 FAULTS = """
 import os, time

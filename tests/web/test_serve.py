@@ -11,7 +11,8 @@ import pytest
 
 from gpusudoku import collection
 from tests.boards import LINE_4X4
-from tests.web.conftest import EVENTS, events_of, until
+from tests.waiting import until
+from tests.web.conftest import EVENTS, events_of
 
 LARGE = "".join("0123456789ABCDEFG"[digit] for digit in collection.load("16x16-two").cells)
 ZEROS = LINE_4X4.replace(".", "0")

@@ -16,7 +16,7 @@ from comm.base_comm import BaseComm
 import gpusudoku
 from gpusudoku import collection
 from gpusudoku.engines.cpu import CpuEngine
-from tests.web.conftest import until
+from tests.waiting import until
 
 SMALL = "1....2....3....."
 """A board with 6 solutions."""

@@ -9,8 +9,8 @@ from screen import Screen, link
 import gpusudoku
 from gpusudoku import collection
 from tests.boards import puzzle
+from tests.waiting import until
 from tests.web.browser.acting import ANSWER, click, is_shown
-from tests.web.conftest import until
 
 LONG = puzzle("3x4", 40, 7)
 """Its count takes minutes."""
