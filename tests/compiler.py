@@ -20,11 +20,13 @@ LOOK = """
 import json
 import sys
 
+from numba.cuda.cudadrv.error import NvvmSupportError
+from numba.cuda.cudadrv.nvvm import NVVM
+
 try:
-    from numba.cuda.cudadrv.nvvm import NVVM
     NVVM()
-except Exception as error:
-    print(json.dumps({"missing": f"{type(error).__name__}: {error}".splitlines()[0]}))
+except NvvmSupportError as error:
+    print(json.dumps({"missing": str(error).splitlines()[0]}))
     sys.exit()
 """
 """What scripts begin with: where there is no compiler they say so, and end."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -47,12 +46,10 @@ class Running:
         arguments = ["serve", "--device", "cpu", *options]
         if "--port" not in arguments:
             arguments += ["--port", 0]
-        environment = {name: os.environ[name] for name in os.environ if "GPUSUDOKU_S" not in name}
         with self._said.open("wb") as said:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", PROGRAM % first, *map(str, arguments)],
                 cwd=ROOT,
-                env=environment,
                 stdout=subprocess.PIPE,
                 stderr=said,
                 text=True,

@@ -19,23 +19,12 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 
 SESSION = """
-import io
-from contextlib import redirect_stderr, redirect_stdout
-
-from gpusudoku.cli import main
 from tests.ptx.driver.machine import machine
+from tests.session import captured
 
 for arguments, failures in json.load(sys.stdin):
     machine.mend(failures)
-    sys.argv = ["gpusudoku", *arguments]
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
-    with redirect_stdout(out), redirect_stderr(err):
-        try:
-            main()
-        except SystemExit as end:
-            status = end.code or 0
-    texts = [each.buffer.getvalue().decode() for each in (out, err)]
-    print(json.dumps([status, *texts]), flush=True)
+    print(json.dumps(captured(arguments)), flush=True)
 """
 """Runs one command after the other: what is built for the first need not be built again."""
 
