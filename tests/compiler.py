@@ -25,7 +25,7 @@ from numba.cuda.cudadrv.nvvm import NVVM
 
 try:
     NVVM()
-except NvvmSupportError as error:
+except (NvvmSupportError, ImportError, OSError, RuntimeError) as error:
     print(json.dumps({"missing": str(error).splitlines()[0]}))
     sys.exit()
 """
