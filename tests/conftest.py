@@ -6,7 +6,9 @@ import gc
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -91,6 +93,30 @@ def compiling_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.object(Kernel, "compile", compile_once),
         patch.object(compiling, "MOST_PROCESSES", 1),  # the processes of the run are enough
     ):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_shared_array_a_block() -> Iterator[None]:
+    """Let threads of the simulator share memory: two that ask at once would get an array each."""
+    if NO_GPU is None:
+        yield
+        return
+    import numpy as np
+    from numba.cuda.simulator.kernelapi import FakeCUDAShared
+    from numba.np.numpy_support import as_dtype
+
+    lock = threading.Lock()
+
+    def array(self: Any, shape: int, dtype: Any) -> Any:
+        caller = sys._getframe(1)
+        place = caller.f_code.co_filename, caller.f_lineno
+        with lock:
+            if place not in self._allocations:
+                self._allocations[place] = np.empty(shape, as_dtype(dtype))
+        return self._allocations[place]
+
+    with patch.object(FakeCUDAShared, "array", array):
         yield
 
 
