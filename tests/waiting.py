@@ -1,4 +1,4 @@
-"""Waiting for a condition, however busy the machine is."""
+"""Waiting for a condition, five minutes at most: enough on a busy machine."""
 
 from __future__ import annotations
 
