@@ -18,7 +18,7 @@
 Below a step stand its stderr, each line after ``! `` (of an exception the message alone), then its
 stdout, then the exit status of the last command unless it is 0. ``[..]`` stands for any text within
 a line, a line that is only ``...`` for any number of lines. The commands are ``gpusudoku``, ``cat``
-and ``ls``, with ``NAME=VALUE`` before them, ``|`` between them, and last ``<``, ``>`` or ``<< END``.
+and ``ls``, with ``NAME=VALUE`` before them, ``|`` between, and last ``<``, ``>`` or ``<< END``.
 Right below ``>>> `` a line that begins with ``... `` goes on with the statement. The steps share
 one folder, and the names that Python lines bind.
 """
