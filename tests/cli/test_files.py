@@ -81,9 +81,8 @@ def test_stdout_is_not_appended_to_what_is_read(start, empty):
     with empty.open("ab") as stdout, empty.open("rb") as stdin:
         process = start("enumerate", "-", stdin=stdin, stdout=stdout, **settings)
     said = process.communicate(timeout=300)[1]
-    assert process.returncode == 2
     reason = "is the input, so results cannot be appended to it: write to another file"
-    assert said == f"gpusudoku: <stdin>: {reason}\n"
+    assert (process.returncode, said) == (2, f"gpusudoku: <stdin>: {reason}\n")
     assert empty.read_text() == EMPTY
 
 

@@ -128,6 +128,7 @@ def test_commands(computer: Computer) -> None:
     assert "device: cuda, 2 GPUs" in search.err
     assert limit == (0, "100+\n", "gpusudoku: device cuda (Stand-in 9.0)\n")
     assert [line.split(":")[1] for line in batch.out.split()] == ["32128", "132271"]
+    assert listed.status == 0, listed.err
     boards = listed.out.split()
     assert len({*boards}) == len(boards) == collection.entry("1b").count
     assert all(len(board) == 81 for board in boards)
