@@ -16,7 +16,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from gpusudoku import __version__
-from gpusudoku.errors import Interrupted, shown
+from gpusudoku.errors import GpusudokuError, Interrupted, shown
 
 
 class _Place(NamedTuple):
@@ -202,6 +202,11 @@ class Commands(click.Group):
             name = ctx.invoked_subcommand or ""  # click does not tell whose option it is
             error.ctx = error.ctx or click.Context(self.named(name), info_name=name, parent=ctx)
             raise
+        except EOFError as error:  # click would take it for Ctrl-C
+            raise GpusudokuError(
+                f"a module that Python has compiled is cut off ({error}): delete the folders"
+                " __pycache__"
+            ) from None
         except KeyboardInterrupt:
             raise Interrupted("interrupted") from None
 

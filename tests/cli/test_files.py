@@ -23,11 +23,15 @@ def empty(file):
     return file(EMPTY)
 
 
-def limit_files(size):
-    """Let no file grow beyond a number of bytes, which is what a full disk looks like."""
+def limited(size):
+    """Let no file of a process grow beyond a number of bytes, which is what a full disk looks like.
+
+    Python would keep the beginnings of what it compiles, which nobody can import any more.
+    """
     import resource
 
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (size, size))
+    return {"preexec_fn": limit, "env": {"PYTHONDONTWRITEBYTECODE": "1"}}
 
 
 def shell(command, *arguments):
@@ -49,7 +53,7 @@ def test_a_file_that_cannot_grow_ends_with_a_whole_line(start, empty, tmp_path):
     path, before = tmp_path / "out", "earlier\n" * 3
     path.write_text(before)
     with path.open("a") as stdout:
-        process = start("enumerate", empty, stdout=stdout, preexec_fn=partial(limit_files, 1000))
+        process = start("enumerate", empty, stdout=stdout, **limited(1000))
     said = process.communicate(timeout=300)[1]
     assert process.returncode == 1
     assert "gpusudoku: stdout: cannot be written: File too large\n" in said
@@ -63,7 +67,7 @@ def test_half_a_count_is_no_count(start, empty, tmp_path):
     path = tmp_path / "out"
     path.write_text("5\n")
     with path.open("a") as stdout:
-        process = start("count", empty, stdout=stdout, preexec_fn=partial(limit_files, 4))
+        process = start("count", empty, stdout=stdout, **limited(4))
     assert "stdout: cannot be written" in process.communicate(timeout=300)[1]
     assert process.returncode == 1
     assert path.read_text() == "5\n"
@@ -77,9 +81,8 @@ def test_a_file_without_a_line_is_removed(run, full, empty, tmp_path):
 
 
 def test_stdout_is_not_appended_to_what_is_read(start, empty):
-    settings = {"preexec_fn": partial(limit_files, 100_000)}
     with empty.open("ab") as stdout, empty.open("rb") as stdin:
-        process = start("enumerate", "-", stdin=stdin, stdout=stdout, **settings)
+        process = start("enumerate", "-", stdin=stdin, stdout=stdout, **limited(100_000))
     said = process.communicate(timeout=300)[1]
     reason = "is the input, so results cannot be appended to it: write to another file"
     assert (process.returncode, said) == (2, f"gpusudoku: <stdin>: {reason}\n")

@@ -75,3 +75,18 @@ def test_a_contraction_is_looked_for(capsys):
         "gpusudoku: looking for a contraction; the search would take about 9 days on one core\n"
         "gpusudoku: f:2: looking for a contraction\n"
     )
+
+
+def test_a_module_that_is_cut_off_is_no_interrupt(run, monkeypatch):
+    """As a full disk leaves it, where Python keeps what it compiles."""
+
+    def cut_off(_):
+        raise EOFError("marshal data too short")
+
+    monkeypatch.setattr("gpusudoku.cli.commands.import_module", cut_off)
+    status, out, err = run("boards")
+    assert (status, out) == (1, "")
+    assert err == (
+        "gpusudoku: a module that Python has compiled is cut off (marshal data too short): delete"
+        " the folders __pycache__\n"
+    )
