@@ -75,6 +75,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(skip)
 
 
+def pytest_sessionfinish() -> None:
+    """Leave all out of pytest's last looks for garbage, which take longer than xdist waits."""
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def compiling_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Let each kernel be compiled by one of the processes that share the tests."""
