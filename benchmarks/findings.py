@@ -249,7 +249,7 @@ def empty(_: Path | None = None) -> None:
     lines = [
         (turns, "the first table above", "engine time, after the other boards of the table"),
         (row, "the second, no clues", "engine time, again and again"),
-        (called, "[shares](more-results.md#shares), and the README",
+        (called, "[shares](more-results.md#shares)",
          "a call of `count` in Python, again and again"),
         (once, "[solutions by number](more-results.md#solutions-by-number)",
          "a call of `count` in Python, once"),

@@ -1,4 +1,4 @@
-"""Make the picture of the page that the README shows: a puzzle with the shares of its candidates.
+"""Make the picture of the page that docs/page.md shows: a puzzle with the shares of its candidates.
 
 python benchmarks/picture.py docs/page.png    needs Chromium and its driver
 

@@ -1,4 +1,4 @@
-"""The README's tables: what was recorded of this program, beside the best other program.
+"""The README's table: what was recorded of this program, beside the best other program.
 
 The other programs are those of ``peers.py``, measured in the same run on the same machine. The last
 rows stand beside times that others have published for boards they counted or solved; those were
@@ -31,17 +31,16 @@ ONE_CORE = "gpusudoku search, -j 1"
 DECOMPOSED = "decomposition-16x16"
 """The board for which "Sudoku Solver using Exploratory Decomposition" has its longest times."""
 
-CLUES = (0, 8, 17, 20)
-"""Of the random boards whose shares and samples the table shows."""
+MEASURED = ("1a", "1b", "1d", "2b", "2d", "16x16-unique")
+"""The boards of the table that ``peers.py`` measured: few solutions to many, and a large one."""
 
 Rows = list[dict[str, Any]]
 
 
 def show(path: Path) -> None:
     """Print the table from the recorded files beside ``path``, which is no file itself."""
-    peers, documents, shares, numbers = (
-        json.loads((path.parent / f"{name}.json").read_text())
-        for name in ("peers", "documents", "shares", "by_number")
+    peers, documents = (
+        json.loads((path.parent / f"{name}.json").read_text()) for name in ("peers", "documents")
     )
     rows, described = tables.read_json(str(path.parent / "bench.json"))
     machines = [heading(each) for each in (peers["machine"], described)]
@@ -49,19 +48,17 @@ def show(path: Path) -> None:
     heads = ["board", "solutions", "gpusudoku", "search on one core", "best other program"]
     print(f"| {' | '.join(heads)} | their time / ours |")
     print("|---|---:|---:|---:|---|---:|")
-    for name in dict.fromkeys(run["board"] for run in peers["runs"]):
+    for name in MEASURED:
         show_measured(name, [run for run in peers["runs"] if run["board"] == name])
     seconds, source = SECONDS["2f"][1], f"{SOURCE}, 64 cores, published"
     show_row("2f", *times_of_2f(undisturbed(rows)), seconds, source)
     seconds = DECOMPOSITION[DECOMPOSED]["parallel"][0]
     source = "its report, 8 cores, published"
     show_row(DECOMPOSED, *times_of_decomposed(documents["runs"]), seconds, source)
-    print()
-    show_solutions(shares["runs"], numbers["runs"])
 
 
 def show_measured(name: str, runs: Rows) -> None:
-    """Print the row of a board that other programs counted in the same run, if any did."""
+    """Print the row of a board that other programs counted in the same run."""
     cases = {
         program: middle([run for run in runs if run["program"] == program])
         for program in dict.fromkeys(run["program"] for run in runs)
@@ -69,23 +66,7 @@ def show_measured(name: str, runs: Rows) -> None:
     own, one_core = cases[DEFAULT].seconds, cases[ONE_CORE].seconds
     others = [(case.seconds, program) for program, case in cases.items()
               if case.complete and not program.startswith("gpusudoku")]  # fmt: skip
-    if others:
-        show_row(name, own, one_core, *min(others))
-
-
-def show_solutions(shares: Rows, numbers: Rows) -> None:
-    """Print what shares and samples take, in the middle of random boards of some CLUES."""
-    print("| clues, random boards | count | shares of all candidates | random solutions a second |")
-    print("|---|---:|---:|---:|")
-    for clues in CLUES:
-        boards = [run for run in shares if run["clues"] == clues and "board" in run]
-        counting, sharing = (
-            duration(median(run[of] for run in boards)) for of in ("count_seconds", "seconds")
-        )
-        rates = [run["samples"] / run["sampling"] for run in numbers if run["clues"] == clues]
-        print(
-            f"| {clues or 'none'} | {counting} | {sharing} | {float(f'{median(rates):.2g}'):,.0f} |"
-        )
+    show_row(name, own, one_core, *min(others))
 
 
 def times_of_2f(rows: list[Row]) -> tuple[float, float | None]:

@@ -9,13 +9,21 @@ right place in a checkout as well as on the site.
 
 import re
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.ext.napoleon import Config, NumpyDocstring
 
 project = "gpusudoku"
 author = "The gpusudoku authors"
 copyright = author  # noqa: A001 - the name that Sphinx expects
-extensions = ["myst_parser"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+]
+autodoc_type_aliases = {"ArrayLike": "ArrayLike", "NDArray": "NDArray"}
+autosummary_generate = False
 source_suffix = {".md": "markdown"}
 root_doc = "docs/index"
 include_patterns = ["*.md", "docs/*.md", "kernels/*.md", "boards/*.md", "benchmarks/*.md"]
@@ -37,6 +45,28 @@ def add_contents(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] += f"\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
 
 
+def read_sections(
+    app: Sphinx, kind: str, name: str, value: object, options: object, lines: list[str]
+) -> None:
+    """Make fields of the sections of a docstring, which are in NumPy's form.
+
+    The extension napoleon would take an attribute's docstring up to a colon for its type.
+    """
+    kind = "method" if kind in ("attribute", "property") else kind
+    docstring = NumpyDocstring(
+        lines, Config(napoleon_use_rtype=False), app, kind, name, value, options
+    )
+    lines[:] = str(docstring).splitlines()
+
+
+def name_aliases(*described: Any) -> tuple[str | None, str | None]:
+    """Show a type that has a name of its own, such as ``ArrayLike``, by that name."""
+    *_, signature, returned = described
+    return signature and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", signature), returned
+
+
 def setup(app: Sphinx) -> None:
     """Have Sphinx call this module."""
     app.connect("source-read", add_contents)
+    app.connect("autodoc-process-docstring", read_sections)
+    app.connect("autodoc-process-signature", name_aliases)

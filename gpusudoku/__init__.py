@@ -7,12 +7,10 @@
 
 ``count``, ``solve`` and ``solutions`` take one board, as text, as a list or as an array;
 ``count_many`` and ``solve_many`` take many of them. ``simplify`` makes one easier, ``explain``
-tells how, and ``minimise`` removes redundant clues. ``Options`` tells what can be chosen.
+says how, and ``minimise`` removes redundant clues. ``Options`` lists all options.
 ``collection`` has the boards that come with the program.
 
-To read the code, begin with ``counting`` and follow a board: ``planning.choose``,
-``planning.search``, ``search.frontier``, ``engines.cpu``, ``jobs.job``, then ``kernels.search`` and
-the contraction. CONTRIBUTING.md has a map.
+To read the code, begin with docs/architecture.md: it follows a board through the rooms.
 """
 
 from __future__ import annotations

@@ -42,11 +42,21 @@ def cross_check(
 
     The other method on the other device; else the same method there; else the other method on the
     same device; else, of a search, the other strategy: the first that by its estimate does not take
-    much longer than the count. Options are those of the count; a limit need not be given again, and
-    device ``cpu`` keeps the GPU out of it.
+    much longer than the count.
+
+    Parameters
+    ----------
+    result
+        A ``Count`` of ``count`` or ``count_many``.
+    cancel
+        As for ``count``.
+    **options
+        Those of the count; the limit is known, and device ``cpu`` uses no GPU.
 
     Raises
     ------
+    InputError
+        If ``result`` is no ``Count``, or an option's value is wrong.
     MismatchError
         If the two counts differ.
     Interrupted, Cancelled

@@ -238,11 +238,16 @@ def solutions(
     cancel: CancelToken | None = None,
     **options: Unpack[OptionFields],
 ) -> Solutions:
-    """The solutions of a board, as one object: see ``Solutions``. Nothing is searched yet.
+    """Return the solutions of a board as one object: see ``Solutions``. Nothing is searched yet.
 
-    What is taken for a board, and the box, are as for ``count``, and so are the engine and the
-    progress. Options are the fields of ``Options`` but the limit: take a slice instead. ``cancel``
-    stops whatever is asked of the solutions.
+    Parameters
+    ----------
+    board, box, engine, progress
+        As for ``count``.
+    cancel
+        Stops any work on the solutions, whichever thread cancels it.
+    **options
+        The fields of ``Options`` but the limit: take a slice instead.
 
     Raises
     ------

@@ -76,11 +76,16 @@ def simplify(
 ) -> Simplified:
     """Apply techniques to a board until none of them finds anything.
 
-    What is taken for a board, and the box, are as for ``count``.
-
     The outcome does not depend on the order in which finds are made, with one exception: hidden
     pairs without hidden singles, as two digits stop being a pair when one of them loses one of its
     two places.
+
+    Parameters
+    ----------
+    board, box
+        As for ``count``.
+    techniques
+        Names or groups of techniques, in a list or separated by commas, such as ``singles``.
 
     Raises
     ------

@@ -119,9 +119,14 @@ def solve(
 ) -> Solution:
     """Find a solution and, unless told not to, say whether it is the only one.
 
-    All workers stop at the second solution, or at the first if uniqueness is not asked.
-    What is taken for a board, and the box, are as for ``count``. Options are the fields of
-    ``Options`` but the limit, and the others as for ``count``.
+    Parameters
+    ----------
+    board, box, engine, progress, cancel
+        As for ``count``.
+    check_unique
+        Look for a second solution; without it all workers stop at the first.
+    **options
+        The fields of ``Options`` but the limit.
 
     Raises
     ------
@@ -147,13 +152,17 @@ def solve_many(
 ) -> Results[Solved, Solution]:
     """Find a solution of each of many boards, in their order.
 
-    What is taken for boards, the box and ``on_error`` are as for ``count_many``, everything else is
-    as for ``solve``. Boards are solved in blocks, one on each thread, or one after the other where
-    they take long, and the ``stats`` of a result are those of its block. Memory is bounded by two
-    blocks for each thread, however many boards there are.
+    Boards are solved in blocks, one on each thread, or one after the other where they take long,
+    and the ``stats`` of a result are those of its block. Memory is bounded by two blocks for each
+    thread, however many boards there are. The results are an iterator over a ``Solution`` for every
+    board. Its method ``blocks`` gives a ``Solved`` of many boards instead, as arrays.
 
-    What is returned is an iterator over a ``Solution`` for every board. Its method ``blocks`` gives
-    what was ``Solved`` of many boards instead, as arrays.
+    Parameters
+    ----------
+    boards, box, on_error, engine, cancel
+        As for ``count_many``.
+    check_unique, **options
+        As for ``solve``.
 
     Raises
     ------

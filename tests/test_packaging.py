@@ -73,8 +73,10 @@ def test_extras_are_installed_from_a_checkout():
         assert {extra for each in named for extra in each.split(",")} <= set(extras), page
 
 
-def test_readme_names_every_command():
+def test_every_command_is_on_its_page_and_ten_in_the_readme():
     from gpusudoku.cli import cli
 
-    readme = (ROOT / "README.md").read_text()
-    assert [name for name in cli.commands if f"gpusudoku {name}" not in readme] == []
+    page, readme = ((ROOT / name).read_text() for name in ("docs/commands.md", "README.md"))
+    assert [name for name in cli.commands if f"`gpusudoku {name}" not in page] == []
+    rows = re.findall(r"^\| .* \| `gpusudoku (\w+)", readme, re.MULTILINE)
+    assert len({*rows} & {*cli.commands}) == len(rows) == 10

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import pickle
 import pydoc
+import re
 from collections.abc import Callable
 from copy import copy, deepcopy
 from typing import Any
@@ -49,6 +51,26 @@ def test_functions_have_help_and_name_themselves_for_a_wrong_keyword(name: str) 
     assert str(caught.value) == (
         f"{name}() got an unexpected keyword argument 'limt'; did you mean 'limit'?"
     )
+
+
+@pytest.mark.parametrize("name", gpusudoku.__all__)
+def test_docstrings_have_all_parameters_and_errors(name: str) -> None:
+    """The reference is made of them."""
+    value = getattr(gpusudoku, name)
+    text = inspect.getdoc(value) or ""
+    assert text
+    if not inspect.isfunction(value):
+        return
+    parts = re.split(r"^(\w+)\n-{3,}\n", text, flags=re.MULTILINE)
+    sections = {
+        title: re.split(r"[\s,]+", " ".join(re.findall(r"^\S.*", body, re.MULTILINE)))
+        for title, body in zip(parts[1::2], parts[2::2], strict=True)
+    }
+    described = [each.strip("*") for each in sections["Parameters"]]
+    assert sorted(described) == sorted(inspect.signature(value).parameters)
+    for error in sections["Raises"]:
+        kind = getattr(gpusudoku, error, None) or getattr(builtins, error)
+        assert issubclass(kind, Exception)
 
 
 def test_wrong_types_are_told_in_a_sentence() -> None:

@@ -30,7 +30,9 @@ class _Place(NamedTuple):
 _PLACES = {
     "bench": _Place("bench", "bench", "Measure engines and settings side by side."),
     "boards": _Place("boards", "boards", "List the boards that come with the program."),
-    "compile": _Place("compile", "compile_", "Compile before it is needed what is compiled once."),
+    "compile": _Place(
+        "compile", "compile_", "Compile and cache the kernels of all commands in advance."
+    ),
     "completion": _Place(
         "completion",
         "completion",
@@ -59,19 +61,19 @@ _PLACES = {
     "rank": _Place(
         "ranks", "rank", "Print the number that every SOLUTION of BOARD has in ascending order."
     ),
-    "resume": _Place("resume", "resume", "Go on with the run that --checkpoint FILE has kept."),
+    "resume": _Place("resume", "resume", "Resume a run that was saved with --checkpoint FILE."),
     "sample": _Place(
         "sample", "sample", "Draw random solutions of every BOARD, all equally likely."
     ),
     "serve": _Place(
         "serve",
         "serve",
-        "Open a page on which one edits a board and sees how many solutions are left.",
+        "Open a page where you edit a board and see how many solutions remain.",
     ),
     "shares": _Place(
         "shares",
         "shares",
-        "Tell for every cell and digit how many solutions of a BOARD have it there.",
+        "Show how many solutions of every BOARD have each digit in each cell.",
     ),
     "simplify": _Place(
         "simplify", "simplify", "Simplify every BOARD by logic alone, without a guess."
@@ -79,7 +81,9 @@ _PLACES = {
     "solve": _Place(
         "solve", "solve", "Find a solution of every BOARD and say whether it is the only one."
     ),
-    "status": _Place("status", "status", "Show how far the run is that --checkpoint FILE keeps."),
+    "status": _Place(
+        "status", "status", "Show the progress of a run saved with --checkpoint FILE."
+    ),
 }
 
 
@@ -256,7 +260,10 @@ def cli() -> None:
       gpusudoku enumerate board.txt -o solutions.txt
       gpusudoku help count                   all options of a command
 
-    Every option can also be given as an environment variable, shown in the help of its command.
+    An environment variable can set every option: --limit of count is GPUSUDOKU_COUNT_LIMIT.
+    Options that commands share have no command in the name: GPUSUDOKU_DEVICE, and likewise _JOBS,
+    _GPU, _METHOD, _MEMORY, _STRATEGY, _PROPAGATE, _CUTOFF, _CUTOFF_BY, _BOX, _COLUMN, _KEEP_GOING
+    and _QUIET.
     """
 
 

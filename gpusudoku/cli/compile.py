@@ -43,7 +43,7 @@ own = own_option("compile")
 @own("-j", "--jobs", type=Integer(1, MOST_JOBS), help="Processes.  [default: usable cores]")
 @quiet_option
 def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> None:
-    """Compile before it is needed what is compiled once.
+    """Compile and cache the kernels of all commands in advance.
 
     Every command compiles what it needs when it first needs it, and keeps it. This does so for all
     that the commands need with their default options, for boards of one shape. What is kept

@@ -30,7 +30,7 @@ from gpusudoku.cli.parts import parted_answers
 from gpusudoku.cli.records import Answers
 from gpusudoku.cli.report import show_stats, warn_of_device
 from gpusudoku.cli.source import Source
-from gpusudoku.cli.usage import Choice, Integer
+from gpusudoku.cli.usage import Choice, Integer, Sectioned
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import Count, Counts
@@ -43,10 +43,20 @@ WANTED = {
 }
 """What --only can ask for, as a test of counts."""
 
+SECTIONS = {
+    "Common options": ("--limit", "--only", "--format", "--output", "--device", "--jobs"),
+    "Input": ("--box", "--column", "--keep-going"),
+    "Output": ("--json", "--solution", "--stats", "--log", "--exit-code", "--force", "--quiet"),
+    "Method and device": ("--method", "--memory", "--cross-check", "--gpu"),
+    "Search": ("--strategy", "--propagate", "--cutoff", "--cutoff-by"),
+    "Long runs": ("--checkpoint", "--part", "--cluster", "--verify-sample"),
+}
+"""The options in the help."""
+
 own = own_option("count")
 
 
-@click.command()
+@click.command(cls=Sectioned, sections=SECTIONS)
 @boards_argument
 @counting
 @searching
@@ -74,8 +84,8 @@ def count(
     ends with a summary on stderr. With --limit N, N+ means N solutions or more. --only and
     --exit-code imply --limit 2. With --cross-check, and with --stats where JSON is written, every
     board of a batch is counted separately. With --keep-going, csv, tsv and jsonl have a record of
-    each bad board, too, unless --only is given. A --part of one board is a record, one of a batch
-    has whole boards.
+    each bad board, too, unless --only is given. --part splits the solutions of one board, and
+    writes a JSON record, or a batch by boards.
 
     \b
     Examples:

@@ -29,7 +29,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def option(
     *names: str, prefix: str = "GPUSUDOKU_", **settings: Any
 ) -> Callable[[Command], Command]:
-    """A click option with its default shown and its environment variable, prefix and name.
+    """Make a click option with its default shown; its environment variable is prefix and name.
 
     Commands share a variable only where it means the same to all of them: what belongs to one
     command is an ``own_option``.
@@ -37,7 +37,7 @@ def option(
     long = next(name for name in names if name.startswith("--"))
     variable = prefix + long.split("/")[0].lstrip("-").replace("-", "_").upper()
     settings.setdefault("show_default", settings.get("default") is not None)
-    return click.option(*names, envvar=variable, show_envvar=True, **settings)
+    return click.option(*names, envvar=variable, **settings)
 
 
 def own_option(command: str) -> Callable[..., Callable[[Command], Command]]:

@@ -52,7 +52,7 @@ class Settings:
 @quiet_option
 @click.pass_context
 def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> None:
-    """Go on with the run that --checkpoint FILE has kept.
+    """Resume a run that was saved with --checkpoint FILE.
 
     Prints or writes what the command would have, had it not been interrupted. Threads and devices
     are those that it was given, unless they are given anew; the machine may be another one, too. A

@@ -113,7 +113,7 @@ def serve(
     quiet: bool,
     **settings: Any,
 ) -> None:
-    """Open a page on which one edits a board and sees how many solutions are left.
+    """Open a page where you edit a board and see how many solutions remain.
 
     The page is at the address that is printed, with BOARD on it if one is given, until Ctrl-C.
     Only browsers on this machine reach it, unless --host says otherwise. Other programs may ask

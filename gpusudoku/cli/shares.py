@@ -91,7 +91,7 @@ def shares(
     checkpoint: str | None,
     **fields: Any,
 ) -> None:
-    """Tell for every cell and digit how many solutions of a BOARD have it there.
+    """Show how many solutions of every BOARD have each digit in each cell.
 
     The numbers are exact: the text shows them in percent, the other forms in full. Boards of 9x9
     cells take seconds at most, however many solutions they have. Boards of other shapes with many

@@ -30,7 +30,7 @@ own = own_option("status")
 @click.argument("file", metavar="FILE", shell_complete=complete_files)
 @own("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def status(file: str, as_json: bool) -> None:
-    """Show how far the run is that --checkpoint FILE keeps.
+    """Show the progress of a run saved with --checkpoint FILE.
 
     What it is of, what is done and found, how quickly, how long the rest should take, and who works
     at it. A run that goes on is not disturbed.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping, Sequence
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +90,26 @@ def _bad(
 ) -> click.BadParameter:
     """Return the error of a value."""
     return click.BadParameter(f"{shown(str(value))}: expected {expected}", ctx, param)
+
+
+class Sectioned(click.Command):
+    """A command whose help shows its options in sections, named by their long names."""
+
+    def __init__(self, *args: Any, sections: Mapping[str, Sequence[str]], **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.sections = sections
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections, and then the options that none of them names."""
+        options = (each for each in self.get_params(ctx) if isinstance(each, click.Option))
+        records = ((max(each.opts, key=len), each.get_help_record(ctx)) for each in options)
+        rows = {name: record for name, record in records if record}
+        named = {name for names in self.sections.values() for name in names}
+        others = {"Other options": [name for name in rows if name not in named]}
+        for title, names in {**self.sections, **others}.items():
+            with formatter.section(title):
+                lines = [(rows[name][0].ljust(26), rows[name][1]) for name in names]
+                formatter.write_dl(lines, col_max=26)  # the same column in all sections
 
 
 def worded(error: click.UsageError) -> str:

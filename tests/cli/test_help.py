@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,24 @@ def test_every_option_has_help_and_a_variable_of_one_meaning():
         assert meanings.setdefault(option.envvar, meaning) == meaning, (name, option.name)
         short = option.envvar.removeprefix("GPUSUDOKU_").lower()
         assert short in SHARED or short.startswith(f"{name}_"), option.envvar
+
+
+def test_the_help_of_the_program_names_the_variables_that_commands_share(run):
+    text = " ".join(
+        run("help")[1].partition("GPUSUDOKU_DEVICE")[2].partition("Options:")[0].split()
+    )
+    named = re.findall(r"_([A-Z_]+)\b", text)
+    assert {name.lower() for name in named} | {"device"} == SHARED
+
+
+def test_help_with_sections_has_every_option_once(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    out = run("help", "count")[1]
+    names = re.findall(r"^  (?:-\w, )?(--[\w-]+)", out, re.MULTILINE)
+    options = [max(each.opts, key=len) for name, each in OPTIONS if name == "count"]
+    assert sorted(names) == sorted([*options, "--help"])
+    common = out.partition("Common options:\n")[2].partition("\n\n")[0]
+    assert len(re.findall(r"^  -", common, re.MULTILINE)) == 6
 
 
 @pytest.mark.parametrize("asked", ["--version", "help", "TAB"])
