@@ -25,12 +25,10 @@ from script import Run, grouped, script, table, turns
 
 from gpusudoku import formats
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.fields import Fields
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
-from gpusudoku.cli.objects import JsonLines
-from gpusudoku.cli.records import Answers
-from gpusudoku.cli.tables import Table
+from gpusudoku.cli.answers import AnswerRecords, Answers
+from gpusudoku.cli.records import FORMS
 from gpusudoku.results import ContractionStats, Counts
 
 BLOCK = 1 << 14
@@ -52,7 +50,7 @@ def answers(boards: np.ndarray, command: str, columns: int) -> Answers:
     """What a command would say of the boards, which had more columns beside them."""
     rng = np.random.default_rng(1)
     names = tuple(f"column{index}" for index in range(columns))
-    others = Fields.of([[f"text {number}"] * columns for number in range(BLOCK)])
+    others = [(f"text {number}",) * columns for number in range(BLOCK)]
     places = Places.of(Origin("puzzles.csv", names), range(10**5, 10**5 + BLOCK), others)
     batch = Batch(Geometry(3, 3), boards, places=places)
     results = Counts(batch, rng.integers(0, 3, BLOCK), 2, "cpu", 1, ContractionStats(0, 0.0, ()))
@@ -71,10 +69,8 @@ def forms() -> dict[tuple[str, str], Write]:
     }
     for command, columns in product(("count", "solve"), (0, 2)):
         some = answers(boards, command, columns)
-        for name, writer in (
-            ("csv", Table(",", command == "solve")), ("tsv", Table("\t", command == "solve")),
-            ("jsonl", JsonLines(False)),
-        ):  # fmt: skip
+        for name in FORMS:
+            writer = AnswerRecords(name, solution=command == "solve")
             label = f"{name}, {columns} columns beside" if columns else name
             cases[command, label] = partial(writer.text, some)
     return cases

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.fields import Fields
 from gpusudoku.errors import escaped
 
 
@@ -32,20 +31,23 @@ class Places:
     """intp (B): the index of each board's origin."""
     lines: NDArray[np.int64]
     """int64 (B): the number of each board's first line, from 1; 0 for what comes from no text."""
-    others: Fields
-    """For each board a text for every column of its origin, at least."""
+    others: NDArray[np.object_]
+    """object (B): for each board a tuple with a text for every column of its origin."""
 
     @classmethod
     def of(
         cls,
         origin: Origin,
         lines: Sequence[int] | NDArray[np.int64],
-        others: Fields | None = None,
+        others: Iterable[tuple[str, ...]] | None = None,
     ) -> Places:
         """The places of boards of one origin; if it has columns, ``others`` is what is in them."""
-        if others is None:
-            others = Fields.none(len(lines))
-        return cls((origin,), np.zeros(len(lines), np.intp), np.array(lines, np.int64), others)
+        boards = len(lines)
+        beside = np.empty(boards, object)
+        beside.fill(())
+        if others is not None:
+            beside = np.fromiter(others, object, boards)
+        return cls((origin,), np.zeros(boards, np.intp), np.array(lines, np.int64), beside)
 
     @classmethod
     def joined(cls, places: Sequence[Places]) -> Places:
@@ -60,13 +62,13 @@ class Places:
                 [np.array([index[o] for o in each.origins])[each.origin_of] for each in places]
             ),
             np.concatenate([each.lines for each in places]),
-            Fields.joined([each.others for each in places]),
+            np.concatenate([each.others for each in places]),
         )
 
     def only(self, which: Any) -> Places:
         """The places of some boards: a slice, or a mask, bool (B)."""
-        others = self.others.only(which)
-        return Places(self.origins, self.origin_of[which], self.lines[which], others)
+        origin_of, lines = self.origin_of[which], self.lines[which]
+        return Places(self.origins, origin_of, lines, self.others[which])
 
     def origin(self, index: int) -> Origin:
         """The origin of a board."""
@@ -74,7 +76,8 @@ class Places:
 
     def beside(self, index: int) -> tuple[str, ...]:
         """What stood beside a board: a text for every column of its origin."""
-        return self.others.row(index)[: len(self.origin(index).columns)]
+        beside: tuple[str, ...] = self.others[index]
+        return beside
 
     def name(self, index: int) -> str:
         """The place of a board as messages name it: ``puzzles.txt:17``."""

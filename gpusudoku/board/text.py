@@ -6,6 +6,7 @@ candidates has a separate form, which every reader refuses. ``formats`` knows al
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isqrt
 
 import numpy as np
@@ -24,6 +25,30 @@ def write_cells(cells: NDArray[np.uint8]) -> str:
     if isqrt(cells.size) > len(DIGITS):
         return ",".join(map(str, cells.tolist()))
     return cells.tobytes().translate(_CHARACTERS).decode()
+
+
+def write_lines(
+    cells: NDArray[np.uint8],
+    tails: Sequence[bytes] = (b"",),
+    which: NDArray[np.intp] | None = None,
+) -> bytes:
+    """Write the canonical lines of many boards, uint8 (B, n * n), each with a newline.
+
+    ``tails`` are few texts, one of which stands at the end of each line: that with the index
+    ``which``, intp (B), or the first.
+    """
+    size = cells.shape[1]
+    if isqrt(size) > len(DIGITS):
+        indices = [0] * len(cells) if which is None else which.tolist()
+        rows = zip(cells.tolist(), indices, strict=True)
+        return b"".join(
+            [b"%b%b\n" % (",".join(map(str, row)).encode(), tails[index]) for row, index in rows]
+        )
+    ends = np.array([tail + b"\n" for tail in tails])
+    lines = as_characters(cells, room=ends.itemsize)
+    lines[:, size:].view(ends.dtype)[:, 0] = ends[0] if which is None else ends.take(which)
+    text = lines.tobytes()
+    return text if len(ends) == 1 else text.replace(b"\0", b"")  # that fills up shorter ends
 
 
 def write_candidates(masks: NDArray[np.uint64], n: int) -> str:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gpusudoku import formats
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.rows import distinct_numbers
+from gpusudoku.cli.answers import Answers, Writer, distinct_numbers
 from gpusudoku.cli.expected import expect_count, tell_looking
 from gpusudoku.cli.messages import naming
 from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.records import Answers, Writer
 from gpusudoku.cli.report import show_plan
 from gpusudoku.cli.source import Source
 from gpusudoku.options import Options

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import numpy as np
 
+from gpusudoku.cli.answers import AnswerRecords, Answers, Writer
 from gpusudoku.cli.asked import Asked
 from gpusudoku.cli.journal import Journal
 from gpusudoku.cli.lines import line_ends
 from gpusudoku.cli.log import Log, open_log
-from gpusudoku.cli.objects import JsonLines
 from gpusudoku.cli.parts import Parted
 from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.records import Answers, Writer
 from gpusudoku.cli.report import Totals
 from gpusudoku.cli.saving import journaled
 from gpusudoku.cli.source import Source
@@ -95,7 +94,7 @@ class Delivery:
         if asked.errors and (self.writer.has_unreadable or asked.log is not None):
             source.bad_entries = deque()
         self._wanted = wanted
-        self._log = JsonLines(details)
+        self._log = AnswerRecords("jsonl", details=details)
         self._begun = False
         """Whether anything is written: what comes next stands behind it."""
         self._bad_boards = 0

@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
+from gpusudoku.cli.answers import AnswerRecords, Writer
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.journal import refuse_besides_checkpoint
-from gpusudoku.cli.objects import JsonLines
 from gpusudoku.cli.options import Command, checkpoint, compose, output_file, own_option, statistics
 from gpusudoku.cli.output import is_same_file, refuse
-from gpusudoku.cli.records import Writer
-from gpusudoku.cli.tables import Table
+from gpusudoku.cli.records import FORMS
 from gpusudoku.cli.usage import Choice
 from gpusudoku.errors import InputError
 
-RECORDS = ("csv", "tsv", "jsonl")
-"""The forms that have a record for every board."""
 _OWN = ("stats", "log", "exit_code", "output", "force", "checkpoint")
 """Options that ``Asked`` has as they are."""
 
@@ -71,11 +68,9 @@ class Asked:
 
     def writer(self, plain: Writer, details: bool) -> Writer:
         """What writes the form; ``plain`` writes those of the command alone."""
-        if self.form == "jsonl":
-            return JsonLines(details)
-        if self.form not in RECORDS:
+        if self.form is None or self.form not in FORMS:
             return plain
-        return Table("," if self.form == "csv" else "\t", self.solution, self.errors)
+        return AnswerRecords(self.form, solution=self.solution, errors=self.errors, details=details)
 
 
 def answering(

@@ -8,13 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpusudoku.cli.asked import RECORDS, Asked
+from gpusudoku.cli.asked import Asked
 from gpusudoku.cli.journal import goes_on
 from gpusudoku.cli.messages import note
 from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import Reading
 from gpusudoku.cli.output import refuse
 from gpusudoku.cli.parts import place_facts, placed
+from gpusudoku.cli.records import FORMS
 from gpusudoku.cli.source import Source
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
@@ -137,7 +138,7 @@ def asked_before(
 
     setup, before = kept.setup, kept_count(path, kept, settings.given)
     form, output, place = setup.get("form"), setup.get("output"), setup.get("place", FROM_PYTHON)
-    if form not in (None, *RECORDS) or not isinstance(output, str | None):
+    if form not in (None, *FORMS) or not isinstance(output, str | None):
         raise InputError(f"{path}: damaged: it does not tell where the count goes")
     if not isinstance(place, dict):
         raise InputError(f"{path}: damaged: it does not tell where the board was read")

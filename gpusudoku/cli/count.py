@@ -13,7 +13,8 @@ import numpy as np
 
 from gpusudoku.cli.alone import One, Plain
 from gpusudoku.cli.answering import Delivery, Prepared
-from gpusudoku.cli.asked import RECORDS, Asked, answering
+from gpusudoku.cli.answers import Answers
+from gpusudoku.cli.asked import Asked, answering
 from gpusudoku.cli.clustering import counters, machine_of
 from gpusudoku.cli.in_tasks import InTasks, count_in_tasks, in_tasks
 from gpusudoku.cli.journal import refuse_besides_checkpoint
@@ -27,7 +28,7 @@ from gpusudoku.cli.options import (
     searching,
 )
 from gpusudoku.cli.parts import parted_answers
-from gpusudoku.cli.records import Answers
+from gpusudoku.cli.records import FORMS
 from gpusudoku.cli.report import show_stats, warn_of_device
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.usage import Choice, Integer, Sectioned
@@ -65,7 +66,7 @@ own = own_option("count")
 @own("--solution", is_flag=True, help="Also find a solution of every board: csv, tsv, jsonl.")
 @own("--cross-check", is_flag=True, help="Count again in another way, if that is affordable.")
 @in_tasks
-@answering("count", RECORDS, "[default: COUNT, or BOARD:COUNT in a batch]")
+@answering("count", FORMS, "[default: COUNT, or BOARD:COUNT in a batch]")
 @reading
 def count(
     boards: tuple[str, ...],

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
-from itertools import repeat
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,11 +16,10 @@ from gpusudoku import formats
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.board.places import Places
 from gpusudoku.board.text import DIGITS
 from gpusudoku.cli.asked import asked_form, form_options
-from gpusudoku.cli.records import distinct
-from gpusudoku.cli.tables import OneHeader, as_row
+from gpusudoku.cli.records import FORMS as RECORDS
+from gpusudoku.cli.records import RecordWriter
 
 FORMS = (*formats.FORMATS, "jsonl")
 
@@ -100,12 +98,7 @@ class Writer(ABC):
 
 def solution_writer(form: str, own: Own | None = None) -> Writer:
     """What writes one of the ``FORMS``."""
-    own = own or Own()
-    if form == "jsonl":
-        return _Objects(own)
-    if form in ("csv", "tsv"):
-        return _Table(own, "," if form == "csv" else "\t")
-    return _Grids(form)
+    return _Records(form, own or Own()) if form in RECORDS else _Grids(form)
 
 
 class _Grids(Writer):
@@ -131,10 +124,20 @@ class _Grids(Writer):
 
 
 class _Records(Writer):
-    """A record for every solution: what its board has, its number, itself, and the rest."""
+    """A record for every solution: the values of the command, its number, and the solution."""
 
-    def __init__(self, own: Own) -> None:
+    def __init__(self, form: str, own: Own) -> None:
         self._own = own
+        numbered = [own.numbered] if own.numbered else []
+        self._records = RecordWriter(form, [*own.constants, *numbered, "solution"])
+
+    def watched(self, batches: Iterable[Batch]) -> Iterable[Batch]:
+        """See ``RecordWriter``."""
+        return self._records.watched(batches)
+
+    def header(self) -> bytes:
+        """See ``RecordWriter``."""
+        return self._records.header()
 
     def text(
         self,
@@ -144,80 +147,9 @@ class _Records(Writer):
         numbers: Iterable[int] | None = None,
     ) -> bytes:
         """See ``Writer``."""
-        which = [0] * len(block) if board_of is None else board_of.tolist()
-        assert boards.places is not None  # whatever a command reads has a place
-        around = {index: self._around(boards, boards.places, index) for index in set(which)}
-        marks = repeat(b"") if numbers is None else map(self._number, numbers)
-        lines = map(self._solution, formats.write_lines(block).splitlines())
-        pieces = (
-            (around[index][0], mark, line, around[index][1])
-            for index, mark, line in zip(which, marks, lines, strict=False)
-        )
-        return b"".join(piece for each in pieces for piece in each)
-
-    @abstractmethod
-    def _around(self, boards: Batch, places: Places, index: int) -> tuple[bytes, bytes]:
-        """What stands before and behind each solution of a board."""
-
-    @abstractmethod
-    def _number(self, number: int) -> bytes:
-        """The number of a solution, and what follows it."""
-
-    @abstractmethod
-    def _solution(self, line: bytes) -> bytes:
-        """The canonical line of a solution as it stands in a record."""
-
-
-class _Table(_Records):
-    """Rows of a table with a header: our columns, then those of the input."""
-
-    def __init__(self, own: Own, delimiter: str) -> None:
-        super().__init__(own)
-        self._delimiter, self._others = delimiter, OneHeader()
-        numbered = [own.numbered] if own.numbered else []
-        self._columns = ["source", "line", "puzzle", *own.constants, *numbered, "solution"]
-
-    def watched(self, batches: Iterable[Batch]) -> Iterable[Batch]:
-        """See ``Writer`` and ``OneHeader``."""
-        return self._others.watched(batches)
-
-    def header(self) -> bytes:
-        """See ``Writer``."""
-        return as_row((*self._columns, *self._others.names(self._columns)), self._delimiter)
-
-    def _around(self, boards: Batch, places: Places, index: int) -> tuple[bytes, bytes]:
-        cut, line = self._delimiter, str(places.lines[index] or "")
-        ours = (places.origin(index).name, line, str(boards[index]), *self._own.constants.values())
-        beside = places.beside(index)
-        after = cut.encode() + as_row(beside, cut) if beside else b"\n"
-        return as_row(ours, cut).removesuffix(b"\n") + cut.encode(), after
-
-    def _number(self, number: int) -> bytes:
-        return f"{number}{self._delimiter}".encode()
-
-    def _solution(self, line: bytes) -> bytes:
-        return b'"%b"' % line if self._delimiter.encode() in line else line
-
-
-class _Objects(_Records):
-    """JSON objects."""
-
-    def _around(self, boards: Batch, places: Places, index: int) -> tuple[bytes, bytes]:
-        origin = places.origin(index)
-        names = distinct(origin.columns)
-        before = {"board": str(boards[index]), "box": str(boards.geometry)}
-        after: dict[str, Any] = {
-            "source": origin.name,
-            "line": int(places.lines[index]) or None,
-        }
-        if names:
-            after["columns"] = dict(zip(names, places.beside(index), strict=True))
-        head = json.dumps({**before, **self._own.constants})
-        return head.removesuffix("}").encode() + b", ", f", {json.dumps(after)[1:]}\n".encode()
-
-    def _number(self, number: int) -> bytes:
-        shown = json.dumps(str(number) if self._own.large else number)
-        return f"{json.dumps(self._own.numbered)}: {shown}, ".encode()
-
-    def _solution(self, line: bytes) -> bytes:
-        return b'"solution": "%b"' % line
+        values: dict[str, Any] = {**self._own.constants}
+        if numbers is not None:
+            given = list(islice(numbers, len(block)))
+            values[self._own.numbered] = [*map(str, given)] if self._own.large else given
+        values["solution"] = formats.write_lines(block).decode().splitlines()
+        return self._records.text(boards, values, None if board_of is None else board_of.tolist())

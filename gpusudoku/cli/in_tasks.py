@@ -11,6 +11,7 @@ import click
 
 from gpusudoku.cli.alone import One, Plain
 from gpusudoku.cli.answering import Delivery, Prepared
+from gpusudoku.cli.answers import Answers
 from gpusudoku.cli.asked import Asked
 from gpusudoku.cli.clustering import CLUSTER_HELP, machine_of
 from gpusudoku.cli.messages import note
@@ -18,7 +19,6 @@ from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import Command, compose, own_option
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.parts import part_option, place_facts
-from gpusudoku.cli.records import Answers
 from gpusudoku.cli.report import show_stats
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.usage import Number

@@ -129,12 +129,13 @@ def _text(parts: Named, output: str | None) -> bytes:
 def _count(boards: Batch, parts: Named, options: Mapping[str, Any]) -> bytes:
     """The count of which these are all parts, with its statistics added up."""
     from gpusudoku.cli.alone import Plain
-    from gpusudoku.cli.asked import RECORDS, Asked
-    from gpusudoku.cli.records import Answers
+    from gpusudoku.cli.answers import Answers
+    from gpusudoku.cli.asked import Asked
+    from gpusudoku.cli.records import FORMS
     from gpusudoku.results import Counts
     from gpusudoku.runs.parts.counts import merged
 
-    form = options["format"] if options["format"] in RECORDS else None
+    form = options["format"] if options["format"] in FORMS else None
     asked = Asked(form, False, None, exit_code=False, errors=options["keep_going"] is True)
     writer = asked.writer(Plain(None, single=True), details=True)
     list(writer.watched([boards]))

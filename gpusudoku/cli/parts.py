@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
-from gpusudoku.board.fields import Fields
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.cli.journal import goes_on
 from gpusudoku.cli.messages import note
@@ -197,6 +196,6 @@ def placed(board: Board, facts: Mapping[str, Any]) -> Batch:
     ):
         raise InputError("a damaged record of a part: no place of a board")
     origin = Origin(str(source), tuple(columns))  # type: ignore[arg-type]
-    places = Places.of(origin, [line], Fields.of([beside]))  # type: ignore[list-item]
+    places = Places.of(origin, [line], [tuple(beside)])  # type: ignore[arg-type]
     batch = Batch.of([board])
     return Batch(batch.geometry, batch.cells, batch.candidates, places)

@@ -1,36 +1,193 @@
-"""Answers for the next program: a record for every board. ``tables`` and ``objects`` write them."""
+"""Records as csv, tsv and JSON lines: each has a board, where it was read, and values found for it.
+
+A record has the values of a command between the board and what stood beside it in the input.
+"""
 
 from __future__ import annotations
 
+import csv
+import json
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from io import BytesIO
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import StringIO
 from itertools import repeat
-
-import numpy as np
-from numpy.typing import NDArray
+from json.encoder import encode_basestring_ascii as in_quotes
+from operator import add
+from typing import Any
 
 from gpusudoku import formats
-from gpusudoku.board import rows
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.places import Places
-from gpusudoku.board.text import DIGITS
-from gpusudoku.errors import BadEntry
-from gpusudoku.results import Counts
+from gpusudoku.board.places import Origin, Places
+from gpusudoku.errors import BadEntry, InputError
 
+FORMS = ("csv", "tsv", "jsonl")
+"""The forms that have records."""
+
+_PLACE = ("source", "line", "puzzle")
+"""The columns that every table begins with."""
 _NO_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
-"""Halves of characters, which JSON can have and UTF-8 cannot; but for those that are bytes."""
+"""Unpaired surrogates, which JSON allows and UTF-8 does not; but for those that are bytes."""
 
-TOGETHER = 4096
-"""Records that are put together at a time: what is made of them fits in the processor's caches."""
+
+class RecordWriter:
+    """Writes records in one form. Many threads may write, in any order.
+
+    Parameters
+    ----------
+    form
+        One of the ``FORMS``.
+    columns
+        The names of the command's values, for the header of a table.
+    """
+
+    def __init__(self, form: str, columns: Iterable[str] = ()) -> None:
+        self._delimiter = {"csv": ",", "tsv": "\t"}.get(form)
+        """None for JSON lines."""
+        self._columns = tuple(columns)
+        self._origin: Origin | None = None
+        """The first whose boards or errors came: its other columns are those of the table."""
+
+    def watched(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """Give boards on as they are read.
+
+        Raises
+        ------
+        InputError
+            If the other columns change from one input to the next: a table has one header.
+        """
+        for batch in batches:
+            assert batch.places is not None  # whatever a command reads has a place
+            origin = batch.places.origins[0]  # one for all of it; there may be no board in it
+            first = self._origin = self._origin or origin
+            if self._delimiter and origin.columns != first.columns:
+                raise InputError(
+                    f"{origin.name}: has {_listed(origin.columns)}, but {first.name} has "
+                    f"{_listed(first.columns)}: they do not fit in one table (--format jsonl "
+                    "takes both)"
+                )
+            yield batch
+
+    def header(self) -> bytes:
+        """Return the line before all records, once the first boards were watched, if any."""
+        if not self._delimiter:
+            return b""
+        ours = [*_PLACE, *self._columns]
+        others = () if self._origin is None else self._origin.columns
+        return as_rows([[*ours, *distinct(others, ours)]], self._delimiter)
+
+    def text(
+        self,
+        boards: Batch,
+        values: Mapping[str, Any],
+        board_of: Sequence[int] | None = None,
+        details: Sequence[Mapping[str, Any]] = (),
+    ) -> bytes:
+        """Write records, one for each board, or several for some.
+
+        Parameters
+        ----------
+        boards
+            Boards with places.
+        values
+            For every name a list with a value for each record, or the value that all have. One is
+            a list.
+        board_of
+            The index of each record's board; None if every board has one record, or the only board
+            has all.
+        details
+            More values for each record, which stand at the end of JSON objects.
+        """
+        places = boards.places
+        assert places is not None  # whatever a command reads has a place
+        if boards.candidates is None:
+            puzzles = formats.write_lines(boards.cells).decode().splitlines()
+        else:
+            puzzles = [str(board) for board in boards]
+        sources = [places.origins[index].name for index in places.origin_of.tolist()]
+        lines = [line or None for line in places.lines.tolist()]
+        others = places.others.tolist()
+
+        def of_records(column: list[Any]) -> Any:
+            if len(boards) == 1:
+                return column[0]
+            return column if board_of is None else [column[index] for index in board_of]
+
+        if self._delimiter:
+            columns = [*map(of_records, (sources, lines, puzzles)), *values.values()]
+            rows = zip(*map(_each, columns), strict=False)
+            return as_rows(map(add, rows, _each(of_records(others))), self._delimiter)
+
+        ends = _objects_of_columns(places, others)
+        if details:
+            ends = [
+                f"{end}, {json.dumps(facts)[1:-1]}"
+                for end, facts in zip(ends, details, strict=True)
+            ]
+        fields = {"board": of_records(puzzles), "box": str(boards.geometry), **values}
+        fields |= {"source": of_records(sources), "line": of_records(lines)}
+        record = ", ".join(
+            f"{in_quotes(name)}: ".replace("%", "%%")
+            + ("%s" if isinstance(column, list) else _as_json(column).replace("%", "%%"))
+            for name, column in fields.items()
+        )
+        lists = [map(_as_json, column) for column in fields.values() if isinstance(column, list)]
+        rows = zip(*lists, _each(of_records(ends)), strict=False)
+        return "".join(map(f"{{{record}%s}}\n".__mod__, rows)).encode()
+
+    def bad(self, board: BadEntry) -> bytes:
+        """Write the record of a board that cannot be read: its error in place of all values."""
+        if not self._delimiter:
+            columns = dict(zip(distinct(board.columns), board.others, strict=True))
+            facts = {
+                "board": board.puzzle or None,
+                "error": board.reason,
+                "source": board.source,
+                "line": board.line or None,
+                **({"columns": columns} if columns else {}),
+            }
+            return f"{json.dumps(facts)}\n".encode()
+        first = self._origin = self._origin or Origin(board.source, board.columns)
+        others = board.others
+        if board.columns != first.columns:
+            known = dict(zip(board.columns, others, strict=True))
+            others = tuple(known.get(name, "") for name in first.columns)
+        ours = [board.reason if name == "error" else "" for name in self._columns]
+        row = [board.source, board.line or None, board.puzzle, *ours, *others]
+        return as_rows([row], self._delimiter)
+
+
+def as_rows(rows: Iterable[Sequence[Any]], delimiter: str) -> bytes:
+    """Write rows by the rules of CSV, and by those that they overlook.
+
+    To readers a carriage return is the end of a line, and what begins with ``#`` a comment: all
+    fields of such a row are quoted.
+    """
+    rows = list(rows)
+    text = _as_csv(rows, delimiter)
+    if "\r" in text or ("#" in text and re.search('(?:^|\n)"?#', text)):
+        texts = []
+        for row in rows:
+            fields = f"\n{delimiter.join(map(str, row))}"
+            texts.append(_as_csv([row], delimiter, "\r" in fields or "\n#" in fields))
+        text = "".join(texts)
+    return as_bytes(text)
+
+
+def _as_csv(rows: Iterable[Sequence[Any]], delimiter: str, quote_all: bool = False) -> str:
+    text = StringIO()
+    csv.writer(
+        text,
+        delimiter=delimiter,
+        lineterminator="\n",
+        quoting=csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL,
+    ).writerows(rows)
+    return text.getvalue()
 
 
 def as_bytes(text: str) -> bytes:
-    """Text as it is written; names of files may have bytes that are no text.
+    """Encode text; names of files may have bytes that are no text.
 
-    A half of a character, which JSON can have and nothing else, becomes U+FFFD.
+    An unpaired surrogate, which JSON allows and nothing else, becomes U+FFFD.
     """
     try:
         return text.encode(errors="surrogateescape")
@@ -38,134 +195,8 @@ def as_bytes(text: str) -> bytes:
         return _NO_BYTES.sub("\ufffd", text).encode(errors="surrogateescape")
 
 
-@dataclass(frozen=True)
-class Answers:
-    """What became of boards that were worked on together."""
-
-    results: Counts
-    solutions: NDArray[np.uint8] | None = None
-    """uint8 (B, n * n): a solution of every board that has one; None if none was looked for."""
-
-    def __len__(self) -> int:
-        return len(self.results)
-
-    def chosen(self, mask: NDArray[np.bool_]) -> Answers:
-        """Those for which the mask, bool (B), is true."""
-        solutions = None if self.solutions is None else self.solutions[mask]
-        return replace(self, results=self.results.chosen(mask), solutions=solutions)
-
-    def part(self, start: int, end: int) -> Answers:
-        """Those of the boards from start to before end."""
-        solutions = None if self.solutions is None else self.solutions[start:end]
-        return Answers(self.results.part(start, end), solutions)
-
-    @property
-    def places(self) -> Places:
-        """Where the boards were read."""
-        places = self.results.boards.places
-        assert places is not None  # whatever a command reads has a place
-        return places
-
-    def counts(self) -> tuple[list[int], NDArray[np.intp]]:
-        """The different counts, and the index of every board's: intp (B)."""
-        return rows.distinct_numbers(self.results.numbers)
-
-    def puzzles(self) -> list[str]:
-        """The line of every board."""
-        boards = self.results.boards
-        if boards.candidates is not None:
-            return [str(board) for board in boards]
-        return formats.write_lines(boards.cells).decode().splitlines()
-
-    def solution_lines(self) -> Iterable[str]:
-        """The line of every board's solution, empty if there is none."""
-        if self.solutions is None:
-            return repeat("", len(self))
-        lines = formats.write_lines(self.solutions).decode().splitlines()
-        if all(self.results.counts):
-            return lines
-        return [
-            line if count else "" for line, count in zip(lines, self.results.counts, strict=True)
-        ]
-
-
-class Writer(ABC):
-    """Writes answers in one form. Answers may be written by many threads, in any order."""
-
-    @property
-    def between(self) -> bytes:
-        """What stands between the texts of answers."""
-        return b""
-
-    def watched(self, batches: Iterable[Batch]) -> Iterable[Batch]:
-        """Boards that are read, which a form may want to know before there are answers."""
-        return batches
-
-    def header(self) -> bytes:
-        """What stands before all answers: known once the first boards were watched, if any."""
-        return b""
-
-    @abstractmethod
-    def text(self, answers: Answers) -> bytes:
-        """Whole lines, which depend on nothing but the answers."""
-
-    @property
-    def has_unreadable(self) -> bool:
-        """Whether bad boards are written, too; then a board is one line, but for other columns."""
-        return False
-
-    def unreadable(self, board: BadEntry) -> bytes:
-        """Return the line of a bad board; nothing where only answers are written."""
-        return b""
-
-
-class Records(Writer):
-    """A record for every board, on a line of its own.
-
-    What many records have in common is made once, and they are put together by ``Rows``. Those
-    that need a closer look, and few, are written one by one.
-    """
-
-    has_unreadable = True
-    sign = ""
-    """The character in other columns, besides quotes, for which a record needs a closer look."""
-
-    def text(self, answers: Answers) -> bytes:
-        """A record for every board."""
-        boards = answers.results.boards
-        beyond = boards.candidates is not None or boards.geometry.n > len(DIGITS)
-        if beyond or len(answers) < rows.FEW:
-            return b"".join(self.each(answers))
-        text = BytesIO()  # which never holds its parts and all of them, as a list would
-        for start in range(0, len(answers), TOGETHER):
-            text.write(self._some(answers.part(start, start + TOGETHER)))
-        return text.getvalue()
-
-    def _some(self, answers: Answers) -> memoryview:
-        """Records that are put together."""
-        written, odd = rows.Rows(len(answers)), self.odd(answers)
-        self.put(answers, written)
-        if odd.any():
-            written.replace(odd, self.each(answers.chosen(odd)))
-        return written.joined()
-
-    def odd(self, answers: Answers) -> NDArray[np.bool_]:
-        """Which of the records need a closer look: bool (B)."""
-        places = answers.places
-        columns = max(len(origin.columns) for origin in places.origins)
-        return rows.odd_rows(places.others, columns, self.sign)
-
-    @abstractmethod
-    def put(self, answers: Answers, written: rows.Rows) -> None:
-        """Give the pieces of the records; what comes of those that need a closer look is lost."""
-
-    @abstractmethod
-    def each(self, answers: Answers) -> list[bytes]:
-        """Every record, written one by one."""
-
-
 def distinct(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
-    """The names of columns; one that is taken already gets the prefix ``input_``."""
+    """Return names of columns; one that is taken already gets the prefix ``input_``."""
     found = list(taken)
     start = len(found)
     for name in names:
@@ -173,3 +204,38 @@ def distinct(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
             name = f"input_{name}"
         found.append(name)
     return found[start:]
+
+
+def _each(column: Any) -> Iterable[Any]:
+    """Give a value for each record, of a list or of a value that all have."""
+    return column if isinstance(column, list) else repeat(column)
+
+
+def _objects_of_columns(places: Places, others: Sequence[tuple[str, ...]]) -> list[str]:
+    """Write the other columns of every board as they stand at the end of its JSON object."""
+    columns = []
+    for origin in places.origins:
+        texts = [
+            f"{in_quotes(name)}: ".replace("%", "%%") + "%s" for name in distinct(origin.columns)
+        ]
+        columns.append(f', "columns": {{{", ".join(texts)}}}' if texts else "")
+    return [
+        columns[index] % tuple(map(in_quotes, texts))
+        for index, texts in zip(places.origin_of.tolist(), others, strict=True)
+    ]
+
+
+def _as_json(value: Any) -> str:
+    if isinstance(value, str):
+        return in_quotes(value)
+    if value is None:
+        return "null"
+    if value is True:
+        return "true"
+    return str(value) if type(value) is int else json.dumps(value)
+
+
+def _listed(columns: Sequence[str]) -> str:
+    if not columns:
+        return "no other columns"
+    return f"the column{'s' if len(columns) > 1 else ''} {', '.join(columns)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,9 +12,8 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.places import Origin
-from gpusudoku.cli.records import distinct
+from gpusudoku.cli.records import RecordWriter, as_rows
 from gpusudoku.cli.source import place_of
-from gpusudoku.cli.tables import as_row
 from gpusudoku.errors import InputError
 
 
@@ -60,13 +58,6 @@ class Shares:
         assert self.batch.places is not None
         return int(self.batch.places.lines[0])
 
-    @property
-    def columns(self) -> dict[str, str]:
-        """What stands beside the board in its table."""
-        assert self.batch.places is not None
-        names = distinct(self.origin.columns)
-        return dict(zip(names, self.batch.places.beside(0), strict=True))
-
 
 class Form(Protocol):
     """Writes shares."""
@@ -86,18 +77,9 @@ class JsonLines:
 
     def text(self, shares: Shares) -> bytes:
         """The counts as texts: they may exceed what JSON readers keep of a number."""
-        facts: dict[str, Any] = {
-            "board": str(shares.board),
-            "box": str(shares.board.geometry),
-            "count": str(shares.count),
-            "shares": [list(map(str, row)) for row in shares.counts.tolist()],
-            "source": shares.origin.name,
-            "line": shares.line or None,
-        }
-        columns = shares.columns
-        if columns:
-            facts["columns"] = columns
-        return f"{json.dumps(facts)}\n".encode()
+        counts = [list(map(str, row)) for row in shares.counts.tolist()]
+        values = {"count": str(shares.count), "shares": [counts]}
+        return RecordWriter("jsonl").text(shares.batch, values)
 
 
 class Csv:
@@ -117,7 +99,7 @@ class Csv:
         """See ``Form``."""
         digits = [f"d{digit}" for digit in range(1, self.digits + 1)]
         names = ["source", "line", "row", "column", "clue", "count", *digits]
-        return as_row(names, ",") if digits else b""
+        return as_rows([names], ",") if digits else b""
 
     def text(self, shares: Shares) -> bytes:
         """The records of all cells.
@@ -144,7 +126,7 @@ class Csv:
             row, column = divmod(cell, n)
             known = [str(row + 1), str(column + 1), str(clue or ""), count]
             rows.append([*place, *known, *map(str, counts)])
-        return before + b"".join(as_row(row, ",") for row in rows)
+        return before + as_rows(rows, ",")
 
 
 class Halving:

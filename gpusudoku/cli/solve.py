@@ -12,12 +12,13 @@ import click
 from gpusudoku import formats
 from gpusudoku.board.board import Board
 from gpusudoku.cli.answering import Delivery, Prepared
+from gpusudoku.cli.answers import Answers, Writer
 from gpusudoku.cli.asked import Asked, answering
 from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import Reading, boards_argument, own_option, reading, searching
 from gpusudoku.cli.parts import part_option, parted_answers
-from gpusudoku.cli.records import Answers, Writer, as_bytes
+from gpusudoku.cli.records import as_bytes
 from gpusudoku.cli.report import show_search, start_engine
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.errors import BadEntry, InputError

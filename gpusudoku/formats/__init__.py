@@ -3,7 +3,7 @@
 :mod:`~gpusudoku.formats.read` describes what is read, :data:`FORMATS` what is written.
 """
 
-from gpusudoku.board.rows import write_lines
+from gpusudoku.board.text import write_lines
 from gpusudoku.formats.opening import STDIN, Meter
 from gpusudoku.formats.read import (
     parse,

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from functools import partial
+from contextlib import suppress
 from typing import Any
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin
+from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, shown
-from gpusudoku.formats.copying import FieldCopier
 from gpusudoku.formats.detect import Head
 from gpusudoku.formats.headers import NAMES, listed_names
 from gpusudoku.formats.lines import LineParser
 from gpusudoku.formats.lists import EMPTY, whole_line
-from gpusudoku.formats.patterns import Kind, Pattern
+from gpusudoku.formats.plain import LineBlocks
 from gpusudoku.formats.source import FormatError, Lines, UnreadableError, Way, single
 
 _START = re.compile(rb"\s*\{(?:[\s\"]|$)")
@@ -45,8 +45,7 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """
     parsers: dict[Geometry | None, LineParser] = {}
     origins: dict[tuple[str, ...], Origin] = {}
-    copier = FieldCopier(lines)
-    pattern: Pattern | None = None
+    blocks = LineBlocks(lines)
     begun = False
     for number, line in lines:
         if not line.strip():
@@ -75,16 +74,50 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             origins.clear()
         origin = origins.setdefault(tuple(found), Origin(way.source, tuple(found)))
         yield single(board, origin, number, tuple(map(_text_of, found.values())))
-        if copier.parsed():
-            kind = Kind(board.geometry, origin, names, name, None if way.geometry else BOX)
-            pattern = Pattern.of(line, kind) or pattern
-            if pattern is not None:
-                yield from copier.follow(pattern)
+        told = found.get(BOX)
+        if board.n <= len(DIGITS) and isinstance(told, str | None):
+            yield from _objects_like(line, blocks, board.geometry, origin, names, name, told)
+
+
+def _objects_like(
+    line: bytes,
+    blocks: LineBlocks,
+    geometry: Geometry,
+    origin: Origin,
+    names: tuple[str, ...],
+    name: str,
+    box: str | None,
+) -> Iterator[Batch]:
+    """Read on while objects have the names and the box of one that was parsed."""
+    cells = geometry.cells
+    while lines := blocks.next(line):
+        boards: list[str] = []
+        others: list[tuple[str, ...]] = []
+        with suppress(ValueError, RecursionError, FormatError):
+            for text in lines:
+                text = text.strip(" \t")
+                found, end = _DECODER.raw_decode(text)
+                if end < len(text) or type(found) is not dict or tuple(found) != names:
+                    break
+                if found.get(BOX) != box:
+                    break
+                board = found.pop(name)
+                if not isinstance(board, str) or len(board) != cells:
+                    break
+                others.append(tuple(map(_text_of, found.values())))
+                boards.append(board)
+        batch = blocks.take(boards, others, geometry, origin)
+        if batch is None:
+            return
+        yield batch
 
 
 def _object(number: int, line: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(line, object_pairs_hook=partial(_once, number))
+        found = json.loads(line, object_pairs_hook=_once)
+    except FormatError as error:
+        error.line = number
+        raise
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
@@ -92,14 +125,19 @@ def _object(number: int, line: bytes) -> dict[str, Any]:
     return found
 
 
-def _once(number: int, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The object of some pairs, no two of one name."""
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise FormatError(f"a JSON object with two values of {shown(name)}", number)
-        found[name] = value
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = set[str]()
+        for name, _ in pairs:
+            if name in names:
+                raise FormatError(f"a JSON object with two values of {shown(name)}")
+            names.add(name)
     return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def _name_of(found: dict[str, Any], number: int, column: str | None) -> str:
@@ -151,6 +189,8 @@ def _joined(value: list[Any], number: int) -> str:
 
 
 def _text_of(value: Any) -> str:
+    if isinstance(value, str):
+        return value
     if value is None:
         return ""
-    return value if isinstance(value, str) else json.dumps(value)
+    return str(value) if type(value) is int else json.dumps(value)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
-from gpusudoku.board.fields import Fields
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.errors import MOST_OF_BOARD, BadEntry, InputError, escaped, shortened
@@ -36,7 +35,8 @@ _FENCE = re.compile(
     re.IGNORECASE,
 )
 """A line around text on a page or in a forum that is shown as it is."""
-_LONGEST_FENCE = 40
+LONGEST_FENCE = 40
+"""No fence has so many bytes."""
 
 
 class Way(NamedTuple):
@@ -61,7 +61,7 @@ class Entry(NamedTuple):
 
 def single(board: Board, origin: Origin, line: int, others: tuple[str, ...] = ()) -> Batch:
     """The batch of one board that was read, with its place."""
-    places = Places.of(origin, [line], Fields.of([others]))
+    places = Places.of(origin, [line], [others])
     return Batch(board.geometry, board.cells[None], places=places)
 
 
@@ -140,11 +140,6 @@ class Lines:
         """
         return _NOTHING
 
-    @property
-    def is_ascii(self) -> bool:
-        """Whether all that is at hand is ASCII."""
-        return False
-
     def skip(self, lines: int, size: int) -> int:
         """Pass over the next lines, ``size`` bytes in all; returns the number of the first line."""
         numbers = [next(self)[0] for _ in range(lines)]
@@ -164,8 +159,6 @@ class NumberedLines(Lines):
         self._is_buffered = hasattr(stream, "peek")
         self._data, self._place, self._end = bytearray(), 0, 0
         """Room for what is read of a buffered stream; which of it was read and not taken yet."""
-        self._is_ascii: bool | None = None
-        """Whether that is ASCII, once somebody asked."""
         self._drained = False
         """Whether nothing came when that stream was asked for more."""
         self._split: deque[bytes] = deque()
@@ -189,7 +182,7 @@ class NumberedLines(Lines):
             raise UnreadableError(
                 f"a line of {LONGEST_LINE} bytes or more, expected text", self._number
             )
-        if len(line) < _LONGEST_FENCE and _FENCE.fullmatch(line):
+        if is_fence(line):
             line = b"\n"
         return self._number, line
 
@@ -247,7 +240,6 @@ class NumberedLines(Lines):
         more = self._stream.readinto1(memoryview(self._data)[self._end :]) or 0
         self._drained = not more
         self._end += more
-        self._is_ascii = None
 
     def at_hand(self) -> NDArray[np.uint8]:
         """See the base class."""
@@ -257,19 +249,16 @@ class NumberedLines(Lines):
         start, most = self._place, min(self._place + LONGEST_LINE - 1, self._end)
         return np.frombuffer(self._data, np.uint8)[start : self._data.rfind(b"\n", start, most) + 1]
 
-    @property
-    def is_ascii(self) -> bool:
-        """See the base class."""
-        if self._is_ascii is None:
-            read = np.frombuffer(self._data, np.uint8)[self._place : self._end]
-            self._is_ascii = int(read.max(initial=0)) < 128
-        return self._is_ascii
-
     def skip(self, lines: int, size: int) -> int:
         """See the base class."""
         self._place += size
         self._number += lines
         return self._number - lines + 1
+
+
+def is_fence(line: bytes) -> bool:
+    """Whether a line, its end included, is one around text that is shown as it is."""
+    return len(line) < LONGEST_FENCE and _FENCE.fullmatch(line) is not None
 
 
 def binary_error(lines: Iterable[NumberedLine]) -> UnreadableError | None:

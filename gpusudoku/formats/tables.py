@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from contextlib import suppress
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
-from gpusudoku.board.fields import Fields
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, shown
-from gpusudoku.formats.copying import FieldCopier, Spans
 from gpusudoku.formats.headers import Header, fields_of
 from gpusudoku.formats.lines import LineParser
-from gpusudoku.formats.source import FormatError, Lines, Way, single
+from gpusudoku.formats.plain import LineBlocks
+from gpusudoku.formats.source import LONGEST_FENCE, FormatError, Lines, Way, is_fence, single
 
 
 def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | InputError]:
     """Read the board of every line; a line without one gives an error in its place."""
     parser = LineParser(way.geometry, way.near)
     origin = Origin(way.source, header.others(header.names))
-    copier = FieldCopier(lines)
+    blocks = LineBlocks(lines)
     for number, line in lines:
         if number <= header.line or not line.strip():
             continue
@@ -45,8 +42,8 @@ def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | Input
             yield error.at(way.source, known[header.column], origin.columns, others)
         else:
             yield single(board, origin, number, texts_of(header.others(fields)))
-            if copier.parsed() and board.n <= len(DIGITS):
-                yield from copier.follow(_Rows(board.geometry, origin, header))
+            if board.n <= len(DIGITS):
+                yield from _rows_like(line, blocks, board.geometry, origin, header)
 
 
 def texts_of(fields: Iterable[bytes]) -> tuple[str, ...]:
@@ -54,29 +51,31 @@ def texts_of(fields: Iterable[bytes]) -> tuple[str, ...]:
     return tuple(field.decode(errors="replace") for field in fields)
 
 
-class _Rows:
-    """Rows like one that was read: see :class:`Form`.
-
-    Fields have quotes around them or none, and the board is as long as it was.
-    """
-
-    def __init__(self, geometry: Geometry, origin: Origin, header: Header) -> None:
-        self.geometry, self.origin = geometry, origin
-        self.columns, self._column = len(header.names), header.column
-        self.shortest = geometry.cells + self.columns
-        self._delimiter = ord(header.delimiter)
-
-    def cut(self, data: NDArray[np.uint8], spans: Spans) -> int:
-        """See the protocol."""
-        from gpusudoku.kernels.text.rows import cut_rows  # Numba takes long to import
-
-        cells = self.geometry.cells
-        rows: int = cut_rows(data, self._delimiter, self._column, cells, *spans)
-        return rows
-
-    def fields(self, data: NDArray[np.uint8], spans: Spans) -> Fields:
-        """See the protocol."""
-        return Fields(data, *spans.others)
+def _rows_like(
+    line: bytes, blocks: LineBlocks, geometry: Geometry, origin: Origin, header: Header
+) -> Iterator[Batch]:
+    """Read on while rows are like one that was parsed, with a board of as many characters."""
+    columns, column, cells = len(header.names), header.column, geometry.cells
+    while lines := blocks.next(line):
+        boards: list[str] = []
+        others: list[tuple[str, ...]] = []
+        rows = csv.reader(lines, delimiter=header.delimiter.decode(), strict=True)
+        with suppress(csv.Error):
+            for text, row in zip(lines, rows, strict=False):
+                if (
+                    len(row) != columns
+                    or len(row[column]) != cells
+                    or text.startswith("#")
+                    or (len(text) < LONGEST_FENCE and is_fence(f"{text}\n".encode()))
+                    or rows.line_num != len(boards) + 1  # a field goes on over several lines
+                ):
+                    break
+                boards.append(row.pop(column))
+                others.append(tuple(row))
+        batch = blocks.take(boards, others, geometry, origin)
+        if batch is None:
+            return
+        yield batch
 
 
 def _is_row(number: int, line: bytes, way: Way, header: Header) -> bool:

@@ -50,7 +50,7 @@ def joined_texts(texts: Sequence[str] | Sequence[bytes] | NDArray[Any]) -> Texts
     else:
         sizes = np.fromiter(map(len, texts), np.int64, len(texts))
         starts = np.cumsum(sizes) - sizes
-        data = _bytes_of(texts)
+        data = as_symbols(texts)
     for _ in range(_MOST_BLANKS):
         for first in (True, False):
             place = starts if first else starts + sizes - 1
@@ -60,9 +60,9 @@ def joined_texts(texts: Sequence[str] | Sequence[bytes] | NDArray[Any]) -> Texts
     return Texts(data, starts, sizes)
 
 
-def _bytes_of(texts: Any) -> NDArray[np.uint8]:
-    """All bytes, and one more, so that there are some."""
-    if isinstance(texts[0], bytes):
+def as_symbols(texts: Any) -> NDArray[np.uint8]:
+    """All bytes, one for a character, and one more, so that there are some."""
+    if len(texts) and isinstance(texts[0], bytes):
         data = b"".join([*texts, b"!"])
     else:
         text = "".join(texts)

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.board.rows import write_lines
-from gpusudoku.board.text import DIGITS
+from gpusudoku.board.text import DIGITS, write_lines
 from gpusudoku.errors import InputError, described
 from gpusudoku.formats.symbols import HEX_DIGITS, character_values
 

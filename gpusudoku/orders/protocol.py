@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.board import Board
-from gpusudoku.board.rows import write_lines
+from gpusudoku.board.text import write_lines
 
 MOST_BYTES = 1 << 40
 """No array is larger, whatever memory there is."""

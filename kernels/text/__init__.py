@@ -1,1 +1,1 @@
-"""Text in bulk: bytes that are read and written by the million, without an object for each line."""
+"""Plain boards in bulk: read by the million, without an object for each."""

@@ -8,9 +8,7 @@ import numpy as np
 
 UNKNOWN = 255
 """The value of a byte that is no symbol. It is above every digit, so that no board accepts it."""
-DASH, QUOTE, SPACE = ord("-"), ord('"'), ord(" ")
-WIDE = 32
-"""How many bytes are looked at together: two registers at most of any processor."""
+DASH = ord("-")
 
 
 def value_of(symbol: Any, zero: Any) -> Any:

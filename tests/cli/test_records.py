@@ -1,4 +1,4 @@
-"""Records of boards keep whatever stands beside a board, whether they are few or many."""
+"""Records of boards keep whatever stands beside a board."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import sys
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpusudoku.cli.answers import distinct_numbers
 from tests.boards import NONE, SEVERAL, UNIQUE
 from tests.cli.conftest import ROOT
 from tests.session import captured
@@ -43,7 +45,7 @@ def test_columns_of_the_input_are_kept(data, command):
 
 @pytest.mark.parametrize("command", ["count", "solve"])
 def test_columns_of_many_boards_are_kept(command):
-    """Many records are made together, but for those that need a closer look."""
+    """Few of them need quotes or escapes."""
     odd = ["", 'a"b', "a,b", "a\tb", "a\rb", "a\nb", "#", "ä", "\ud800"]
     check(command, ["a", "b"], [(f"note {k}", odd[k % 61 % 10 - 1]) for k in range(700)])
 
@@ -81,6 +83,14 @@ def check(command, names, beside):
         again = captured(["count", "-", "-q", "--device", "cpu", "--format", form], out)[1]
         wanted = [[row[name] for name in names] for row in written]
         assert [[row[name] for name in names] for row in table(again, delimiter)] == wanted
+
+
+@given(st.lists(st.one_of(st.integers(0, 5), st.integers(0, 10**30)), max_size=20))
+def test_counts_that_many_boards_have(numbers):
+    fits = max(numbers, default=0) < 1 << 63
+    found, which = distinct_numbers(np.array(numbers, np.int64 if fits else object))
+    assert found == sorted(set(numbers))
+    assert [found[index] for index in which] == numbers
 
 
 def test_bad_boards_have_their_place_among_many(run, file):

@@ -11,6 +11,6 @@ from tests.formats import hostile
 
 @pytest.fixture(scope="module")
 def compiled_at_once() -> Iterator[None]:
-    """Let the kernels read short texts, too."""
+    """Let the kernel read short texts, too."""
     with hostile.limits(hostile.AT_ONCE):
         yield

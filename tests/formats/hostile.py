@@ -24,11 +24,11 @@ NAME = "name.txt"
 _PLACE = re.compile(rf"{NAME}(:\d+)*: \S")
 
 AT_ONCE = {
-    "gpusudoku.formats.copying.PARSED_LINES": 1,
     "gpusudoku.formats.lines.COMPILED_BOARDS": 20,
+    "gpusudoku.formats.plain.COMPILED_BOARDS": 20,
     "gpusudoku.formats.detect._LONGEST_HEAD": 3,
 }
-"""With these the kernels read short texts, too."""
+"""With these the kernel reads short texts, too."""
 SMALL = {
     f"gpusudoku.formats.{name}": value
     for name, value in {

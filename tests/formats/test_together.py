@@ -1,4 +1,4 @@
-"""Boards that kernels read together are what the parsers read: boards, places, fields, errors."""
+"""Boards that are read together are what the parsers read: boards, places, fields, errors."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def assert_value(value: str) -> int:
 
 
 MANY = 64
-"""More keys of an object than are read together, and lists deeper."""
+"""Keys of a large object, and lists in a deep one."""
 DEEP = f"{'[' * MANY}{']' * MANY}"
 
 

@@ -1,4 +1,4 @@
-"""Reading and writing text: what is compiled means what the plain functions say."""
+"""Reading plain boards: the kernel takes what NumPy takes."""
 
 from __future__ import annotations
 
@@ -7,65 +7,11 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from numba import njit
 
-from gpusudoku.board.text import write_cells as line_of
 from gpusudoku.formats.plain import plain_boards
 from gpusudoku.formats.symbols import CHARACTERS, WITHOUT_ZERO
-from gpusudoku.kernels.text import wide
-from gpusudoku.kernels.text.values import QUOTE, UNKNOWN, WIDE, value_of
+from gpusudoku.kernels.text.values import UNKNOWN, value_of
 from tests.boards import LINE_4X4
-
-PLACES = st.integers(0, 3)
-SYMBOLS = st.sampled_from([0, 31, 32, QUOTE, 44, 92, 126, 127, 200, 255])
-
-
-def at_once(data, place, others, other, stop, byte, cells, out):  # type: ignore[no-untyped-def]
-    """Do all that is done with many bytes at once."""
-    wide.copy(data, place, out[0], 3)
-    wide.unite(data, place, others, other, out[1], 3)
-    wide.unite_three(data, place, byte, out[2], 3)
-    wide.write_cells(cells, place, out[3], 3)
-    return (
-        wide.stops(data, place, np.uint8(stop)),
-        wide.stops(data, place, np.uint8(stop), np.uint8(126)),
-        wide.differences(data, place, others, other),
-    )
-
-
-compiled_at_once = njit(at_once)
-
-
-def bits(flags: list[bool]) -> int:
-    return sum(flag << k for k, flag in enumerate(flags))
-
-
-@given(st.lists(SYMBOLS | st.integers(0, 255), min_size=WIDE + 3, max_size=WIDE + 3),
-       st.lists(st.integers(0, WIDE), max_size=3), PLACES, PLACES, SYMBOLS, SYMBOLS)  # fmt: skip
-def test_bytes_that_are_looked_at_together(
-    symbols: list[int], changed: list[int], place: int, other: int, stop: int, byte: int
-) -> None:
-    data = np.array(symbols, np.uint8)
-    others = np.roll(data, other - place)
-    others[changed] += 1
-    cells = data % 36
-    plain, compiled = np.full((2, 4, 48), 7, np.uint8)
-    given = data, place, others, other, stop, np.uint8(byte), cells
-    found = at_once(*given, plain)
-    assert tuple(map(int, compiled_at_once(*given, compiled))) == tuple(map(int, found))
-    assert (plain == compiled).all()
-    some, rest = data[place : place + WIDE], others[other : other + WIDE]
-    assert found == (
-        bits([each in (stop, QUOTE) or each < 32 for each in some]),
-        bits([each in (stop, QUOTE) or each < 32 or each > 126 for each in some]),
-        bits((some != rest).tolist()),
-    )
-    line = line_of(cells[place : place + WIDE]).encode()
-    meant = [some, some | rest, some[:3] | byte, np.frombuffer(line, np.uint8)]
-    for row, written in zip(plain, meant, strict=True):
-        assert row.tolist() == [7] * 3 + written.tolist() + [7] * (45 - len(written))
 
 
 def test_the_value_of_every_byte() -> None:

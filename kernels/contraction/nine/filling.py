@@ -24,9 +24,9 @@ from gpusudoku.kernels.contraction.nine.strips import (
     place_word,
     words_of,
 )
+from gpusudoku.kernels.contraction.nine.unite import unite_three
 from gpusudoku.kernels.contraction.nine.words import WORD
 from gpusudoku.kernels.kernel import jitable
-from gpusudoku.kernels.text.wide import unite_three
 
 
 @jitable

@@ -35,11 +35,10 @@ from gpusudoku.kernels.contraction.nine.strips import (
     relabel,
     words_of,
 )
+from gpusudoku.kernels.contraction.nine.unite import WIDE, unite
 from gpusudoku.kernels.contraction.nine.unrank import REMAINDER
 from gpusudoku.kernels.contraction.nine.words import WORD
 from gpusudoku.kernels.kernel import jitable
-from gpusudoku.kernels.text.values import WIDE
-from gpusudoku.kernels.text.wide import unite
 
 SPARE = STRIP - CELLS
 """Bytes that are written behind the last solution, at most."""

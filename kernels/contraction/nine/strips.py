@@ -25,11 +25,11 @@ from gpusudoku.kernels.contraction.nine.arrays import (
 )
 from gpusudoku.kernels.contraction.nine.boxes import NUMBERS, POWERS, Boxes
 from gpusudoku.kernels.contraction.nine.slabs import PER_PARTITION
+from gpusudoku.kernels.contraction.nine.unite import WIDE
 from gpusudoku.kernels.contraction.nine.unrank import Relabelling
 from gpusudoku.kernels.contraction.nine.words import Fitting, Words
 from gpusudoku.kernels.groups import Group
 from gpusudoku.kernels.kernel import jitable
-from gpusudoku.kernels.text.values import WIDE
 
 MOST_FITTING = 1_728
 """Words of a crossing line that fit three entries, at most: see ``tensors``."""
