@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import inf
 from typing import TYPE_CHECKING
 
 from gpusudoku.board.board import Board
@@ -39,15 +38,6 @@ def duration(seconds: float) -> str:
         if seconds > 2 * length:
             return f"about {seconds / length:,.0f} {unit}"
     return f"about {seconds:.2g} s" if seconds < 10 else f"about {seconds:.0f} s"
-
-
-def tell_looking(place: str, search: float) -> None:
-    """Say that a contraction is looked for, where that takes a while; what the search takes.
-
-    ``place`` is where the board stands in a batch, as messages begin with it.
-    """
-    why = "" if search == inf else f"; the search would take {duration(search)} on one core"
-    note(f"{place}looking for a contraction{why}")
 
 
 def expect_count(

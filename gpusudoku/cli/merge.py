@@ -128,9 +128,8 @@ def _text(parts: Named, output: str | None) -> bytes:
 
 def _count(boards: Batch, parts: Named, options: Mapping[str, Any]) -> bytes:
     """The count of which these are all parts, with its statistics added up."""
-    from gpusudoku.cli.alone import Plain
     from gpusudoku.cli.asked import RECORDS, Asked
-    from gpusudoku.cli.records import Answers
+    from gpusudoku.cli.records import Answers, Plain
     from gpusudoku.results import Counts
     from gpusudoku.runs.parts.counts import merged
 

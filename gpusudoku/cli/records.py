@@ -173,3 +173,22 @@ def distinct(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
             name = f"input_{name}"
         found.append(name)
     return found[start:]
+
+
+class Plain(Writer):
+    """Counts for those who read them, or the boards that --only asks for."""
+
+    def __init__(self, only: str | None, single: bool) -> None:
+        self._only, self._single = only is not None, single
+
+    def text(self, answers: Answers) -> bytes:
+        """A line for every board."""
+        results = answers.results
+        if self._only:
+            return formats.write_lines(results.boards.cells)
+        if self._single:
+            return "".join(f"{results.text(count)}\n" for count in results.counts).encode()
+        # Few boards of a block have a count that no other has.
+        numbers, which = rows.distinct_numbers(results.numbers)
+        tails = [f":{results.text(number)}".encode() for number in numbers]
+        return formats.write_lines(results.boards.cells, tails, which)

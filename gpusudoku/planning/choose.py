@@ -6,9 +6,8 @@ before; the count never does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from math import inf
 
 from gpusudoku.board.board import Board
@@ -49,7 +48,6 @@ def choose(
     board: Board,
     options: Options,
     worth: float = inf,
-    looking: Callable[[float], None] | None = None,
     engine: Engine | None = None,
 ) -> Plan:
     """Make the plan that the options ask for; ``auto`` compares estimates.
@@ -63,8 +61,6 @@ def choose(
     worth
         The seconds on one core for which the caller would wait. Only a share of them, or of those
         that a search takes, goes into looking for a contraction.
-    looking
-        Told what the search takes, or ``worth`` without one, before a look of a second or more.
     engine
         Where the plan is going to run: what it is likely to need is compiled at once.
 
@@ -82,7 +78,7 @@ def choose(
         ready(searched if searches or _looks_searchable(board, options) else contracted)
     roots = Frontier.of([board])
     if options.method == "contraction":
-        return _contraction(board, roots, options, worth, looking)
+        return _contraction(board, roots, options, worth)
     search = SearchPlan(roots, options)
     if searches or _is_short(search):
         return search
@@ -92,20 +88,15 @@ def choose(
         patience.add(search.seconds / threads)
         return _instead(search, NOT_COMPILED)
     ready(contracted)
-    return _cheaper(board, roots, search, options, (worth, waiting * threads), looking)
+    return _cheaper(board, roots, search, options, (worth, waiting * threads))
 
 
-def choose_alike(
-    board: Board,
-    options: Options,
-    parts: int = 1,
-    looking: Callable[[float], None] | None = None,
-) -> Plan:
+def choose_alike(board: Board, options: Options, parts: int = 1) -> Plan:
     """Make the same plan as any other machine would, whatever is compiled there.
 
     Parameters
     ----------
-    board, options, looking
+    board, options
         As for ``choose``.
     parts
         Into how many parts the tasks are to be divided. There are as many tasks as are worth while.
@@ -117,12 +108,12 @@ def choose_alike(
     """
     roots = Frontier.of([board])
     if options.method == "contraction":
-        return _contraction(board, roots, options, inf, looking)
+        return _contraction(board, roots, options, inf)
     tasks = min(max(TASKS, TASKS_PER_PART * parts), MOST_TASKS)
     search = SearchPlan(roots, options, least_tasks=tasks)
     if only_searches(options) or board.given_candidates is not None or _is_short(search):
         return search
-    return _cheaper(board, roots, search, options, (inf, search.seconds), looking)
+    return _cheaper(board, roots, search, options, (inf, search.seconds))
 
 
 def _is_short(search: SearchPlan) -> bool:
@@ -137,7 +128,6 @@ def _cheaper(
     search: SearchPlan,
     options: Options,
     worth: tuple[float, float],
-    looking: Callable[[float], None] | None,
 ) -> Plan:
     """The search or a contraction, whichever takes less.
 
@@ -145,7 +135,7 @@ def _cheaper(
     to which compiling may be added.
     """
     try:
-        contraction = _contraction(board, roots, options, min(worth[0], search.seconds), looking)
+        contraction = _contraction(board, roots, options, min(worth[0], search.seconds))
     except TooExpensive as error:
         return _instead(search, str(error))
     if contraction.seconds < worth[1]:
@@ -185,16 +175,14 @@ def _contraction(
     roots: Frontier,
     options: Options,
     worth: float,
-    looking: Callable[[float], None] | None,
 ) -> ContractionPlan | HybridPlan:
     """The plan of the cheapest contraction."""
     if board.given_candidates is not None:
         raise InputError(
             "a contraction counts boards of clues; this one carries candidates: use method search"
         )
-    on_long = None if looking is None else partial(looking, worth)
     memory = options.memory
-    contraction = contraction_of(board, roots, memory, worth, on_long)
+    contraction = contraction_of(board, roots, memory, worth)
     if contraction is None:
         return ContractionPlan(None, memory, Estimates())
     estimates = Estimates(contraction_seconds=contraction.seconds)

@@ -12,6 +12,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.contraction.general import effort
 from gpusudoku.counting import count, count_many
 from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.jobs.watch import Watch, watching
 from gpusudoku.kernels import jit
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.store import Store
@@ -82,7 +83,13 @@ def test_the_look_for_a_contraction_is_alike_every_time(monkeypatch: pytest.Monk
     monkeypatch.setattr(effort, "LONG_SECONDS", 0.0)
     board = puzzle("4x4", 102, 1)
     looks = list[float]()
-    first, second = (choose(board, Options(), looking=looks.append) for _ in range(2))
+
+    class Looks(Watch):
+        def estimating(self, seconds: float) -> None:
+            looks.append(seconds)
+
+    with watching(Looks()):
+        first, second = (choose(board, Options()) for _ in range(2))
     search = first.estimates.search_seconds
     assert looks == [search, search]
     assert first.estimates == second.estimates
