@@ -7,12 +7,26 @@ whatever else is worth telling is told to ``current_watch()``. So no function ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
 from gpusudoku.jobs.task import Progress
+
+DECADES = 1e9
+"""Seconds from which on an estimate says no more than that."""
+
+
+def duration(seconds: float) -> str:
+    """An estimated time in words."""
+    if seconds > DECADES:
+        return "decades"
+    for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds > 2 * length:
+            return f"about {seconds / length:,.0f} {unit}"
+    return f"about {seconds:.2g} s" if seconds < 10 else f"about {seconds:.0f} s"
 
 
 class Watch:
@@ -45,6 +59,17 @@ class Watch:
     def resumed(self, run: Any) -> None:
         """Take the ``Ledger`` of a run that goes on, or turns out to be finished."""
 
+    def compiling(self, kernels: Sequence[Any], seconds: float, kept: str) -> None:
+        """Learn that kernels are about to be compiled, in about so many seconds.
+
+        ``kept`` says in words where, or why they cannot be kept.
+        """
+        self.around.compiling(kernels, seconds, kept)
+
+    def not_kept(self, why: str) -> None:
+        """Learn why what was compiled could not be kept."""
+        self.around.not_kept(why)
+
     def working_on(self, board: Any) -> AbstractContextManager[None]:
         """Learn that a block works on one board of many, given as a ``Batch``, by itself."""
         return nullcontext()
@@ -76,14 +101,44 @@ class _Calls(Watch):
                 self._planned(plan)
 
 
-class _Nobody(Watch):
-    """Is told what nobody watches."""
+class Announcer(Watch):
+    """Says what is compiled, each kind of thing once: the watch around all others.
+
+    It says so on stderr where somebody sees that, and else to the logger ``gpusudoku``.
+    """
 
     def __init__(self) -> None:
-        self.around = self
+        self._said = set[str]()
+
+    def compiling(self, kernels: Sequence[Any], seconds: float, kept: str) -> None:
+        """See ``Watch``."""
+        subjects = dict.fromkeys(kernel.subject for kernel in kernels)
+        new = [subject for subject in subjects if subject not in self._said]
+        self._said.update(new)
+        if new:
+            time = duration(max(1.0, round(seconds)))
+            self.say(f"compiling {' and '.join(new)}, {time}{kept}")
+
+    def not_kept(self, why: str) -> None:
+        """See ``Watch``."""
+        if (text := f"what was compiled cannot be kept: {why}") not in self._said:
+            self._said.add(text)
+            self.say(text)
+
+    def say(self, text: str) -> None:
+        """Say something to the user."""
+        ipython = sys.modules.get("IPython")
+        shell = None if ipython is None else ipython.get_ipython()
+        in_notebook = getattr(shell, "kernel", None) is not None
+        if sys.stderr is not None and (in_notebook or sys.stderr.isatty()):
+            print(f"gpusudoku: {text}", file=sys.stderr, flush=True)
+        else:
+            import logging  # imported lazily: few need it
+
+            logging.getLogger("gpusudoku").info(text)
 
 
-_watch: ContextVar[Watch] = ContextVar("watch", default=_Nobody())  # noqa: B039 - it never changes
+_watch: ContextVar[Watch] = ContextVar("watch", default=Announcer())  # noqa: B039 - it is not data
 
 
 def current_watch() -> Watch:

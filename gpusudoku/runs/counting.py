@@ -18,7 +18,7 @@ from gpusudoku.errors import Cancelled, ClusterError, InputError, Interrupted
 from gpusudoku.jobs.interrupts import patient_interrupts
 from gpusudoku.jobs.watch import current_watch
 from gpusudoku.options import Options
-from gpusudoku.planning.choose import choose_alike
+from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.portion import Found, Portion
 from gpusudoku.planning.search import SearchPlan
@@ -122,7 +122,7 @@ def count_in_tasks(
     keeper: Keeper | None = None
     with nullcontext() if how.checkpoint is None else Ledger(how.checkpoint.path) as ledger:
         try:
-            make = partial(choose_alike, board, options, how.part[1])
+            make = partial(choose, board, options, parts=how.part[1])
             plan = make()
             identity, portion = identity_of_count(board, options, plan, how), plan.part(*how.part)
             keeper = _begun(ledger, how, identity, options, portion)

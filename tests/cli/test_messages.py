@@ -7,11 +7,11 @@ import re
 import pytest
 
 from gpusudoku.cli import expected
-from gpusudoku.cli.expected import duration
 from gpusudoku.cli.options import Reading
 from gpusudoku.cli.progress import CountLine
 from gpusudoku.cli.source import Source
 from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.jobs.watch import duration
 from gpusudoku.options import Options
 
 TIME = r"about [0-9.e-]+ s\b"
