@@ -24,6 +24,7 @@ from gpusudoku.engines.cuda import launch, worker
 from gpusudoku.engines.cuda.device import Gpu
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.engines.cuda.tuning import CONTIGUOUS, INTERLEAVED
+from gpusudoku.jobs.watch import reporting
 from gpusudoku.options import STRATEGIES, Options
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.search.frontier import Frontier
@@ -106,12 +107,11 @@ def _many(bench: Bench) -> Run:
 def _together(bench: Bench) -> Run:
     """Search puzzles as one frontier, whose counts must not get mixed up."""
     boards = nine_puzzles(bench.sizes.many, 27)
-    found, right = (
-        SearchPlan(Frontier.of(boards), Options())
-        .run(bench.engines[device], progress=bench.clock.look)
-        .counts
-        for device in ("cuda", "cpu")
-    )
+    with reporting(bench.clock.look):
+        found, right = (
+            SearchPlan(Frontier.of(boards), Options()).run(bench.engines[device]).counts
+            for device in ("cuda", "cpu")
+        )
     _compare(boards, found, right)
     return {"count": str(sum(right))}
 

@@ -77,11 +77,8 @@ def by_objects(boards: list[Board], engine: Engine) -> int:
 
 def by_batch(boards: list[Board], engine: Engine) -> int:
     """Solutions of all boards, by their shares as one batch."""
-    found: list[Any] = []
-    blocks = share_batches([Batch.of(boards)], Options(device="cpu"), engine, found.append)
-    for _ in blocks:
-        pass
-    return sum(int(block.shares[:, 0].sum()) for block in found)
+    blocks = share_batches([Batch.of(boards)], Options(device="cpu"), engine)
+    return sum(int(block.shares[:, 0].sum()) for block in blocks)
 
 
 def by_command(boards: list[Board], folder: Path) -> int:

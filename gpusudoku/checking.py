@@ -22,6 +22,7 @@ from gpusudoku.errors import (
 )
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled
 from gpusudoku.jobs.threads import start_thread
+from gpusudoku.jobs.watch import watching
 from gpusudoku.options import STRATEGIES, OptionFields, Options, takes_options
 from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Plan
@@ -88,7 +89,8 @@ class Checker:
     def check(self, result: Count) -> str | None:
         """Count again; see ``cross_check``."""
         for way, options in self._ways(result):
-            again = self._counted(result, options)
+            with watching(None):
+                again = self._counted(result, options)
             if again is None:
                 continue
             if (again.count, again.exact) != (result.count, result.exact):

@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.blocks import in_blocks
-from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for, refuse_both
 from gpusudoku.given import BoardLike, batches_of, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
-from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.task import Progress
+from gpusudoku.jobs.watch import reporting
 from gpusudoku.options import OptionFields, Options, takes_options
-from gpusudoku.planning.batch import CountsOne, count_block, most_boards, side_by_side
+from gpusudoku.planning.batch import count_work
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.run import count_board
 from gpusudoku.results import Count, Counts, Results, recording
@@ -82,27 +81,14 @@ def count(
         After Ctrl-C, or once ``cancel`` is cancelled; ``count`` of it is a lower bound.
     """
     found, chosen = board_of(board, box), Options(**options)
-    with cancelling(cancel):
+    with cancelling(cancel), reporting(progress, planned):
         if cluster is None and checkpoint is None:
-            engine = engine_for(chosen, engine)
-            return count_board(found, chosen, engine, planned=planned, progress=progress)
-        where = engine, cluster, checkpoint
-        return _count_in_tasks(found, chosen, where, planned=planned, progress=progress)
+            return count_board(found, chosen, engine_for(chosen, engine))
+        # Imported lazily: few need it.
+        from gpusudoku.runs.counting import Checkpoint, How, count_for_python
 
-
-def _count_in_tasks(
-    board: Board,
-    options: Options,
-    where: tuple[Engine | None, Client | str | None, str | os.PathLike[str] | None],
-    **watched: Any,
-) -> Count:
-    """Count on a cluster, or in a file: ``where`` is the engine, the cluster and the file."""
-    # Only now, because few need it.
-    from gpusudoku.runs.counting import Checkpoint, How, count_for_python
-
-    engine, cluster, path = where
-    how = How(checkpoint=None if path is None else Checkpoint(path))
-    return count_for_python(board, options, engine, cluster, how, **watched)
+        how = How(checkpoint=None if checkpoint is None else Checkpoint(checkpoint))
+        return count_for_python(found, chosen, engine, cluster, how)
 
 
 @takes_options
@@ -190,20 +176,9 @@ def count_batches(
     batches: Iterable[Batch],
     options: Options,
     engine: Engine | None = None,
-    one: CountsOne | None = None,
-    then: Callable[[Counts], Any] | None = None,
-) -> Generator[Any, None, None]:
+) -> Generator[Counts, None, None]:
     """Count as ``count_many`` does; the counts of boards that are counted together come together.
 
-    ``one`` counts those that are counted by themselves, by default without a word. What is given
-    is what ``then`` makes of the ``Counts``, in the thread that has them; by default nothing. An
-    InputError that reading the batches raises is raised once all boards before it are counted.
+    An InputError that reading the batches raises is raised once all boards before it are counted.
     """
-    device = engine_for(options, engine)
-    return in_blocks(
-        batches,
-        most_boards(options, device),
-        lambda block, alone: count_block(block, options, device, one, alone),
-        then,
-        side_by_side(options, device),
-    )
+    return count_work(options, engine_for(options, engine)).on(batches)

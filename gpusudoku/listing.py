@@ -83,8 +83,8 @@ class Solutions(Slice):
                 f"limit {options.limit}: take a slice instead, as in"
                 f" solutions(board)[:{options.limit}]"
             )
-        orders = Orders(board, options, engine_for(options, engine), progress)
-        super().__init__(orders, (), cancel)
+        orders = Orders(board, options, engine_for(options, engine))
+        super().__init__(orders, (), cancel, progress)
 
     def __len__(self) -> int:
         # A TypeError, because list() asks for the length first, and passes over this error alone.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from operator import index
@@ -15,7 +15,9 @@ from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.given import BoardLike
 from gpusudoku.jobs.cancel import CancelToken, cancelling, cancelling_of, check_cancelled
-from gpusudoku.jobs.interrupts import telling_interrupts, telling_interrupts_of
+from gpusudoku.jobs.interrupts import telling_interrupts
+from gpusudoku.jobs.task import Progress
+from gpusudoku.jobs.watch import reporting
 from gpusudoku.orders.checking import solution_of
 from gpusudoku.orders.choose import Orders
 from gpusudoku.orders.protocol import as_texts, joined
@@ -41,9 +43,13 @@ class Slice:
     """
 
     def __init__(
-        self, orders: Orders, slices: tuple[slice, ...], cancel: CancelToken | None = None
+        self,
+        orders: Orders,
+        slices: tuple[slice, ...],
+        cancel: CancelToken | None = None,
+        progress: Callable[[Progress], None] | None = None,
     ) -> None:
-        self._orders, self._slices = orders, slices
+        self._orders, self._slices, self._progress = orders, slices, progress
         self.cancel = cancel
         """What stops all that is worked out here; another may take its place, or None."""
         self._beginning: tuple[list[NDArray[np.uint8]], bool] = [], False
@@ -123,7 +129,7 @@ class Slice:
         """
         if isinstance(k, slice):
             range(0)[k]  # what is no slice of a list is none here
-            return Slice(self._orders, (*self._slices, k), self.cancel)
+            return Slice(self._orders, (*self._slices, k), self.cancel, self._progress)
         with self._asked():
             cells = self._early(index(k))
             if cells is None:
@@ -177,13 +183,22 @@ class Slice:
 
     @contextmanager
     def _asked(self) -> Iterator[None]:
-        """Let the token, and Ctrl-C, stop what is worked out in here."""
-        with cancelling(self.cancel), telling_interrupts():
+        """Let the token, and Ctrl-C, stop what is worked out in here, and progress be told."""
+        with cancelling(self.cancel), reporting(self._progress), telling_interrupts():
             yield
 
     def _given(self, items: Iterator[T]) -> Generator[T, None, None]:
-        """Give items; the token, and Ctrl-C, stop the work on each."""
-        return cancelling_of(self.cancel, telling_interrupts_of(items))
+        """Give items, none of them None; the token, and Ctrl-C, stop the work on each."""
+
+        def told() -> Generator[T, None, None]:
+            while True:
+                with reporting(self._progress), telling_interrupts():
+                    item = next(items, None)
+                if item is None:
+                    return
+                yield item
+
+        return cancelling_of(self.cancel, told())
 
     def _ascending(self) -> Iterator[NDArray[np.uint8]]:
         return self._given(self._each_block())

@@ -6,22 +6,24 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Unpack
+from typing import ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.blocks import in_blocks
+from gpusudoku.board.blocks import Work
 from gpusudoku.board.board import Board
 from gpusudoku.board.drawing import draw
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import InputError
 from gpusudoku.given import BoardLike, batches_of, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
-from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.task import Progress
+from gpusudoku.jobs.watch import reporting
 from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.batch import find_solutions
 from gpusudoku.results import Results, SearchStats, recording
@@ -136,7 +138,8 @@ def solve(
     found, chosen = board_of(board, box), Options(**options)
     with cancelling(cancel):
         engine = engine_for(chosen, engine)
-        return solve_board(found, chosen, engine, check_unique=check_unique, progress=progress)
+        with reporting(progress):
+            return solve_board(found, chosen, engine, check_unique=check_unique)
 
 
 @takes_options
@@ -179,16 +182,11 @@ def solve_many(
 
 
 def solve_board(
-    board: Board,
-    options: Options,
-    engine: Engine,
-    *,
-    check_unique: bool = True,
-    progress: Callable[[Progress], None] | None = None,
+    board: Board, options: Options, engine: Engine, *, check_unique: bool = True
 ) -> Solution:
     """Do what ``solve`` does."""
     limited = replace(options, limit=2 if check_unique else 1)
-    with closing(Stream(board, limited, engine=engine, progress=progress)) as stream:
+    with closing(Stream(board, limited, engine=engine)) as stream:
         found = [cells for block in stream for cells in block]
     stats = stream.stats
     assert stats is not None  # the stream was read to its end
@@ -204,29 +202,27 @@ def solve_batches(
     engine: Engine | None = None,
     *,
     check_unique: bool = True,
-    then: Callable[[Solved], Any] | None = None,
-) -> Generator[Any, None, None]:
+) -> Generator[Solved, None, None]:
     """Find a solution of every board and, unless told not to, see whether there is another.
 
-    What is given is what ``then`` makes of what was ``Solved``, in the thread that has it; by
-    default nothing. An InputError that reading the batches raises is raised once all boards before
-    it are solved.
+    An InputError that reading the batches raises is raised once all boards before it are solved.
     """
+    device = engine_for(options, engine)
+    return solve_work(options, device, check_unique=check_unique).on(batches)
+
+
+def solve_work(options: Options, engine: Engine, *, check_unique: bool = True) -> Work:
+    """Make the work that solves boards, which gives what was ``Solved``."""
     limited = replace(options, limit=2 if check_unique else 1)
-    device = engine_for(limited, engine)
-    return in_blocks(
-        batches,
-        device.most_boards,
-        lambda block, alone: _solved(block, limited, device, alone),
-        then,
-        device.side_by_side,
+    return Work(
+        lambda block, alone: _solved(block, limited, CpuEngine(1) if alone else engine),
+        engine.most_boards,
+        engine.side_by_side,
     )
 
 
-def _solved(
-    block: Batch, options: Options, engine: Engine, alone: bool
-) -> Generator[Solved, None, None]:
-    rows, roots, stats = find_solutions(block, options, engine, alone=alone)
+def _solved(block: Batch, options: Options, engine: Engine) -> Generator[Solved, None, None]:
+    rows, roots, stats = find_solutions(block, options, engine)
     solutions = np.zeros_like(block.cells)
     solutions[roots[::-1]] = rows[::-1]  # the last to be written, the first found, remains
     numbers = np.minimum(np.bincount(roots, minlength=len(block)), options.limit or 0)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
 from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch, sort_keys
-from gpusudoku.board.blocks import Later, in_blocks
+from gpusudoku.board.blocks import Later, Work
 from gpusudoku.board.board import Board
+from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.jobs.cancel import (
@@ -26,8 +24,8 @@ from gpusudoku.jobs.cancel import (
     check_cancelled,
     tokens,
 )
-from gpusudoku.jobs.job import Progress
 from gpusudoku.jobs.threads import start_thread
+from gpusudoku.jobs.watch import current_watch, watching
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import find_solutions
 from gpusudoku.planning.choose import TASKS_PER_PART
@@ -55,15 +53,14 @@ class _Streaming:
         board: Board,
         options: Options,
         engine: Engine,
-        progress: Callable[[Progress], None] | None,
         part: tuple[int, int] | None,
     ) -> None:
         self.stats: SearchStats | None = None
         self.closed = False
         self.error: BaseException | None = None
         """What ended the search, unless that was closed."""
-        self._engine, self._progress = engine, progress
-        self._stop, self._tokens = CancelToken(), tokens()
+        self._engine = engine
+        self._stop, self._tokens, self._watch = CancelToken(), tokens(), current_watch()
         self._blocks: queue.Queue[NDArray[np.uint8] | None] = queue.Queue(WAITING_BLOCKS)
         tasks = TASKS if part is None else max(TASKS, TASKS_PER_PART * part[1])
         self.plan = SearchPlan(Frontier.of([board]), options, least_tasks=tasks)
@@ -95,7 +92,7 @@ class _Streaming:
 
     def _search(self) -> None:
         try:
-            with cancelling(*self._tokens, self._stop):
+            with cancelling(*self._tokens, self._stop), watching(self._watch):
                 self.stats = self._found()
         except BaseException as error:  # handed to the thread that reads, unless that closed it
             self.error = None if self._stop.cancelled else error
@@ -108,9 +105,8 @@ class _Streaming:
             self._put(block)
 
         if self.portion is None:
-            ran = self.plan.run(self._engine, on_solutions=put, progress=self._progress)
-            return ran.stats
-        step = self.plan.step(self._engine, self.portion, on_solutions=put, progress=self._progress)
+            return self.plan.run(self._engine, on_solutions=put).stats
+        step = self.plan.step(self._engine, self.portion, on_solutions=put)
         if step.interrupted is not None:
             raise step.interrupted
         return self.plan.stats(step.tally, step.seconds)
@@ -131,7 +127,7 @@ class Stream:
     Solutions come as they are found: in a fixed order on one CPU thread, in any order on more.
     No more than the limit are given. ``stats`` is there once the iterator has ended; ``close``
     stops the workers before, and so do the tokens of the thread that makes it, and dropping the
-    iterator, soon.
+    iterator, soon. Its watch is told the progress, in another thread.
 
     Parameters
     ----------
@@ -141,8 +137,6 @@ class Stream:
         How to search, and the limit.
     engine
         What searches; by default made as the options ask.
-    progress
-        Called about twenty times a second, in another thread.
     part
         The number of a part of the search, from 1 on, and how many parts there are; None for all.
     """
@@ -153,13 +147,12 @@ class Stream:
         options: Options | None = None,
         *,
         engine: Engine | None = None,
-        progress: Callable[[Progress], None] | None = None,
         part: tuple[int, int] | None = None,
     ) -> None:
         options = options or Options()
         self._board, self._left = board, options.limit
         engine = engine_for(options, engine)
-        self._streaming = _Streaming(board, options, engine, progress, part)
+        self._streaming = _Streaming(board, options, engine, part)
         finalize(self, self._streaming.stop)
 
     def __repr__(self) -> str:
@@ -205,68 +198,38 @@ class Listed:
     boards: Batch
     doubtful: Batch
     """Those of the boards that may have none; all others have some."""
-    solutions: Iterable[NDArray[np.uint8]]
-    """Blocks of uint8 (k, n * n), to be taken before the next boards are."""
+    solutions: Iterable[NDArray[np.uint8]] | None
+    """Blocks of uint8 (k, n * n), to be taken before the next boards are; None if these are of one
+    board that has too many to be listed together with others."""
     board_of: NDArray[np.int64] | None = None
     """int64 (k): the index of the board of each solution; None if there is one board only. The
     solutions of several boards are in one block."""
 
 
-def list_batches(
-    batches: Iterable[Batch],
-    options: Options,
-    engine: Engine | None = None,
-    one: Callable[[Batch], Generator[Listed, None, None]] | None = None,
-    then: Callable[[Listed], Any] | None = None,
-) -> Generator[Any, None, None]:
-    """List the solutions of every board, no more than the limit, in constant memory.
+def list_work(options: Options, engine: Engine) -> Work:
+    """Make the work that lists the solutions of boards, no more than the limit, as ``Listed``.
 
-    Those of a board with fewer than FEW come in ascending order, those of others as ``one`` lists
-    them, board by board; by default that is a ``Stream``. What is given is what ``then`` makes of
-    what is ``Listed``, in the thread that has it; by default nothing. An InputError that reading
-    the batches raises is raised once all boards before it are listed.
+    Those of a board with fewer than FEW come in ascending order; whoever takes what is listed lists
+    the others, each by itself.
     """
-    device = engine_for(options, engine)
-    by_itself = one or partial(list_board, options=options, engine=device)
-    return in_blocks(
-        batches,
+    return Work(
+        lambda block, alone: _listed(block, options, CpuEngine(1) if alone else engine, alone),
         LISTED_BOARDS,
-        lambda block, alone: _listed(block, options, device, by_itself, alone),
-        then,
-        device.side_by_side,
+        engine.side_by_side,
     )
 
 
-def list_board(
-    board: Batch,
-    options: Options,
-    engine: Engine,
-    progress: Callable[[Progress], None] | None = None,
-    on_stats: Callable[[SearchStats], None] | None = None,
-) -> Generator[Listed, None, None]:
-    """List a batch of one board; ``on_stats`` is told at the end what was done."""
-    stream = Stream(board[0], options, engine=engine, progress=progress)
-    with closing(stream):
-        yield Listed(board, board, stream)
-    if on_stats is not None and stream.stats is not None:
-        on_stats(stream.stats)
-
-
 def _listed(
-    block: Batch,
-    options: Options,
-    engine: Engine,
-    one: Callable[[Batch], Generator[Listed, None, None]],
-    alone: bool,
+    block: Batch, options: Options, engine: Engine, alone: bool
 ) -> Generator[Listed | Later[Listed], None, None]:
-    rows, roots, _ = find_solutions(block, replace(options, limit=FEW), engine, alone=alone)
+    rows, roots, _ = find_solutions(block, replace(options, limit=FEW), engine)
     counts = np.bincount(roots, minlength=len(block))
     order = np.argsort(roots, kind="stable")
     several = counts[roots[order]] > 1  # few boards as a rule, and comparing rows takes time
     if several.any():
         these = order[several]
         order[several] = these[np.lexsort((sort_keys(rows[these]), roots[these]))]
-    rest = _in_turn(block, rows[order], counts, options.limit, one)
+    rest = _in_turn(block, rows[order], counts, options.limit)
     if alone and (counts >= FEW).any():
         yield Later(rest)
     else:
@@ -274,13 +237,9 @@ def _listed(
 
 
 def _in_turn(
-    block: Batch,
-    rows: NDArray[np.uint8],
-    counts: NDArray[np.int64],
-    limit: int | None,
-    one: Callable[[Batch], Generator[Listed, None, None]],
+    block: Batch, rows: NDArray[np.uint8], counts: NDArray[np.int64], limit: int | None
 ) -> Generator[Listed, None, None]:
-    """Give the solutions of boards with few, sorted rows, and list the others, each alone."""
+    """Give the sorted solutions of boards with few, and the others without any."""
     first = np.concatenate([[0], np.cumsum(counts)])
     board_of = np.repeat(np.arange(len(block)), counts)
     if limit is not None:
@@ -295,7 +254,5 @@ def _in_turn(
                 found, owners = found[wanted[these]], owners[wanted[these]]
             yield Listed(boards, unsolvable, [found], owners)
         if many < len(block):
-            with closing(one(block.part(many, many + 1))) as listing:
-                for listed in listing:
-                    yield replace(listed, doubtful=block.part(0, 0))
+            yield Listed(block.part(many, many + 1), block.part(0, 0), None)
         start = many + 1

@@ -53,7 +53,7 @@ def ready(
     missing = [kernel for kernel in kernels if not kernel.fetch()]
     if not missing:
         return
-    announce(missing)
+    announce(missing, seconds(missing, processes))
     missing.sort(key=lambda kernel: (not kernel.name, -kernel.seconds))
     first, left = missing[0], deque(kernel for kernel in missing[1:] if kernel.name)
     helpers: list[_Helper] = []

@@ -16,8 +16,10 @@ from typing import Any
 from numba.core.types import Array
 
 from gpusudoku.jobs.interrupts import held_interrupts, interruptibly
+from gpusudoku.jobs.watch import current_watch
 from gpusudoku.kernels import jit
 from gpusudoku.kernels.parts import inlined, jitable
+from gpusudoku.kernels.store import not_kept, short_path
 
 __all__ = ["Kernel", "inlined", "jitable", "kernel"]
 
@@ -105,7 +107,7 @@ class Kernel:
         Ctrl-C waits for a thread that compiles, so whoever starts threads calls this before.
         """
         if not self.fetch():
-            announce([self])
+            announce([self], self.seconds)
             interruptibly(self.compile)
 
     def fetch(self) -> bool:
@@ -126,7 +128,7 @@ class Kernel:
                 return
             hopeful = store.writable()
             if not store.write(self.name, jit.as_bytes(self._compiled)) and hopeful:
-                _complain(store.trouble or "")
+                current_watch().not_kept(store.trouble or "")
 
     def _fetch(self) -> None:
         store = jit.store()
@@ -163,38 +165,14 @@ def _read_only(argument: Any, only_read: bool) -> Any:
     return view
 
 
-class _Listeners:
-    """Who wants to know what is compiled; see ``on_compiling``."""
-
-    tell: Callable[[Sequence[Kernel]], None] | None = None
-    complain: Callable[[str], None] | None = None
-
-
-_listeners = _Listeners()
-
-
-def on_compiling(
-    tell: Callable[[Sequence[Kernel]], None] | None,
-    complain: Callable[[str], None] | None = None,
-) -> None:
-    """Have ``tell`` called with the kernels that are about to be compiled.
-
-    ``complain`` is told, once, why they cannot be kept, where that shows only afterwards. Both take
-    the place of whoever was told before; None tells nobody.
-    """
-    _listeners.tell, _listeners.complain = tell, complain
-
-
-def announce(kernels: Sequence[Kernel]) -> None:
-    """Tell whoever wants to know that these are about to be compiled."""
-    if _listeners.tell is not None:
-        _listeners.tell(kernels)
-
-
-def _complain(why: str) -> None:
-    complain, _listeners.complain = _listeners.complain, None
-    if complain is not None:
-        complain(why)
+def announce(kernels: Sequence[Kernel], seconds: float) -> None:
+    """Tell the watch that these are about to be compiled, in about so many seconds."""
+    store = jit.store()
+    if store is None or not store.writable():
+        kept = f" ({not_kept(store)})"
+    else:
+        kept = f", once (kept in {short_path(store.folder.parent)})"
+    current_watch().compiling(kernels, seconds, kept)
 
 
 def kernel(

@@ -181,3 +181,17 @@ def _only_ours(status: os.stat_result) -> bool:
         return True
     others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return status.st_uid in _trusted_owners() and not others
+
+
+def not_kept(store: Store | None) -> str:
+    """Why nothing that is compiled can be kept."""
+    why = f": {store.trouble}" if store is not None and store.trouble else ""
+    return f"no folder can be written to keep what is compiled{why}"
+
+
+def short_path(folder: Path) -> str:
+    """A folder as a user knows it."""
+    try:
+        return f"~/{folder.relative_to(Path.home()).as_posix()}"
+    except (ValueError, RuntimeError):
+        return str(folder)

@@ -125,14 +125,6 @@ def one_shared_array_a_block() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True)
-def compiling_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no method be chosen because something has, or has not, been compiled before."""
-    from gpusudoku.planning import choose
-
-    monkeypatch.setattr(choose, "compiling_seconds", lambda kernels: 0.0)
-
-
 @pytest.fixture
 def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every search run on kernels that are not compiled: slow, but at once."""

@@ -202,15 +202,12 @@ def _command(words: list[str], stdin: str) -> tuple[int, str, str]:
 def status_of(arguments: Iterable[str]) -> int:
     """Run ``gpusudoku`` in this process; return its exit status."""
     from gpusudoku.cli import main
-    from gpusudoku.kernels.kernel import on_compiling
 
     with patch.object(sys, "argv", ["gpusudoku", *arguments]):
         try:
             main()
         except SystemExit as end:
             return int(end.code or 0)
-        finally:
-            on_compiling(None)  # nobody reads of what is compiled next
     return 0
 
 

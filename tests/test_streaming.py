@@ -6,7 +6,7 @@ import gc
 import threading
 from collections.abc import Iterator
 from contextlib import closing
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,10 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines import cpu as cpu_engine
 from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.engines.make import engine_for
 from gpusudoku.options import Options
-from gpusudoku.solving import solve_batches
-from gpusudoku.streaming import FEW, Stream, list_batches
+from gpusudoku.solving import solve_work
+from gpusudoku.streaming import FEW, Stream, list_work
 from tests import naive
 from tests.boards import CLUES, full_grid, puzzle, spoilt, streamed
 from tests.waiting import until
@@ -127,24 +128,23 @@ class TestManyBoards:
     )
     def test_are_listed_board_by_board(self, limit: int | None, jobs: int) -> None:
         options = Options(device="cpu", limit=limit, jobs=jobs)
-        with closing(list_batches([Batch.of(self.BOARDS)], options)) as results:
-            blocks = ((each.doubtful, *each.solutions) for each in results)
-            found = [(doubtful, np.concatenate(some).tolist()) for doubtful, *some in blocks]
-        rest = [tuple(row) for _, rows in found for row in rows]
-        assert {len(solutions) > FEW for solutions in self.LISTS} == {True, False}
-        for solutions in self.LISTS:
-            number = len(solutions) if limit is None else min(limit, len(solutions))
-            these, rest = rest[:number], rest[number:]
-            assert len(set(these)) == number
-            assert set(these) <= set(solutions)
-            if len(solutions) < FEW:
-                assert these == solutions[:number]
-        assert rest == []
-        none = [board for board, each in zip(self.BOARDS, self.LISTS, strict=True) if not each]
-        assert [board for doubtful, _ in found for board in doubtful] == none != []
+        work = list_work(options, engine_for(options))
+        with closing(work.on([Batch.of(self.BOARDS)])) as results:
+            found = list(results)
+        assert [board for each in found for board in each.boards] == list(self.BOARDS)
+        lists = dict(zip(self.BOARDS, self.LISTS, strict=True))
+        many = [board for each in found if each.solutions is None for board in each.boards]
+        assert many == [board for board in self.BOARDS if len(lists[board]) >= FEW] != []
+        for each in found:
+            if each.solutions is not None:
+                expected = chain.from_iterable(lists[board][:limit] for board in each.boards)
+                given = map(tuple, np.concatenate(each.solutions).tolist())
+                assert list(given) == list(expected)
+        none = [board for board in self.BOARDS if not lists[board]]
+        assert [board for each in found for board in each.doubtful] == none != []
 
-    @pytest.mark.parametrize("function", [solve_batches, list_batches])
-    def test_are_read_as_they_are_needed(self, function: Any) -> None:
+    @pytest.mark.parametrize("work", [solve_work, list_work])
+    def test_are_read_as_they_are_needed(self, work: Any) -> None:
         read = 0
 
         def endless() -> Iterator[Batch]:
@@ -153,11 +153,6 @@ class TestManyBoards:
                 read += 1
                 yield Batch.of([FULL])
 
-        with closing(function(endless(), Options(device="cpu"))) as results:
+        with closing(work(Options(device="cpu"), CpuEngine()).on(endless())) as results:
             first = next(results)
             assert len(first.boards) == FIRST_BOARDS == read
-
-    def test_closing_early_stops_the_workers(self) -> None:
-        found = list_batches([Batch.of([EMPTY, EMPTY])], Options(device="cpu", jobs=2))
-        assert len(list(islice(next(found).solutions, 3))) == 3
-        found.close()

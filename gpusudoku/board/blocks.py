@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,15 +39,12 @@ PATIENCE_SECONDS = 0.5
 """After this time a thread puts a block down, and all threads work on it together."""
 
 
-class Work(Protocol):
-    """What is done to blocks."""
+Do = Callable[[Batch, bool], Generator[Any, None, None]]
+"""Gives the results of a block in its order.
 
-    def __call__(self, block: Batch, alone: bool) -> Generator[Any, None, None]:
-        """Give the results of a block in its order.
-
-        Either all threads work on it together; or only the thread that calls does, *alone*, while
-        others work on other blocks: what is better done by all threads is then given as ``Later``.
-        """
+Either all threads work on it together; or only the thread that calls does, *alone*, while others
+work on other blocks: what is better done by all threads is then given as ``Later``.
+"""
 
 
 @dataclass(frozen=True)
@@ -57,11 +54,35 @@ class Later(Generic[Result]):
     results: Generator[Result, None, None]
 
 
+@dataclass(frozen=True)
+class Work:
+    """What is done to boards in blocks; see ``in_blocks``."""
+
+    do: Do
+    most: int
+    threads: int = 1
+
+    def on(self, batches: Iterable[Batch]) -> Generator[Any, None, None]:
+        """Do it."""
+        return in_blocks(batches, self.most, self.do, self.threads)
+
+    def then(self, function: Callable[[Any], Any]) -> Work:
+        """Make work that gives what a function makes of every result, in the thread that has it."""
+
+        def do(block: Batch, alone: bool) -> Generator[Any, None, None]:
+            for piece in self.do(block, alone):
+                if isinstance(piece, Later):
+                    yield Later(function(result) for result in piece.results)
+                else:
+                    yield function(piece)
+
+        return replace(self, do=do)
+
+
 def in_blocks(
     batches: Iterable[Batch],
     most: int,
-    work: Work,
-    then: Callable[[Any], Any] | None = None,
+    do: Do,
     threads: int = 1,
 ) -> Generator[Any, None, None]:
     """Work on boards in blocks, and give what comes of each, in the order of the boards.
@@ -81,19 +102,13 @@ def in_blocks(
         Read as they are needed, by the thread that iterates.
     most
         The number of boards in a block, at most.
-    work
+    do
         Gives the results of a block.
-    then
-        What is made of every result, by the thread that has it; by default nothing.
     threads
         How many there are, the one that iterates included; 1 if blocks are never to be worked on
         side by side.
     """
-    return _Flow(batches, most, work, then or _as_it_is, threads).results()
-
-
-def _as_it_is(result: Any) -> Any:
-    return result
+    return _Flow(batches, most, do, threads).results()
 
 
 @dataclass(frozen=True)
@@ -114,15 +129,8 @@ class _Cut:
 class _Flow:
     """Boards on their way from batches to results."""
 
-    def __init__(
-        self,
-        batches: Iterable[Batch],
-        most: int,
-        work: Work,
-        then: Callable[[Any], Any],
-        threads: int,
-    ) -> None:
-        self._batches, self._work, self._then, self._threads = batches, work, then, threads
+    def __init__(self, batches: Iterable[Batch], most: int, do: Do, threads: int) -> None:
+        self._batches, self._do, self._threads = batches, do, threads
         self._pace = Pace(FIRST_BOARDS, BLOCK_SECONDS, most)
         self._quick = False
         """Whether blocks are quick enough for each to be one thread's."""
@@ -143,7 +151,7 @@ class _Flow:
                 for piece in done.result:
                     if isinstance(piece, Later):
                         ordered.settle()
-                        yield from self._together(piece.results)
+                        yield from piece.results
                     else:
                         yield piece
 
@@ -168,7 +176,7 @@ class _Flow:
     def _by_all(self, cut: _Cut) -> Generator[Any, None, None]:
         """Have all threads work on a block."""
         spent, start = np.array([cut.seconds, 0.0]), _clocks()
-        with closing(self._together(self._work(cut.block, False))) as results:
+        with closing(self._do(cut.block, False)) as results:
             for result in results:
                 spent += _clocks() - start
                 yield result
@@ -179,11 +187,6 @@ class _Flow:
         self._quick = self._threads > 1 and spent[1] < QUICK_SECONDS
         self._costs.setdefault(cut.block.geometry, Cost())
 
-    def _together(self, work: Generator[Any, None, None]) -> Generator[Any, None, None]:
-        """Have all threads work out some results."""
-        with closing(work):
-            yield from map(self._then, work)
-
     def _learn(self, cut: _Cut, seconds: float) -> None:
         """Learn from how long one thread worked on a block."""
         self._costs[cut.block.geometry].took(seconds, len(cut.block))
@@ -193,8 +196,7 @@ class _Flow:
 
     def _by_one(self, cut: _Cut) -> list[Any]:
         """Work on a block in this thread."""
-        pieces = self._work(cut.block, True)
-        return [piece if isinstance(piece, Later) else self._then(piece) for piece in pieces]
+        return list(self._do(cut.block, True))
 
 
 def _clocks() -> NDArray[np.float64]:

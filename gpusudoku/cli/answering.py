@@ -75,6 +75,8 @@ class Delivery:
         A test of counts, int64 or object (B): which answers are written.
     parted
         The part of a batch that they are, if they are one.
+    line
+        Shows progress; by default without what to expect.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class Delivery:
         plain: Writer,
         wanted: Callable[[Any], Any] | None = None,
         parted: Parted | None = None,
+        line: ProgressLine | None = None,
     ) -> None:
         self._asked, self._source, self._engine = asked, source, engine
         self._parted = parted
@@ -100,7 +103,7 @@ class Delivery:
         self._bad_boards = 0
         """How many bad boards had their turn."""
         self._journal: Journal | None = None
-        self.line = ProgressLine()
+        self.line = line or ProgressLine()
 
     def watched(self, batches: Iterable[Batch]) -> Iterable[Batch]:
         """The boards that are to be answered, of all that are read; while answers are taken."""

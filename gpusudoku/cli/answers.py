@@ -142,6 +142,25 @@ class AnswerRecords(Writer):
         return self._records.text(results.boards, values, details=details)
 
 
+class Plain(Writer):
+    """Counts for those who read them, or the boards that --only asks for."""
+
+    def __init__(self, only: str | None, single: bool) -> None:
+        self._only, self._single = only is not None, single
+
+    def text(self, answers: Answers) -> bytes:
+        """A line for every board."""
+        results = answers.results
+        if self._only:
+            return formats.write_lines(results.boards.cells)
+        if self._single:
+            return "".join(f"{results.text(count)}\n" for count in results.counts).encode()
+        # Few boards of a block have a count that no other has.
+        numbers, which = distinct_numbers(results.numbers)
+        tails = [f":{results.text(number)}".encode() for number in numbers]
+        return formats.write_lines(results.boards.cells, tails, which)
+
+
 def distinct_numbers(numbers: NDArray[Any]) -> tuple[list[int], NDArray[np.intp]]:
     """Find the few numbers of which many boards have one, integers (B), not negative.
 

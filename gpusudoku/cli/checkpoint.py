@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from gpusudoku.cli.asked import Asked
 from gpusudoku.cli.journal import goes_on
-from gpusudoku.cli.messages import note
 from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import Reading
 from gpusudoku.cli.output import refuse
@@ -19,9 +18,7 @@ from gpusudoku.cli.records import FORMS
 from gpusudoku.cli.source import Source
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
-from gpusudoku.results import decimal_digits
 from gpusudoku.runs.kept import read_run
-from gpusudoku.runs.ledger import Ledger
 
 if TYPE_CHECKING:
     from gpusudoku.cli.resume import Settings
@@ -64,7 +61,7 @@ def checkpoint_of(
         "part": part,
         "verify": verify,
     }
-    return Checkpoint(asked.checkpoint, setup, _tell)
+    return Checkpoint(asked.checkpoint, setup)
 
 
 def answered_alone(asked: Asked) -> tuple[Asked, bool]:
@@ -156,12 +153,3 @@ def asked_before(
 def _real(output: str | None) -> str | None:
     """A file as nobody else has it; None for stdout."""
     return None if output in (None, "-") else os.path.realpath(str(output))
-
-
-def _tell(ledger: Ledger) -> None:
-    """Say what a file holds already."""
-    if ledger.finished:
-        note(f"{ledger.path}: finished before")
-        return
-    found = f", at least {decimal_digits(ledger.count)} solutions" if ledger.count else ""
-    note(f"{ledger.path}: goes on; {ledger.done:.1%} is done{found}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from gpusudoku.cli.messages import note
 from gpusudoku.cli.report import start_engine
@@ -13,7 +13,6 @@ from gpusudoku.options import Options
 
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
-    from gpusudoku.results import Count
 
 CLUSTER_HELP = "Count on a Dask cluster: the address of its scheduler, or local."
 PATIENCE_SECONDS = 5.0
@@ -38,17 +37,3 @@ def machine_of(cluster: str | None, options: Options) -> Iterator[Engine]:
     hush()
     with patient_interrupts(PATIENCE_SECONDS), connected(cluster, options.jobs) as client:
         yield cast("Engine", OnCluster(client, note))
-
-
-def counters(
-    cluster: str | None,
-) -> tuple[Callable[..., Count], Callable[..., Generator[Any, None, None]]]:
-    """What counts a board with what ``machine_of`` gives, and what counts batches of them."""
-    if cluster is None:
-        from gpusudoku.counting import count_batches
-        from gpusudoku.planning.run import count_board
-
-        return count_board, count_batches
-    from gpusudoku.runs.cluster.batches import count_batches_on, count_by_all
-
-    return count_by_all, count_batches_on

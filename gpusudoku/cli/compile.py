@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import time
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.completing import complete_boxes
-from gpusudoku.cli.expected import duration
 from gpusudoku.cli.messages import note, quietly
 from gpusudoku.cli.options import box_of, own_option, quiet_option
 from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.report import not_kept, short_path
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import GpusudokuError
+from gpusudoku.jobs.watch import duration
 from gpusudoku.options import MOST_JOBS
 
 if TYPE_CHECKING:
@@ -56,6 +55,7 @@ def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> 
       gpusudoku compile --all -j 8
     """
     from gpusudoku.kernels import jit
+    from gpusudoku.kernels.store import not_kept, short_path
     from gpusudoku.warming import all_kernels, usual_kernels
 
     with quietly(quiet):
@@ -75,17 +75,15 @@ def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> 
 def _compile(missing: list[Kernel], jobs: int | None) -> None:
     """Compile what is missing, with progress shown."""
     from gpusudoku.kernels import compiling
-    from gpusudoku.kernels.kernel import on_compiling
 
     if not missing:
         return
-    on_compiling(None)  # it is said here
     expected = compiling.seconds(missing, jobs)
     note(f"compiling {_number(len(missing))}, {duration(max(1.0, round(expected)))}")
     start, lock, done = time.perf_counter(), Lock(), [0.0, 0.0]
     whole = sum(kernel.seconds for kernel in missing)
 
-    with ProgressLine() as line:
+    with _Compiling() as line:
 
         def compiled(kernel: Kernel) -> None:
             with lock:
@@ -98,6 +96,16 @@ def _compile(missing: list[Kernel], jobs: int | None) -> None:
                 )
 
         compiling.ready(missing, jobs, compiled)
+
+
+class _Compiling(ProgressLine):
+    """The line of what is compiled, which is said before it, and complained of after it."""
+
+    def compiling(self, *_: Any) -> None:
+        """See ``Watch``."""
+
+    def not_kept(self, why: str) -> None:
+        """See ``Watch``."""
 
 
 def _number(kernels: int) -> str:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 import numpy as np
 
-from gpusudoku.cli.alone import One, Plain
 from gpusudoku.cli.answering import Delivery, Prepared
-from gpusudoku.cli.answers import Answers
+from gpusudoku.cli.answers import Answers, Plain
 from gpusudoku.cli.asked import Asked, answering
-from gpusudoku.cli.clustering import counters, machine_of
+from gpusudoku.cli.clustering import machine_of
 from gpusudoku.cli.in_tasks import InTasks, count_in_tasks, in_tasks
 from gpusudoku.cli.journal import refuse_besides_checkpoint
 from gpusudoku.cli.messages import naming, note
@@ -28,6 +28,7 @@ from gpusudoku.cli.options import (
     searching,
 )
 from gpusudoku.cli.parts import parted_answers
+from gpusudoku.cli.progress import CountLine
 from gpusudoku.cli.records import FORMS
 from gpusudoku.cli.report import show_stats, warn_of_device
 from gpusudoku.cli.source import Source
@@ -36,6 +37,10 @@ from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import Count, Counts
 from gpusudoku.runs.parts.records import search_facts
+
+if TYPE_CHECKING:
+    from gpusudoku.engines.engine import Engine
+    from gpusudoku.runs.cluster.machine import OnCluster
 
 WANTED = {
     "unique": lambda count: count == 1,
@@ -123,15 +128,17 @@ def count(
     facts = {**search_facts(options), "only": only, "solution": solution}
     parted = parted_answers(tasks.part, "count", source, asked, facts)
     wanted = None if only is None else WANTED[only]
-    count_one, count_many = counters(tasks.cluster)
     with machine_of(tasks.cluster, options) as engine:
-        delivery = Delivery(asked, source, engine, Plain(only, source.single), wanted, parted)
+        line = CountLine(source, options, engine, asked.stats)
+        delivery = Delivery(asked, source, engine, Plain(only, source.single), wanted, parted, line)
         share = 1.0 if cross_check else tasks.verify
         check = CrossCheck(options, share) if share else None
-        one = One(source, engine, delivery.line, asked.stats, count_one)
-        count_blocks = partial(count_many, options=options, engine=engine, one=one)
         answers = partial(_with_solutions, options=options) if solution else Answers
-        found = _counted(source, options, delivery, check, one, count_blocks, answers)
+        here, stats = tasks.cluster is None, asked.stats
+        if check is None and not delivery.alone:
+            found = _counted(source, options, engine, here, delivery, answers)
+        else:
+            found = _counted_alone(source, options, engine, here, delivery, answers, check, stats)
         delivery.deliver(found, boards, "counted")
 
 
@@ -148,26 +155,51 @@ def _limit(limit: int | None, only: str | None, asked: Asked) -> int | None:
 def _counted(
     source: Source,
     options: Options,
+    machine: Engine,
+    here: bool,
     delivery: Delivery,
-    check: CrossCheck | None,
-    one: One[Count],
-    count_blocks: Callable[..., Generator[Prepared, None, None]],
     answers: Callable[[Counts], Answers],
 ) -> Generator[Prepared, None, None]:
-    """Count the boards in blocks, or each alone, and again if that is asked."""
-    watched = delivery.watched
-    if check is None and not delivery.alone:
-        yield from count_blocks(
-            watched(source.batches()), then=lambda results: delivery.prepare(answers(results))
-        )
+    """Count the boards in blocks, here or on a cluster."""
+
+    def prepared(results: Counts) -> Prepared:
+        return delivery.prepare(answers(results))
+
+    batches = delivery.watched(source.batches())
+    if here:
+        from gpusudoku.planning.batch import count_work
+
+        yield from count_work(options, machine).then(prepared).on(batches)
         return
-    for board in source.singles(watched):
-        results = Counts.of(board, one(board, options), options.limit)
+    from gpusudoku.runs.cluster.batches import count_batches_on
+
+    with closing(count_batches_on(batches, options, cast("OnCluster", machine))) as counted:
+        yield from map(prepared, counted)
+
+
+def _counted_alone(
+    source: Source,
+    options: Options,
+    machine: Engine,
+    here: bool,
+    delivery: Delivery,
+    answers: Callable[[Counts], Answers],
+    check: CrossCheck | None,
+    stats: bool,
+) -> Generator[Prepared, None, None]:
+    """Count each board by itself, and again if that is asked."""
+    from gpusudoku.planning.batch import count_alone
+
+    count: Callable[..., Count] = count_alone
+    if not here:
+        from gpusudoku.runs.cluster.batches import count_by_all as count
+    for board in source.singles(delivery.watched):
+        results = Counts.of(board, count(board, options, machine), options.limit)
         if check is not None:
             with naming(source.place(board)):
                 check(results)
         yield delivery.prepare(answers(results))
-        if source.single and one.stats:
+        if source.single and stats:
             show_stats(results)
     if check is not None:
         check.tell()
@@ -182,7 +214,7 @@ def _with_solutions(results: Counts, options: Options) -> Answers:
     solutions, solvable = np.zeros_like(boards.cells), np.flatnonzero(results.numbers > 0)
     if len(solvable):
         some = boards.chosen(results.numbers > 0)
-        rows, roots, _ = find_solutions(some, limited, CpuEngine(1), alone=True)
+        rows, roots, _ = find_solutions(some, limited, CpuEngine(1))
         solutions[solvable[roots]] = rows
     return Answers(results, solutions)
 

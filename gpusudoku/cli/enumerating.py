@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from gpusudoku.board.batch import Batch
     from gpusudoku.engines.engine import Engine
     from gpusudoku.listing import Solutions
-    from gpusudoku.results import SearchStats
     from gpusudoku.streaming import Listed
 
     WithTexts = tuple[Listed, Iterable["Text"]]
@@ -126,12 +125,19 @@ class Listing:
 
     def all(self) -> Generator[WithTexts, None, None]:
         """What was listed of the boards, in their order, and the texts of its solutions."""
-        from gpusudoku.streaming import list_batches
+        from gpusudoku.streaming import list_work
 
-        source, options, watched = self._source, self._options, self._watched
+        source, watched = self._source, self._watched
         if not (source.single or self._totals or self._chosen.by_number):
-            batches = watched(source.batches())
-            yield from list_batches(batches, options, self._engine, self._alone, self._with_texts)
+            work = list_work(self._options, self._engine).then(self._with_texts)
+            with closing(work.on(watched(source.batches()))) as several:
+                for listed, texts in several:
+                    if listed.solutions is not None:
+                        yield listed, texts
+                        continue
+                    with closing(self._alone(listed.boards)) as found:
+                        for each in found:
+                            yield self._with_texts(replace(each, doubtful=listed.doubtful))
             return
         for board in source.singles(watched):
             with naming(place_of(board, 0)), closing(self._alone(board)) as found:
@@ -159,17 +165,15 @@ class Listing:
 
     def _alone(self, board: Batch) -> Generator[Listed, None, None]:
         """List one board, by a search if it is not to be listed by numbers."""
-        from gpusudoku.streaming import list_board
-
-        options, engine, progress = self._options, self._engine, self.line.update
+        options, engine = self._options, self._engine
         if self._chosen.part is not None and self._has_no_order(board):
-            yield from self._by_tasks(board, self._chosen.part)
-            return
-        if self._chosen.by_number or is_contracted(board, options):
+            yield from self._by_search(board, self._chosen.part)
+        elif self._chosen.by_number or is_contracted(board, options):
             yield from self._by_number(board)
-            return
-        self.line.expected = expect_listing(board[0], options, engine, self._source.place(board))
-        yield from list_board(board, options, engine, progress, self._take(board))
+        else:
+            place = self._source.place(board)
+            self.line.expected = expect_listing(board[0], options, engine, place)
+            yield from self._by_search(board)
 
     def _has_no_order(self, board: Batch) -> bool:
         """Whether parts of a board are tasks of a search, because its solutions have no numbers."""
@@ -185,18 +189,23 @@ class Listing:
             return True
         return False
 
-    def _by_tasks(self, board: Batch, part: tuple[int, int]) -> Generator[Listed, None, None]:
-        """List the part of a search of one board."""
+    def _by_search(
+        self, board: Batch, part: tuple[int, int] | None = None
+    ) -> Generator[Listed, None, None]:
+        """List what a search of one board, or a part of it, finds."""
         from gpusudoku.streaming import Listed, Stream
 
-        engine, progress = self._engine, self.line.update
-        stream = Stream(board[0], self._options, engine=engine, progress=progress, part=part)
-        self.tasks = stream.tasks
+        stream = Stream(board[0], self._options, engine=self._engine, part=part)
+        if part is not None:
+            self.tasks = stream.tasks
         with closing(stream):
             yield Listed(board, board, stream)
-        take = self._take(board)
-        if take is not None and stream.stats is not None:
-            take(stream.stats)
+        if self._totals is None or stream.stats is None:
+            return
+        if self._source.single:
+            show_search(board[0], stream.stats)
+        else:
+            self._totals.add_search(stream.stats)
 
     def _by_number(self, board: Batch) -> Generator[Listed, None, None]:
         from gpusudoku.streaming import Listed
@@ -222,7 +231,7 @@ class Listing:
         if self._numbered is not None:
             return self._numbered
         options = replace(self._options, limit=None)
-        made = Solutions(board[0], options, engine=self._engine, progress=self.line.update)
+        made = Solutions(board[0], options, engine=self._engine)
         if self._source.single:
             self._numbered = made
         return made
@@ -236,15 +245,11 @@ class Listing:
             ascending, place = self._chosen.ascending, self._source.place(board)
             self.line.expected = expect_numbered(number - done, ascending, self._engine, place)
 
-    def _take(self, board: Batch) -> Callable[[SearchStats], None] | None:
-        """What takes the statistics of the search of a board; None if nothing does."""
-        if self._totals is None:
-            return None
-        return partial(show_search, board[0]) if self._source.single else self._totals.add_search
-
     def _with_texts(self, listed: Listed) -> WithTexts:
         """What was listed, and its texts: made at once if all solutions are there."""
         found, writer, place = listed.solutions, self._writer, place_of(listed.boards, 0)
+        if found is None:
+            return listed, ()
         if isinstance(found, _Numbered):
             texts = self._plain(listed, found) if writer.is_plain else self._each(listed, found)
             return listed, naming_each(place, texts)

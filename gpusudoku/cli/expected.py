@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import inf
 from typing import TYPE_CHECKING
 
 from gpusudoku.board.board import Board
 from gpusudoku.cli.messages import note
 from gpusudoku.errors import TooExpensive
+from gpusudoku.jobs.watch import DECADES, duration
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
@@ -27,27 +27,6 @@ SORTED_PER_SECOND = 1e6
 """The same in ascending order."""
 DRAWN_PER_SECOND = 2e5
 """Random solutions that a thread makes in a second, of boards with many."""
-DECADES = 1e9
-"""Seconds from which on an estimate says no more than that."""
-
-
-def duration(seconds: float) -> str:
-    """An estimated time in words."""
-    if seconds > DECADES:
-        return "decades"
-    for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if seconds > 2 * length:
-            return f"about {seconds / length:,.0f} {unit}"
-    return f"about {seconds:.2g} s" if seconds < 10 else f"about {seconds:.0f} s"
-
-
-def tell_looking(place: str, search: float) -> None:
-    """Say that a contraction is looked for, where that takes a while; what the search takes.
-
-    ``place`` is where the board stands in a batch, as messages begin with it.
-    """
-    why = "" if search == inf else f"; the search would take {duration(search)} on one core"
-    note(f"{place}looking for a contraction{why}")
 
 
 def expect_count(
@@ -151,14 +130,11 @@ def _why_no_contraction(reason: str) -> Iterator[str]:
 
 def _other_method(plan: Plan, board: Board, options: Options, engine: Engine) -> Iterator[str]:
     """What the method that was not asked for should take, if that is less or there is none."""
-    from gpusudoku.contraction.prepare import contraction_kernels
-    from gpusudoku.planning.choose import choose, compiling_seconds
+    from gpusudoku.planning.choose import choose
 
     name = "search" if plan.method == "contraction" else "contraction"
     if name == "contraction" and board.given_candidates is not None:
         return
-    if name == "contraction" and compiling_seconds(contraction_kernels(board.geometry)):
-        return  # nobody asked for it
     try:
         other = choose(board, replace(options, method=name), worth=QUICK_LOOK)
     except TooExpensive as error:

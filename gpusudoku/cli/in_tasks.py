@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku.cli.alone import One, Plain
 from gpusudoku.cli.answering import Delivery, Prepared
-from gpusudoku.cli.answers import Answers
+from gpusudoku.cli.answers import Answers, Plain
 from gpusudoku.cli.asked import Asked
 from gpusudoku.cli.clustering import CLUSTER_HELP, machine_of
 from gpusudoku.cli.messages import note
@@ -19,6 +18,7 @@ from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import Command, compose, own_option
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.parts import part_option, place_facts
+from gpusudoku.cli.progress import CountLine
 from gpusudoku.cli.report import show_stats
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.usage import Number
@@ -27,6 +27,7 @@ from gpusudoku.options import Options
 from gpusudoku.results import Counts
 
 if TYPE_CHECKING:
+    from gpusudoku.board.batch import Batch
     from gpusudoku.cli.resume import Settings
     from gpusudoku.runs.counting import Counted
     from gpusudoku.runs.kept import Kept
@@ -132,19 +133,24 @@ def count_in_tasks(
     if asked.checkpoint is not None:
         asked, is_written = answered_alone(asked)
     with machine_of(tasks.cluster, options) as machine:
-        delivery = Delivery(asked, source, machine, Plain(None, single=True))
-        one = One(source, machine, delivery.line, asked.stats, partial(counted, how=how))
-        one.parts = how.part[1]
+        line = CountLine(source, options, machine, asked.stats, how.part[1])
+        delivery = Delivery(asked, source, machine, Plain(None, single=True), line=line)
+
+        def count(board: Batch) -> Counted:
+            with line.working_on(board):
+                return counted(board[0], options, machine, how)
+
+        answers = _answers(source, count, delivery, asked.stats)
         if tasks.part is None and not is_written:
-            delivery.deliver(_answers(source, options, delivery, one), inputs, "counted")
+            delivery.deliver(answers, inputs, "counted")
             return
-        with delivery.line:
+        with line:
             if tasks.part is None:
-                [answer] = _answers(source, options, delivery, one)
+                [answer] = answers
                 check_written(str(asked.output), delivery.writer.header() + answer.text)
                 return
             [board] = source.singles()
-            text = _record(place_facts(board), one(board, options), tasks.part, asked)
+            text = _record(place_facts(board), count(board), tasks.part, asked)
         if is_written:
             check_written(str(asked.output), text)
             return
@@ -161,13 +167,13 @@ def resume_count(path: str, kept: Kept, settings: Settings) -> None:
 
 
 def _answers(
-    source: Source, options: Options, delivery: Delivery, one: One[Counted]
+    source: Source, count: Callable[[Batch], Counted], delivery: Delivery, stats: bool
 ) -> Generator[Prepared, None, None]:
     """The count of the only board."""
     for board in source.singles(delivery.watched):
-        results = Counts.of(board, one(board, options).count, None)
+        results = Counts.of(board, count(board).count, None)
         yield delivery.prepare(Answers(results))
-        if one.stats:
+        if stats:
             show_stats(results)
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gpusudoku import collection
 from gpusudoku.cli.messages import is_quiet, note
 from gpusudoku.cli.options import Reading
-from gpusudoku.cli.report import announce_compiling
 from gpusudoku.cli.source import Source
 from gpusudoku.jobs.interrupts import skipping_interrupts
 from gpusudoku.options import Options
@@ -65,7 +64,6 @@ def measure(request: Request) -> Results:
     from gpusudoku.bench.summary import rows_of
 
     cases = _cases(request)
-    announce_compiling()
     bench = Bench(
         cases,
         counter(),

@@ -128,8 +128,7 @@ def _text(parts: Named, output: str | None) -> bytes:
 
 def _count(boards: Batch, parts: Named, options: Mapping[str, Any]) -> bytes:
     """The count of which these are all parts, with its statistics added up."""
-    from gpusudoku.cli.alone import Plain
-    from gpusudoku.cli.answers import Answers
+    from gpusudoku.cli.answers import Answers, Plain
     from gpusudoku.cli.asked import Asked
     from gpusudoku.cli.records import FORMS
     from gpusudoku.results import Counts

@@ -10,6 +10,7 @@ from typing import TypeVar
 import click
 
 from gpusudoku.errors import InputError, MismatchError, TooExpensive, printable
+from gpusudoku.jobs.watch import Announcer
 
 T = TypeVar("T")
 
@@ -50,6 +51,14 @@ def note(text: str) -> None:
 def complain(text: str) -> None:
     """Say what is wrong, on one line that begins with the program's name."""
     click.echo(f"gpusudoku: {printable(text)}", err=True)
+
+
+class Console(Announcer):
+    """Says on stderr, as everything else, what is compiled."""
+
+    def say(self, text: str) -> None:
+        """Say it on a line that begins with the program's name."""
+        note(text)
 
 
 @contextmanager

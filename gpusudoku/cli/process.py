@@ -10,7 +10,7 @@ from typing import NoReturn
 import click
 
 from gpusudoku.cli.commands import cli
-from gpusudoku.cli.messages import complain, note, tell
+from gpusudoku.cli.messages import Console, complain, note, tell
 from gpusudoku.cli.streams import discard_stdout, repair_streams
 from gpusudoku.errors import GpusudokuError, Interrupted, shortened
 from gpusudoku.jobs.interrupts import (
@@ -19,6 +19,7 @@ from gpusudoku.jobs.interrupts import (
     last_interrupt,
     outlive_interrupts,
 )
+from gpusudoku.jobs.watch import watching
 
 _LONGEST_COMPLAINT = 500
 """Characters of what is wrong with an option: click quotes all of its value."""
@@ -43,7 +44,8 @@ def run_alone() -> NoReturn:
 def main() -> NoReturn:
     """Run the command line and exit with its status."""
     try:
-        status = cli.main(prog_name="gpusudoku", standalone_mode=False) or 0
+        with watching(Console()):
+            status = cli.main(prog_name="gpusudoku", standalone_mode=False) or 0
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         tell(error.format_message())

@@ -6,13 +6,26 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from math import inf
 from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
-from gpusudoku.cli.expected import duration
-from gpusudoku.cli.messages import CLEAR, is_quiet
-from gpusudoku.jobs.job import Progress
+from gpusudoku.cli.expected import expect_count
+from gpusudoku.cli.messages import CLEAR, is_quiet, naming, note
+from gpusudoku.cli.report import show_plan
+from gpusudoku.jobs.task import Progress
 from gpusudoku.jobs.threads import NoThread, start_thread
+from gpusudoku.jobs.watch import Watch, duration, watching
+from gpusudoku.options import Options
+from gpusudoku.results import decimal_digits
+
+if TYPE_CHECKING:
+    from gpusudoku.board.batch import Batch
+    from gpusudoku.cli.source import Source
+    from gpusudoku.engines.engine import Engine
+    from gpusudoku.planning.plan import Plan
+    from gpusudoku.runs.ledger import Ledger
 
 DELAY_SECONDS = 0.5
 """Nothing is shown for what ends within this time."""
@@ -26,11 +39,16 @@ LEAST_DONE = 0.01
 """If less is done, it does not tell how long the rest takes."""
 
 
-class ProgressLine:
-    """``[######......]  43 %  12,345,678 solutions  3 s, about 4 s left``, rewritten in place."""
+class ProgressLine(Watch):
+    """``[######......]  43 %  12,345,678 solutions  3 s, about 4 s left``, rewritten in place.
+
+    In a block ``with line:`` it is the watch of the thread.
+    """
 
     def __init__(self, listing: bool = False) -> None:
         """Of a listing on a terminal only show what ``working`` does: the list itself moves on."""
+        super().__init__()
+        self._entered = ExitStack()
         self._shown = False
         self._hidden = listing and sys.stdout.isatty()
         """Whether what is listed moves on."""
@@ -40,7 +58,8 @@ class ProgressLine:
         self._start = time.perf_counter()
         self._next = self._start + DELAY_SECONDS
 
-    def __enter__(self) -> ProgressLine:
+    def __enter__(self) -> Self:
+        self._entered.enter_context(watching(self))
         return self
 
     def __exit__(
@@ -49,6 +68,7 @@ class ProgressLine:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._entered.close()
         self.clear()
 
     def clear(self) -> None:
@@ -82,7 +102,7 @@ class ProgressLine:
             if self._due(SILENCE_SECONDS) and not done.is_set():
                 self._write(f"working, {now - start:,.0f} s")
 
-    def update(self, progress: Progress) -> None:
+    def progress(self, progress: Progress) -> None:
         """Show the progress of one job."""
         if self._due():
             left = ""
@@ -127,6 +147,58 @@ class ProgressLine:
         self._shown = bool(text)
         sys.stderr.write(f"{CLEAR}{text}")
         sys.stderr.flush()
+
+
+class CountLine(ProgressLine):
+    """The line of a count: before it, long ones are announced.
+
+    Parameters
+    ----------
+    source, options, engine
+        What is counted, how, and by whom.
+    stats
+        Whether the plan of a single board is shown.
+    parts
+        Into how many parts the count is divided, of which this is one.
+    """
+
+    def __init__(
+        self, source: Source, options: Options, engine: Engine, stats: bool, parts: int = 1
+    ) -> None:
+        super().__init__()
+        self._source, self._options, self._engine = source, options, engine
+        self._stats, self._parts = stats, parts
+        self._place = ""
+
+    @contextmanager
+    def working_on(self, board: Batch) -> Iterator[None]:
+        """Let messages about a board say first which board it is."""
+        self._board, self._place = board[0], self._source.place(board)
+        with naming(self._place):
+            yield
+
+    def estimating(self, seconds: float) -> None:
+        """Say that a contraction is looked for, and what the search takes."""
+        self.clear()
+        why = "" if seconds == inf else f"; the search would take {duration(seconds)} on one core"
+        note(f"{self._place}looking for a contraction{why}")
+
+    def planned(self, plan: Plan) -> None:
+        """Say what a long count should take."""
+        self.clear()
+        if self._stats and not self._place:
+            show_plan(plan)
+        self.expected = expect_count(
+            plan, self._board, self._options, self._engine, self._place, self._parts
+        )
+
+    def resumed(self, run: Ledger) -> None:
+        """Say what a file holds already."""
+        if run.finished:
+            note(f"{run.path}: finished before")
+            return
+        found = f", at least {decimal_digits(run.count)} solutions" if run.count else ""
+        note(f"{run.path}: goes on; {run.done:.1%} is done{found}")
 
 
 def _bar(done: float) -> str:

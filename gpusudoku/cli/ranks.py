@@ -24,9 +24,6 @@ from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from gpusudoku.jobs.job import Progress
     from gpusudoku.listing import Solutions
 
 board_argument = click.argument("board", metavar="BOARD", shell_complete=complete_boards)
@@ -77,7 +74,7 @@ def nth(
     with Output(output, force, [board]) as out, ProgressLine() as line:
         source = Source([board], reading, one=True)
         [batch] = writer.watched([_only(board, source)])
-        solutions = _solutions(source, batch, fields, line.update)
+        solutions = _solutions(source, batch, fields)
         out.write_header(writer.header)
         try:
             with naming(place_of(batch, 0)):
@@ -125,7 +122,7 @@ def rank(
     with Output(output, force, [board, *grids]) as out, ProgressLine() as line:
         source = Source([board], replace(reading, column=None), one=True)
         batch = _only(board, source)
-        solutions = _solutions(source, batch, fields, line.update)
+        solutions = _solutions(source, batch, fields)
         geometry = batch.geometry
         names = [with_blanks(grid, geometry.cells) for grid in grids]
         given = Source(names, replace(reading, box=geometry))
@@ -155,13 +152,11 @@ def _only(name: str, source: Source) -> Batch:
     return found[0]
 
 
-def _solutions(
-    source: Source, batch: Batch, fields: dict[str, Any], progress: Callable[[Progress], None]
-) -> Solutions:
+def _solutions(source: Source, batch: Batch, fields: dict[str, Any]) -> Solutions:
     """The solutions of the board."""
     from gpusudoku.listing import Solutions
 
     options = Options(**fields)
     engine = start_engine(options)
     source.warn_conflicts(batch)
-    return Solutions(batch[0], options, engine=engine, progress=progress)
+    return Solutions(batch[0], options, engine=engine)

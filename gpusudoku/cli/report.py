@@ -3,80 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from gpusudoku.board.board import Board
-from gpusudoku.cli.expected import duration
 from gpusudoku.cli.messages import note, tell
 from gpusudoku.errors import DeviceError
+from gpusudoku.jobs.watch import duration
 from gpusudoku.options import Options
 from gpusudoku.results import ContractionStats, Count, SearchStats, Stats
 
 if TYPE_CHECKING:
     from gpusudoku.engines.cuda.engine import CudaEngine
     from gpusudoku.engines.engine import Engine
-    from gpusudoku.kernels.kernel import Kernel
-    from gpusudoku.kernels.store import Store
     from gpusudoku.planning.plan import Plan
 
 
-def announce_compiling() -> None:
-    """Have it said on stderr what is compiled, before it is, and how long that takes about."""
-    from gpusudoku.kernels.kernel import on_compiling
-
-    on_compiling(_Compiling(), _complain_of_folder)
-
-
-class _Compiling:
-    """Says what is compiled, each kind of thing once."""
-
-    def __init__(self) -> None:
-        self._said = set[str]()
-
-    def __call__(self, kernels: Sequence[Kernel]) -> None:
-        """Say what is new among these."""
-        from gpusudoku.kernels import compiling, jit
-
-        subjects = dict.fromkeys(kernel.subject for kernel in kernels)
-        new = [subject for subject in subjects if subject not in self._said]
-        self._said.update(new)
-        if not new:
-            return
-        store, seconds = jit.store(), compiling.seconds(kernels)
-        if store is None or not store.writable():
-            kept = f" ({not_kept(store)})"
-        else:
-            kept = f", once (kept in {short_path(store.folder.parent)})"
-        note(f"compiling {' and '.join(new)}, {duration(max(1.0, round(seconds)))}{kept}")
-
-
-def not_kept(store: Store | None) -> str:
-    """Why nothing that is compiled can be kept."""
-    why = f": {store.trouble}" if store is not None and store.trouble else ""
-    return f"no folder can be written to keep what is compiled{why}"
-
-
-def _complain_of_folder(why: str) -> None:
-    """Say why compiled code could not be kept."""
-    note(f"what was compiled cannot be kept: {why}")
-
-
-def short_path(folder: Path) -> str:
-    """A folder as a user knows it."""
-    try:
-        return f"~/{folder.relative_to(Path.home()).as_posix()}"
-    except (ValueError, RuntimeError):
-        return str(folder)
-
-
 def start_engine(options: Options) -> Engine:
-    """Make the engine, and say what could surprise: that it compiles, and which device it is."""
+    """Make the engine, and say which device it is, where that could surprise."""
     from gpusudoku.engines.make import engine_for
 
-    announce_compiling()
     engine = engine_for(options, fallback=warn_of_device)
     _describe_engine(engine, options.device)
     return engine

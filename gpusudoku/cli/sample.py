@@ -222,7 +222,7 @@ class _Sampling:
         left = len(self._draws.numbers) - done
         if not left:
             return
-        solutions = Solutions(batch[0], self._options, engine=self._engine, progress=line.update)
+        solutions = Solutions(batch[0], self._options, engine=self._engine)
         try:
             with line.working():
                 if not solutions:

@@ -29,7 +29,6 @@ from gpusudoku.jobs.threads import start_thread
 
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
-    from gpusudoku.jobs.job import Progress
     from gpusudoku.planning.portion import Portion, Step
     from gpusudoku.planning.search import SearchPlan
     from gpusudoku.runs.kept import Position
@@ -119,7 +118,6 @@ class SavedJournal(Journal):
         plan: SearchPlan,
         engine: Engine,
         write: Callable[[Any, Any], None],
-        progress: Callable[[Progress], None],
     ) -> None:
         """Search what is left in steps; ``write`` is given solutions, by any thread.
 
@@ -135,7 +133,7 @@ class SavedJournal(Journal):
         from gpusudoku.runs.local import work
 
         ledger = self._ledger
-        work(plan, engine, ledger, progress=progress, on_solutions=write, save=self._save_step)
+        work(plan, engine, ledger, on_solutions=write, save=self._save_step)
         self.advance(boards=1)
 
     def _position(self, solutions: int) -> Position:

@@ -190,7 +190,7 @@ def _worked_out(
     engine = start_engine(options)
     if source.single:
         for batch in source.singles():  # none if it is a bad one, which is reported
-            solutions = Solutions(batch[0], options, engine=engine, progress=line.update)
+            solutions = Solutions(batch[0], options, engine=engine)
             with naming(place_of(batch, 0)), line.working():
                 shares = solutions.shares()
             if not shares[0].sum():

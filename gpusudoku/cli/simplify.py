@@ -15,7 +15,6 @@ from gpusudoku.cli.completing import complete_techniques
 from gpusudoku.cli.messages import note, tell
 from gpusudoku.cli.options import Reading, boards_argument, own_option, reading
 from gpusudoku.cli.output import refuse_stdout, show
-from gpusudoku.cli.report import announce_compiling
 from gpusudoku.cli.source import Source
 from gpusudoku.search.techniques import (
     GROUPS,
@@ -68,7 +67,6 @@ def simplify(
     bits = parse_techniques(techniques)
     refuse_stdout(boards)
     source = Source(boards, reading)
-    announce_compiling()
     totals = Totals()
     for batch in source.singles():
         board, name = batch[0], source.place(batch)

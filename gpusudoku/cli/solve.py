@@ -96,23 +96,16 @@ def _solved(
     stats: bool,
 ) -> Generator[Prepared, None, None]:
     """Solve the boards in blocks, or each alone; after a single board say what came of it."""
-    from gpusudoku.solving import Solved, solve_batches, solve_board
+    from gpusudoku.solving import Solved, solve_board, solve_work
 
     watched, check_unique = delivery.watched, options.limit != 1
     if not delivery.alone:
-        yield from solve_batches(
-            watched(source.batches()),
-            options,
-            engine,
-            check_unique=check_unique,
-            then=lambda solved: delivery.prepare(_answers(solved, options, engine)),
-        )
+        work = solve_work(options, engine, check_unique=check_unique)
+        prepare = work.then(lambda solved: delivery.prepare(_answers(solved, options, engine)))
+        yield from prepare.on(watched(source.batches()))
         return
-    progress = delivery.line.update
     for board in source.singles(watched):
-        solution = solve_board(
-            board[0], options, engine, check_unique=check_unique, progress=progress
-        )
+        solution = solve_board(board[0], options, engine, check_unique=check_unique)
         answers = _answers(Solved.of(board, solution), options, engine)
         yield delivery.prepare(answers)
         if source.single and tell:

@@ -72,4 +72,4 @@ class Steps:
             with writing:
                 output.write(text, writer.lines(text, board.geometry))
 
-        journal.work(self._plan, engine, write, listing.line.update)
+        journal.work(self._plan, engine, write)

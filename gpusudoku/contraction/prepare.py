@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import inf
 
 import numpy as np
@@ -55,7 +54,6 @@ def contraction_of(
     roots: Frontier,
     memory: int,
     worth: float = inf,
-    on_long: Callable[[], None] | None = None,
 ) -> Contraction | Parts | None:
     """The cheapest contraction of a board; None if singles show that it has no solution.
 
@@ -69,9 +67,7 @@ def contraction_of(
         Bytes that may be taken.
     worth
         Seconds that another method would take on one core. Only a share of them is spent on looking
-        for a contraction: see ``worth_looking``.
-    on_long
-        Called if the look takes a second or more, as soon as that is known.
+        for a contraction: see ``worth_looking``. The watch is told if that is a second or more.
 
     Raises
     ------
@@ -84,7 +80,7 @@ def contraction_of(
     candidates = simplified.candidates[0]
     if board.geometry == NINE:
         return Nine(candidates)
-    effort = Effort(worth_looking(worth), on_long)
+    effort = Effort(worth_looking(worth), worth)
     try:
         join = Join(candidates, board.geometry, most_maps=MOST_MAPS, memory=memory, effort=effort)
     except TooExpensive as error:

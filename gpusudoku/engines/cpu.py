@@ -8,7 +8,7 @@ together, however uneven the tree is. Contractions run in ``cpu_contraction``.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.cpu_contraction import contract_on_threads
 from gpusudoku.engines.engine import Sums, Tally
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.jobs.job import Job, Progress, Task, Worker
+from gpusudoku.jobs.job import Job, Task, Worker
 from gpusudoku.jobs.pace import Cost
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import (
@@ -81,7 +81,6 @@ class CpuEngine:
         frontier: Frontier,
         settings: SearchSettings,
         job: Job,
-        progress: Callable[[Progress], None] | None = None,
     ) -> Tally:
         """Run the job on all threads; see ``Engine``."""
         made: list[SearchWorker] = []
@@ -92,10 +91,10 @@ class CpuEngine:
             return made[-1](job)
 
         tasks = [Task(frontier, 1.0)] if len(frontier) else []
-        if self.workers == 1 and progress is None:
+        if self.workers == 1 and not job.is_attended:
             job.run_here(tasks, work)
         else:
-            job.run(tasks, [work] * self.workers, progress)
+            job.run(tasks, [work] * self.workers)
         return tally_of(made)
 
     def contract(
@@ -105,11 +104,10 @@ class CpuEngine:
         job: Job,
         memory: int,
         sums: Sums,
-        progress: Callable[[Progress], None] | None = None,
     ) -> Tally:
         """Run the job on all threads that the memory allows; see ``Engine``."""
         threads = min(self.workers, contraction.most_threads(memory))
-        return contract_on_threads(contraction, tasks, job, threads, sums, progress)
+        return contract_on_threads(contraction, tasks, job, threads, sums)
 
 
 class SearchWorker(Worker):

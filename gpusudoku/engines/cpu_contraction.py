@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.engine import Sums, Tally
-from gpusudoku.jobs.job import Job, Progress, Task, Worker
+from gpusudoku.jobs.job import Job, Task, Worker
 from gpusudoku.jobs.pieces import pieces
 
 TASKS_PER_WORKER = 8
@@ -23,14 +23,13 @@ def contract_on_threads(
     job: Job,
     threads: int,
     sums: Sums,
-    progress: Callable[[Progress], None] | None = None,
 ) -> Tally:
     """Run the job on CPU threads; see ``Engine.contract``."""
     workers = [SumWorker(contraction, sums) for _ in range(threads)]
     number = sum(map(len, tasks))
     seconds = contraction.seconds * number / max(1, contraction.tasks)
     groups = max(TASKS_PER_WORKER * threads, int(seconds / TASK_SECONDS))
-    job.run(grouped(tasks, groups), workers, progress)
+    job.run(grouped(tasks, groups), workers)
     return Tally(products=sum(worker.products for worker in workers))
 
 

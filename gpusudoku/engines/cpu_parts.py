@@ -7,12 +7,12 @@ have none.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from gpusudoku.contraction.general.parts import Part, Parts
 from gpusudoku.engines.engine import Tally
 from gpusudoku.errors import Cancelled
-from gpusudoku.jobs.job import Job, Progress, Task, Worker
+from gpusudoku.jobs.job import Job, Task, Worker
 
 Counted = list[tuple[int, Part]]
 """What a task's payload is: counters of the job, and a part that each is counted for."""
@@ -23,11 +23,10 @@ def contract_parts(
     tasks: Sequence[Task],
     job: Job,
     threads: int,
-    progress: Callable[[Progress], None] | None = None,
 ) -> Tally:
     """Run the job on so many threads; what is left of it if it ends early is ``Counted``, too."""
     workers = [PartWorker(parts) for _ in range(threads)]
-    job.run(tasks, workers, progress)
+    job.run(tasks, workers)
     return Tally(products=sum(worker.products for worker in workers))
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from gpusudoku.contraction.protocol import Contraction
-from gpusudoku.jobs.job import Job, Progress
+from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
@@ -62,7 +62,6 @@ class Engine(Protocol):
         frontier: Frontier,
         settings: SearchSettings,
         job: Job,
-        progress: Callable[[Progress], None] | None = None,
     ) -> Tally:
         """Run the job: count, or list, the solutions of all boards of the frontier.
 
@@ -76,7 +75,6 @@ class Engine(Protocol):
         job: Job,
         memory: int,
         sums: Sums,
-        progress: Callable[[Progress], None] | None = None,
     ) -> Tally:
         """Run the job: some tasks of a contraction that is prepared, in ``memory`` bytes.
 

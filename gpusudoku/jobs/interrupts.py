@@ -13,8 +13,9 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -169,16 +170,6 @@ def telling_interrupts() -> Iterator[None]:
         raise Interrupted("interrupted") from None
 
 
-def telling_interrupts_of(items: Iterator[T]) -> Generator[T, None, None]:
-    """Give items, none of them None; Ctrl-C while one is made is an ``Interrupted``."""
-    while True:
-        with telling_interrupts():
-            item = next(items, None)
-        if item is None:
-            return
-        yield item
-
-
 @contextmanager
 def held_interrupts() -> Iterator[Callable[[], bool]]:
     """Hold signals back; what is given tells whether there was one.
@@ -227,7 +218,7 @@ def in_thread(work: Callable[[], T]) -> T:
         except BaseException as error:  # handed to the thread that waits
             errors.append(error)
 
-    thread = threading.Thread(target=run, daemon=True)
+    thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)
     start_thread(thread)
     while thread.is_alive():
         thread.join(WAIT_SECONDS)

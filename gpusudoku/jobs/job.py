@@ -22,6 +22,7 @@ from gpusudoku.jobs.cancel import CancelToken, cancelling, tokens
 from gpusudoku.jobs.counters import Counters
 from gpusudoku.jobs.task import Progress, Task
 from gpusudoku.jobs.threads import NoThread, Threads, note_fewer
+from gpusudoku.jobs.watch import Watch, current_watch, watching
 
 __all__ = ["Job", "Progress", "Task", "Worker"]
 
@@ -36,7 +37,8 @@ class Worker(Protocol):
 class Job:
     """Tasks, what the workers find, and when to stop.
 
-    The tokens of the thread that makes it stop it, too; see ``jobs.cancel``.
+    The tokens of the thread that makes it stop it, too, and its watch is told the progress; see
+    ``jobs.cancel`` and ``jobs.watch``.
 
     Parameters
     ----------
@@ -49,6 +51,8 @@ class Job:
     dtype
         How the counts are kept: as integers of any size, or as uint64, which is quick for many
         counters and is enough where whatever is counted is visited.
+    suspend_after
+        After about so many seconds it suspends itself; None for a job that never has to.
     """
 
     def __init__(
@@ -57,6 +61,7 @@ class Job:
         limit: int | None = None,
         on_solutions: Callable[[Any, Any], None] | None = None,
         dtype: DTypeLike = object,
+        suspend_after: float | None = None,
     ) -> None:
         self._counters = Counters(counters, limit, dtype)
         self.limit = limit
@@ -75,7 +80,8 @@ class Job:
         self.flag = np.zeros(1, np.int64)
         """Not 0 once the job is stopped: for compiled loops to look at."""
         self._error: BaseException | None = None
-        self._tokens = tokens()
+        self._suspend_after = suspend_after
+        self._tokens, self._watch = tokens(), current_watch()
         self._own = CancelToken()  # stops workers within a task, once the job is stopped
         for token in self._tokens:
             token.attach(self)
@@ -99,6 +105,16 @@ class Job:
     def utilisation(self) -> tuple[float, ...]:
         """For every worker the share of the job's time in which it worked; none before it ran."""
         return tuple(busy / self.seconds for busy in self.busy)
+
+    @property
+    def has_run(self) -> bool:
+        """Whether it has been run, to its end or not."""
+        return self.seconds > 0
+
+    @property
+    def is_attended(self) -> bool:
+        """Whether ``run`` has more to do than to wait: to tell the progress, or to suspend it."""
+        return self._watch.sees_progress or self._suspend_after is not None
 
     @property
     def stopped(self) -> bool:
@@ -206,12 +222,7 @@ class Job:
         """Add a number to every counter, uint64 (counters), and weight to the work done."""
         self._add(numbers, slice(None), weight)
 
-    def run(
-        self,
-        tasks: Iterable[Task],
-        workers: Sequence[Worker],
-        progress: Callable[[Progress], None] | None = None,
-    ) -> None:
+    def run(self, tasks: Iterable[Task], workers: Sequence[Worker]) -> None:
         """Run workers on the tasks and all that they share; returns when all is done.
 
         Every worker has its own thread, which is started once there is a task for it.
@@ -227,9 +238,11 @@ class Job:
         interrupted, ended = False, False
         try:
             while not self.stopped and not self._threads.ended:
-                if self._attend() and progress is not None:
-                    now = time.perf_counter()
-                    progress(Progress(min(self._done, 1.0), self.total, now - self.start))
+                if self._attend() and self.is_attended:
+                    seconds = time.perf_counter() - self.start
+                    if self._suspend_after is not None and seconds >= self._suspend_after:
+                        self.suspend()
+                    self._watch.progress(Progress(min(self._done, 1.0), self.total, seconds))
             ended = True
         except KeyboardInterrupt:
             interrupted = True
@@ -303,7 +316,7 @@ class Job:
 
     def _guard(self, index: int) -> None:
         try:
-            with cancelling(*self._tokens, self._own):
+            with cancelling(*self._tokens, self._own), watching(Watch(self._watch)):
                 seconds = self._workers[index](self)
             if index < len(self.busy):
                 self.busy[index] = seconds

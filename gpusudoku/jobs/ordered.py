@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import ASK_SECONDS, Patience, cancelling, check_cancelled, tokens
 from gpusudoku.jobs.threads import NoThread, note_fewer, start_thread
+from gpusudoku.jobs.watch import current_watch, watching
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -106,7 +107,7 @@ class InOrder(Generic[Item, Result]):
     ) -> None:
         self._items, self._work, self._by = iter(items), work, by
         self._most, self._patience = AHEAD * threads, patience
-        self._tokens = tokens()
+        self._tokens, self._watch = tokens(), current_watch()
         self._pending: deque[_Task[Item, Result]] = deque()
         """What was read and not given, in order."""
         # No locks in Python's code: Ctrl-C would leave them held, and so would the collector of
@@ -227,7 +228,7 @@ class InOrder(Generic[Item, Result]):
         if self._closed:  # before anybody could cancel it
             task.token.cancel()
         try:
-            with cancelling(*self._tokens, task.token):
+            with cancelling(*self._tokens, task.token), watching(self._watch):
                 task.done.result = self._work(task.done.item)
         except Cancelled as caught:
             if any(token.cancelled for token in self._tokens):

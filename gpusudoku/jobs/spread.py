@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job, Task, Worker
+from gpusudoku.jobs.watch import watching
 
 Item = TypeVar("Item")
 Scratch = TypeVar("Scratch")
@@ -43,7 +44,9 @@ def spread(
     """
     results: list[Result | None] = [None] * len(items)
     workers = [_Worker(work, items, results, each) for each in scratch[: len(items)]]
-    Job(0).run([Task(place, 0.0) for place in range(len(items))], workers)
+    with watching(None):
+        job = Job(0)
+    job.run([Task(place, 0.0) for place in range(len(items))], workers)
     return cast("list[Result]", results)
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
 from gpusudoku.jobs.cancel import Turns
+from gpusudoku.jobs.watch import watching
 from gpusudoku.options import Options
 from gpusudoku.orders.counts import counts_of_digits
 from gpusudoku.orders.few import rank_in
@@ -191,8 +192,9 @@ class Ascending:
         with self._lock:
             node = self._nodes.get(prefix, partial(self._node, whole))
             try:
-                while index >= len(node.counts):
-                    node.counts.append(next(node.coming))
+                with watching(None):
+                    while index >= len(node.counts):
+                        node.counts.append(next(node.coming))
             except BaseException:  # it gives nothing more after that
                 self._nodes.forget(prefix)
                 raise

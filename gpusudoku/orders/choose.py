@@ -8,7 +8,6 @@ their clues there always is, for those of other shapes see ``general``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from math import inf
 from typing import Any
@@ -28,12 +27,10 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import Cancelled, TooExpensive
 from gpusudoku.jobs.cancel import Turns, check_cancelled
-from gpusudoku.jobs.job import Progress
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.orders.ascending import LEAF, Ascending
-from gpusudoku.orders.counts import count_one
 from gpusudoku.orders.few import Few, find, most_solutions
 from gpusudoku.orders.general import QuickGeneral, contracted, general_shares
 from gpusudoku.orders.nine import QuickNine
@@ -46,6 +43,7 @@ from gpusudoku.orders.shares import (
     counted_shares,
     visited_shares,
 )
+from gpusudoku.planning.run import count_board
 from gpusudoku.planning.search import search_kernels
 from gpusudoku.search.frontier import Frontier
 
@@ -72,19 +70,10 @@ class Orders:
         How to search and count; without a limit.
     engine
         What does that.
-    progress
-        Called about twenty times a second while all solutions are counted.
     """
 
-    def __init__(
-        self,
-        board: Board,
-        options: Options,
-        engine: Engine,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> None:
-        self.board, self.options = board, options
-        self._engine, self._progress = engine, progress
+    def __init__(self, board: Board, options: Options, engine: Engine) -> None:
+        self.board, self.options, self._engine = board, options, engine
         self._searcher = CpuEngine(engine.threads)
         """Lists are short: a GPU would take longer to begin than this to end."""
         self._lock = Turns()
@@ -126,8 +115,8 @@ class Orders:
         """The number of solutions; TooExpensive if that should take longer on one core."""
         with self._lock:
             if self._count is None and not self._are_few(most_seconds):
-                known = self.options, self._engine, most_seconds, self._progress
-                self._count = count_one(self.board, *known).count
+                counted = count_board(self.board, self.options, self._engine, most_seconds)
+                self._count = counted.count
             assert self._count is not None
             return self._count
 
@@ -202,7 +191,7 @@ class Orders:
             except TooExpensive:
                 pass  # this shows only while they are summed
         if can_visit:
-            return visited_shares(self.board, self.options, self._searcher, self._progress)
+            return visited_shares(self.board, self.options, self._searcher)
         return counted_shares(self.board, self.options, self._engine)
 
     def _are_few(self, seconds: float = inf) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -13,13 +13,10 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.cells import digit_masks
 from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.engine import Engine
-from gpusudoku.errors import MismatchError, TooExpensive
-from gpusudoku.jobs.job import Progress
+from gpusudoku.errors import MismatchError
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import count_block
-from gpusudoku.planning.choose import choose
-from gpusudoku.planning.run import run_plan
-from gpusudoku.results import Count, Counts
+from gpusudoku.results import Counts
 
 
 def counts_of_digits(
@@ -55,13 +52,12 @@ def counts_of_digits(
     if options.method == "auto" and is_nine(block.geometry, block.candidates):
         options = replace(options, method="contraction")
 
-    def one(single: Batch, chosen: Options) -> Count:
-        return count_one(single[0], chosen, engine, most_seconds)
-
     coming = (
         count
         for first in range(0, len(block), engine.threads)
-        for counts in count_block(block.part(first, first + engine.threads), options, engine, one)
+        for counts in count_block(
+            block.part(first, first + engine.threads), options, engine, most_seconds=most_seconds
+        )
         for count in cast(Counts, counts).counts  # later is nothing, without a token
     )
     for kind in kinds:
@@ -95,27 +91,3 @@ def _with_digits(board: Board, cell: int, digits: Sequence[int]) -> Batch:
     candidates = np.tile(board.given_candidates, (len(digits), 1))
     candidates[:, cell] = digit_masks(cells[:, cell])
     return Batch(board.geometry, cells, candidates)
-
-
-def count_one(
-    board: Board,
-    options: Options,
-    engine: Engine,
-    most_seconds: float,
-    progress: Callable[[Progress], None] | None = None,
-) -> Count:
-    """Count all solutions of a board.
-
-    Raises
-    ------
-    TooExpensive
-        If that should take more than ``most_seconds`` on one core.
-    """
-    plan = choose(board, options, most_seconds, engine=engine)
-    if plan.seconds > most_seconds:
-        raise TooExpensive(
-            "too expensive: this needs counts of solutions, and one of these should take about"
-            f" {plan.seconds:.1e} s",
-            plan.seconds / engine.threads,
-        )
-    return run_plan(plan, board, options, engine, progress)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch, sort_keys
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.jobs.cancel import Patience, cancelling, check_cancelled
 from gpusudoku.jobs.spread import spread
@@ -73,9 +74,10 @@ def find_each(
     Cancelled
         If the search takes longer; so whoever catches it calls ``check_cancelled``.
     """
-    limited, alone = replace(options, limit=most + 1), seconds < inf
-    with cancelling(Patience(seconds) if alone else None):
-        rows, roots, _ = find_solutions(boards, limited, engine, alone=alone)
+    searcher, token = (engine, None) if seconds == inf else (CpuEngine(1), Patience(seconds))
+    limited = replace(options, limit=most + 1)
+    with cancelling(token):
+        rows, roots, _ = find_solutions(boards, limited, searcher)
     counts = np.bincount(roots, minlength=len(boards))
     whole = counts <= most
     if not whole.all():

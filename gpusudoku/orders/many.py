@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import TooExpensive
+from gpusudoku.jobs.watch import watching
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.orders.choose import Orders
@@ -46,19 +47,19 @@ def share_batches(
     batches: Iterable[Batch],
     options: Options,
     engine: Engine | None = None,
-    then: Callable[[Shared], Any] | None = None,
-) -> Generator[Any, None, None]:
+) -> Generator[Shared, None, None]:
     """Work out the shares of every board, in constant memory.
 
-    What is given is what ``then`` makes of what is ``Shared``; by default nothing. An InputError
-    that reading the batches raises is raised once all boards before it are done.
+    An InputError that reading the batches raises is raised once all boards before it are done.
     """
     device = engine_for(options, engine)
 
     def work(block: Batch, alone: bool) -> Generator[Shared, None, None]:
-        yield shared(block, options, device)
+        with watching(None):
+            found = shared(block, options, device)
+        yield found
 
-    return in_blocks(batches, BLOCK_BOARDS, work, then)
+    return in_blocks(batches, BLOCK_BOARDS, work)
 
 
 def shared(block: Batch, options: Options, engine: Engine) -> Shared:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
@@ -13,7 +12,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import MismatchError
-from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.watch import watching
 from gpusudoku.options import Options
 from gpusudoku.orders.counts import counts_of_digits
 from gpusudoku.orders.few import shares_in
@@ -43,20 +42,16 @@ def counted_shares(board: Board, options: Options, engine: Engine) -> NDArray[An
     for cell in np.flatnonzero(board.cells == 0).tolist():
         mask = int(board.candidates[cell])
         digits = [digit for digit in range(1, board.n + 1) if mask >> digit - 1 & 1]
-        counts = counts_of_digits(board, cell, digits, options, engine, most_seconds)
-        shares[cell, np.array(digits) - 1] = list(counts)
+        with watching(None):
+            counts = list(counts_of_digits(board, cell, digits, options, engine, most_seconds))
+        shares[cell, np.array(digits) - 1] = counts
         whole = shares[cell].sum()
     clues = np.flatnonzero(board.cells)
     shares[clues, board.cells[clues] - 1] = whole
     return shares
 
 
-def visited_shares(
-    board: Board,
-    options: Options,
-    engine: Engine,
-    progress: Callable[[Progress], None] | None = None,
-) -> NDArray[Any]:
+def visited_shares(board: Board, options: Options, engine: Engine) -> NDArray[Any]:
     """The shares of any board, object (cells, n), by a search that visits all solutions once."""
     shares, lock = np.zeros((board.geometry.cells, board.n), object), Lock()
 
@@ -66,8 +61,7 @@ def visited_shares(
         with lock:
             shares[...] += part
 
-    plan = SearchPlan(Frontier.of([board]), options)
-    plan.run(engine, on_solutions=add, progress=progress)
+    SearchPlan(Frontier.of([board]), options).run(engine, on_solutions=add)
     return shares
 
 

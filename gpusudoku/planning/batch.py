@@ -7,19 +7,21 @@ waits for them. With method ``auto`` those of 9x9 cells are contracted, and the 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from itertools import pairwise
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.blocks import Later
+from gpusudoku.board.blocks import Later, Work
 from gpusudoku.contraction.nine.batch import contract_cheap
 from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
+from gpusudoku.jobs.watch import current_watch, watching
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import FEW_SOLUTIONS, only_searches
 from gpusudoku.planning.plan import Outcome
@@ -33,64 +35,71 @@ CONTRACTED_BOARDS = 1 << 10
 before."""
 MIXED_BOARDS = 1 << 14
 """The most boards in a block of which some may be contracted."""
-CountsOne = Callable[[Batch, Options], Count]
-"""Counts the board of a batch of one; whoever gives one can show how that goes."""
 SEARCHED_SOLUTIONS = 64
 """Boards of a batch with fewer solutions are not worth contracting."""
 
 
-def most_boards(options: Options, engine: Engine) -> int:
-    """The most boards that are worth planning together."""
-    if only_searches(options):
-        return engine.most_boards
-    return CONTRACTED_BOARDS if options.method == "contraction" else MIXED_BOARDS
-
-
-def side_by_side(options: Options, engine: Engine) -> int:
-    """How many blocks are counted at a time: one on each thread, where that is worth it."""
-    return 1 if options.method == "contraction" else engine.side_by_side
+def count_work(options: Options, engine: Engine) -> Work:
+    """Make the work that counts boards, which gives ``Counts``."""
+    contracts = options.method == "contraction"
+    most = CONTRACTED_BOARDS if contracts else MIXED_BOARDS
+    return Work(
+        lambda block, alone: count_block(block, options, engine, CpuEngine(1) if alone else engine),
+        engine.most_boards if only_searches(options) else most,
+        1 if contracts else engine.side_by_side,
+    )
 
 
 def count_block(
     block: Batch,
     options: Options,
     engine: Engine,
-    one: CountsOne | None = None,
-    alone: bool = False,
+    searcher: Engine | None = None,
+    most_seconds: float = inf,
 ) -> Generator[Counts | Later[Counts], None, None]:
     """Count boards of one geometry; those that take long one by one, as they are asked for.
 
-    If the thread that calls is to work on them alone, it leaves those for later.
+    If another engine is to search them together, those that take long are left for later.
+
+    Raises
+    ------
+    TooExpensive
+        As ``choose`` does; or if one should take more than ``most_seconds`` on one core.
     """
-    one = one or (lambda board, chosen: count_board(board[0], chosen, engine))
+    searcher = searcher or engine
     if options.method == "contraction":
-        for index, count in enumerate(_contracted(block, options, engine, one)):
+        for index, count in enumerate(_contracted(block, options, engine, most_seconds)):
             yield Counts.of(block.part(index, index + 1), count, options.limit)
     elif options.limit is not None and options.limit <= FEW_SOLUTIONS:
-        found = search_block(block, options, _by(engine, alone))
+        found = search_block(block, options, searcher)
         yield counts_of(block, found, options, engine)
     else:
         few = FEW_SOLUTIONS if options.method == "search" else SEARCHED_SOLUTIONS
-        searched = search_block(block, replace(options, limit=few), _by(engine, alone))
+        searched = search_block(block, replace(options, limit=few), searcher)
         many = searched.numbers >= few
-        rest = _mixed(block, searched, many, options, engine, one)
-        if alone and many.any():
+        rest = _mixed(block, searched, many, options, engine, most_seconds)
+        if searcher is not engine and many.any():
             yield Later(rest)
         else:
             yield from rest
 
 
+def count_alone(board: Batch, options: Options, engine: Engine, most_seconds: float = inf) -> Count:
+    """Count the board of a batch of one as ``count_board`` does, and tell the watch which it is."""
+    with current_watch().working_on(board):
+        return count_board(board[0], options, engine, most_seconds)
+
+
 def search_block(block: Batch, options: Options, engine: Engine) -> Outcome[SearchStats]:
     """Search all boards of a block as one frontier."""
-    return SearchPlan(Frontier.of(block), options).run(engine)
+    with watching(None):
+        return SearchPlan(Frontier.of(block), options).run(engine)
 
 
 def find_solutions(
-    block: Batch, options: Options, engine: Engine, *, alone: bool = False
+    block: Batch, options: Options, engine: Engine
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], SearchStats]:
     """Search the boards of a block together, up to a limit that is set or a little beyond.
-
-    All threads of the engine do, or the one that calls alone.
 
     Returns
     -------
@@ -101,16 +110,10 @@ def find_solutions(
         (np.empty((0, block.geometry.cells), np.uint8), np.empty(0, np.int64))
     ]
     plan = SearchPlan(Frontier.of(block), options)
-    stats = plan.run(
-        _by(engine, alone), on_solutions=lambda *solutions: found.append(solutions)
-    ).stats
+    with watching(None):
+        stats = plan.run(engine, on_solutions=lambda *solutions: found.append(solutions)).stats
     rows, roots = zip(*found, strict=True)
     return np.concatenate(rows), np.concatenate(roots), stats
-
-
-def _by(engine: Engine, alone: bool) -> Engine:
-    """The engine, or the thread that calls alone."""
-    return CpuEngine(1) if alone else engine
 
 
 def _mixed(
@@ -119,14 +122,17 @@ def _mixed(
     many: NDArray[np.bool_],
     options: Options,
     engine: Engine,
-    one: CountsOne,
+    most_seconds: float,
 ) -> Generator[Counts, None, None]:
     """Take the counts of boards with few solutions, and count the others as suits each."""
     contractible = is_nine(block.geometry, block.candidates)
     if contractible and options.method != "search" and many.any():
-        others = _contracted(block.chosen(many), options, engine, one)
+        others = _contracted(block.chosen(many), options, engine, most_seconds)
     else:
-        others = (one(block.part(i, i + 1), options) for i in np.flatnonzero(many).tolist())
+        others = (
+            count_alone(block.part(index, index + 1), options, engine, most_seconds)
+            for index in np.flatnonzero(many).tolist()
+        )
     changes = np.flatnonzero(many[1:] != many[:-1]) + 1
     continued = False
     for start, end in pairwise([0, *changes.tolist(), len(block)]):
@@ -140,9 +146,11 @@ def _mixed(
             continued = True
 
 
-def _contracted(block: Batch, options: Options, engine: Engine, one: CountsOne) -> Iterator[Count]:
+def _contracted(
+    block: Batch, options: Options, engine: Engine, most_seconds: float
+) -> Iterator[Count]:
     """Contract every board: cheap 9x9 boards each on one thread, others each on all."""
-    alone = replace(options, method="contraction")
+    options = replace(options, method="contraction")
     contractible = is_nine(block.geometry, block.candidates)
     for first in range(0, len(block), CONTRACTED_BOARDS):
         boards = block.part(first, first + CONTRACTED_BOARDS)
@@ -154,4 +162,6 @@ def _contracted(block: Batch, options: Options, engine: Engine, one: CountsOne) 
         stats = ContractionStats(products=0, seconds=seconds, utilisation=())
         cheap = Outcome(numbers_of(counts), stats)
         for index, count in enumerate(counts_of(boards, cheap, options, engine)):
-            yield one(boards.part(index, index + 1), alone) if index in expensive else count
+            if index in expensive:
+                count = count_alone(boards.part(index, index + 1), options, engine, most_seconds)
+            yield count

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from math import inf
 
 from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.engine import Engine, Sums, Tally
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.jobs.job import Job, Progress
+from gpusudoku.jobs.job import Job
 from gpusudoku.planning.plan import Outcome
 from gpusudoku.planning.portion import Found, Portion, Step
-from gpusudoku.planning.stepping import Watch, check_portion, run_of_tasks
+from gpusudoku.planning.stepping import check_portion, run_of_tasks, step_of
 from gpusudoku.results import ContractionStats, Estimates
 
 
@@ -60,37 +59,28 @@ class ContractionPlan:
     def board_of(self, task: int) -> None:
         """See ``Plan``: its terms are those of many boards, of which each has solutions in many."""
 
-    def run(
-        self,
-        engine: Engine,
-        *,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Outcome[ContractionStats]:
+    def run(self, engine: Engine) -> Outcome[ContractionStats]:
         """Sum; see ``Plan``."""
         job, sums, start = Job(1), Sums(), time.perf_counter()
         try:
-            tally = self._sum(engine, None, job, sums, progress)
+            tally = self._sum(engine, None, job, sums)
         except KeyboardInterrupt:  # before the first task
             raise Interrupted("interrupted", 0) from None
         seconds = time.perf_counter() - start
         return Outcome(job.numbers, self.stats(tally, seconds, job.utilisation))
 
-    def step(
-        self,
-        engine: Engine,
-        portion: Portion,
-        *,
-        seconds: float = inf,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Step:
+    def step(self, engine: Engine, portion: Portion, *, seconds: float = inf) -> Step:
         """See ``Plan``."""
         check_portion(portion, self.tasks(), 0)
-        job, sums = Job(1), Sums()
-        watch = Watch(job, seconds, progress)
-        tally = watch.run(lambda: self._sum(engine, portion, job, sums, watch))
+        job, sums = Job(1, suspend_after=seconds), Sums()
+        tally, interrupted = Tally(), None
+        try:
+            tally = self._sum(engine, portion, job, sums)
+        except Interrupted as error:
+            interrupted = error
         found = [Found(*each) for each in sorted(sums, key=lambda each: each[0].start)]
-        left = Portion.of(task.payload for task in job.left)
-        return watch.step(found, left if watch.began else portion, tally)
+        left = Portion.of(task.payload for task in job.left) if job.has_run else portion
+        return step_of(job, found, left, tally, interrupted)
 
     def stats(
         self, tally: Tally, seconds: float, utilisation: tuple[float, ...] = ()
@@ -99,14 +89,7 @@ class ContractionPlan:
         listing_seconds = 0.0 if self._contraction is None else self._contraction.listing_seconds
         return ContractionStats(tally.products, listing_seconds + seconds, utilisation)
 
-    def _sum(
-        self,
-        engine: Engine,
-        portion: Portion | None,
-        job: Job,
-        sums: Sums,
-        progress: Callable[[Progress], None] | None,
-    ) -> Tally:
+    def _sum(self, engine: Engine, portion: Portion | None, job: Job, sums: Sums) -> Tally:
         """Sum a portion, or all."""
         if self._contraction is None:
             job.run([], [])  # nothing to do, but it may be cancelled
@@ -114,4 +97,4 @@ class ContractionPlan:
         self._contraction.prepare(engine.threads)
         if portion is None:
             portion = Portion.of([range(self._contraction.tasks)])
-        return engine.contract(self._contraction, portion.tasks, job, self._memory, sums, progress)
+        return engine.contract(self._contraction, portion.tasks, job, self._memory, sums)

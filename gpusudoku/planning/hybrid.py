@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import inf
 
 import numpy as np
@@ -13,10 +13,10 @@ from gpusudoku.contraction.general.parts import Part, Parts
 from gpusudoku.engines.cpu_parts import contract_parts
 from gpusudoku.engines.engine import Engine, Tally
 from gpusudoku.errors import Interrupted
-from gpusudoku.jobs.job import Job, Progress, Task
+from gpusudoku.jobs.job import Job, Task
 from gpusudoku.planning.plan import Outcome
 from gpusudoku.planning.portion import Portion, Step
-from gpusudoku.planning.stepping import Watch, check_portion, found_of, rest_of, run_of_tasks
+from gpusudoku.planning.stepping import check_portion, found_of, rest_of, run_of_tasks, step_of
 from gpusudoku.results import ContractionStats, Estimates
 
 
@@ -59,30 +59,18 @@ class HybridPlan:
         """See ``Plan``: one with more clues."""
         return self._parts.tasks[task].board
 
-    def run(
-        self,
-        engine: Engine,
-        *,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Outcome[ContractionStats]:
+    def run(self, engine: Engine) -> Outcome[ContractionStats]:
         """Sum; see ``Plan``."""
         job, start = Job(1), time.perf_counter()
         try:
             tasks = [Task([(0, part)], 1 / self.tasks()) for part in self._parts.tasks]
-            tally = contract_parts(self._parts, tasks, job, self._threads(engine), progress)
+            tally = contract_parts(self._parts, tasks, job, self._threads(engine))
         except KeyboardInterrupt:  # before the first task
             raise Interrupted("interrupted", 0) from None
         seconds = time.perf_counter() - start
         return Outcome(job.numbers, self.stats(tally, seconds, job.utilisation))
 
-    def step(
-        self,
-        engine: Engine,
-        portion: Portion,
-        *,
-        seconds: float = inf,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Step:
+    def step(self, engine: Engine, portion: Portion, *, seconds: float = inf) -> Step:
         """See ``Plan``."""
         check_portion(portion, self.tasks(), self._parts.geometry.cells)
         numbers = sorted(portion.unfinished)
@@ -91,13 +79,15 @@ class HybridPlan:
         todo = [(number, Part(board, self._parts.geometry)) for number, board in begun]
         todo += [(number, self._parts.tasks[number]) for run in portion.tasks for number in run]
         tasks = [Task([(place[number], part)], 1 / len(todo)) for number, part in todo]
-        job = Job(len(numbers))
-        watch = Watch(job, seconds, progress)
-        threads = self._threads(engine)
-        tally = watch.run(lambda: contract_parts(self._parts, tasks, job, threads, watch))
+        job = Job(len(numbers), suspend_after=seconds)
+        tally, interrupted = Tally(), None
+        try:
+            tally = contract_parts(self._parts, tasks, job, self._threads(engine))
+        except Interrupted as error:
+            interrupted = error
         rest = [(numbers[index], part) for task in job.left for index, part in task.payload]
-        left = self._portion_of(rest) if watch.began else portion
-        return watch.step(found_of(numbers, job.counts, left), left, tally)
+        left = self._portion_of(rest) if job.has_run else portion
+        return step_of(job, found_of(numbers, job.counts, left), left, tally, interrupted)
 
     def stats(
         self, tally: Tally, seconds: float, utilisation: tuple[float, ...] = ()

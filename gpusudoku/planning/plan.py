@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import inf
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -10,7 +9,6 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine, Tally
-from gpusudoku.jobs.job import Progress
 from gpusudoku.planning.portion import Portion, Step
 from gpusudoku.results import Estimates, Stats
 
@@ -66,12 +64,7 @@ class Plan(Protocol):
     def board_of(self, task: int) -> Board | None:
         """The board whose solutions a task counts; None if it counts those of no board."""
 
-    def run(
-        self,
-        engine: Engine,
-        *,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Outcome[Stats]:
+    def run(self, engine: Engine) -> Outcome[Stats]:
         """Run all tasks; for one thread at a time.
 
         Raises
@@ -80,18 +73,12 @@ class Plan(Protocol):
             After Ctrl-C or a cancellation; its ``count`` is a lower bound.
         """
 
-    def step(
-        self,
-        engine: Engine,
-        portion: Portion,
-        *,
-        seconds: float = inf,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Step:
+    def step(self, engine: Engine, portion: Portion, *, seconds: float = inf) -> Step:
         """Work at a portion of a plan of one board for about so many seconds.
 
         The workers stop where that is no work lost: after hundredths of a second, or a second where
-        boards are contracted in parts. Ctrl-C and cancellations do not raise, but end the step.
+        boards are contracted in parts. Ctrl-C and cancellations do not raise, but end the step;
+        unless Ctrl-C comes before or after its job: then the step has not been made.
         """
 
     def stats(self, tally: Tally, seconds: float, utilisation: tuple[float, ...] = ()) -> Stats:

@@ -2,55 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from math import inf
 
 import numpy as np
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
-from gpusudoku.errors import Cancelled, Interrupted
-from gpusudoku.jobs.job import Progress
+from gpusudoku.errors import Cancelled, Interrupted, TooExpensive
+from gpusudoku.jobs.watch import current_watch
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Outcome, Plan
 from gpusudoku.results import Count, Counts, Stats
 
 
-def count_board(
-    board: Board,
-    options: Options,
-    engine: Engine,
-    *,
-    looking: Callable[[float], None] | None = None,
-    planned: Callable[[Plan], None] | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> Count:
-    """Choose a plan, tell ``planned`` of it, and run it; ``looking`` as in ``choose``.
+def count_board(board: Board, options: Options, engine: Engine, most_seconds: float = inf) -> Count:
+    """Choose a plan, tell the watch, and run it.
 
     Raises
     ------
     TooExpensive
-        As ``choose`` does.
+        As ``choose`` does; or if it should take more than ``most_seconds`` on one core.
     Interrupted
         After Ctrl-C; its ``count`` is a lower bound.
     """
     try:
-        plan = choose(board, options, looking=looking, engine=engine)
-        if planned is not None:
-            planned(plan)
-        return run_plan(plan, board, options, engine, progress)
+        plan = choose(board, options, most_seconds, engine=engine)
+        if plan.seconds > most_seconds:
+            raise TooExpensive(
+                "too expensive: this needs counts of solutions, and one of these should take about"
+                f" {plan.seconds:.1e} s",
+                plan.seconds / engine.threads,
+            )
+        current_watch().planned(plan)
+        return run_plan(plan, board, options, engine)
     except KeyboardInterrupt:
         raise interrupted(0) from None
 
 
-def run_plan(
-    plan: Plan,
-    board: Board,
-    options: Options,
-    engine: Engine,
-    progress: Callable[[Progress], None] | None = None,
-) -> Count:
+def run_plan(plan: Plan, board: Board, options: Options, engine: Engine) -> Count:
     """Run the plan of a board.
 
     Raises
@@ -61,7 +52,7 @@ def run_plan(
         After Ctrl-C; its ``count`` is a lower bound.
     """
     try:
-        outcome = plan.run(engine, progress=progress)
+        outcome = plan.run(engine)
     except Cancelled:
         raise
     except Interrupted as error:

@@ -20,7 +20,7 @@ from gpusudoku.board.cells import single_digits
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine, Tally
 from gpusudoku.errors import Interrupted
-from gpusudoku.jobs.job import Job, Progress
+from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
@@ -29,7 +29,7 @@ from gpusudoku.kernels.search.settings import FIRST, MIN, SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Outcome
 from gpusudoku.planning.portion import Portion, Step
-from gpusudoku.planning.stepping import Watch, check_part, check_portion, found_of, rest_of
+from gpusudoku.planning.stepping import check_part, check_portion, found_of, rest_of, step_of
 from gpusudoku.results import Estimates, SearchStats
 from gpusudoku.search.estimate import SearchEstimate, estimate_search
 from gpusudoku.search.frontier import Cutoff, Frontier
@@ -136,7 +136,6 @@ class SearchPlan:
         engine: Engine,
         *,
         on_solutions: Callable[[Any, Any], None] | None = None,
-        progress: Callable[[Progress], None] | None = None,
     ) -> Outcome[SearchStats]:
         """Search; see ``Plan``.
 
@@ -151,7 +150,7 @@ class SearchPlan:
             if self._cutoff is None:
                 frontier = frontier.expanded(self.settings, width, job=job)
             expanded = time.perf_counter()
-            tally = engine.explore(frontier, self.settings, job, progress)
+            tally = engine.explore(frontier, self.settings, job)
         except KeyboardInterrupt:
             raise Interrupted("interrupted", job.total) from None
         seconds = time.perf_counter() - start
@@ -168,28 +167,25 @@ class SearchPlan:
         *,
         seconds: float = inf,
         on_solutions: Callable[[Any, Any], None] | None = None,
-        progress: Callable[[Progress], None] | None = None,
     ) -> Step:
         """See ``Plan``. ``on_solutions`` is as in ``run``, but with indices that tell nothing."""
         width = self.compile(engine)
         whole = self._expanded(None)
         check_portion(portion, len(whole), whole.layout.words)
         frontier, tasks = _boards_of(whole, portion)
-        job = Job(len(tasks), None, on_solutions, np.uint64)
-        watch = Watch(job, seconds, progress)
-
-        def explore() -> Tally:
-            wide = frontier
+        job = Job(len(tasks), None, on_solutions, np.uint64, suspend_after=seconds)
+        tally, interrupted = Tally(), None
+        try:
             if self._cutoff is None:
-                wide = frontier.expanded(self.settings, width, job=job)
-            tally = engine.explore(wide, self.settings, job, watch)
-            tally.add(Tally(wide.nodes, wide.guesses))
-            return tally
-
-        tally = watch.run(explore)
+                frontier = frontier.expanded(self.settings, width, job=job)
+            tally = engine.explore(frontier, self.settings, job)
+            tally.add(Tally(frontier.nodes, frontier.guesses))
+        except Interrupted as error:
+            interrupted = error
         left = _portion_of(whole, [task.payload for task in job.left], tasks)
-        left = left if watch.began else portion
-        return watch.step(found_of(tasks.tolist(), job.counts, left), left, tally)
+        left = left if job.has_run else portion
+        found = found_of(tasks.tolist(), job.counts, left)
+        return step_of(job, found, left, tally, interrupted)
 
     def stats(
         self, tally: Tally, seconds: float, utilisation: tuple[float, ...] = ()

@@ -1,74 +1,36 @@
-"""A while of work at a portion: a job that ends in time, and what came of it."""
+"""A while of work at a portion, and what came of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.engines.engine import Tally
 from gpusudoku.errors import InputError, Interrupted
-from gpusudoku.jobs.job import Job, Progress
+from gpusudoku.jobs.job import Job
 from gpusudoku.jobs.pieces import part_of
 from gpusudoku.planning.portion import Found, Portion, Step, runs
 
 
-class Watch:
-    """Watches over the job of a step.
-
-    Parameters
-    ----------
-    job
-        It has not begun.
-    seconds
-        After about so many the job is suspended.
-    progress
-        Is told the progress of the job.
-    """
-
-    def __init__(
-        self, job: Job, seconds: float, progress: Callable[[Progress], None] | None
-    ) -> None:
-        self._job, self._seconds, self._progress = job, seconds, progress
-        self._interrupted: Interrupted | None = None
-
-    def __call__(self, progress: Progress) -> None:
-        """What the job tells its progress to."""
-        if progress.seconds >= self._seconds:
-            self._job.suspend()
-        if self._progress is not None:
-            self._progress(progress)
-
-    def run(self, work: Callable[[], Tally]) -> Tally:
-        """Do the work, which runs the job, and keep for later what interrupts it.
-
-        A KeyboardInterrupt is raised: it comes from outside the job, which may not have begun, or
-        may not have told all that it found. Then the step has not been made.
-        """
-        try:
-            return work()
-        except Interrupted as error:
-            self._interrupted = error
-            return Tally()
-
-    @property
-    def began(self) -> bool:
-        """Whether the job was run, to its end or not."""
-        return self._job.seconds > 0
-
-    def step(self, found: Iterable[Found], left: Portion, tally: Tally) -> Step:
-        """What came of the job."""
-        job = self._job
-        return Step(
-            found=tuple(found),
-            left=left,
-            tally=tally,
-            seconds=job.seconds,
-            idle_seconds=len(job.busy) * job.seconds - sum(job.busy),
-            workers=max(1, len(job.busy)),
-            interrupted=self._interrupted,
-        )
+def step_of(
+    job: Job,
+    found: Iterable[Found],
+    left: Portion,
+    tally: Tally,
+    interrupted: Interrupted | None,
+) -> Step:
+    """What came of the job of a step."""
+    return Step(
+        found=tuple(found),
+        left=left,
+        tally=tally,
+        seconds=job.seconds,
+        idle_seconds=len(job.busy) * job.seconds - sum(job.busy),
+        workers=max(1, len(job.busy)),
+        interrupted=interrupted,
+    )
 
 
 def found_of(tasks: Sequence[int], solutions: Sequence[int], left: Portion) -> list[Found]:

@@ -16,9 +16,9 @@ from gpusudoku.engines.engine import Engine, Tally
 from gpusudoku.engines.make import engine_for, refuse_both
 from gpusudoku.errors import Cancelled, ClusterError, InputError, Interrupted
 from gpusudoku.jobs.interrupts import patient_interrupts
-from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.watch import current_watch
 from gpusudoku.options import Options
-from gpusudoku.planning.choose import choose_alike
+from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.portion import Found, Portion
 from gpusudoku.planning.search import SearchPlan
@@ -48,8 +48,6 @@ class Checkpoint:
     path: str | os.PathLike[str]
     setup: Mapping[str, Any] | None = None
     """See ``Ledger.begin``; None for that of ``setup_of_count``."""
-    going_on: Callable[[Ledger], None] | None = None
-    """Told of the ledger, if it holds a count already."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +92,6 @@ def count_in_tasks(
     options: Options,
     machine: Engine | OnCluster,
     how: How = WHOLE,
-    *,
-    looking: Callable[[float], None] | None = None,
-    planned: Callable[[Plan], None] | None = None,
-    progress: Callable[[Progress], None] | None = None,
 ) -> Counted:
     """Count a board, or a part of its solutions, in numbered tasks.
 
@@ -107,7 +101,7 @@ def count_in_tasks(
         What counts: the engine of this process, or a cluster.
     how
         What is asked for besides.
-    board, options, looking, planned, progress
+    board, options
         As for ``count_board``.
 
     Raises
@@ -128,17 +122,20 @@ def count_in_tasks(
     keeper: Keeper | None = None
     with nullcontext() if how.checkpoint is None else Ledger(how.checkpoint.path) as ledger:
         try:
-            make = partial(choose_alike, board, options, how.part[1])
-            plan = make(looking)
+            make = partial(choose, board, options, parts=how.part[1])
+            plan = make()
             identity, portion = identity_of_count(board, options, plan, how), plan.part(*how.part)
             keeper = _begun(ledger, how, identity, options, portion)
             keeper.nodes = _nodes_of(plan) / how.part[1]
-            if planned is not None and keeper.done < 1:
-                planned(plan)
+            if keeper.done < 1:
+                current_watch().planned(plan)
             check = _verifier(identity, plan, options, machine, how, keeper)
             watched = keeper if check is None else Verified(keeper, check)
             with patient_interrupts(PATIENCE_SECONDS):
-                _work(plan, make, options, machine, watched, progress)
+                if isinstance(machine, OnCluster):
+                    machine.work(plan, make, options, watched)
+                else:
+                    work(plan, machine, watched)
         except (KeyboardInterrupt, Interrupted) as error:
             raise _interrupted(error, keeper) from None
         except ClusterError as error:
@@ -157,7 +154,6 @@ def count_for_python(
     engine: Engine | None,
     cluster: Client | str | None,
     how: How,
-    **watched: Any,
 ) -> Count:
     """Count a board in tasks, here or on a cluster, as a user of Python says.
 
@@ -165,7 +161,7 @@ def count_for_python(
     ----------
     engine, cluster
         As for ``count``.
-    board, options, how, **watched
+    board, options, how
         As for ``count_in_tasks``.
 
     Raises
@@ -175,11 +171,11 @@ def count_for_python(
     """
     refuse_both(engine, cluster)
     if cluster is None:
-        return count_in_tasks(board, options, engine_for(options, engine), how, **watched).count
+        return count_in_tasks(board, options, engine_for(options, engine), how).count
     from gpusudoku.runs.cluster.connect import connected  # only now, because few need it
 
     with connected(cluster, options.jobs) as client:
-        return count_in_tasks(board, options, OnCluster(client), how, **watched).count
+        return count_in_tasks(board, options, OnCluster(client), how).count
 
 
 def setup_of_count(options: Options) -> dict[str, Any]:
@@ -211,8 +207,8 @@ def _begun(
     if parts > 1:  # all parts are of one identity, but a file has one of them
         identity = replace(identity, options={**identity.options, "part": number})
     ledger.begin(identity, how.checkpoint.setup or setup_of_count(options), portion)
-    if is_old and how.checkpoint.going_on is not None:
-        how.checkpoint.going_on(ledger)
+    if is_old:
+        current_watch().resumed(ledger)
     return ledger
 
 
@@ -238,21 +234,6 @@ def _verifier(
     if isinstance(keeper, Ledger):
         found, beside = read_run(keeper.path)[0].unfinished, keeper.path
     return Verifier(identity, plan, options, engine, how.verify, found, beside)
-
-
-def _work(
-    plan: Plan,
-    make: Callable[[], Plan],
-    options: Options,
-    machine: Engine | OnCluster,
-    keeper: Keeper,
-    progress: Callable[[Progress], None] | None,
-) -> None:
-    """Do all that is left of a plan, which ``make`` makes again."""
-    if isinstance(machine, OnCluster):
-        machine.work(plan, make, options, keeper, progress)
-    else:
-        work(plan, machine, keeper, progress=progress)
 
 
 def _interrupted(error: BaseException, keeper: Keeper | None) -> Interrupted:

@@ -13,7 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from gpusudoku.engines.engine import Engine
-from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.task import Progress
+from gpusudoku.jobs.watch import Watch, current_watch, watching
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.portion import Step
 from gpusudoku.runs.keeper import Keeper
@@ -34,7 +35,6 @@ def work(
     engine: Engine,
     keeper: Keeper,
     *,
-    progress: Callable[[Progress], None] | None = None,
     on_solutions: Callable[[Any, Any], None] | None = None,
     save: Callable[[int, Step], None] | None = None,
 ) -> None:
@@ -42,8 +42,8 @@ def work(
 
     Parameters
     ----------
-    plan, engine, keeper, progress
-        What is worked at, by whom, and what keeps it; how that is watched.
+    plan, engine, keeper
+        What is worked at, by whom, and what keeps it.
     on_solutions
         What a search gives the solutions to; see ``SearchPlan.step``.
     save
@@ -61,8 +61,8 @@ def work(
         do = partial(cast("SearchPlan", plan).step, on_solutions=on_solutions)
     for number, portion in keeper.deal().items():
         while portion:
-            view = None if progress is None else _whole(keeper, progress)
-            step = do(engine, portion, seconds=pace.seconds, progress=view)
+            with watching(_Whole(keeper)):
+                step = do(engine, portion, seconds=pace.seconds)
             start = time.perf_counter()
             (save or keeper.save)(number, step)
             if step.interrupted is not None:
@@ -86,16 +86,20 @@ class Pace:
             self.seconds = max(FIRST_SECONDS, self.seconds / 2)
 
 
-def _whole(keeper: Keeper, progress: Callable[[Progress], None]) -> Callable[[Progress], None]:
-    """What tells the progress of a step as that of the whole run.
+class _Whole(Watch):
+    """Tells the progress of a step to the watch around it, as that of the whole run.
 
     How much of what is left is done in a step tells little: boards that are left of a task come
     first, and are small. Only of the first step nothing else is known.
     """
-    before, done, first = keeper.seconds, keeper.done, not keeper.seconds
 
-    def tell(step: Progress) -> None:
-        share = step.done if first else done
-        progress(Progress(share, keeper.count + step.count, before + step.seconds))
+    def __init__(self, keeper: Keeper) -> None:
+        super().__init__(current_watch())
+        self._count, self._seconds = keeper.count, keeper.seconds
+        self._done = keeper.done if keeper.seconds else None
 
-    return tell
+    def progress(self, progress: Progress) -> None:
+        """See ``Watch``."""
+        done = progress.done if self._done is None else self._done
+        whole = Progress(done, self._count + progress.count, self._seconds + progress.seconds)
+        self.around.progress(whole)

@@ -11,7 +11,8 @@ from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.cancel import CancelToken, cancelling
-from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.task import Progress
+from gpusudoku.jobs.watch import reporting
 from gpusudoku.options import Options
 from gpusudoku.results import Count
 from gpusudoku.runs.counting import KIND, Checkpoint, How, count_for_python
@@ -78,10 +79,8 @@ def resume(
     if before.part is not None:
         raise InputError(f"{file}: a part of a count: 'gpusudoku resume {file}' goes on with it")
     how = How(checkpoint=Checkpoint(path), verify=before.verify)
-    with cancelling(cancel):
-        return count_for_python(
-            before.board, before.options, engine, cluster, how, progress=progress
-        )
+    with cancelling(cancel), reporting(progress):
+        return count_for_python(before.board, before.options, engine, cluster, how)
 
 
 def kept_count(path: str, kept: Kept, changed: Mapping[str, Any]) -> KeptCount:

@@ -12,6 +12,7 @@ from gpusudoku.checking import Checker, is_chosen
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine, Tally
 from gpusudoku.errors import InputError, MismatchError
+from gpusudoku.jobs.watch import watching
 from gpusudoku.options import Options
 from gpusudoku.planning.contraction import ContractionPlan
 from gpusudoku.planning.plan import Plan
@@ -126,7 +127,8 @@ class Verifier:
             self.ways[None] += len(found.tasks)
             return
         way = "device cpu" if by_gpu else "wider numbers"
-        step = plan.step(CpuEngine(self._engine.threads), Portion.of([found.tasks]))
+        with watching(None):
+            step = plan.step(CpuEngine(self._engine.threads), Portion.of([found.tasks]))
         if step.interrupted is not None:
             raise step.interrupted
         if step.count != found.solutions:

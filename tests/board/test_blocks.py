@@ -15,7 +15,7 @@ import pytest
 
 from gpusudoku.board import blocks
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, Later, in_blocks
+from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, Later, Work, in_blocks
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.jobs.cancel import check_cancelled
@@ -199,7 +199,7 @@ def test_each_thread_has_a_block_of_its_own() -> None:
     def then(size: int) -> tuple[int, int]:
         return size, threading.get_ident()
 
-    found = list(in_blocks([numbered(0, 5000)], MOST, meet, then, THREADS))
+    found = list(Work(meet, MOST, THREADS).then(then).on([numbered(0, 5000)]))
     assert waited
     assert found[0] == (FIRST_BOARDS, threading.get_ident())
     assert sum(size for size, _ in found) == 5000

@@ -7,7 +7,12 @@ import re
 import pytest
 
 from gpusudoku.cli import expected
-from gpusudoku.cli.expected import duration, tell_looking
+from gpusudoku.cli.options import Reading
+from gpusudoku.cli.progress import CountLine
+from gpusudoku.cli.source import Source
+from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.jobs.watch import duration
+from gpusudoku.options import Options
 
 TIME = r"about [0-9.e-]+ s\b"
 LESS = "; count only counts them; --limit N lists N of them"
@@ -68,12 +73,18 @@ def test_times_in_words(seconds, text):
     assert duration(seconds) == text
 
 
-def test_a_contraction_is_looked_for(capsys):
-    tell_looking("", 9 * 86400.0)
-    tell_looking("f:2: ", float("inf"))
+def test_a_contraction_is_looked_for(tmp_path, capsys):
+    file = tmp_path / "f"
+    file.write_text(f"{'.' * 81}\n" * 2)
+    source, options = Source([str(file)], Reading(None, False)), Options(device="cpu")
+    line = CountLine(source, options, CpuEngine(1), stats=False)
+    for board, seconds in zip(source.singles(), (9 * 86400.0, float("inf")), strict=True):
+        with line.working_on(board):
+            line.estimating(seconds)
+    looking = "looking for a contraction"
     assert capsys.readouterr().err == (
-        "gpusudoku: looking for a contraction; the search would take about 9 days on one core\n"
-        "gpusudoku: f:2: looking for a contraction\n"
+        f"gpusudoku: {file}:1: {looking}; the search would take about 9 days on one core\n"
+        f"gpusudoku: {file}:2: {looking}\n"
     )
 
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ from gpusudoku.jobs.interrupts import (
     held_interrupts,
     interruptibly,
     telling_interrupts,
-    telling_interrupts_of,
 )
 from tests.jobs.workers import in_a_thread
 
@@ -175,19 +173,6 @@ def test_an_interrupt_ends_the_waiting_but_not_the_work() -> None:
     assert done.wait(200)
 
 
-def test_ctrl_c_is_told_as_elsewhere_while_an_item_is_made() -> None:
-    def items() -> Iterator[int]:
-        yield from range(3)
-        raise KeyboardInterrupt
-
-    told = telling_interrupts_of(items())
-    assert list(islice(told, 3)) == [0, 1, 2]
-    with pytest.raises(Interrupted, match=r"^interrupted$"):
-        next(told)
-    assert list(telling_interrupts_of(iter(range(3)))) == [0, 1, 2]
-    told = telling_interrupts_of(items())
-    next(told)
-    with pytest.raises(KeyboardInterrupt):  # where they are taken it is left alone
-        told.throw(KeyboardInterrupt())
+def test_ctrl_c_is_told_as_elsewhere() -> None:
     with pytest.raises(Interrupted), telling_interrupts():
         raise KeyboardInterrupt

@@ -10,6 +10,7 @@ import pytest
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Job, Progress, Task
+from gpusudoku.jobs.watch import reporting
 from tests.jobs.workers import UntilStopped, counts, each, tasks
 from tests.waiting import until
 
@@ -106,8 +107,10 @@ def test_an_error_in_the_progress_is_raised(error: BaseException) -> None:
             raise error
 
     workers = [UntilStopped(), UntilStopped()]
+    with reporting(progress):
+        job = Job(1)
     with pytest.raises((ValueError, Interrupted)) as caught:
-        Job(1).run(tasks(1, 2), workers, progress)
+        job.run(tasks(1, 2), workers)
     assert caught.value is error or caught.value.count == 6
     assert all(worker.ended for worker in workers)
 
@@ -122,14 +125,15 @@ def test_a_stopped_job_hands_out_nothing() -> None:
 def test_progress_is_told_while_the_job_runs() -> None:
     """The share that is done never passes 1."""
     reports: list[Progress] = []
-    job = Job(1)
 
     def progress(state: Progress) -> None:
         reports.append(state)
         if state.count == 15:
             job.stop()
 
-    job.run(tasks(*range(5)), [UntilStopped() for _ in range(5)], progress)
+    with reporting(progress):
+        job = Job(1)
+    job.run(tasks(*range(5)), [UntilStopped() for _ in range(5)])
     assert all(state.done == min(1.0, state.count / 12) for state in reports)
     assert (reports[-1].count, reports[-1].done) == (15, 1.0)
     assert 0 < reports[0].seconds <= reports[-1].seconds <= job.seconds

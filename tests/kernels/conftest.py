@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from gpusudoku.kernels import jit, kernel
+from gpusudoku.jobs.watch import Watch, watching
+from gpusudoku.kernels import jit
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.store import Store
 
@@ -28,6 +29,10 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 def announced() -> Iterator[list[list[Kernel]]]:
     """Collect the kernels that are compiled rather than loaded, as they are announced."""
     calls: list[list[Kernel]] = []
-    kernel.on_compiling(lambda kernels: calls.append(list(kernels)))
-    yield calls
-    kernel.on_compiling(None)
+
+    class Announced(Watch):
+        def compiling(self, kernels: Sequence[Kernel], seconds: float, kept: str) -> None:
+            calls.append(list(kernels))
+
+    with watching(Announced()):
+        yield calls

@@ -20,7 +20,8 @@ from numba.extending import register_jitable
 import gpusudoku.kernels
 from gpusudoku.contraction.nine.sum import stages
 from gpusudoku.errors import InputError
-from gpusudoku.kernels import jit, kernel
+from gpusudoku.jobs.watch import Announcer, watching
+from gpusudoku.kernels import jit
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.layout import Layout
@@ -75,15 +76,20 @@ def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(
 ) -> None:
     """Why it was not kept, is told once."""
     (tmp_path / "file").write_text("no folder")
-    complaints: list[str] = []
-    kernel.on_compiling(None, complaints.append)
-    full = Store(tmp_path / "kept", b"state")
+    said: list[str] = []
+
+    class Said(Announcer):
+        def say(self, text: str) -> None:
+            said.append(text)
+
+    watch, full = Said(), Store(tmp_path / "kept", b"state")
     monkeypatch.setattr(full, "write", lambda *_: False)
     for nowhere in None, Store(tmp_path / "file" / "kept", b"state"), full, full:
         monkeypatch.setattr(jit, "store", lambda: nowhere)  # noqa: B023
         function = times(2)
-        assert (function.kept, function(3)) == (False, 6)
-    assert len(complaints) == 1
+        with watching(watch):
+            assert (function.kept, function(3)) == (False, 6)
+    assert sum("cannot be kept" in text for text in said) == 1
 
 
 def test_threads_that_want_it_compile_it_once(store: Store, announced: list[list[Kernel]]) -> None:

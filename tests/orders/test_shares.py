@@ -159,7 +159,3 @@ def test_batches_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [board for board, _ in given] == boards
     for board, shares in given:
         assert_shares(shares, board)
-    then = share_batches(
-        [Batch.of(boards[:2])], Options(device="cpu"), then=lambda some: len(some.boards)
-    )
-    assert sum(then) == 2

@@ -14,6 +14,7 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.watch import reporting
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.search import TASKS
 from tests.boards import spoilt
@@ -68,8 +69,8 @@ def test_a_token_stops_a_long_run_from_another_thread() -> None:
 
     before, thread = threading.active_count(), threading.Thread(target=cancel)
     thread.start()
-    with pytest.raises(Interrupted) as caught, token:
-        search(EMPTY).run(CpuEngine(2), progress=progress)
+    with pytest.raises(Interrupted) as caught, token, reporting(progress):
+        search(EMPTY).run(CpuEngine(2))
     assert caught.value.count > 0
     thread.join()
     assert threading.active_count() <= before

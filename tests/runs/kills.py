@@ -83,7 +83,7 @@ class Killing:
         if self.in_parts:
             parts.PART_MAPS, parts.TASK_LISTINGS = 10, 1
             made = cache(in_parts)  # by the first run, of which all others are forks
-            counting.choose_alike = lambda board, *_: made(board)
+            counting.choose = lambda board, *_, **__: made(board)
         first, others = self.commands[0], cycle(self.commands[1:])
         if status := status_of(first):  # nobody kills this one; here, so that all is in memory
             sys.exit(f"{first} ended with {status}")

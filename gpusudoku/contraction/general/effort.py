@@ -5,14 +5,14 @@ It is counted, not timed: plans must be the same on every machine and every day.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import inf
 
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
+from gpusudoku.jobs.watch import current_watch
 
 LONG_SECONDS = 1.0
-"""Whoever looks for longer than this says so."""
+"""A watch is told of whatever takes longer than this."""
 
 
 class Effort:
@@ -22,13 +22,14 @@ class Effort:
     ----------
     seconds
         As many as this; a step that would take more is not begun.
-    on_long
-        Called once, before a step after which it is more than LONG_SECONDS.
+    instead
+        What another method would take, infinite without one: the watch is told this once, before a
+        step after which it is more than LONG_SECONDS. None: nobody is told.
     """
 
-    def __init__(self, seconds: float = inf, on_long: Callable[[], None] | None = None) -> None:
+    def __init__(self, seconds: float = inf, instead: float | None = None) -> None:
         self.spent = 0.0
-        self._most, self._on_long = seconds, on_long
+        self._most, self._instead = seconds, instead
 
     def covers(self, steps: float, step_seconds: float) -> bool:
         """Whether so much is left."""
@@ -51,9 +52,9 @@ class Effort:
                 f" {self._most:.2g} s"
             )
         self.spent += steps * step_seconds
-        if self._on_long is not None and self.spent > LONG_SECONDS:
-            self._on_long()
-            self._on_long = None
+        if self._instead is not None and self.spent > LONG_SECONDS:
+            current_watch().estimating(self._instead)
+            self._instead = None
 
 
 UNBOUNDED = Effort()

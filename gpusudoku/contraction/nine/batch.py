@@ -12,6 +12,7 @@ from gpusudoku.contraction.nine.sum import SLABS_BYTES, WORKSPACE_BYTES, stages
 from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job, Task, Worker
+from gpusudoku.jobs.watch import watching
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.arrays import make_workspace
 from gpusudoku.kernels.contraction.nine.cpu import FACTOR, LEFT, RESULTS, STATUS
@@ -43,7 +44,8 @@ def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int],
     candidates = live.candidates
     threads = max(1, min(threads, memory // (WORKSPACE_BYTES + SLABS_BYTES)))
     workers = [BatchWorker() for _ in range(threads)]
-    job = Job(len(boards))
+    with watching(None):
+        job = Job(len(boards))
     size = min(TASK_BOARDS, -(-len(live) // (TASKS_PER_THREAD * threads)) or 1)
     tasks = [
         Task((candidates[i : i + size], live.roots[i : i + size]), 0.0)

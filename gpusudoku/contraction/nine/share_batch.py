@@ -11,6 +11,7 @@ from gpusudoku.contraction.nine.share_sums import SHARES
 from gpusudoku.contraction.nine.shares import MOST_PENDING, NineShares, nine_shares
 from gpusudoku.contraction.nine.sweeper import keep_room, take_room
 from gpusudoku.jobs.job import Job, Task, Worker
+from gpusudoku.jobs.watch import watching
 
 EXPENSIVE_SECONDS = 0.05
 """Of many boards, one that costs more than this is left to all threads together."""
@@ -39,7 +40,9 @@ def many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.obj
     if not len(boards):
         return shares
     workers = [BatchShareWorker(boards, shares) for _ in range(min(threads, len(boards)))]
-    Job(1).run([Task(index, 1 / len(boards)) for index in range(len(boards))], workers)
+    with watching(None):
+        job = Job(1)
+    job.run([Task(index, 1 / len(boards)) for index in range(len(boards))], workers)
     for worker in workers:
         keep_room(worker.room)
     for index in sorted(index for worker in workers for index in worker.left):

@@ -22,6 +22,7 @@ from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job, Task, Worker
 from gpusudoku.jobs.pieces import pieces
+from gpusudoku.jobs.watch import watching
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.dot import narrow_enough
 from gpusudoku.kernels.contraction.nine.turns import Known
@@ -108,7 +109,8 @@ class NineShares:
         cheap = self.seconds < CHEAP_SECONDS  # cutting up would cost more than it saves
         most = max(TASKS_PER_WORKER * threads, int(self.seconds / TASK_SECONDS))
         for pairs in self.turns(threads):
-            job = Job(SHARES)
+            with watching(None):
+                job = Job(SHARES)
             parts = pieces(range(pairs), threads if cheap else most)
             job.run([Task(part, 0.0) for part in parts], workers)
             sums += job.numbers

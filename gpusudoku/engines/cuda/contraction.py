@@ -14,7 +14,7 @@ from gpusudoku.engines.cuda.device import Gpu, OutOfMemoryError
 from gpusudoku.engines.cuda.relief import Relief, drive
 from gpusudoku.engines.engine import Sums, Tally
 from gpusudoku.errors import DeviceError
-from gpusudoku.jobs.job import Job, Progress, Task
+from gpusudoku.jobs.job import Job, Task
 from gpusudoku.jobs.pieces import pieces
 
 
@@ -26,7 +26,6 @@ def contract_on_gpus(
     sums: Sums,
     threads: int,
     lose: Callable[[Gpu, DeviceError], None],
-    progress: Callable[[Progress], None] | None = None,
 ) -> Tally:
     """Run the job on GPUs; see ``Engine.contract``.
 
@@ -37,7 +36,7 @@ def contract_on_gpus(
     workers = [GpuSumWorker(contraction, gpu, sums, relief) for gpu in gpus]
     # What the smallest takes at once: more would keep it from ending together with the others.
     at_once = min(gpu.tuning.sum_tasks_per_multiprocessor * gpu.multiprocessors for gpu in gpus)
-    job.run(grouped(tasks, -(-sum(map(len, tasks)) // at_once)), workers, progress)
+    job.run(grouped(tasks, -(-sum(map(len, tasks)) // at_once)), workers)
     return Tally(products=sum(worker.products for worker in [*workers, *on_cpu]))
 
 

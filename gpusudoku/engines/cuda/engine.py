@@ -24,7 +24,7 @@ from gpusudoku.engines.cuda.worker import GpuWorker
 from gpusudoku.engines.engine import Sums, Tally
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.jobs.job import Job, Progress, Task
+from gpusudoku.jobs.job import Job, Task
 from gpusudoku.jobs.pace import Cost
 from gpusudoku.jobs.pieces import pieces
 from gpusudoku.kernels.search.layout import Layout
@@ -117,11 +117,10 @@ class CudaEngine:
         frontier: Frontier,
         settings: SearchSettings,
         job: Job,
-        progress: Callable[[Progress], None] | None = None,
     ) -> Tally:
         """Run the job on all GPUs; see ``Engine``."""
         if not self.gpus:
-            return self._cpu.explore(frontier, settings, job, progress)
+            return self._cpu.explore(frontier, settings, job)
         on_cpu: list[SearchWorker] = []
 
         def enlisted() -> list[SearchWorker]:
@@ -132,7 +131,7 @@ class CudaEngine:
 
         relief = Relief(job, self.gpus, enlisted, self._lose)
         workers = [GpuWorker(gpu, frontier.layout, settings, job, relief) for gpu in self.gpus]
-        job.run(_tasks(frontier, len(workers)), workers, progress)
+        job.run(_tasks(frontier, len(workers)), workers)
         total = tally_of(on_cpu)
         for worker in workers:
             total.add(worker.tally)
@@ -152,16 +151,14 @@ class CudaEngine:
         job: Job,
         memory: int,
         sums: Sums,
-        progress: Callable[[Progress], None] | None = None,
     ) -> Tally:
         """Run the job, on GPUs if the contraction can be summed there; see ``Engine``."""
         threads = min(self.threads, contraction.most_threads(memory))
         gpus = [gpu for gpu in self.gpus if gpu not in self._too_small]
         if contraction.device_sum is None or not gpus:
-            return contract_on_threads(contraction, tasks, job, threads, sums, progress)
+            return contract_on_threads(contraction, tasks, job, threads, sums)
         lose = partial(self._lose_for_sums, sums)
-        given = contraction, tasks, gpus, job, sums, threads, lose
-        tally = contract_on_gpus(*given, progress)
+        tally = contract_on_gpus(contraction, tasks, gpus, job, sums, threads, lose)
         self._has_worked = True
         return tally
 

@@ -14,21 +14,19 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import count
-from typing import Any
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, QUICK_SECONDS, cut_blocks
-from gpusudoku.board.board import Board
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.interrupts import telling_interrupts
 from gpusudoku.jobs.pace import Pace
+from gpusudoku.jobs.watch import current_watch
 from gpusudoku.options import Options
-from gpusudoku.planning.batch import CountsOne
 from gpusudoku.results import Count, Counts
 from gpusudoku.runs.cluster.dealer import telling_loss
 from gpusudoku.runs.cluster.machine import OnCluster
@@ -72,17 +70,8 @@ def count_batches_on(
     batches: Iterable[Batch],
     options: Options,
     engine: OnCluster,
-    one: CountsOne | None = None,
-    then: Callable[[Counts], Any] | None = None,
-) -> Generator[Any, None, None]:
+) -> Generator[Counts, None, None]:
     """Count on a cluster as ``counting.count_batches`` does here.
-
-    Parameters
-    ----------
-    one
-        Counts the board of a batch of one by all workers; by default without a word.
-    batches, options, engine, then
-        As there; ``then`` is called by this thread.
 
     Raises
     ------
@@ -93,14 +82,14 @@ def count_batches_on(
     Interrupted, Cancelled
         After Ctrl-C, or a cancellation.
     """
-    one = one or (lambda board, chosen: count_by_all(board[0], chosen, engine))
-    return _Flow(batches, options, engine, one, then or (lambda counts: counts)).results()
+    return _Flow(batches, options, engine).results()
 
 
-def count_by_all(board: Board, options: Options, machine: OnCluster, **watched: Any) -> Count:
-    """Count a board on a cluster as ``planning.run.count_board`` does here, a limit included."""
+def count_by_all(board: Batch, options: Options, machine: OnCluster) -> Count:
+    """Count on a cluster as ``planning.batch.count_alone`` does here, a limit included."""
     limit, limited = options.limit, machine.up_to(options.limit)
-    found = count_in_tasks(board, replace(options, limit=None), limited, **watched).count
+    with current_watch().working_on(board):
+        found = count_in_tasks(board[0], replace(options, limit=None), limited).count
     if limit is None or found.count < limit:
         return found
     return replace(found, count=limit, exact=False)
@@ -109,15 +98,8 @@ def count_by_all(board: Board, options: Options, machine: OnCluster, **watched: 
 class _Flow:
     """Boards on their way from batches to results."""
 
-    def __init__(
-        self,
-        batches: Iterable[Batch],
-        options: Options,
-        machine: OnCluster,
-        one: CountsOne,
-        then: Callable[[Counts], Any],
-    ) -> None:
-        self._options, self._machine, self._one, self._then = options, machine, one, then
+    def __init__(self, batches: Iterable[Batch], options: Options, machine: OnCluster) -> None:
+        self._options, self._machine = options, machine
         self._pace = Pace(FIRST_BOARDS, BLOCK_SECONDS, MOST_BOARDS)
         self._blocks = cut_blocks(batches, self._pace)
         self._dealer = machine.dealer()
@@ -128,15 +110,14 @@ class _Flow:
         self._error: Exception | None = None
         """Of reading."""
 
-    def results(self) -> Generator[Any, None, None]:
+    def results(self) -> Generator[Counts, None, None]:
         """Have all boards counted."""
         try:
             with telling_interrupts():
                 while self._window or self._may_read():
                     check_cancelled()
                     if self._is_counted:
-                        for counts in self._window.popleft().counts:
-                            yield self._then(counts)
+                        yield from self._window.popleft().counts
                     elif self._may_read():
                         self._read()
                     else:
@@ -176,7 +157,7 @@ class _Flow:
         """Take what came of blocks, and give workers others; or have them all do the next one."""
         head = self._window[0]
         if head.state is _State.LONG and not self._dealer.busy:
-            found = self._one(head.boards, self._options)
+            found = count_by_all(head.boards, self._options, self._machine)
             head.counts = (Counts.of(head.boards, found, self._options.limit),)
             head.state = _State.COUNTED
             return

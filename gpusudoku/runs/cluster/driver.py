@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
 
 from gpusudoku.errors import Cancelled
 from gpusudoku.jobs.cancel import any_cancelled
-from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.task import Progress
+from gpusudoku.jobs.watch import current_watch
 from gpusudoku.planning.portion import Portion
 from gpusudoku.runs.cluster.dealer import Dealer, telling_loss
 from gpusudoku.runs.cluster.worker import Run, Worked, work
@@ -72,8 +73,8 @@ class Driver:
         """For every worker that found something, the share of the time in which it worked."""
         return tuple(min(1.0, busy / self.seconds) for busy in self._busy.values())
 
-    def drive(self, progress: Callable[[Progress], None] | None = None) -> None:
-        """Go on until nothing is left. A KeyboardInterrupt leaves this as it is.
+    def drive(self) -> None:
+        """Go on until nothing is left; tell the watch. A KeyboardInterrupt leaves this as it is.
 
         Raises
         ------
@@ -93,8 +94,7 @@ class Driver:
                     self._send()
                     for each in self._dealer.take():
                         self._keep(*each)
-                if progress is not None:
-                    progress(self._progress())
+                current_watch().progress(self._progress())
         finally:
             self._dealer.dismiss()
 

@@ -8,7 +8,6 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from gpusudoku.jobs.job import Progress
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Plan
 from gpusudoku.runs.cluster.dealer import Dealer
@@ -70,7 +69,6 @@ class OnCluster:
         make: Callable[[], Plan],
         options: Options,
         keeper: Keeper,
-        progress: Callable[[Progress], None] | None = None,
     ) -> None:
         """Have all done that a keeper has left of a plan, which ``make`` makes on every worker.
 
@@ -82,6 +80,6 @@ class OnCluster:
         dealer = self.dealer()
         run = Run(dealer.key, make, plan.tasks(), options)
         driver = Driver(dealer, run, keeper, self._limit)
-        driver.drive(progress)
+        driver.drive()
         self.worked_on(driver.devices)
         self.utilisation = driver.utilisation

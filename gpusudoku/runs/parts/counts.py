@@ -12,7 +12,8 @@ from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import InputError, described
 from gpusudoku.given import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
-from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.task import Progress
+from gpusudoku.jobs.watch import reporting
 from gpusudoku.options import MOST_PARTS, OptionFields, Options, is_integer, takes_options
 from gpusudoku.results import ContractionStats, Count, Estimates, SearchStats, Stats
 from gpusudoku.runs.counting import Counted, How, count_in_tasks
@@ -64,8 +65,8 @@ def count_part(
     found, chosen = board_of(board, box), Options(**options)
     _check_part(number, parts)
     engine, how = engine_for(chosen, engine), How(part=(int(number), int(parts)))
-    with cancelling(cancel):
-        counted = count_in_tasks(found, chosen, engine, how, progress=progress)
+    with cancelling(cancel), reporting(progress):
+        counted = count_in_tasks(found, chosen, engine, how)
     return part_of_count(counted, int(number))
 
 

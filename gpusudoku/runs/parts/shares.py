@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
-from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.watch import watching
 from gpusudoku.listing import Solutions
 from gpusudoku.options import Options
 
@@ -34,11 +34,7 @@ def divided(board: Board, parts: int) -> list[Board]:
 
 
 def shares_of(
-    boards: Iterable[Board],
-    board: Board,
-    options: Options,
-    engine: Engine,
-    progress: Callable[[Progress], None] | None = None,
+    boards: Iterable[Board], board: Board, options: Options, engine: Engine
 ) -> NDArray[Any]:
     """The shares of some of the boards that one was divided into, added up: object (cells, n).
 
@@ -48,8 +44,9 @@ def shares_of(
         If that should take too long.
     """
     shares = np.zeros((board.geometry.cells, board.n), object)
-    for each in boards:
-        shares += Solutions(each, options, engine=engine, progress=progress).shares()
+    with watching(None):
+        for each in boards:
+            shares += Solutions(each, options, engine=engine).shares()
     return shares
 
 

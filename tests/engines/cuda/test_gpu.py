@@ -15,6 +15,7 @@ from gpusudoku.counting import count, count_many
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.watch import reporting
 from gpusudoku.options import Options
 from gpusudoku.results import Count
 from gpusudoku.solving import solve
@@ -102,8 +103,8 @@ def test_an_interrupt(engine: Any) -> None:
             raise KeyboardInterrupt
 
     before = threading.active_count()
-    with pytest.raises(Interrupted) as caught:
-        search(Board.empty(Geometry(3, 3)), engine=engine, progress=progress)
+    with pytest.raises(Interrupted) as caught, reporting(progress):
+        search(Board.empty(Geometry(3, 3)), engine=engine)
     assert caught.value.count > 0
     assert threading.active_count() <= before
 

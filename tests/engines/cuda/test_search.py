@@ -15,6 +15,7 @@ from gpusudoku.engines.cuda.device import SIMULATED
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.watch import reporting
 from gpusudoku.kernels.search import loop
 from gpusudoku.options import Options
 from gpusudoku.solving import solve
@@ -110,8 +111,8 @@ def test_an_interrupt(launches: list[Launched]) -> None:
             raise KeyboardInterrupt
 
     before = threading.active_count()
-    with pytest.raises(Interrupted) as caught:
-        counted(Board.empty(Geometry(2, 3)), progress=progress)
+    with pytest.raises(Interrupted) as caught, reporting(progress):
+        counted(Board.empty(Geometry(2, 3)))
     assert caught.value.count > 0
     assert launches
     assert threading.active_count() <= before

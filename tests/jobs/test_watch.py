@@ -1,0 +1,116 @@
+"""Watches: who is told of progress, and how it is said that something is compiled."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from gpusudoku.jobs.job import Job, Progress, Task
+from gpusudoku.jobs.ordered import InOrder
+from gpusudoku.jobs.watch import Announcer, Watch, current_watch, reporting, watching
+
+SEARCH, SUM = SimpleNamespace(subject="the search"), SimpleNamespace(subject="the sum")
+
+
+def work(job: Job) -> float:
+    """Take all tasks, and give the thread that waits the time to tell of them."""
+    while (task := job.take()) is not None:
+        job.report([(0, task.payload)], task.weight)
+        threading.Event().wait(0.1)
+    return 0.0
+
+
+def told(progress: list[Progress], job: Job) -> int:
+    """Run a job; return how often its progress was told."""
+    before = len(progress)
+    job.run([Task(1, 0.5), Task(2, 0.5)], [work])
+    return len(progress) - before
+
+
+def test_a_job_tells_the_watch_of_whoever_made_it() -> None:
+    reports: list[Progress] = []
+    with reporting(reports.append):
+        watched = Job(1)
+        with reporting(None):
+            still = Job(1)
+        with watching(None):
+            unwatched = Job(1)
+    assert watched.is_attended
+    assert not unwatched.is_attended
+    assert told(reports, watched) > 0
+    assert told(reports, still) > 0
+    assert told(reports, unwatched) == told(reports, Job(1)) == 0
+    assert not Job(1).is_attended
+    assert Job(1, suspend_after=1.0).is_attended
+
+
+def test_what_a_report_does_is_not_reported() -> None:
+    inner: list[Watch] = []
+    outer = current_watch()
+    with reporting(lambda _: inner.append(current_watch())):
+        current_watch().progress(Progress(0.0, 0, 0.0))
+    assert inner == [outer]
+
+
+def test_threads_have_the_watch_of_whom_they_work_for() -> None:
+    """Those of a job are not to tell how far what they do themselves is."""
+    seen: list[Watch] = []
+
+    def look(_: object) -> float:
+        seen.append(current_watch())
+        return 0.0
+
+    watch = Watch()
+    with watching(watch):
+        Job(0).run([Task(None, 0.0)], [look])
+        list(InOrder(range(9), look, 3, 100.0))
+    assert seen[0].around is watch
+    assert set(seen[1:]) == {watch}
+
+
+def test_a_job_suspends_itself() -> None:
+    def until(job: Job) -> float:
+        task = job.take()
+        while not job.ending:
+            threading.Event().wait(0.01)
+        job.leave(task)  # type: ignore[arg-type]
+        return 0.0
+
+    job = Job(1, suspend_after=0.05)
+    job.run([Task(7, 1.0)], [until])
+    assert [task.payload for task in job.left] == [7]
+    assert job.seconds >= 0.05
+
+
+def test_compiling_is_said_once_for_each_thing(caplog: pytest.LogCaptureFixture) -> None:
+    """Whatever watch is set for other things."""
+    caplog.set_level(logging.INFO, "gpusudoku")
+    with watching(Announcer()), watching(None), reporting(lambda _: None):
+        for kernels in [SEARCH], [SEARCH, SUM, SUM], [SUM]:
+            current_watch().compiling(kernels, 2.6, ", once (kept in ~/kept)")
+    assert caplog.messages == [
+        "compiling the search, about 3 s, once (kept in ~/kept)",
+        "compiling the sum, about 3 s, once (kept in ~/kept)",
+    ]
+
+
+@pytest.mark.parametrize("where", ["terminal", "notebook", "pipe"])
+def test_where_it_is_said(
+    where: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """On stderr where somebody looks, else to the log."""
+    caplog.set_level(logging.INFO, "gpusudoku")
+    stderr = io.StringIO()
+    monkeypatch.setattr(stderr, "isatty", lambda: where == "terminal")
+    monkeypatch.setattr(sys, "stderr", stderr)
+    shell = SimpleNamespace(kernel=object()) if where == "notebook" else SimpleNamespace()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    Announcer().compiling([SUM], 0.2, ", once")
+    text = "compiling the sum, about 1 s, once"
+    assert stderr.getvalue() == ("" if where == "pipe" else f"gpusudoku: {text}\n")
+    assert caplog.messages == ([text] if where == "pipe" else [])
