@@ -6,7 +6,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from gpusudoku.bench.drawing import STYLE, require
+from gpusudoku.bench.figures import STYLE, require
 from gpusudoku.cli.lines import WriteError
 from gpusudoku.cli.output import refuse
 from gpusudoku.cli.share_forms import Shares
