@@ -478,11 +478,11 @@ def over_time(rows: Sequence[Row], column: str, label: str) -> Any:
     law = search_law(rows) if column == "solutions" else None
     if law is not None:
         text = rf"{short(float(f'{law.factor:.2g}'))} s x solutions$^{{{law.exponent:.2f}}}$"
-        for line, words, x in (
+        for line, words, ends in (
             ("-", f"{text},\nfitted to 9x9 boards", [law.least, law.most]),
             ("--", "the same law beyond them", [law.most, FURTHER * law.most]),
         ):
-            axes.plot(x, law.at(x), line, color="black", linewidth=1)
+            axes.plot(ends, law.at(ends), line, color="black", linewidth=1)
             handles.append(key(words, color="black", linestyle=line))
         times.append(float(law.at(FURTHER * law.most)))
     if column == "log10_space":
