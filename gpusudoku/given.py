@@ -19,10 +19,10 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby, islice, pairwise
 from math import isqrt, prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,9 +35,13 @@ from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, Interrupted, described, shown
 from gpusudoku.formats import parse, read_batches
 from gpusudoku.formats.plain import COMPILED_BOARDS, Run, plain_boards
-from gpusudoku.formats.texts import is_strings, joined_texts
 from gpusudoku.jobs.pace import Pace
 
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_NO_SYMBOL = ord("!")
+_BLANKS = np.isin(np.arange(256), [*b" \t\r\n"])
+_MOST_BLANKS = 4
+"""Blanks taken off at each end. A string with more of them takes a closer look."""
 BoardLike = Board | ArrayLike | os.PathLike[str]
 """What is taken for a board."""
 
@@ -154,7 +158,7 @@ def _slices(boards: Any) -> Iterator[Any]:
     for start in range(0, len(boards), MOST_ITEMS):
         block = boards[start : start + MOST_ITEMS]
         is_array = isinstance(block, np.ndarray)
-        yield list(block) if is_array and not is_strings(block) else block
+        yield list(block) if is_array and not _is_strings(block) else block
 
 
 def _taken(items: Iterator[Any]) -> Iterator[list[Any]]:
@@ -183,7 +187,7 @@ def _batches(blocks: Iterable[Any], geometry: Geometry | None) -> Iterator[Batch
     """Read lists of items of any kind, and arrays of strings."""
     run, index = Run(), 0
     for block in blocks:
-        if is_strings(block) or {*map(type, block)} in ({str}, {bytes}):
+        if _is_strings(block) or {*map(type, block)} in ({str}, {bytes}):
             runs = [(True, block)]
         else:
             items = map(_plain, block)
@@ -204,7 +208,7 @@ def _text_batches(
     texts: Any, index: int, geometry: Geometry | None, run: Run
 ) -> Iterator[Batch | InputError]:
     """Read strings; those that are just the characters of cells together."""
-    joined = joined_texts(texts)
+    joined = _joined_texts(texts)
     for size, start, end in joined.alike():
         shape = geometry or Geometry.of_cells(size)
         if shape is not None and (shape.cells != size or shape.n > len(DIGITS)):
@@ -329,3 +333,73 @@ def _board_of_texts(cells: NDArray[Any], geometry: Geometry | None) -> Board:
         )
     _check_shape(cells)
     return parse(" ".join(texts), geometry)
+
+
+class _Texts(NamedTuple):
+    """Strings without the blanks around them, one byte for a character.
+
+    What is not ASCII has become a byte that is no symbol.
+    """
+
+    data: NDArray[np.uint8]
+    """uint8 (bytes)."""
+    starts: NDArray[np.int64]
+    """int64 (strings), where each of them begins."""
+    sizes: NDArray[np.int64]
+    """int64 (strings), its length."""
+
+    def alike(self) -> Iterator[tuple[int, int, int]]:
+        """Runs of strings of one length: the length, the first, and the one behind the last."""
+        cuts = [0, *(np.flatnonzero(np.diff(self.sizes)) + 1).tolist(), len(self.sizes)]
+        for start, end in pairwise(cuts):
+            if start < end:
+                yield int(self.sizes[start]), start, end
+
+
+def _is_strings(given: Any) -> bool:
+    """Whether something is a NumPy array of strings or of bytes."""
+    return isinstance(given, np.ndarray) and given.dtype.kind in "US"
+
+
+def _joined_texts(texts: Sequence[str] | Sequence[bytes] | NDArray[Any]) -> _Texts:
+    """The texts of a list of ``str`` or of ``bytes``, or of an array of one dimension of them."""
+    if isinstance(texts, np.ndarray):
+        data, starts, sizes = _of_array(texts)
+    else:
+        sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+        starts = np.cumsum(sizes) - sizes
+        data = _bytes_of(texts)
+    for _ in range(_MOST_BLANKS):
+        for first in (True, False):
+            place = starts if first else starts + sizes - 1
+            blank = (sizes > 0) & _BLANKS[data[np.maximum(place, 0)]]
+            if blank.any():
+                starts, sizes = starts + (blank if first else 0), sizes - blank
+    return _Texts(data, starts, sizes)
+
+
+def _bytes_of(texts: Any) -> NDArray[np.uint8]:
+    """All bytes, and one more, so that there are some."""
+    if isinstance(texts[0], bytes):
+        data = b"".join([*texts, b"!"])
+    else:
+        text = "".join(texts)
+        data = (text if text.isascii() else _NOT_ASCII.sub("!", text)).encode() + b"!"
+    return np.frombuffer(data, np.uint8)
+
+
+def _of_array(
+    texts: NDArray[Any],
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+    """The bytes of an array, and the place and size of each string."""
+    sizes = np.char.str_len(texts).astype(np.int64)
+    width = int(sizes.max(initial=1))
+    kind = texts.dtype.kind
+    same = np.ascontiguousarray(texts, f"={kind}{width}")
+    if kind == "U":
+        codes = same.view(np.uint32)
+        data = np.where(codes < 128, codes, _NO_SYMBOL).astype(np.uint8)
+    else:
+        data = same.view(np.uint8)
+    # One more, so that there is one behind a string of blanks, too.
+    return np.append(data, np.uint8(_NO_SYMBOL)), np.arange(len(texts)) * width, sizes
