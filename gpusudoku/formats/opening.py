@@ -115,7 +115,7 @@ def opened(path: str, meter: Meter | None = None) -> Iterator[tuple[BinaryIO, st
             stream.close()
 
 
-def expanded(stream: Any, name: str) -> BinaryIO:
+def expanded(stream: Any, name: str) -> Any:
     """Return the text of a stream, which may be compressed: its first bytes tell."""
     if not hasattr(stream, "peek"):
         return stream
