@@ -7,26 +7,27 @@ Figures of the simulation show what ``gpusudoku bench`` measured as well.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import simulated_figures
 from machine import RESULTS
 from script import command
 
-from gpusudoku.bench import plots, tables
-from gpusudoku.bench.drawing import Figures, save
+from gpusudoku.bench import figures, tables
 
 PLOTS = RESULTS / "plots"
 NAMES = ("bench", "cutoff-space", "cutoff-empty", "simulated")
 """The results of which there are figures."""
 
 
-def figures_of(path: Path) -> Figures:
-    """What draws the figures of a recorded file."""
+def figures_of(path: Path) -> Iterator[tuple[str, Any]]:
+    """Draw the figures of a recorded file, with their names."""
     if path.stem == "simulated":
         return simulated_figures.figures_of(path)
-    return plots.figures_of(*tables.read_json(str(path)))
+    return figures.figures_of(*tables.read_json(str(path)))
 
 
 @command("figures")
@@ -34,7 +35,7 @@ def figures_of(path: Path) -> Figures:
 def main(plots: str) -> None:
     """Draw all figures again, from the recorded results."""
     for name in NAMES:
-        for path in save(figures_of(RESULTS / f"{name}.json"), str(Path(plots, name))):
+        for path in figures.save(figures_of(RESULTS / f"{name}.json"), str(Path(plots, name))):
             click.echo(f"{path} written", err=True)
 
 

@@ -28,8 +28,8 @@ from simulated_figures import (
 from summary import duration, factor
 
 from gpusudoku import collection
-from gpusudoku.bench.correlations import FEWEST, matrix
-from gpusudoku.bench.summary import Row
+from gpusudoku.bench.figures import FEWEST, matrix
+from gpusudoku.bench.tables import Row
 from gpusudoku.errors import InputError
 
 PARTS = {"bench": "bench", "cutoff-space": "cutoff", "cutoff-empty": "cutoff"}

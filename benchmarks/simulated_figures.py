@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +13,30 @@ from script import Run
 
 from gpusudoku import collection
 from gpusudoku.bench import tables
-from gpusudoku.bench.correlations import FEWEST, VARIABLES, correlation, matrix
-from gpusudoku.bench.curves import DOUBLINGS, speed_up_axes
-from gpusudoku.bench.drawing import (
+from gpusudoku.bench.figures import (
+    COEFFICIENTS,
     COLOURS,
+    DOUBLINGS,
+    FEWEST,
+    SPACE,
+    VARIABLES,
     WIDTH,
-    Figures,
+    Figure,
     above,
+    correlation,
     entitle,
     grid_of,
     key,
+    label_speed_ups,
+    matrix,
+    panel,
     set_log,
     short,
     source_of,
+    speed_up_axes,
     style,
 )
-from gpusudoku.bench.plots import COEFFICIENTS, SPACE, Figure
-from gpusudoku.bench.summary import Row, undisturbed
+from gpusudoku.bench.tables import Row, undisturbed
 from gpusudoku.errors import InputError
 
 MOST_CORES = max(CORES)
@@ -121,19 +127,16 @@ def simulated_points(runs: list[Run], workers: int) -> dict[str, dict[str, float
     return found
 
 
-def figures_of(path: Path) -> Figures:
-    """What draws all figures of a recorded file."""
+def figures_of(path: Path) -> Iterator[tuple[str, Any]]:
+    """Draw all figures of a recorded file, with their names."""
     results = recorded(path)
-    return partial(_entitled, results["runs"], results["machine"])
-
-
-def _entitled(runs: list[Run], machine: dict[str, Any], pyplot: Any) -> Iterable[tuple[str, Any]]:
-    for name, title, figure, notes in _figures(runs, pyplot):
-        entitle(figure, title, COSTS_NOTE.format(source_of(machine)), *filter(None, notes))
+    for name, title, figure, notes in _figures(results["runs"]):
+        source = COSTS_NOTE.format(source_of(results["machine"]))
+        entitle(figure, title, source, *filter(None, notes))
         yield name, figure
 
 
-def _figures(runs: list[Run], pyplot: Any) -> Iterable[Figure]:
+def _figures(runs: list[Run]) -> Iterator[Figure]:
     seconds = plain(runs)
     for name, rows, title, notes in (
         ("speed-up", "12", "simulated above, published below", [PUBLISHED_NOTE]),
@@ -142,34 +145,34 @@ def _figures(runs: list[Run], pyplot: Any) -> Iterable[Figure]:
         series = [row for row in rows if any(board[0] == row for board in seconds)]
         if series:
             title = f"Speed-up of a search on several cores: {title}"
-            figure = _speed_ups(seconds, series, pyplot)
+            figure = _speed_ups(seconds, series)
             yield name, title, figure, [measured_note(BARS), *notes, PALE_NOTE]
     if set(FEW) <= set(seconds):
         title = "How many times as fast all solutions are counted on several cores as on one"
-        yield "many-cores", title, _few(seconds, pyplot), [measured_note(BARS), PUBLISHED_NOTE]
+        yield "many-cores", title, _few(seconds), [measured_note(BARS), PUBLISHED_NOTE]
     if any(not run["sharing"] for run in runs):
         title = f"Simulated speed-up over the cutoff, board {_cutoff_board(runs)}"
-        yield "cutoff", title, _cutoffs(runs, pyplot), [SPACE]
+        yield "cutoff", title, _cutoffs(runs), [SPACE]
     if any("busy" in run for run in runs):
         some = [run for run in runs if "busy" in run]
         workers = some[0]["workers"]
         title = f"How many of {workers} simulated cores work, board {_cutoff_board(runs)}"
-        yield "utilisation", title, _busy(some, pyplot), []
+        yield "utilisation", title, _busy(some), []
     if set(SPEED_UPS) <= set(simulated_points(runs, MOST_CORES)):
         title = "What the speed-up goes with: correlations of the boards 1a to 2f"
         notes = [measured_note(), COEFFICIENTS, SPACE]
-        yield "correlation", title, _correlations(runs, pyplot), notes
+        yield "correlation", title, _correlations(runs), notes
 
 
 def _cutoff_board(runs: list[Run]) -> str:
     return str(next(run["board"] for run in runs if run["cutoff"] is not None))
 
 
-def _speed_ups(seconds: dict[str, dict[int, float]], rows: list[str], pyplot: Any) -> Any:
+def _speed_ups(seconds: dict[str, dict[int, float]], rows: list[str]) -> Any:
     """A panel for every series, and one below for what was published of it."""
     measured = measured_speed_ups(RESULTS / "bench.json")
     published = [row for row in rows if any(name[0] == row for name in SPEED_UPS)]
-    figure, panels = grid_of(pyplot, len(rows + published), 3.1, sharex=True, sharey=True)
+    figure, panels = grid_of(len(rows + published), 3.1)
     cores, high = _axes_of(seconds)
     for axes, row in zip(panels, rows, strict=False):
         linear, handles = speed_up_axes(axes, cores, high), []
@@ -192,10 +195,10 @@ def _speed_ups(seconds: dict[str, dict[int, float]], rows: list[str], pyplot: An
     return figure
 
 
-def _few(seconds: dict[str, dict[int, float]], pyplot: Any) -> Any:
+def _few(seconds: dict[str, dict[int, float]]) -> Any:
     """Ours and what was published of three boards, in one panel."""
     measured = measured_speed_ups(RESULTS / "bench.json")
-    figure, axes = pyplot.subplots(figsize=(WIDTH, 5.0))
+    figure, axes = panel(5.0)
     some = {name: seconds[name] for name in FEW}
     linear, handles = speed_up_axes(axes, *_axes_of(some)), []
     for number, name in enumerate(FEW):
@@ -234,15 +237,12 @@ def _label(panels: Sequence[Any]) -> None:
     """Name the axes of panels, two beside each other, and let no line widen them downwards."""
     for axes in panels:
         axes.set_ylim(bottom=max(0.9 * FLOOR, axes.get_ylim()[0]))
-    for axes in panels[-2:]:
-        axes.set_xlabel("cores")
-    for axes in panels[::2]:
-        axes.set_ylabel("speed-up over 1 core")
+    label_speed_ups(panels, "core")
 
 
-def _cutoffs(runs: list[Run], pyplot: Any) -> Any:
+def _cutoffs(runs: list[Run]) -> Any:
     """The speed-up against the cutoff, with and without boards handed over later."""
-    figure, axes = pyplot.subplots(figsize=(WIDTH, 5.2))
+    figure, axes = panel(5.2)
     board = _cutoff_board(runs)
     alone = plain(runs)[board][1]
     some = [run for run in runs if run["board"] == board and "busy" not in run and run["cutoff"]]
@@ -271,8 +271,10 @@ def _cutoffs(runs: list[Run], pyplot: Any) -> Any:
     return figure
 
 
-def _busy(runs: list[Run], pyplot: Any) -> Any:
+def _busy(runs: list[Run]) -> Any:
     """What the cores do, over time: a panel for every run, below each other."""
+    from matplotlib import pyplot
+
     size = (WIDTH, 1.7 * len(runs) + 1.4)
     figure, panels = pyplot.subplots(len(runs), 1, figsize=size, sharex=True, squeeze=False)
     for axes, run in zip(panels[:, 0], runs, strict=True):
@@ -290,7 +292,7 @@ def _busy(runs: list[Run], pyplot: Any) -> Any:
     return figure
 
 
-def _correlations(runs: list[Run], pyplot: Any) -> Any:
+def _correlations(runs: list[Run]) -> Any:
     """Ours on 2 threads and as simulated, ours on as many cores as theirs, and theirs."""
     assert tuple(VARIABLES) == CORRELATED
     measured = measured_points(RESULTS / "bench.json", 2)
@@ -304,4 +306,4 @@ def _correlations(runs: list[Run], pyplot: Any) -> Any:
         if set(SPEED_UPS) <= set(computed):
             matrices[f"simulated on {number} cores"] = matrix([computed[n] for n in SPEED_UPS])
     matrices[f"{SOURCE}, {MOST_CORES} cores"] = np.array(CORRELATIONS)
-    return correlation(matrices, pyplot)
+    return correlation(matrices)

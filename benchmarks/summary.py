@@ -21,7 +21,7 @@ from published import SECONDS, SOURCE
 
 from gpusudoku import collection
 from gpusudoku.bench import tables
-from gpusudoku.bench.summary import Row, undisturbed
+from gpusudoku.bench.tables import Row, undisturbed
 from gpusudoku.errors import InputError
 
 DEFAULT = "gpusudoku auto, all cores"

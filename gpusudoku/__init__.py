@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from gpusudoku.jobs.cancel import CancelToken
     from gpusudoku.listing import Solutions, solutions
     from gpusudoku.minimising import Minimised, minimise
+    from gpusudoku.minimising import minimize as minimize
     from gpusudoku.options import Options
     from gpusudoku.results import (
         BadBoard,
@@ -100,6 +101,7 @@ _LAZY = {
     "make_engine": "engines.make",
     "merge": "runs.parts.counts",
     "minimise": "minimising",
+    "minimize": "minimising",  # as others spell it
     "parse": "formats",
     "resume": "runs.resuming",
     "simplify": "simplifying",

@@ -121,6 +121,9 @@ def minimise(
     return Minimised(puzzle, left.board(), tuple(removed), int(seed))
 
 
+minimize = minimise
+
+
 def _check_solution(puzzle: Board, engine: Engine) -> None:
     """Complain about a board that does not have exactly one solution."""
     found = solve_board(puzzle, Options(), engine)

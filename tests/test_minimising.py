@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 import gpusudoku
-from gpusudoku import Board, Cancelled, CancelToken, Geometry, InputError, Interrupted, minimise
+from gpusudoku import (
+    Board,
+    Cancelled,
+    CancelToken,
+    Geometry,
+    InputError,
+    Interrupted,
+    minimise,
+    minimize,
+)
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.orders.sampling import Uniform
 from tests import naive
@@ -40,6 +49,10 @@ def minimised_slowly(board: Board, seed: int) -> list[int]:
         if naive.count(without(board, *removed, cell), limit=2) == 1:
             removed.append(cell)
     return removed
+
+
+def test_it_has_two_spellings() -> None:
+    assert minimize is minimise
 
 
 @pytest.mark.usefixtures("uncompiled")

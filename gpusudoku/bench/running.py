@@ -1,19 +1,31 @@
-"""Measuring: warm up, then run all cases in turn, again and again.
+"""The cases of a benchmark, every board under every setting, and measuring them.
 
-They take turns so that a machine which is slower for a while is slower for all of them.
+All cases are warmed up, then run in turn, again and again: so a machine which is slower for a while
+is slower for all of them.
 """
 
 from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cache
+from itertools import product
 from math import inf, isinf
+from typing import Any
 
-from gpusudoku.bench.cases import Case
-from gpusudoku.errors import Interrupted
+from gpusudoku.board.board import Board
+from gpusudoku.counting import count
+from gpusudoku.engines.cuda import availability
+from gpusudoku.engines.engine import Engine
+from gpusudoku.engines.make import make_engine
+from gpusudoku.errors import InputError, Interrupted, TooExpensive
+from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.interrupts import last_interrupt
+from gpusudoku.options import Options
+from gpusudoku.planning.choose import choose
 from gpusudoku.results import Count, SearchStats
 
 TWICE_SECONDS = 1.0
@@ -21,6 +33,130 @@ TWICE_SECONDS = 1.0
 signal ends the run."""
 LEAST_SECONDS = 0.01
 """In less time it is chance whether another program is given the core."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A board to measure."""
+
+    name: str
+    board: Board
+    count: int | None = None
+    """The exact number of solutions; None if it is not known."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A board and a setting: ``options`` are those of ``gpusudoku.count``."""
+
+    subject: Subject
+    options: dict[str, Any] = field(hash=False)
+
+    @property
+    def setting(self) -> str:
+        """The options that matter to this method and device, in a few words."""
+        options = self.options
+        words = [str(options["method"]), str(options["device"])]
+        if options["device"] == "cpu":
+            words.append(f"-j {options['jobs']}")
+        if options["method"] != "contraction":
+            words += [str(options["strategy"]), str(options["propagate"])]
+            if options["cutoff"] is not None:
+                words.append(f"{options['cutoff_by']} {options['cutoff']:g}")
+        return " ".join(words)
+
+
+def cases_of(
+    subjects: Iterable[Subject],
+    *,
+    devices: Sequence[str] = ("cpu",),
+    jobs: Sequence[int] = (1,),
+    methods: Sequence[str] = ("search",),
+    strategies: Sequence[str] = ("min",),
+    propagates: Sequence[str] = ("singles",),
+    cutoffs: Sequence[float | None] = (None,),
+    cutoff_by: str = "space",
+) -> list[Case]:
+    """Every board under every combination of options that makes a difference.
+
+    Only the CPU has threads, and a contraction has neither strategy, propagation nor cutoff.
+    """
+    settings: dict[str, dict[str, Any]] = {}
+    for method, strategy, propagate, cutoff, device, number in product(
+        methods, strategies, propagates, cutoffs, devices, jobs
+    ):
+        options = {
+            "method": method,
+            "device": device,
+            "jobs": number if device == "cpu" else None,
+            "strategy": strategy,
+            "propagate": propagate,
+            "cutoff": cutoff,
+            "cutoff_by": cutoff_by,
+        }
+        settings.setdefault(Case(Subject("", Board([0])), options).setting, options)
+    return [Case(subject, options) for subject in subjects for options in settings.values()]
+
+
+def chosen(
+    subjects: Iterable[Subject], include: Sequence[str], exclude: Sequence[str]
+) -> list[Subject]:
+    """The boards whose names match a pattern of ``include`` and none of ``exclude``.
+
+    Without a pattern in ``include`` every name matches.
+
+    Raises
+    ------
+    InputError
+        If no board is left.
+    """
+
+    def matches(name: str, patterns: Sequence[str]) -> bool:
+        return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+    left = [
+        subject
+        for subject in subjects
+        if (not include or matches(subject.name, include)) and not matches(subject.name, exclude)
+    ]
+    if not left:
+        raise InputError("no board is left to measure: see --include and --exclude")
+    return left
+
+
+def usable_devices() -> tuple[str, ...]:
+    """The devices that can be used here."""
+    return ("cpu",) if availability.unusable_because() is not None else ("cpu", "cuda")
+
+
+def thread_numbers() -> tuple[int, ...]:
+    """1, 2, 4 ... and the number of usable cores."""
+    cores = usable_cores()
+    return tuple(sorted({*(1 << k for k in range(cores.bit_length()) if 1 << k < cores), cores}))
+
+
+def counter() -> Callable[[Case], Count]:
+    """A function that counts a case; cases on the same device and threads share an engine."""
+
+    @cache
+    def engine_of(device: str, jobs: int | None) -> Engine:
+        return make_engine(device=device, jobs=jobs)
+
+    def count_case(case: Case) -> Count:
+        options = case.options
+        engine = engine_of(options["device"], options["jobs"])
+        return count(case.subject.board, engine=engine, **options)
+
+    return count_case
+
+
+def estimated_seconds(case: Case, patience: float) -> float:
+    """The seconds that a case is estimated to take; infinite for one that cannot be done."""
+    try:
+        plan = choose(case.subject.board, Options(**case.options), worth=patience)
+    except TooExpensive:
+        return inf
+    return plan.seconds / (case.options["jobs"] or 1)
 
 
 @dataclass(frozen=True)

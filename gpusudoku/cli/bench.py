@@ -164,14 +164,14 @@ def _check_outputs(request: Request) -> None:
     if len(written) == 2 and written[0] == written[1]:
         raise InputError(f"{written[0]}: --csv and --json cannot both be written to it")
     if request.plot is not None:
-        from gpusudoku.bench import drawing
+        from gpusudoku.bench import figures
 
-        drawing.require()
+        figures.require()
 
 
 def _show(outcome: Results, request: Request) -> None:
     """Print the table, and write the files that were asked for."""
-    from gpusudoku.bench import drawing, plots, tables
+    from gpusudoku.bench import figures, tables
     from gpusudoku.bench.machine import heading
 
     rows = outcome.rows
@@ -195,5 +195,5 @@ def _show(outcome: Results, request: Request) -> None:
             " else runs."
         )
     if request.plot is not None:
-        for figure in drawing.save(plots.figures_of(rows, outcome.machine), request.plot):
+        for figure in figures.save(figures.figures_of(rows, outcome.machine), request.plot):
             note(f"{figure} written")

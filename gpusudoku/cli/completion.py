@@ -1,17 +1,13 @@
-"""``gpusudoku completion``: the script with which a shell completes the command.
-
-The scripts ask the program itself, in the way that click has for fish, as it needs no more than
-the line and the word at its end: one answer a line, ``TYPE,VALUE`` and perhaps a tab and a text.
-"""
+"""``gpusudoku completion``: the script with which a shell completes the command."""
 
 from __future__ import annotations
 
 import os
 import shlex
 from pathlib import Path
-from typing import NamedTuple
 
 import click
+from click.shell_completion import FishComplete, ZshComplete
 
 from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import own_option
@@ -19,89 +15,60 @@ from gpusudoku.cli.output import show
 from gpusudoku.cli.usage import Choice
 from gpusudoku.errors import InputError
 
-MARK = "# Completion of gpusudoku, written by: gpusudoku completion"
+SHELLS = ("bash", "zsh", "fish")
+
+MARK = "# Completion of gpusudoku, written by: gpusudoku completion\n"
 """A line of every script: a file without it is not ours to overwrite."""
 
-# bash cuts words at each @ and =, so COMP_WORDS is of no use: the word is what stands after the
-# last blank. Readline replaces $2 only, so that what stands before it is taken off every answer.
-BASH = f"""\
-{MARK}
-_gpusudoku() {{
-    local line=${{COMP_LINE:0:COMP_POINT}} type value answers
-    local word=${{line##*[[:space:]]}}
+# click's script for bash sends COMP_WORDS, which bash cuts at each @ and =. As in fish, the program
+# gets the line, and the word after its last blank. Readline replaces $2 only, so what stands before
+# it in that word is taken off every answer.
+BASH = """\
+_gpusudoku() {
+    local line=${COMP_LINE:0:COMP_POINT} type value answers
+    local word=${line##*[[:space:]]}
     answers=$(_GPUSUDOKU_COMPLETE=fish_complete COMP_WORDS=$line COMP_CWORD=$word "$1" 2>/dev/null)
     COMPREPLY=()
     while IFS=, read -r type value; do
         case $type in
-            plain) value=${{value%%$'\\t'*}}; COMPREPLY+=("${{value#"${{word%"$2"}}"}}") ;;
+            plain) value=${value%%$'\\t'*}; COMPREPLY+=("${value#"${word%"$2"}"}") ;;
             file) COMPREPLY=(); compopt -o default ;;
         esac
     done <<< "$answers"
-}}
+}
 complete -o nosort -F _gpusudoku gpusudoku
 """
 
-ZSH = f"""\
-#compdef gpusudoku
-{MARK}
-_gpusudoku() {{
-    local -a values texts
-    local answer value files
-    for answer in ${{(f)"$(_GPUSUDOKU_COMPLETE=fish_complete COMP_WORDS="${{words[1,CURRENT]}}" \\
-            COMP_CWORD="${{words[CURRENT]}}" "$words[1]" 2>/dev/null)"}}; do
-        if [[ $answer == file,* ]]; then
-            files=1
-            continue
-        fi
-        answer=${{answer#*,}}
-        value=${{answer%%$'\\t'*}}
-        texts+=("${{value//:/\\\\:}}${{${{answer#$value}}/#$'\\t'/:}}")
-    done
-    [[ $words[CURRENT] == --*=* ]] && compset -P '*='
-    (( $#texts )) && _describe -V gpusudoku texts
-    [[ -n $files ]] && _files
-}}
-if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
-    _gpusudoku "$@"
-else
-    (( $+functions[compdef] )) || {{ autoload -Uz compinit && compinit -i }}
-    compdef _gpusudoku gpusudoku
-fi
-"""
-
-FISH = f"""\
-{MARK}
-function _gpusudoku
-    set -l word (commandline -ct)
-    set -l option (string match -r -- '^--[a-z-]+=' $word)
-    set -lx _GPUSUDOKU_COMPLETE fish_complete
-    set -lx COMP_WORDS (commandline -cp)
-    set -lx COMP_CWORD $word
-    for answer in (gpusudoku 2>/dev/null)
-        set -l parts (string split --max 1 , -- $answer)
-        if test "$parts[1]" = file
-            __fish_complete_path (string replace -- "$option" "" $word)
-        else
-            printf '%s\\n' "$option$parts[2]"
-        end
-    end
-end
-complete --command gpusudoku --no-files --arguments "(_gpusudoku)"
-"""
-
-SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
+CHANGES = {
+    # Complete values and files in --option=VALUE, and load compinit where .zshrc does not.
+    "zsh": {
+        '"$key"': '"${(M)words[CURRENT]#--*=}$key"',
+        "_path_files -f": "compset -P '--*='; _path_files -f",
+        " compdef ": " (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }\n"
+        "    compdef ",
+    },
+    # Complete values in --option=VALUE, and values with commas.
+    "fish": {
+        "echo $": "echo (string replace -r '^(--[a-z-]+=)?.*' '$1' -- (commandline -ct))$",
+        'split ","': 'split --max 1 ","',
+    },
+}
+"""Changes to click's scripts: for each shell texts, and what replaces them."""
 
 
-class Place(NamedTuple):
-    """Where a shell loads a script from."""
-
-    script: Path
-    startup: Path | None
-    """The file that must load it, None where the shell does so by itself."""
+def script_of(shell: str) -> str:
+    """Return the script of a shell: click's, but for bash."""
+    script = BASH
+    if shell != "bash":
+        kind = ZshComplete if shell == "zsh" else FishComplete
+        script = kind(click.Group(), {}, "gpusudoku", "_GPUSUDOKU_COMPLETE").source()
+        for before, after in CHANGES[shell].items():
+            script = script.replace(before, after)
+    return script + MARK
 
 
 @click.command()
-@click.argument("shell", required=False, type=Choice(list(SCRIPTS)), metavar="[SHELL]")
+@click.argument("shell", required=False, type=Choice(SHELLS), metavar="[SHELL]")
 @own_option("completion")(
     "--install", is_flag=True, help="Write the script where the shell loads it."
 )
@@ -118,38 +85,33 @@ def completion(shell: str | None, install: bool) -> None:
     """
     shell = shell or _own_shell()
     if not install:
-        show(SCRIPTS[shell].rstrip("\n"))
+        show(script_of(shell).rstrip("\n"))
         return
-    place = place_of(shell)
-    _write(place.script, SCRIPTS[shell])
-    note(f"wrote {place.script}")
-    if place.startup is not None:
-        added = _load_from(place.startup, place.script)
-        note(f"{place.startup} {'has a new line that loads it' if added else 'names it already'}")
+    path, startup = _places(shell)
+    _write(path, script_of(shell))
+    note(f"wrote {path}")
+    if startup is not None:
+        added = _load_from(startup, path)
+        note(f"{startup} {'has a new line that loads it' if added else 'names it already'}")
     note(f"every {shell} that is started from now on completes gpusudoku")
 
 
 def _own_shell() -> str:
     name = Path(os.environ.get("SHELL", "")).name
-    if name not in SCRIPTS:
-        *others, last = SCRIPTS
-        raise InputError(
-            f"the variable SHELL names {name or 'no shell'}: say {', '.join(others)} or {last}"
-        )
+    if name not in SHELLS:
+        raise InputError(f"the variable SHELL names {name or 'no shell'}: say bash, zsh or fish")
     return name
 
 
-def place_of(shell: str) -> Place:
-    """Where the script of a shell belongs, in the folders of the user."""
+def _places(shell: str) -> tuple[Path, Path | None]:
+    """Return the user's file for a script, and the one that must load it, if any must."""
     home = Path.home()
     if shell == "fish":
         folder = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
-        return Place(folder / "fish/completions/gpusudoku.fish", None)
+        return folder / "fish/completions/gpusudoku.fish", None
     folder = Path(os.environ.get("XDG_DATA_HOME") or home / ".local/share")
-    script = folder / f"gpusudoku/completion.{shell}"
-    if shell == "zsh":
-        return Place(script, Path(os.environ.get("ZDOTDIR") or home) / ".zshrc")
-    return Place(script, home / ".bashrc")
+    startup = Path((shell == "zsh" and os.environ.get("ZDOTDIR")) or home) / f".{shell}rc"
+    return folder / f"gpusudoku/completion.{shell}", startup
 
 
 def _write(path: Path, script: str) -> None:
@@ -164,7 +126,7 @@ def _write(path: Path, script: str) -> None:
 
 
 def _load_from(startup: Path, script: Path) -> bool:
-    """Append a line that loads the script, unless the file names it; whether it was appended."""
+    """Append a line that loads the script, unless the file names it; tell if it was appended."""
     try:
         text = startup.read_bytes() if startup.exists() else b""
         if os.fsencode(script) in text:

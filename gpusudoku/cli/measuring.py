@@ -16,8 +16,8 @@ from gpusudoku.jobs.interrupts import skipping_interrupts
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
-    from gpusudoku.bench.cases import Case, Subject
-    from gpusudoku.bench.summary import Row
+    from gpusudoku.bench.running import Case, Subject
+    from gpusudoku.bench.tables import Row
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,9 @@ class Results(NamedTuple):
 
 def measure(request: Request) -> Results:
     """Run all cases."""
-    from gpusudoku.bench.engines import counter, estimated_seconds
-    from gpusudoku.bench.live import LiveTable
     from gpusudoku.bench.machine import machine
-    from gpusudoku.bench.running import Bench
-    from gpusudoku.bench.summary import rows_of
+    from gpusudoku.bench.running import Bench, counter, estimated_seconds
+    from gpusudoku.bench.tables import LiveTable, rows_of
 
     cases = _cases(request)
     bench = Bench(
@@ -89,8 +87,7 @@ def measure(request: Request) -> Results:
 
 def _cases(request: Request) -> list[Case]:
     """Every board under every setting; all options are checked before anything is measured."""
-    from gpusudoku.bench.cases import cases_of
-    from gpusudoku.bench.engines import thread_numbers, usable_devices
+    from gpusudoku.bench.running import cases_of, thread_numbers, usable_devices
 
     for propagate in request.propagates:
         Options(propagate=propagate)  # complains about unknown techniques
@@ -111,7 +108,7 @@ def _cases(request: Request) -> list[Case]:
 
 def _subjects(request: Request) -> list[Subject]:
     """The boards that were asked for, all those of the program by default."""
-    from gpusudoku.bench.cases import Subject, chosen
+    from gpusudoku.bench.running import Subject, chosen
 
     def own(entry: collection.CollectionBoard) -> Subject:
         return Subject(entry.name, collection.load(entry.name), entry.count)

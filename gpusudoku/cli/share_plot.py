@@ -6,7 +6,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from gpusudoku.bench.drawing import STYLE, require
+from gpusudoku.bench.figures import STYLE, require
 from gpusudoku.cli.lines import WriteError
 from gpusudoku.cli.output import refuse
 from gpusudoku.cli.share_forms import Shares
@@ -90,7 +90,7 @@ def _figure(shares: Shares, title: str) -> Any:
     axes.grid(False)
     axes.set_title(title, fontsize=10)
     # The root of a share is its shade, so that small ones differ, too.
-    scale = _Board(shares, axes, 72 * side, PowerNorm(0.5, 0, 1)).draw()
+    scale = _draw(shares, axes, 72 * side, PowerNorm(0.5, 0, 1))
     bar = figure.colorbar(scale, ticks=TICKS, shrink=0.8, aspect=30, pad=0.02)
     bar.ax.set_yticklabels([f"{tick:.0%}" for tick in TICKS], fontsize=8)
     axes.set_xlabel(
@@ -101,112 +101,56 @@ def _figure(shares: Shares, title: str) -> Any:
     return figure
 
 
-class _Board:
-    """Draws a board, whose cells are squares of side 1.
+def _draw(shares: Shares, axes: Any, points: float, norm: Any) -> Any:
+    """Draw a board of cells with side 1, ``points`` in print; return the shaded squares."""
+    from matplotlib import colormaps
+    from matplotlib.collections import LineCollection, PatchCollection
+    from matplotlib.patches import Circle, Rectangle
 
-    Parameters
-    ----------
-    shares
-        What is drawn.
-    axes
-        Where to.
-    points
-        The side of a cell in print.
-    norm
-        From a share, up to 1, to its shade.
-    """
+    board = shares.board
+    n, (wide, high) = board.n, small_grid(board.n)
+    width, height = 1 / wide, 1 / high
+    large = 0.6 * points / len(str(n)) ** 0.5
+    small = 0.6 * points / wide / len(str(n)) ** 0.5
+    squares: list[Any] = []
+    shades: list[float] = []
+    crosses: list[list[tuple[float, float]]] = []
 
-    def __init__(self, shares: Shares, axes: Any, points: float, norm: Any) -> None:
-        self._shares, self._axes, self._norm = shares, axes, norm
-        n = shares.board.n
-        self._wide, high = small_grid(n)
-        self._width, self._height = 1 / self._wide, 1 / high
-        self._large = 0.6 * points / len(str(n)) ** 0.5
-        self._small = 0.6 * points / self._wide / len(str(n)) ** 0.5
-        self._squares: list[Any] = []
-        self._shades: list[float] = []
-        self._crosses: list[list[tuple[float, float]]] = []
+    def write(x: float, y: float, digit: int, **style: Any) -> None:
+        axes.text(x, y, str(digit), ha="center", va="center_baseline", **style)
 
-    def draw(self) -> Any:
-        """Draw everything; returns what the scale is to explain."""
-        from matplotlib.collections import LineCollection, PatchCollection
-
-        shares, board = self._shares, self._shares.board
-        count, fixed = shares.count, shares.fixed
-        for cell, counts in enumerate(shares.counts.tolist()):
-            clue = int(board.cells[cell])
-            if clue or fixed[cell]:
-                self._large_digit(cell, clue, fixed[cell])
+    for cell, counts in enumerate(shares.counts.tolist()):
+        row, column = divmod(cell, n)
+        clue, fixed = int(board.cells[cell]), shares.fixed[cell]
+        if clue or fixed:
+            if clue:
+                axes.add_patch(Rectangle((column, row), 1, 1, color="0.9", linewidth=0, zorder=0))
+            else:
+                axes.add_patch(Circle((column + 0.5, row + 0.5), 0.42, fill=False, linewidth=1))
+            weight = "bold" if clue else "normal"
+            write(column + 0.5, row + 0.5, clue or fixed, fontsize=large, fontweight=weight)
+            continue
+        for digit, share in enumerate(counts, 1):
+            down, right = divmod(digit - 1, wide)
+            left, top = column + right * width, row + down * height
+            if share:
+                squares.append(Rectangle((left, top), width, height))
+                shades.append(share / shares.count)
+                red, green, blue, _ = colormaps[COLOURS](norm(shades[-1]))
+                dark = 0.3 * red + 0.59 * green + 0.11 * blue < DARK
+                colour = "white" if dark else "black"
+            elif shares.is_candidate(cell, digit):
+                lower, upper = top + 0.8 * height, top + 0.2 * height
+                crosses.append([(left + 0.2 * width, lower), (left + 0.8 * width, upper)])
+                colour = "0.45"
+            else:
                 continue
-            for digit, share in enumerate(counts, 1):
-                if share:
-                    self._shaded_digit(cell, digit, share / count)
-                elif shares.is_candidate(cell, digit):
-                    self._crossed_digit(cell, digit)
-        self._axes.add_collection(LineCollection(self._crosses, colors="black", linewidths=0.6))
-        self._rules()
-        squares = PatchCollection(
-            self._squares, cmap=COLOURS, norm=self._norm, antialiased=False, zorder=0
-        )
-        squares.set_array(self._shades)
-        return self._axes.add_collection(squares)
-
-    def _place(self, cell: int, digit: int) -> tuple[float, float]:
-        """The upper left corner of a digit's square."""
-        row, column = divmod(cell, self._shares.board.n)
-        down, right = divmod(digit - 1, self._wide)
-        return column + right * self._width, row + down * self._height
-
-    def _shaded_digit(self, cell: int, digit: int, share: float) -> None:
-        """A digit in some solutions, in its square."""
-        from matplotlib import colormaps
-        from matplotlib.patches import Rectangle
-
-        left, top = self._place(cell, digit)
-        self._squares.append(Rectangle((left, top), self._width, self._height))
-        self._shades.append(share)
-        red, green, blue, _ = colormaps[COLOURS](self._norm(share))
-        dark = 0.3 * red + 0.59 * green + 0.11 * blue < DARK
-        self._small_digit(left, top, digit, "white" if dark else "black")
-
-    def _crossed_digit(self, cell: int, digit: int) -> None:
-        """A candidate in no solution."""
-        left, top = self._place(cell, digit)
-        self._small_digit(left, top, digit, "0.45")
-        near, far = 0.2, 0.8
-        self._crosses.append(
-            [
-                (left + near * self._width, top + far * self._height),
-                (left + far * self._width, top + near * self._height),
-            ]
-        )
-
-    def _small_digit(self, left: float, top: float, digit: int, colour: str) -> None:
-        x, y = left + self._width / 2, top + self._height / 2
-        self._text(x, y, str(digit), fontsize=self._small, color=colour)
-
-    def _large_digit(self, cell: int, clue: int, fixed: int) -> None:
-        """A clue, or a digit in all solutions."""
-        from matplotlib.patches import Circle, Rectangle
-
-        row, column = divmod(cell, self._shares.board.n)
-        if clue:
-            self._axes.add_patch(Rectangle((column, row), 1, 1, color="0.9", linewidth=0, zorder=0))
-        else:
-            self._axes.add_patch(Circle((column + 0.5, row + 0.5), 0.42, fill=False, linewidth=1))
-        weight = "bold" if clue else "normal"
-        digit = str(clue or fixed)
-        self._text(column + 0.5, row + 0.5, digit, fontsize=self._large, fontweight=weight)
-
-    def _text(self, x: float, y: float, text: str, **style: Any) -> None:
-        self._axes.text(x, y, text, ha="center", va="center_baseline", **style)
-
-    def _rules(self) -> None:
-        """Thin lines between cells, thick ones around boxes."""
-        geometry = self._shares.board.geometry
-        for place in range(geometry.n + 1):
-            for line, side in (
-                (self._axes.axhline, geometry.box_rows),
-                (self._axes.axvline, geometry.box_columns),
-            ):
-                line(place, color="black", linewidth=0.6 if place % side else 1.8, clip_on=False)
+            write(left + width / 2, top + height / 2, digit, fontsize=small, color=colour)
+    axes.add_collection(LineCollection(crosses, colors="black", linewidths=0.6))
+    geometry = board.geometry
+    for place in range(n + 1):  # thin lines between cells, thick ones around boxes
+        for rule, side in ((axes.axhline, geometry.box_rows), (axes.axvline, geometry.box_columns)):
+            rule(place, color="black", linewidth=0.6 if place % side else 1.8, clip_on=False)
+    scale = PatchCollection(squares, cmap=COLOURS, norm=norm, antialiased=False, zorder=0)
+    scale.set_array(shades)
+    return axes.add_collection(scale)

@@ -21,8 +21,7 @@ from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.board.places import Origin
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.blocks import MOST_TITLES, Block, bands_of, blocks
-from gpusudoku.formats.cells import board_of
-from gpusudoku.formats.rows import LAYOUTS, Row
+from gpusudoku.formats.rows import LAYOUTS, Row, board_of
 from gpusudoku.formats.source import (
     FormatError,
     NumberedLine,

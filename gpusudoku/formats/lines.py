@@ -15,9 +15,8 @@ from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
-from gpusudoku.formats.cells import board_of
 from gpusudoku.formats.plain import COMPILED_BOARDS, Run, plain_boards
-from gpusudoku.formats.rows import Row, is_rule
+from gpusudoku.formats.rows import Row, board_of, is_rule
 from gpusudoku.formats.source import (
     LONGEST_ROW,
     FormatError,

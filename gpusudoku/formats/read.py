@@ -12,7 +12,7 @@ The first lines tell the form (:mod:`~gpusudoku.formats.detect`):
 * lists of Python or JSON, which stand for lines of these forms (:mod:`~gpusudoku.formats.lists`).
 
 Comments run from ``#`` to the end of the line. :mod:`~gpusudoku.formats.symbols` has the
-symbols of the digits, :mod:`~gpusudoku.formats.expanding` expands what is compressed.
+symbols of the digits, :mod:`~gpusudoku.formats.opening` expands what is compressed.
 """
 
 from __future__ import annotations
@@ -28,13 +28,12 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described
 from gpusudoku.formats.detect import Head, is_one_per_line, take_head
-from gpusudoku.formats.expanding import BUFFER_BYTES
 from gpusudoku.formats.grids import read_grids
 from gpusudoku.formats.headers import find_header
 from gpusudoku.formats.lines import read_lines
 from gpusudoku.formats.lists import is_list, unfold
 from gpusudoku.formats.objects import is_object, read_objects
-from gpusudoku.formats.opening import Meter, opened
+from gpusudoku.formats.opening import BUFFER_BYTES, Meter, opened
 from gpusudoku.formats.source import (
     Entry,
     FormatError,

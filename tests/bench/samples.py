@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gpusudoku.bench.cases import Case, Subject, cases_of
-from gpusudoku.bench.running import Bench
-from gpusudoku.bench.summary import Row, rows_of
+from gpusudoku.bench.running import Bench, Case, Subject, cases_of
+from gpusudoku.bench.tables import Row, rows_of
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.results import ContractionStats, Count, SearchStats, Stats

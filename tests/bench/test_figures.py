@@ -11,11 +11,9 @@ from typing import Any
 
 import pytest
 
-from gpusudoku.bench import plots
-from gpusudoku.bench.cases import Subject
-from gpusudoku.bench.drawing import each, log_axis, save
-from gpusudoku.bench.fingerprint import fingerprint
-from gpusudoku.bench.summary import Row
+from gpusudoku.bench.figures import each, figures_of, fingerprint, log_axis, save
+from gpusudoku.bench.running import Subject
+from gpusudoku.bench.tables import Row
 from gpusudoku.errors import InputError
 from tests.bench.samples import EMPTY, MACHINE, rows_with
 
@@ -25,7 +23,7 @@ BOARDS = [Subject(f"1{letter}", EMPTY, 288) for letter in "abc"]
 
 def figures(rows: list[Row]) -> dict[str, Any]:
     """Draw all figures of rows, by name."""
-    return dict(each(plots.figures_of(rows, MACHINE)))
+    return dict(each(figures_of(rows, MACHINE)))
 
 
 def legend_of(axes: Any) -> list[str]:
@@ -44,13 +42,13 @@ def test_which_there_are() -> None:
 
 def test_they_are_saved_with_what_they_show(tmp_path: Path) -> None:
     rows, folder = rows_with(BOARDS, jobs=[1, 2], cutoffs=[10.0, 100.0]), tmp_path / "new"
-    written = save(plots.figures_of(rows, MACHINE), str(folder))
+    written = save(figures_of(rows, MACHINE), str(folder))
     assert written == [folder / "cutoff.svg", folder / "cutoff.png"]
     assert all(path.stat().st_size > 1000 for path in written)
     assert fingerprint(figures(rows)["cutoff"]) in written[0].read_text()
     assert fingerprint(figures(rows[:-1])["cutoff"]) not in written[0].read_text()
     with pytest.raises(InputError, match="expected a folder to write to"):
-        save(plots.figures_of(rows, MACHINE), str(written[0]))
+        save(figures_of(rows, MACHINE), str(written[0]))
 
 
 def test_one_has_title_machine_date_commit_and_a_line_of_each_strategy() -> None:

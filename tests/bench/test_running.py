@@ -12,12 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from gpusudoku.bench import model, running, tables
-from gpusudoku.bench.cases import Case, cases_of, chosen
-from gpusudoku.bench.live import LiveTable
+from gpusudoku.bench import running, tables
 from gpusudoku.bench.machine import heading, machine
-from gpusudoku.bench.running import Run
-from gpusudoku.bench.summary import COLUMNS, undisturbed
+from gpusudoku.bench.running import Case, Run, cases_of, chosen
+from gpusudoku.bench.tables import COLUMNS, LiveTable, undisturbed
 from gpusudoku.errors import InputError
 from gpusudoku.results import Count
 from tests.bench.samples import SUBJECTS, fake, measured, rows_with
@@ -205,7 +203,7 @@ def test_rows_on_a_terminal_are_shown_and_taken_away(monkeypatch: pytest.MonkeyP
 
 
 def test_a_power_law_is_found() -> None:
-    law = model.power_law([1e4, 1e5, 1e6, 1e7], [2e-3, 2e-2, 2e-1, 2.0])
+    law = tables.power_law([1e4, 1e5, 1e6, 1e7], [2e-3, 2e-2, 2e-1, 2.0])
     assert law is not None
     assert (law.exponent, law.at(1e8)) == (pytest.approx(1), pytest.approx(20))
-    assert model.power_law([5, 5, 5], [1, 2, 3]) is None
+    assert tables.power_law([5, 5, 5], [1, 2, 3]) is None

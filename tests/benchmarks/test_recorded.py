@@ -19,8 +19,7 @@ from figures import NAMES, PLOTS, figures_of
 from machine import RESULTS
 
 from gpusudoku.bench import tables
-from gpusudoku.bench.drawing import each
-from gpusudoku.bench.fingerprint import fingerprint
+from gpusudoku.bench.figures import each, fingerprint
 
 ROOT = Path(__file__).parents[2]
 RECORDED = sorted(RESULTS.glob("*.json"))

@@ -72,6 +72,7 @@ def test_fish(shell):
         "gpusudoku count @techniques-9": "@techniques-9x9",
         "gpusudoku solve --strategy=m": "--strategy=min",
         "gpusudoku count scr": "script",
+        "gpusudoku simplify --technique naked-pair,hidden-s": "naked-pair,hidden-single",
     }
     text = "".join(f"complete -C '{line}'\n" for line in answers)
     found = shell("fish", f"source SCRIPT\n{text}")
@@ -80,7 +81,17 @@ def test_fish(shell):
 
 def test_zsh(shell):
     """It is read without a complaint, and does not need compinit to have been called."""
-    assert shell("zsh", "source SCRIPT; print $_comps[gpusudoku]") == ["_gpusudoku"]
+    assert shell("zsh", "source SCRIPT; print $_comps[gpusudoku]") == ["_gpusudoku_completion"]
+
+
+@pytest.mark.parametrize(
+    ("name", "added"),
+    [("zsh", ["#--*=}$key", "compset", "autoload -Uz compinit"]), ("fish", ["'$1'", "--max 1"])],
+)
+def test_what_is_added_to_scripts_of_click_is_in_them(run, name, added):
+    """These shells may not be there, and another version of click may have other scripts."""
+    script = run("completion", name)[1]
+    assert [text for text in added if text not in script] == []
 
 
 def test_a_startup_file_gets_one_line_once(run, shell, home):

@@ -14,7 +14,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS, Way, header, read_text, write
-from gpusudoku.formats.expanding import expanded
+from gpusudoku.formats.opening import expanded
 from gpusudoku.formats.read import _read
 from gpusudoku.given import board_of
 

@@ -50,8 +50,11 @@ def test_parts(kind: str, tmp_path: Path) -> None:
     assert read(pack(BOARDS) + pack(b"") + pack(BOARDS) + pack(b""), path) == (600, [])
     assert read(pack(b"") + pack(BOARDS), path) == (300, [])
     assert read(pack(b""), path) == (0, [" no board found"])
-    if kind == "xz":  # these may have padding
+    if kind in ("gzip", "xz"):  # these may have padding
         assert read(pack(BOARDS) + bytes(4) + pack(BOARDS) + bytes(8), path) == (600, [])
+    if kind == "zstd":  # these may have frames to skip
+        skipped = b"\x50\x2a\x4d\x18\x03\x00\x00\x00any"
+        assert read(skipped + pack(BOARDS) + skipped + pack(BOARDS) + skipped, path) == (600, [])
     boards, errors = read(pack(BOARDS) + pack(BOARDS)[:-3], path)
     assert boards >= 300
     assert errors == [f" damaged or incomplete {kind} data"]
@@ -63,11 +66,7 @@ def test_bytes_behind(kind: str, tmp_path: Path) -> None:
     for behind in (b"more", BOARDS, b"\x01" * 8, KINDS[kind](BOARDS)[1:]):
         boards, [error] = read(KINDS[kind](BOARDS) + behind, tmp_path / "f")
         assert boards == 300
-        assert error == (
-            " damaged or incomplete zstd data"
-            if kind == "zstd"
-            else f" bytes after the end of the {kind} data"
-        )
+        assert error == f" bytes after the end of the {kind} data"
 
 
 @kinds
@@ -106,7 +105,6 @@ def test_what_cannot_be_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     what = " a zip archive, expected a file of it, or gzip, bzip2, xz or zstd"
     assert read(b"PK\x03\x04rest", tmp_path / "f") == (0, [what])
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    monkeypatch.setitem(sys.modules, "compression", None)
     what = " zstd data needs zstandard: pip install '.[zstd]' in a checkout of gpusudoku"
     assert read(b"\x28\xb5\x2f\xfd\x04\x00", tmp_path / "f") == (0, [what])
 
