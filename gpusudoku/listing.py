@@ -84,7 +84,8 @@ class Solutions(Slice):
                 f" solutions(board)[:{options.limit}]"
             )
         orders = Orders(board, options, engine_for(options, engine))
-        super().__init__(orders, (), cancel, progress)
+        super().__init__(orders, (), cancel)
+        self._progress = progress
 
     def __len__(self) -> int:
         # A TypeError, because list() asks for the length first, and passes over this error alone.

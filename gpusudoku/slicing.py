@@ -42,14 +42,12 @@ class Slice:
     through the solutions takes constant memory. Python limits ``len``: of many use ``count``.
     """
 
+    _progress: Callable[[Progress], None] | None = None
+
     def __init__(
-        self,
-        orders: Orders,
-        slices: tuple[slice, ...],
-        cancel: CancelToken | None = None,
-        progress: Callable[[Progress], None] | None = None,
+        self, orders: Orders, slices: tuple[slice, ...], cancel: CancelToken | None = None
     ) -> None:
-        self._orders, self._slices, self._progress = orders, slices, progress
+        self._orders, self._slices = orders, slices
         self.cancel = cancel
         """What stops all that is worked out here; another may take its place, or None."""
         self._beginning: tuple[list[NDArray[np.uint8]], bool] = [], False
@@ -129,7 +127,9 @@ class Slice:
         """
         if isinstance(k, slice):
             range(0)[k]  # what is no slice of a list is none here
-            return Slice(self._orders, (*self._slices, k), self.cancel, self._progress)
+            part = Slice(self._orders, (*self._slices, k), self.cancel)
+            part._progress = self._progress
+            return part
         with self._asked():
             cells = self._early(index(k))
             if cells is None:

@@ -12,11 +12,11 @@ from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.options import own_option
 from gpusudoku.cli.output import show
 from gpusudoku.errors import printable
+from gpusudoku.jobs.watch import duration
 from gpusudoku.results import decimal_digits
 
 if TYPE_CHECKING:
-    from gpusudoku.jobs.watch import duration
-from gpusudoku.runs.kept import Kept
+    from gpusudoku.runs.kept import Kept
 
 LEAST_DONE = 0.001
 """If less is done, it does not tell how long the rest takes."""

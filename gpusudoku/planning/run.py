@@ -29,7 +29,7 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
     """
     try:
         plan = choose(board, options, most_seconds, engine=engine)
-        if plan.seconds > most_seconds:
+        if most_seconds < inf and plan.seconds > most_seconds:
             raise TooExpensive(
                 "too expensive: this needs counts of solutions, and one of these should take about"
                 f" {plan.seconds:.1e} s",
