@@ -23,7 +23,7 @@ from gpusudoku.engines.cuda.device import Gpu
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import GpusudokuError
-from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.watch import Progress
 from gpusudoku.results import Count
 
 DEVICES = ["cuda", "cpu"]

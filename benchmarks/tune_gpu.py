@@ -34,7 +34,7 @@ from gpusudoku.engines.cuda.device import Gpu
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.engines.cuda.tuning import CONTIGUOUS, INTERLEAVED, Tuning, save_tuning
 from gpusudoku.errors import DeviceError
-from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.watch import Progress
 from gpusudoku.kernels.search.layout import layout_of
 from gpusudoku.kernels.search.select import gpu_search_for
 from gpusudoku.options import Options

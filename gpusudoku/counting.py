@@ -13,8 +13,7 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for, refuse_both
 from gpusudoku.given import BoardLike, batches_of, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
-from gpusudoku.jobs.task import Progress
-from gpusudoku.jobs.watch import reporting
+from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.batch import count_work
 from gpusudoku.planning.plan import Plan
@@ -151,7 +150,7 @@ def count_many(
 
         def counts(batches: Iterator[Batch]) -> Generator[Counts, None, None]:
             if cluster is None:
-                return count_batches(batches, chosen, engine)
+                return count_work(chosen, engine_for(chosen, engine)).on(batches)
             return _count_many_on(cluster, batches, chosen)
 
         return Results(recording(found, counts, on_error), cancel, boards)
@@ -170,15 +169,3 @@ def _count_many_on(
         closing(count_batches_on(batches, options, OnCluster(client))) as counts,
     ):
         yield from counts
-
-
-def count_batches(
-    batches: Iterable[Batch],
-    options: Options,
-    engine: Engine | None = None,
-) -> Generator[Counts, None, None]:
-    """Count as ``count_many`` does; the counts of boards that are counted together come together.
-
-    An InputError that reading the batches raises is raised once all boards before it are counted.
-    """
-    return count_work(options, engine_for(options, engine)).on(batches)

@@ -16,8 +16,7 @@ from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.given import BoardLike
 from gpusudoku.jobs.cancel import CancelToken, cancelling, cancelling_of, check_cancelled
 from gpusudoku.jobs.interrupts import telling_interrupts
-from gpusudoku.jobs.task import Progress
-from gpusudoku.jobs.watch import reporting
+from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.orders.checking import solution_of
 from gpusudoku.orders.choose import Orders
 from gpusudoku.orders.protocol import as_texts, joined

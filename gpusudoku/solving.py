@@ -22,8 +22,7 @@ from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import InputError
 from gpusudoku.given import BoardLike, batches_of, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
-from gpusudoku.jobs.task import Progress
-from gpusudoku.jobs.watch import reporting
+from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.batch import find_solutions
 from gpusudoku.results import Results, SearchStats, recording
@@ -176,7 +175,8 @@ def solve_many(
         found, chosen = batches_of(boards, box), Options(**options)
 
         def solved(batches: Iterator[Batch]) -> Generator[Solved, None, None]:
-            return solve_batches(batches, chosen, engine, check_unique=check_unique)
+            work = solve_work(chosen, engine_for(chosen, engine), check_unique=check_unique)
+            return work.on(batches)
 
         return Results(recording(found, solved, on_error), cancel, boards)
 
@@ -194,21 +194,6 @@ def solve_board(
         return Solution(board, None, False, stats)
     unique = len(found) == 1 if check_unique else None
     return Solution(board, Board(found[0], board.geometry), unique, stats)
-
-
-def solve_batches(
-    batches: Iterable[Batch],
-    options: Options,
-    engine: Engine | None = None,
-    *,
-    check_unique: bool = True,
-) -> Generator[Solved, None, None]:
-    """Find a solution of every board and, unless told not to, see whether there is another.
-
-    An InputError that reading the batches raises is raised once all boards before it are solved.
-    """
-    device = engine_for(options, engine)
-    return solve_work(options, device, check_unique=check_unique).on(batches)
 
 
 def solve_work(options: Options, engine: Engine, *, check_unique: bool = True) -> Work:

@@ -18,7 +18,7 @@ from gpusudoku import (
 )
 from gpusudoku.board.batch import Batch
 from gpusudoku.jobs import threads
-from gpusudoku.jobs.job import Progress
+from gpusudoku.jobs.watch import Progress
 from tests import naive
 from tests.boards import CLUES, full_grid, puzzle, spoilt
 

@@ -126,7 +126,6 @@ def count_in_tasks(
         part=tasks.part or (1, 1),
         checkpoint=checkpoint_of(source, options, asked, tasks.part, tasks.verify),
         verify=tasks.verify,
-        verified=note,
         facts=None if tasks.part is None else {"format": asked.form, "keep_going": asked.errors},
     )
     is_written = False
@@ -138,7 +137,10 @@ def count_in_tasks(
 
         def count(board: Batch) -> Counted:
             with line.working_on(board):
-                return counted(board[0], options, machine, how)
+                found = counted(board[0], options, machine, how)
+            if found.verified:
+                note(found.verified)
+            return found
 
         answers = _answers(source, count, delivery, asked.stats)
         if tasks.part is None and not is_written:

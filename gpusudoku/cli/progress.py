@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Self
 from gpusudoku.cli.expected import expect_count
 from gpusudoku.cli.messages import CLEAR, is_quiet, naming, note
 from gpusudoku.cli.report import show_plan
-from gpusudoku.jobs.task import Progress
 from gpusudoku.jobs.threads import NoThread, start_thread
-from gpusudoku.jobs.watch import Watch, duration, watching
+from gpusudoku.jobs.watch import Progress, Watch, duration, watching
 from gpusudoku.options import Options
 from gpusudoku.results import decimal_digits
 

@@ -12,6 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,11 +21,17 @@ from numpy.typing import DTypeLike, NDArray
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken, cancelling, tokens
 from gpusudoku.jobs.counters import Counters
-from gpusudoku.jobs.task import Progress, Task
 from gpusudoku.jobs.threads import NoThread, Threads, note_fewer
-from gpusudoku.jobs.watch import Watch, current_watch, watching
+from gpusudoku.jobs.watch import Progress, Watch, current_watch, watching
 
-__all__ = ["Job", "Progress", "Task", "Worker"]
+
+@dataclass
+class Task:
+    """What a worker takes at a time."""
+
+    payload: Any
+    weight: float
+    """Its share of the whole job; only the progress depends on it."""
 
 
 class Worker(Protocol):

@@ -11,9 +11,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
-
-from gpusudoku.jobs.task import Progress
 
 DECADES = 1e9
 """Seconds from which on an estimate says no more than that."""
@@ -27,6 +26,15 @@ def duration(seconds: float) -> str:
         if seconds > 2 * length:
             return f"about {seconds / length:,.0f} {unit}"
     return f"about {seconds:.2g} s" if seconds < 10 else f"about {seconds:.0f} s"
+
+
+@dataclass
+class Progress:
+    """What is known while a job runs. ``done`` is the estimated share of the work, 0 to 1."""
+
+    done: float
+    count: int
+    seconds: float
 
 
 class Watch:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -60,8 +60,6 @@ class How:
     """Where it is kept; None for memory."""
     verify: float = 0.0
     """The share of the tasks that are counted again in another way."""
-    verified: Callable[[str], None] | None = None
-    """Told what came of that, in words."""
     facts: Mapping[str, Any] | None = None
     """More on which what is written of the count depends, as JSON."""
 
@@ -85,6 +83,8 @@ class Counted:
     """What was done for the tasks."""
     seconds: float
     """How long that took."""
+    verified: str = ""
+    """What came of the tasks that were counted again, in words."""
 
 
 def count_in_tasks(
@@ -140,12 +140,11 @@ def count_in_tasks(
             raise _interrupted(error, keeper) from None
         except ClusterError as error:
             raise ClusterError(f"{error}{_how_to_go_on(keeper)}") from None
-    if check is not None and how.verified is not None:
-        how.verified(check.told())
+    verified = "" if check is None else check.told()
     stats = plan.stats(keeper.tally, keeper.seconds, getattr(machine, "utilisation", ()))
     count = Count(board, keeper.count, True, machine.name, machine.workers, stats, plan.estimates)
     before = plan.stats(Tally(), 0.0)
-    return Counted(count, identity, portion, before, keeper.tally, keeper.seconds)
+    return Counted(count, identity, portion, before, keeper.tally, keeper.seconds, verified)
 
 
 def count_for_python(

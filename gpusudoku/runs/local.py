@@ -13,8 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from gpusudoku.engines.engine import Engine
-from gpusudoku.jobs.task import Progress
-from gpusudoku.jobs.watch import Watch, current_watch, watching
+from gpusudoku.jobs.watch import Progress, Watch, current_watch, watching
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.portion import Step
 from gpusudoku.runs.keeper import Keeper

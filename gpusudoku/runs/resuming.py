@@ -11,8 +11,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.cancel import CancelToken, cancelling
-from gpusudoku.jobs.task import Progress
-from gpusudoku.jobs.watch import reporting
+from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import Options
 from gpusudoku.results import Count
 from gpusudoku.runs.counting import KIND, Checkpoint, How, count_for_python

@@ -19,8 +19,8 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import Cancelled, GpusudokuError, InputError
 from gpusudoku.explaining import explain
 from gpusudoku.jobs.cancel import CancelToken, cancelling
-from gpusudoku.jobs.job import Progress
 from gpusudoku.jobs.threads import start_thread
+from gpusudoku.jobs.watch import Progress
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.listing import Solutions
 from gpusudoku.minimising import minimise

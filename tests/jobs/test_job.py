@@ -9,8 +9,8 @@ import pytest
 
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken
-from gpusudoku.jobs.job import Job, Progress, Task
-from gpusudoku.jobs.watch import reporting
+from gpusudoku.jobs.job import Job, Task
+from gpusudoku.jobs.watch import Progress, reporting
 from tests.jobs.workers import UntilStopped, counts, each, tasks
 from tests.waiting import until
 

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from gpusudoku.jobs.job import Job, Progress, Task
+from gpusudoku.jobs.job import Job, Task
 from gpusudoku.jobs.ordered import InOrder
-from gpusudoku.jobs.watch import Announcer, Watch, current_watch, reporting, watching
+from gpusudoku.jobs.watch import Announcer, Progress, Watch, current_watch, reporting, watching
 
 SEARCH, SUM = SimpleNamespace(subject="the search"), SimpleNamespace(subject="the sum")
 

@@ -13,8 +13,7 @@ from gpusudoku.counting import count
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import CancelToken
-from gpusudoku.jobs.job import Progress
-from gpusudoku.jobs.watch import reporting
+from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.search import TASKS
 from tests.boards import spoilt

@@ -71,7 +71,7 @@ def count_batches_on(
     options: Options,
     engine: OnCluster,
 ) -> Generator[Counts, None, None]:
-    """Count on a cluster as ``counting.count_batches`` does here.
+    """Count on a cluster as ``count_work`` does here.
 
     Raises
     ------

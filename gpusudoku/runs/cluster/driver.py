@@ -16,8 +16,7 @@ from math import inf
 
 from gpusudoku.errors import Cancelled
 from gpusudoku.jobs.cancel import any_cancelled
-from gpusudoku.jobs.task import Progress
-from gpusudoku.jobs.watch import current_watch
+from gpusudoku.jobs.watch import Progress, current_watch
 from gpusudoku.planning.portion import Portion
 from gpusudoku.runs.cluster.dealer import Dealer, telling_loss
 from gpusudoku.runs.cluster.worker import Run, Worked, work

@@ -12,8 +12,7 @@ from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import InputError, described
 from gpusudoku.given import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
-from gpusudoku.jobs.task import Progress
-from gpusudoku.jobs.watch import reporting
+from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import MOST_PARTS, OptionFields, Options, is_integer, takes_options
 from gpusudoku.results import ContractionStats, Count, Estimates, SearchStats, Stats
 from gpusudoku.runs.counting import Counted, How, count_in_tasks

@@ -14,8 +14,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count, count_many
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import Interrupted
-from gpusudoku.jobs.job import Progress
-from gpusudoku.jobs.watch import reporting
+from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import Options
 from gpusudoku.results import Count
 from gpusudoku.solving import solve

@@ -14,8 +14,7 @@ from gpusudoku.engines.cuda import device, launch
 from gpusudoku.engines.cuda.device import SIMULATED
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.errors import Interrupted
-from gpusudoku.jobs.job import Progress
-from gpusudoku.jobs.watch import reporting
+from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.kernels.search import loop
 from gpusudoku.options import Options
 from gpusudoku.solving import solve
