@@ -61,7 +61,8 @@ def count(
     planned
         Told the plan, with its method and estimates, before anything is counted.
     progress
-        Called about twenty times a second.
+        Called about twenty times a second with an object that has ``done``, a share from 0 to 1,
+        ``count`` and ``seconds``.
     cancel
         Stops the count, whichever thread cancels it: see ``CancelToken``.
     **options

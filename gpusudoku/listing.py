@@ -55,7 +55,7 @@ class Solutions(Slice):
     engine
         What does it; by default made as the options ask.
     progress
-        Called about twenty times a second while all solutions are counted.
+        Called as for ``count`` while all solutions are counted.
     cancel
         Stops whatever is asked for, by ``Cancelled``. What was worked out before is kept, nothing
         is kept by halves, and the attribute ``cancel`` takes another token, or None, to go on.
