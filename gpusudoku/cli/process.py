@@ -19,7 +19,7 @@ from gpusudoku.jobs.interrupts import (
     last_interrupt,
     outlive_interrupts,
 )
-from gpusudoku.jobs.watch import watching
+from gpusudoku.jobs.watch import announcing
 
 _LONGEST_COMPLAINT = 500
 """Characters of what is wrong with an option: click quotes all of its value."""
@@ -44,7 +44,7 @@ def run_alone() -> NoReturn:
 def main() -> NoReturn:
     """Run the command line and exit with its status."""
     try:
-        with watching(Console()):
+        with announcing(Console()):
             status = cli.main(prog_name="gpusudoku", standalone_mode=False) or 0
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:

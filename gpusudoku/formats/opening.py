@@ -27,6 +27,8 @@ STDIN = "-"
 """The path that stands for standard input."""
 BUFFER_BYTES = 1 << 16
 """Bytes read from a file at a time."""
+BLOCK_BYTES = 14 * BUFFER_BYTES
+"""Bytes that are expanded at a time: a block of bzip2, and a little less than readers take."""
 
 XZ_MEMORY = 160 << 20
 """Bytes that expanding xz data may take: a few bytes of a header can ask for gigabytes."""
@@ -162,8 +164,8 @@ def _parts(stream: BinaryIO, kind: str) -> Iterator[bytes]:
             raise UnreadableError(f"bytes after the end of the {kind} data")
         part = _decompressor(kind)
         expand = part.decompress
-        if kind != "zstd":
-            expand = partial(expand, max_length=BUFFER_BYTES)
+        if kind != "zstd":  # a block of bzip2 is checked at its end: nothing comes of it before
+            expand = partial(expand, max_length=BUFFER_BYTES if kind == "gzip" else BLOCK_BYTES)
         while not part.eof:
             if not data and getattr(part, "needs_input", True):
                 data = stream.read(step)
@@ -191,7 +193,7 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
         for piece in pieces:
             ready.append(piece)
             size += len(piece)
-            if size >= 14 * BUFFER_BYTES:  # a little less than readers take at once
+            if size >= BLOCK_BYTES:
                 yield b"".join(ready)
                 ready, size = [], 0
     except UnreadableError as error:

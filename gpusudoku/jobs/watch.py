@@ -146,12 +146,38 @@ class Announcer(Watch):
             logging.getLogger("gpusudoku").info(text)
 
 
-_watch: ContextVar[Watch] = ContextVar("watch", default=Announcer())  # noqa: B039 - it is not data
+class Silence(Watch):
+    """Says nothing, not even what is compiled."""
+
+    def compiling(self, kernels: Sequence[Any], seconds: float, kept: str) -> None:
+        """See ``Watch``."""
+
+    def not_kept(self, why: str) -> None:
+        """See ``Watch``."""
+
+
+class _Process:
+    """The watch of threads that have none of their own."""
+
+    announcer: Watch = Announcer()
+
+
+_watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 
 def current_watch() -> Watch:
     """The watch of this thread."""
-    return _watch.get()
+    return _watch.get() or _Process.announcer
+
+
+@contextmanager
+def announcing(announcer: Announcer) -> Iterator[None]:
+    """Have an announcer say what is compiled for all threads that have no watch."""
+    before, _Process.announcer = _Process.announcer, announcer
+    try:
+        yield
+    finally:
+        _Process.announcer = before
 
 
 @contextmanager

@@ -12,7 +12,16 @@ import pytest
 
 from gpusudoku.jobs.job import Job, Task
 from gpusudoku.jobs.ordered import InOrder
-from gpusudoku.jobs.watch import Announcer, Progress, Watch, current_watch, reporting, watching
+from gpusudoku.jobs.watch import (
+    Announcer,
+    Progress,
+    Silence,
+    Watch,
+    announcing,
+    current_watch,
+    reporting,
+    watching,
+)
 
 SEARCH, SUM = SimpleNamespace(subject="the search"), SimpleNamespace(subject="the sum")
 
@@ -97,6 +106,31 @@ def test_compiling_is_said_once_for_each_thing(caplog: pytest.LogCaptureFixture)
         "compiling the search, about 3 s, once (kept in ~/kept)",
         "compiling the sum, about 3 s, once (kept in ~/kept)",
     ]
+
+
+def test_the_announcer_of_a_program_is_that_of_all_threads(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Such as those that answer requests; workers of a cluster say nothing."""
+    caplog.set_level(logging.INFO, "gpusudoku")
+    said: list[str] = []
+
+    class Program(Announcer):
+        def say(self, text: str) -> None:
+            said.append(text)
+
+    def work() -> None:
+        current_watch().compiling([SEARCH], 2.0, "")
+        with watching(Silence()):
+            current_watch().compiling([SUM], 2.0, "")
+            current_watch().not_kept("a full disk")
+
+    with announcing(Program()):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert said == ["compiling the search, about 2 s"]
+    assert not caplog.messages
 
 
 @pytest.mark.parametrize("where", ["terminal", "notebook", "pipe"])

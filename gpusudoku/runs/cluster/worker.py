@@ -19,7 +19,7 @@ import numpy as np
 from gpusudoku import __version__
 from gpusudoku.errors import Cancelled, GpusudokuError, TooExpensive
 from gpusudoku.jobs.cancel import CancelToken, check_cancelled
-from gpusudoku.jobs.watch import watching
+from gpusudoku.jobs.watch import Silence, watching
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def work(run: Run, portion: Portion, seconds: float, threads: int) -> Worked:
     it done again by another worker.
     """
     token = _token(run.key)
-    with _at_work, token, watching(None):  # it may be a thread of the process that watches
+    with _at_work, token, watching(Silence()):  # a worker may have the user's terminal
         plan, engine = _plan(run), _engine(replace(run.options, jobs=threads))
         return Worked(plan.step(engine, portion, seconds=seconds), engine.name)
 
@@ -100,7 +100,7 @@ def count_some(
     token, out_of_time = _token(key), CancelToken()
     clock = threading.Timer(seconds, out_of_time.cancel)
     counts: list[Counts] = []
-    with _at_work, token, watching(None):
+    with _at_work, token, watching(Silence()):
         engine, start = _engine(replace(options, jobs=threads)), time.perf_counter()
         clock.start()
         try:
