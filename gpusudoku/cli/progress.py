@@ -21,6 +21,7 @@ from gpusudoku.results import decimal_digits
 
 if TYPE_CHECKING:
     from gpusudoku.board.batch import Batch
+    from gpusudoku.board.board import Board
     from gpusudoku.cli.source import Source
     from gpusudoku.engines.engine import Engine
     from gpusudoku.planning.plan import Plan
@@ -172,7 +173,7 @@ class CountLine(ProgressLine):
     @contextmanager
     def working_on(self, board: Batch) -> Iterator[None]:
         """Let messages about a board say first which board it is."""
-        self._board, self._place = board[0], self._source.place(board)
+        self._place = self._source.place(board)
         with naming(self._place):
             yield
 
@@ -182,13 +183,13 @@ class CountLine(ProgressLine):
         why = "" if seconds == inf else f"; the search would take {duration(seconds)} on one core"
         note(f"{self._place}looking for a contraction{why}")
 
-    def planned(self, plan: Plan) -> None:
+    def planned(self, plan: Plan, board: Board) -> None:
         """Say what a long count should take."""
         self.clear()
         if self._stats and not self._place:
             show_plan(plan)
         self.expected = expect_count(
-            plan, self._board, self._options, self._engine, self._place, self._parts
+            plan, board, self._options, self._engine, self._place, self._parts
         )
 
     def resumed(self, run: Ledger) -> None:

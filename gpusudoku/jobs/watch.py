@@ -1,8 +1,8 @@
-"""Watches: who is told what work does, and how far it is, while it goes on.
+"""Watches: receivers of reports about work, such as its progress, its plan and what is compiled.
 
-Each thread has one: that of the innermost block ``with watching(watch)`` that it is in. A ``Job``
-tells its progress to the watch of the thread that made it, its workers have that watch, too, and
-whatever else is worth telling is told to ``current_watch()``. So no function hands callbacks on.
+A thread reports to the watch of the innermost block ``with watching(watch)`` that it is in, which
+``current_watch()`` returns. A ``Job`` reports its progress to the watch of the thread that made it.
+So no function hands callbacks on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DECADES = 1e9
 
 
 def duration(seconds: float) -> str:
-    """An estimated time in words."""
+    """Write an estimated time in words."""
     if seconds > DECADES:
         return "decades"
     for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
@@ -38,10 +38,10 @@ class Progress:
 
 
 class Watch:
-    """Is told what goes on, by any thread; each method does nothing, unless a subclass has its own.
+    """Receives reports, from any thread; a subclass overrides the methods that it needs.
 
-    What the machine does, such as compiling, is the business of the watch around it: of a given
-    one, or the current one when this was made.
+    The others ignore what they receive, but reports about compiling go on to the watch ``around``
+    this one: by default the current one when this was made.
     """
 
     def __init__(self, around: Watch | None = None) -> None:
@@ -52,11 +52,11 @@ class Watch:
 
     @property
     def sees_progress(self) -> bool:
-        """Whether it does anything with progress; a job that nobody sees may be quicker."""
+        """Tell whether it does anything with progress; a job that nobody sees may be quicker."""
         return type(self).progress is not Watch.progress
 
-    def planned(self, plan: Any) -> None:
-        """Take the ``Plan`` that was chosen for a board, before it is run."""
+    def planned(self, plan: Any, board: Any) -> None:
+        """Take the ``Plan`` that was chosen for a ``Board``, before it is run."""
 
     def estimating(self, seconds: float) -> None:
         """Learn that the estimate of a contraction takes a second or more.
@@ -84,7 +84,7 @@ class Watch:
 
 
 class _Calls(Watch):
-    """Hands on to functions; what these do is not watched by them."""
+    """Calls functions with progress and plans; what they do themselves is not reported to them."""
 
     def __init__(
         self,
@@ -103,16 +103,16 @@ class _Calls(Watch):
             with watching(self.around):
                 self._progress(progress)
 
-    def planned(self, plan: Any) -> None:
+    def planned(self, plan: Any, board: Any) -> None:
         if self._planned is not None:
             with watching(self.around):
                 self._planned(plan)
 
 
 class Announcer(Watch):
-    """Says what is compiled, each kind of thing once: the watch around all others.
+    """Announces what is compiled, each kind of thing once: the watch around all others.
 
-    It says so on stderr where somebody sees that, and else to the logger ``gpusudoku``.
+    It writes to stderr in a terminal or notebook, and elsewhere to the logger ``gpusudoku``.
     """
 
     def __init__(self) -> None:
@@ -134,7 +134,7 @@ class Announcer(Watch):
             self.say(text)
 
     def say(self, text: str) -> None:
-        """Say something to the user."""
+        """Write a message to the user."""
         ipython = sys.modules.get("IPython")
         shell = None if ipython is None else ipython.get_ipython()
         in_notebook = getattr(shell, "kernel", None) is not None
@@ -147,7 +147,7 @@ class Announcer(Watch):
 
 
 class Silence(Watch):
-    """Says nothing, not even what is compiled."""
+    """Ignores all reports, those about compiling, too."""
 
     def compiling(self, kernels: Sequence[Any], seconds: float, kept: str) -> None:
         """See ``Watch``."""
@@ -157,7 +157,7 @@ class Silence(Watch):
 
 
 class _Process:
-    """The watch of threads that have none of their own."""
+    """Holds the watch of all threads that are in no block ``with watching``."""
 
     announcer: Watch = Announcer()
 
@@ -166,13 +166,13 @@ _watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 
 def current_watch() -> Watch:
-    """The watch of this thread."""
+    """Return the watch of this thread."""
     return _watch.get() or _Process.announcer
 
 
 @contextmanager
 def announcing(announcer: Announcer) -> Iterator[None]:
-    """Have an announcer say what is compiled for all threads that have no watch."""
+    """Let an announcer receive the reports of all threads that have no watch of their own."""
     before, _Process.announcer = _Process.announcer, announcer
     try:
         yield
@@ -182,7 +182,7 @@ def announcing(announcer: Announcer) -> Iterator[None]:
 
 @contextmanager
 def watching(watch: Watch | None) -> Iterator[None]:
-    """Have what this thread does in here told to a watch; None for what would mislead it."""
+    """Send the reports of this thread's work to a watch; None discards all but those on compiling."""
     before = _watch.get()
     _watch.set(watch or Watch())
     try:
@@ -195,7 +195,7 @@ def watching(watch: Watch | None) -> Iterator[None]:
 def reporting(
     progress: Callable[[Progress], None] | None, planned: Callable[[Any], None] | None = None
 ) -> Iterator[None]:
-    """Have functions told of progress and plans; without any, whoever is told already."""
+    """Call functions with progress and plans; without any function nothing changes."""
     if progress is None and planned is None:
         yield
     else:

@@ -35,7 +35,7 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
                 f" {plan.seconds:.1e} s",
                 plan.seconds / engine.threads,
             )
-        current_watch().planned(plan)
+        current_watch().planned(plan, board)
         return run_plan(plan, board, options, engine)
     except KeyboardInterrupt:
         raise interrupted(0) from None

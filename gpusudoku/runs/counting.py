@@ -128,7 +128,7 @@ def count_in_tasks(
             keeper = _begun(ledger, how, identity, options, portion)
             keeper.nodes = _nodes_of(plan) / how.part[1]
             if keeper.done < 1:
-                current_watch().planned(plan)
+                current_watch().planned(plan, board)
             check = _verifier(identity, plan, options, machine, how, keeper)
             watched = keeper if check is None else Verified(keeper, check)
             with patient_interrupts(PATIENCE_SECONDS):
