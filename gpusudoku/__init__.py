@@ -53,10 +53,11 @@ if TYPE_CHECKING:
         BadBoard,
         ContractionStats,
         Count,
-        Counts,
         Estimates,
+        ResultBlock,
         Results,
         SearchStats,
+        Solution,
     )
     from gpusudoku.runs.parts.counts import count_part, merge
     from gpusudoku.runs.parts.records import PartRecord
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     from gpusudoku.search.finds import Step
     from gpusudoku.simplifying import Simplified, simplify
     from gpusudoku.slicing import Slice
-    from gpusudoku.solving import Solution, Solved, solve, solve_many
+    from gpusudoku.solving import solve, solve_many
     from gpusudoku.web.widget import widget
 
 __version__ = "0.12.1"
@@ -78,20 +79,19 @@ _LAZY = {
     "Conflict": "board.board",
     "ContractionStats": "results",
     "Count": "results",
-    "Counts": "results",
     "Estimates": "results",
     "Explained": "explaining",
     "Geometry": "board.geometry",
     "Minimised": "minimising",
     "Options": "options",
     "PartRecord": "runs.parts.records",
+    "ResultBlock": "results",
     "Results": "results",
     "SearchStats": "results",
     "Simplified": "simplifying",
     "Slice": "slicing",
-    "Solution": "solving",
+    "Solution": "results",
     "Solutions": "listing",
-    "Solved": "solving",
     "Step": "search.finds",
     "count": "counting",
     "count_many": "counting",
@@ -120,7 +120,6 @@ __all__ = [
     "Conflict",
     "ContractionStats",
     "Count",
-    "Counts",
     "DeviceError",
     "Estimates",
     "Explained",
@@ -132,6 +131,7 @@ __all__ = [
     "MismatchError",
     "Options",
     "PartRecord",
+    "ResultBlock",
     "Results",
     "SaveError",
     "SearchStats",
@@ -139,7 +139,6 @@ __all__ = [
     "Slice",
     "Solution",
     "Solutions",
-    "Solved",
     "Step",
     "TooExpensive",
     "__version__",

@@ -15,10 +15,10 @@ from gpusudoku.given import BoardLike, batches_of, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import OptionFields, Options, takes_options
-from gpusudoku.planning.batch import count_work
+from gpusudoku.planning.batch import count_batches
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.run import count_board
-from gpusudoku.results import Count, Counts, Results, recording
+from gpusudoku.results import Count, ResultBlock, Results, recording
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -101,7 +101,7 @@ def count_many(
     cluster: Client | str | None = None,
     cancel: CancelToken | None = None,
     **options: Unpack[OptionFields],
-) -> Results[Counts, Count]:
+) -> Results[Count]:
     """Count the solutions of many boards, in their order; options as for ``count``.
 
     Boards are counted in blocks, one on each thread, or one after the other where they take long,
@@ -111,7 +111,7 @@ def count_many(
     contracted, and the others counted by whatever takes less.
 
     What is returned is an iterator over a ``Count`` for every board. Its method ``blocks`` gives
-    ``Counts`` of many boards instead, and ``numbers`` one array of all counts: neither makes an
+    a ``ResultBlock`` of many boards instead, and ``numbers`` one array of all counts: neither makes an
     object for a board.
 
     Parameters
@@ -149,9 +149,9 @@ def count_many(
     with cancelling(cancel):
         found, chosen = batches_of(boards, box), Options(**options)
 
-        def counts(batches: Iterator[Batch]) -> Generator[Counts, None, None]:
+        def counts(batches: Iterator[Batch]) -> Generator[ResultBlock, None, None]:
             if cluster is None:
-                return count_work(chosen, engine_for(chosen, engine)).on(batches)
+                return count_batches(batches, chosen, engine_for(chosen, engine))
             return _count_many_on(cluster, batches, chosen)
 
         return Results(recording(found, counts, on_error), cancel, boards)
@@ -159,7 +159,7 @@ def count_many(
 
 def _count_many_on(
     cluster: Client | str, batches: Iterable[Batch], options: Options
-) -> Generator[Counts, None, None]:
+) -> Generator[ResultBlock, None, None]:
     """Count many boards on a cluster."""
     from gpusudoku.runs.cluster.batches import count_batches_on
     from gpusudoku.runs.cluster.connect import connected

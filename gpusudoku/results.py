@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
-from typing import Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ from gpusudoku.board.drawing import draw
 from gpusudoku.errors import Cancelled, InputError, TooExpensive, described
 from gpusudoku.jobs.cancel import CancelToken, cancelling_of, check_cancelled
 
-One = TypeVar("One", covariant=True)
-Blocks = TypeVar("Blocks", bound="Block[Any]")
+Row = TypeVar("Row", covariant=True)
 
 LONGEST_NUMBER = 60
 """Digits of a count that is shown in full where it stands for itself, as in a notebook."""
@@ -257,81 +256,128 @@ class Count:
         }
 
 
+@dataclass(frozen=True, repr=False)
+class Solution:
+    """The outcome of ``solve``, true if there is a solution."""
+
+    error: ClassVar[InputError | None] = None
+    """None; a ``BadBoard`` has its error here."""
+    puzzle: Board
+    """The board that was solved."""
+    board: Board | None
+    """A solution, None if there is none."""
+    unique: bool | None
+    """True if there is exactly one; None if there is one, and a second was not looked for."""
+    stats: Stats
+    """Statistics of the search; of a board of many, of all boards that were solved together."""
+
+    def __bool__(self) -> bool:
+        return self.board is not None
+
+    @property
+    def solvable(self) -> bool:
+        """Tell whether there is a solution."""
+        return bool(self)
+
+    def __str__(self) -> str:
+        """In words: ``the only solution``, ``one of several solutions`` and so on."""
+        if self.board is None:
+            return "no solution"
+        names = {True: "the only solution", False: "one of several solutions", None: "a solution"}
+        return names[self.unique]
+
+    def __repr__(self) -> str:
+        return f"<Solution: {self} of {self.puzzle.describe()}>"
+
+    def _repr_html_(self) -> str:
+        board = self.puzzle if self.board is None else self.board
+        return draw(board.geometry, board.cells, self.puzzle.cells > 0, f"{self}".capitalize())
+
+
 @dataclass(frozen=True)
-class Counts:
-    """The counts of boards that were counted together; iterating gives a ``Count`` for each."""
+class ResultBlock:
+    """Results of boards that were worked on together, in columns of B rows.
+
+    Iterating gives a ``Solution`` for each board if there are solutions, else a ``Count``.
+    """
 
     boards: Batch
     numbers: NDArray[Any]
-    """int64 (B), or object, Python's integers, where one exceeds that: at most the limit."""
+    """int64 (B), or object, Python's integers, where one exceeds that: solutions found of each
+    board, at most the limit."""
     limit: int | None
     """Counts that reach it are not exact."""
     device: str
     """``cpu`` or ``cuda``."""
     jobs: int
-    """How many workers there were."""
+    """The number of workers."""
     stats: Stats
-    """What was done for all of them."""
+    """Statistics of all of them together."""
     estimates: Estimates | None = None
-    """What was estimated before, for a single board."""
+    """Estimates made before, for a single board."""
     continued: bool = False
-    """Whether the statistics are those of boards that came before, too."""
+    """True if the statistics include boards that came before."""
+    solutions: NDArray[np.uint8] | None = None
+    """uint8 (B, n * n): a solution of every board that has one, 0 in all cells of the others."""
+    shares: NDArray[Any] | None = None
+    """object (B, n * n, n): the number of solutions with each digit in each cell."""
+    errors: NDArray[Any] | None = None
+    """object (B): a ``TooExpensive`` for each board whose shares are, and are 0; else None."""
 
     @classmethod
-    def of(cls, board: Batch, count: Count, limit: int | None) -> Counts:
-        """The count of a single board, which the batch holds."""
+    def of(cls, board: Batch, count: Count, limit: int | None) -> ResultBlock:
+        """Wrap the count of a batch of one."""
         numbers, stats = numbers_of([count.count]), count.stats
         return cls(board, numbers, limit, count.device, count.jobs, stats, count.estimates)
 
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def __iter__(self) -> Iterator[Count]:
-        for board, count in zip(self.boards, self.counts, strict=True):
-            exact = self.is_exact(count)
-            yield Count(board, count, exact, self.device, self.jobs, self.stats, self.estimates)
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.counts()) if self.solutions is None else self._solutions()
 
-    @property
-    def counts(self) -> list[int]:
-        """The numbers as a list."""
-        counts: list[int] = self.numbers.tolist()
-        return counts
+    def counts(self) -> list[Count]:
+        """Make a ``Count`` for each board."""
+        return [
+            Count(board, n, self.is_exact(n), self.device, self.jobs, self.stats, self.estimates)
+            for board, n in zip(self.boards, self.numbers.tolist(), strict=True)
+        ]
 
-    def part(self, start: int, end: int) -> Counts:
-        """Those of the boards from start to before end."""
-        boards = self.boards.part(start, end)
-        return replace(self, boards=boards, numbers=self.numbers[start:end])
+    def _solutions(self) -> Iterator[Solution]:
+        assert self.solutions is not None
+        for board, cells, n in zip(self.boards, self.solutions, self.numbers.tolist(), strict=True):
+            solution = Board(cells, board.geometry) if n else None
+            yield Solution(board, solution, self.is_unique(n), self.stats)
 
-    def chosen(self, mask: NDArray[np.bool_]) -> Counts:
-        """Those for which the mask, bool (B), is true."""
-        return replace(self, boards=self.boards.chosen(mask), numbers=self.numbers[mask])
+    def part(self, start: int, end: int) -> ResultBlock:
+        """Return the results of the boards from start to before end."""
+        return self._with(self.boards.part(start, end), slice(start, end))
+
+    def chosen(self, mask: NDArray[np.bool_]) -> ResultBlock:
+        """Return the results for which the mask, bool (B), is true."""
+        return self._with(self.boards.chosen(mask), mask)
+
+    def _with(self, boards: Batch, which: slice | NDArray[np.bool_]) -> ResultBlock:
+        solutions, shares, errors = (
+            None if column is None else column[which]
+            for column in (self.solutions, self.shares, self.errors)
+        )
+        numbers = self.numbers[which]
+        return replace(
+            self, boards=boards, numbers=numbers, solutions=solutions, shares=shares, errors=errors
+        )
 
     def is_exact(self, count: int) -> bool:
-        """Whether one of the counts is exact."""
+        """Tell whether one of the counts is exact."""
         return self.limit is None or count < self.limit
 
     def is_unique(self, count: int) -> bool | None:
-        """Whether one of the counts means a single solution; None if the limit hides that."""
+        """Tell whether one of the counts means a single solution; None if the limit hides that."""
         return None if count == self.limit == 1 else count == 1
 
     def text(self, count: int) -> str:
-        """One of the counts as it is shown: ``N+`` for N or more."""
+        """Write one of the counts as it is shown: ``N+`` for N or more."""
         return decimal_digits(count) + "+" * (not self.is_exact(count))
-
-
-class Block(Protocol[One]):
-    """Results of boards that were worked on together."""
-
-    @property
-    def numbers(self) -> NDArray[Any]:
-        """The number of solutions found of every board."""
-
-    def __len__(self) -> int: ...
-
-    def __iter__(self) -> Iterator[One]: ...
-
-    def part(self, start: int, end: int) -> Self:
-        """Those of the boards from start to before end."""
 
 
 @dataclass(frozen=True)
@@ -368,9 +414,9 @@ class BadBoard:
 
 def recording(
     found: Iterable[Batch | InputError],
-    work: Callable[[Iterator[Batch]], Generator[Blocks, None, None]],
+    work: Callable[[Iterator[Batch]], Generator[ResultBlock, None, None]],
     on_error: str,
-) -> Generator[Any, None, None]:
+) -> Generator[ResultBlock | BadBoard, None, None]:
     """Have the boards worked on that were found, and raise or record the errors among them.
 
     Raises
@@ -401,8 +447,8 @@ def _good(
 
 
 def _in_places(
-    blocks: Generator[Blocks, None, None], bad: deque[BadBoard]
-) -> Generator[Any, None, None]:
+    blocks: Generator[ResultBlock, None, None], bad: deque[BadBoard]
+) -> Generator[ResultBlock | BadBoard, None, None]:
     """Give blocks, cut where bad boards were, and these."""
     given = 0
     with closing(blocks):
@@ -428,7 +474,7 @@ def _length(boards: Any) -> int | None:
         return None
 
 
-class Results(Generic[Blocks, One]):
+class Results(Generic[Row]):
     """An iterator over the results of many boards, in their order.
 
     Boards are worked on in blocks, and an object for a board is made only when it is asked for:
@@ -441,14 +487,14 @@ class Results(Generic[Blocks, One]):
 
     def __init__(
         self,
-        blocks: Generator[Blocks, None, None],
+        blocks: Generator[ResultBlock | BadBoard, None, None],
         cancel: CancelToken | None = None,
         boards: object = None,
     ) -> None:
         self._blocks, self._cancel = cancelling_of(cancel, blocks), cancel
         self._length = _length(boards)
-        self._block: Blocks | None = None
-        self._objects: Iterator[One] = iter(())
+        self._block: ResultBlock | BadBoard | None = None
+        self._objects: Iterator[Row] = iter(())
         self._numbers = list[NDArray[Any]]()
         self._given = self._taken = 0
         """Results given, of all boards and of the block."""
@@ -467,14 +513,14 @@ class Results(Generic[Blocks, One]):
     def __bool__(self) -> bool:
         return self._length != 0
 
-    def __iter__(self) -> Results[Blocks, One]:
+    def __iter__(self) -> Results[Row]:
         if self._end == _CONSUMED:  # no error: a loop over chunks by islice begins once more then
             warnings.warn(self._no_more(), RuntimeWarning, stacklevel=2)
         else:
             self._check_open()
         return self
 
-    def __next__(self) -> One:
+    def __next__(self) -> Row:
         try:
             check_cancelled(self._cancel)
         except Cancelled:
@@ -489,7 +535,7 @@ class Results(Generic[Blocks, One]):
                 raise StopIteration
             self._objects = iter(self._block)
 
-    def _next_block(self) -> Blocks | None:
+    def _next_block(self) -> ResultBlock | BadBoard | None:
         """Return the next block, or None at the end."""
         try:
             block = next(self._blocks, None)
@@ -513,7 +559,7 @@ class Results(Generic[Blocks, One]):
         if self._end:
             raise InputError(self._no_more())
 
-    def blocks(self) -> Iterator[Blocks]:
+    def blocks(self) -> Iterator[ResultBlock | BadBoard]:
         """What is left, in blocks of boards that were worked on together."""
         self._check_open()
         block, self._block, self._objects = self._block, None, iter(())

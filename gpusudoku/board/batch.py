@@ -75,6 +75,10 @@ class Batch:
         """Number of filled cells of all boards."""
         return int(np.count_nonzero(self.cells))
 
+    def singles(self) -> Iterator[Batch]:
+        """Give a batch of one for each board."""
+        return (self.part(index, index + 1) for index in range(len(self)))
+
     def part(self, start: int, end: int) -> Batch:
         """The boards from start to before end."""
         return self._only(slice(start, end))

@@ -1,19 +1,20 @@
-"""Where boards come from: files, standard input, the project's own, and the arguments."""
+"""Sources of boards: files, standard input, the project's own, and the arguments themselves."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sys
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, islice
 from math import isqrt
 from pathlib import Path
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import click
+import numpy as np
 
 from gpusudoku import collection, formats
 from gpusudoku.board.batch import Batch
@@ -21,8 +22,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.cli.messages import complain, note, quietly
-from gpusudoku.cli.options import Reading
-from gpusudoku.cli.survey import Survey, surveyed
+from gpusudoku.cli.options import InputOptions
 from gpusudoku.errors import BadEntry, InputError, printable, shown
 
 _CELL = re.compile(r"[0-9.*_?x\s|,;-]")
@@ -39,60 +39,72 @@ _ARGUMENT = "<argument>"
 """The name of a board that is an argument itself."""
 MOST_CONFLICTS = 20
 """Boards whose contradicting clues are named: thousands would hide all other messages."""
+MOST_AHEAD = 100
+"""Bad boards read in search of a good one, whose input tells the columns of a table."""
 
 
-def _as_they_are(batches: Iterable[Batch]) -> Iterable[Batch]:
-    return batches
+class Survey(NamedTuple):
+    """All boards of an input: their number, and a digest of them."""
+
+    boards: int
+    """Boards that can be read."""
+    sha256: str
+    """Of all shapes, cells and candidates; hexadecimal digits."""
 
 
 class Source:
-    """The boards that a command was given, read one after the other, together, or before.
+    """The boards that a command was given, read one after the other, in the order of the input.
 
     A bad board ends the reading by an ``InputError`` after all boards before it; or, if the
-    command is to keep going, it is reported on stderr at once and counted. Where something is
-    ``kept`` of what is done, an input of which nothing can be read ends the command in any case:
-    nothing is done then. Where ``one`` board is expected, none is to be passed over.
+    command is to keep going, it is reported on stderr at once and counted. Where progress is
+    ``saved``, an input of which nothing can be read ends the command in any case. Where ``one``
+    board is expected, none is passed over. In a ``table`` all boards have the same other columns.
     """
 
     def __init__(
         self,
         names: Iterable[str | Batch],
-        reading: Reading,
+        reading: InputOptions,
         *,
-        kept: bool = False,
+        saved: bool = False,
         one: bool = False,
+        table: bool = False,
     ) -> None:
         self.unreadable = 0
         """Bad boards that were reported."""
-        self.lacks_answers = False  # because some board was reported that has none
-        self._keep_going = reading.keep_going
-        self.bad_entries: deque[tuple[int, BadEntry]] | None = None
-        """Bad boards to be written, each with the number of boards given before it: a writer of
-        them puts a queue here, and takes them out."""
+        self.lacks_answers = False
+        """True once a board was reported that has no answer."""
         self._contradictory = 0
         self._wanted: range | None = None
-        """The boards that are given, by their indices; None for all."""
+        """Indices of the boards that are given; None for all."""
         self._to_the_end = True
-        """Whether what is wrong after the last board belongs to these."""
-        self._names, self._reading, self._one = (names := list(names)), reading, one
-        self._meter = formats.Meter([name for name in names if is_file(name)])
-        found = chain.from_iterable(_read(name, reading, self._meter) for name in names)
+        """True if errors after the last wanted board belong to it."""
+        self._skipped = (0, 0)
+        self._names, self._reading, self._one, self._table = list(names), reading, one, table
+        self._keep_going = reading.keep_going
+        self._meter = formats.Meter([name for name in self._names if is_file(name)])
+        found = chain.from_iterable(_read(name, reading, self._meter) for name in self._names)
         head = list(islice(found, 2))
         if isinstance(head[0], InputError) and (
-            not reading.keep_going or (kept and len(head) == 1)
+            not reading.keep_going or (saved and len(head) == 1)
         ):
             raise self._ending(head[0], len(head) > 1)  # before anything is written
+        while isinstance(head[-1], InputError) and len(head) < MOST_AHEAD:
+            more = next(found, None)
+            if more is None:
+                break
+            head.append(more)
         self._head, self._found = head, chain(head, found)
         self.single = len(head) == 1 and (isinstance(head[0], InputError) or len(head[0]) == 1)
-        """Whether there is one board only (or one error)."""
+        """True if there is one board only (or one error)."""
 
     @property
     def share(self) -> float | None:
-        """The share of the files' bytes that has been read, None where nobody knows."""
+        """The share of the files' bytes that has been read, None if it is unknown."""
         return self._meter.share()
 
     def place(self, boards: Batch, index: int = 0) -> str:
-        """The place of a board, as messages begin with it in a batch; nothing of a single one."""
+        """Return the place of a board, as messages begin with it in a batch; else nothing."""
         return "" if self.single else place_of(boards, index)
 
     @property
@@ -102,8 +114,18 @@ class Source:
         return None if isinstance(head, InputError) or not self.single else head
 
     @cached_property
+    def origin(self) -> Origin:
+        """The first input that has a board: a table has its other columns."""
+        for batch in self._head:
+            if isinstance(batch, Batch):
+                assert batch.places is not None  # whatever a command reads has a place
+                return batch.places.origins[0]
+        entry = self._head[0].entry  # type: ignore[union-attr]
+        return Origin(entry.source, entry.columns) if entry else Origin("")
+
+    @cached_property
     def survey(self) -> Survey:
-        """How many boards there are, and what they are: for this the whole input is read once more.
+        """The number of boards and their digest, for which the whole input is read once more.
 
         Raises
         ------
@@ -115,7 +137,7 @@ class Source:
                 name = "<stdin>" if name == formats.STDIN else name
                 raise InputError(f"{name}: cannot be read twice, as a batch has to be for this")
         found = (_read(name, self._reading, formats.Meter([])) for name in self._names)
-        with quietly(True):  # all is said when boards are given
+        with quietly(True):  # messages come when boards are given
             try:
                 return surveyed(chain.from_iterable(found), self._keep_going)
             except InputError as error:
@@ -124,41 +146,58 @@ class Source:
     def only(self, boards: range, *, to_the_end: bool) -> None:
         """From now on give these boards alone, a range of their indices of step 1.
 
-        A bad board belongs to the next that is none, or to whoever has them ``to_the_end``.
+        A bad board belongs to the next good one, or to the last part, which is ``to_the_end``.
         """
         self._wanted, self._to_the_end = boards, to_the_end
 
-    def __iter__(self) -> Iterator[Board]:
-        return chain.from_iterable(self.batches())
+    def skip(self, boards: int, bad: int = 0) -> None:
+        """Pass over the first boards and the first bad ones, which are done."""
+        self._skipped = boards, bad
 
-    def singles(
-        self, watched: Callable[[Iterable[Batch]], Iterable[Batch]] = _as_they_are
-    ) -> Iterator[Batch]:
-        """All boards, a batch for each; ``watched`` sees them in batches before."""
-        for batch in watched(self.batches()):
-            for index in range(len(batch)):
-                yield batch.part(index, index + 1)
-
-    def batches(self) -> Iterator[Batch]:
-        """All boards, in batches of those that can be read together.
-
-        Where only some are given, an empty batch stands for those before them, so that a table of
-        them has the same header as one of all.
-        """
-        passed, given, wanted = 0, 0, self._wanted
+    def found(self) -> Iterator[Batch | InputError]:
+        """Read all boards, in batches of those that can be read together, and errors of bad ones."""
+        passed, given, bad, wanted = 0, 0, 0, self._wanted
+        boards_done, bad_done = self._skipped
         for found in self._found:
-            if not isinstance(found, InputError):
-                for batch in [found] if wanted is None else _of(found, passed, wanted):
-                    given += len(batch)
-                    yield batch
+            if isinstance(found, Batch):
+                self._check_columns(found)
+                start, end = 0, len(found)
+                if wanted is not None:
+                    start = min(max(wanted.start - passed, 0), len(found))
+                    end = min(max(wanted.stop - passed, start), len(found))
                 passed += len(found)
+                rest = start + max(0, boards_done - given)
+                given += end - start
+                if rest < end:
+                    whole = rest == 0 and end == len(found)
+                    yield found if whole else found.part(rest, end)
             elif wanted is None or passed in wanted or (self._to_the_end and passed >= wanted.stop):
                 with self.passing_bad():
                     raise found
-                if self.bad_entries is not None and found.entry is not None:
-                    self.bad_entries.append((given, found.entry))
+                bad += 1
+                if bad > bad_done:
+                    yield found
             if wanted is not None and passed >= wanted.stop and not self._to_the_end:
                 return
+
+    def _check_columns(self, batch: Batch) -> None:
+        """Complain if the other columns change from one input to the next."""
+        assert batch.places is not None
+        origin, first = batch.places.origins[0], self.origin
+        if self._table and origin.columns != first.columns:
+            raise InputError(
+                f"{origin.name}: has {_listed(origin.columns)}, but {first.name} has "
+                f"{_listed(first.columns)}: they do not fit in one table (--format jsonl "
+                "takes both)"
+            )
+
+    def batches(self) -> Iterator[Batch]:
+        """Read all boards that can be read."""
+        return (found for found in self.found() if isinstance(found, Batch))
+
+    def singles(self) -> Iterator[Batch]:
+        """Read all boards that can be read, a batch for each."""
+        return chain.from_iterable(batch.singles() for batch in self.batches())
 
     @contextmanager
     def passing_bad(self) -> Iterator[None]:
@@ -179,10 +218,7 @@ class Source:
         return InputError(f"{error} (--keep-going skips it)")
 
     def warn_conflicts(self, boards: Batch) -> None:
-        """Say on stderr which two clues of a board contradict each other, if any do.
-
-        Of a batch this is said of the first such boards only.
-        """
+        """Say on stderr which two clues of a board contradict each other; of a batch, of the first."""
         for index, board in enumerate(boards):
             if self._contradictory == MOST_CONFLICTS:
                 return
@@ -199,7 +235,7 @@ class Source:
 
     @property
     def status(self) -> int:
-        """That of the exit: 2 if a bad board was reported, else 1 if one is unanswered."""
+        """The exit status: 2 if a bad board was reported, else 1 if one is unanswered."""
         return 2 if self.unreadable else int(self.lacks_answers)
 
     def finish(self) -> None:
@@ -208,29 +244,57 @@ class Source:
             click.get_current_context().exit(self.status)
 
 
-def _of(boards: Batch, passed: int, wanted: range) -> Iterator[Batch]:
-    """Those of the boards, of which the first has the index ``passed``, that are wanted."""
-    start = min(max(wanted.start - passed, 0), len(boards))
-    end = min(max(wanted.stop - passed, start), len(boards))
-    if start < end or passed == 0:
-        yield boards.part(start, end)
+def surveyed(found: Iterable[Batch | InputError], keep_going: bool) -> Survey:
+    """Count boards and compute their digest, however they come together in batches.
+
+    Raises
+    ------
+    InputError
+        The first of those that are found, if the command is not to keep going.
+    """
+    boards, shape = 0, None
+    cells, candidates = hashlib.sha256(), hashlib.sha256()
+    for batch in found:
+        if isinstance(batch, InputError):
+            if not keep_going:
+                raise batch
+            continue
+        if batch.geometry != shape:
+            shape = batch.geometry
+            cells.update(f"{boards}:{shape};".encode())
+        cells.update(np.ascontiguousarray(batch.cells).data)
+        if batch.candidates is not None:
+            for index in np.flatnonzero(
+                (batch.candidates != shape.all_digits).any(axis=1)
+            ).tolist():
+                candidates.update(f"{boards + index}:".encode())
+                candidates.update(batch.candidates[index].astype("<u8").tobytes())
+        boards += len(batch)
+    cells.update(candidates.digest())
+    return Survey(boards, cells.hexdigest())
+
+
+def _listed(columns: Sequence[str]) -> str:
+    if not columns:
+        return "no other columns"
+    return f"the column{'s' if len(columns) > 1 else ''} {', '.join(columns)}"
 
 
 def looks_like_board(text: str) -> bool:
-    """Whether an argument is meant for a board, right or wrong, and not for a file."""
+    """Tell whether an argument is meant for a board, right or wrong, and not for a file."""
     cells = len(_CELL.findall(text))
     is_square = len(text) == isqrt(len(text)) ** 2 >= _SQUARE_CELLS and "/" not in text
     return cells >= _LEAST_CELLS and (cells >= 0.8 * len(text) or is_square)
 
 
 def with_blanks(text: str, cells: int) -> str:
-    """An argument that is one grid of so many cells, surely read as one then; else as it is."""
+    """Make sure that an argument of so many cells is read as a grid; others stay as they are."""
     is_grid = len(text) == cells and text.isalnum() and not is_file(text)
     return " ".join(text) if is_grid else text
 
 
 def is_file(name: str | Batch) -> TypeGuard[str]:
-    """Whether a name stands for a file or for standard input, if it can be read at all."""
+    """Tell whether a name stands for a file or for standard input."""
     if isinstance(name, Batch) or not name or name.startswith("@"):
         return False
     try:
@@ -240,7 +304,7 @@ def is_file(name: str | Batch) -> TypeGuard[str]:
 
 
 def _read(
-    name: str | Batch, reading: Reading, meter: formats.Meter
+    name: str | Batch, reading: InputOptions, meter: formats.Meter
 ) -> Iterator[Batch | InputError]:
     """Read all boards of an input; every error tells of the board, at least its source."""
     for found in _read_any(name, reading, meter):
@@ -251,7 +315,7 @@ def _read(
 
 
 def _read_any(
-    name: str | Batch, reading: Reading, meter: formats.Meter
+    name: str | Batch, reading: InputOptions, meter: formats.Meter
 ) -> Iterator[Batch | InputError]:
     if isinstance(name, Batch):
         yield name
@@ -267,7 +331,7 @@ def _read_any(
         yield from formats.read_batches(name, reading.box, column=reading.column, meter=meter)
 
 
-def _read_argument(text: str, reading: Reading) -> Iterator[Batch | InputError]:
+def _read_argument(text: str, reading: InputOptions) -> Iterator[Batch | InputError]:
     """Read the boards of an argument that is no file."""
     way = formats.Way(_ARGUMENT, reading.box, reading.column)
     found = list(formats.read_text_batches(text, way))
@@ -310,17 +374,17 @@ def _read_own(name: str, box: Geometry | None) -> Iterator[Batch | InputError]:
 
 
 def place_of(boards: Batch, index: int) -> str:
-    """The place of a board, as messages begin with it."""
+    """Return the place of a board, as messages begin with it."""
     return "" if boards.places is None else f"{boards.places.name(index)}: "
 
 
 def conflict_in(board: Board) -> str:
-    """The first two clues that contradict each other, as the end of a message; else nothing."""
+    """Name the first two clues that contradict each other, as the end of a message."""
     return f": {_conflicts(board)}" if board.conflicts else ""
 
 
 def _conflicts(board: Board) -> str:
-    """The first two clues that contradict each other, and how many more pairs do."""
+    """Name the first two clues that contradict each other, and count other pairs."""
     first = board.conflicts[0].describe(board.geometry)
     more = len(board.conflicts) - 1
     return f"{first} (and {more} more)" if more else first

@@ -16,7 +16,7 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import MismatchError
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import count_block
-from gpusudoku.results import Counts
+from gpusudoku.results import ResultBlock
 
 
 def counts_of_digits(
@@ -58,7 +58,7 @@ def counts_of_digits(
         for counts in count_block(
             block.part(first, first + engine.threads), options, engine, most_seconds=most_seconds
         )
-        for count in cast(Counts, counts).counts  # later is nothing, without a token
+        for count in cast(ResultBlock, counts).numbers.tolist()  # later is nothing, without a token
     )
     for kind in kinds:
         if kind in known:

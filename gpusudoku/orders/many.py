@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import in_blocks
@@ -24,6 +22,7 @@ from gpusudoku.orders.choose import Orders
 from gpusudoku.orders.few import shares_in
 from gpusudoku.orders.shares import check_shares
 from gpusudoku.planning.batch import find_solutions
+from gpusudoku.results import ResultBlock, numbers_of
 from gpusudoku.search.frontier import Frontier
 
 FEW = 64
@@ -32,43 +31,33 @@ BLOCK_BOARDS = 1 << 10
 """Boards whose shares are in memory at a time."""
 
 
-@dataclass(frozen=True)
-class Shared:
-    """Shares of consecutive boards, in their order."""
-
-    boards: Batch
-    shares: NDArray[Any]
-    """object (B, cells, n): Python's integers; all of a board without solutions are 0."""
-    refused: dict[int, TooExpensive]
-    """Why those of some boards, by their indices, are not worked out, and are 0, too."""
-
-
 def share_batches(
     batches: Iterable[Batch],
     options: Options,
     engine: Engine | None = None,
-) -> Generator[Shared, None, None]:
-    """Work out the shares of every board, in constant memory.
+) -> Generator[ResultBlock, None, None]:
+    """Work out the shares of every board in blocks, in their order and in constant memory.
 
+    A single board is worked on by all threads. Boards that are too expensive have an error instead.
     An InputError that reading the batches raises is raised once all boards before it are done.
     """
     device = engine_for(options, engine)
 
-    def work(block: Batch, alone: bool) -> Generator[Shared, None, None]:
+    def work(block: Batch, alone: bool) -> Generator[ResultBlock, None, None]:
         with watching(None):
-            found = shared(block, options, device)
+            found = share_block(block, options, device)
         yield found
 
     return in_blocks(batches, BLOCK_BOARDS, work)
 
 
-def shared(block: Batch, options: Options, engine: Engine) -> Shared:
-    """The shares of boards of one geometry; see ``share_batches``."""
+def share_block(block: Batch, options: Options, engine: Engine) -> ResultBlock:
+    """Work out the shares of boards of one geometry; see ``share_batches``."""
     geometry = block.geometry
-    refused: dict[int, TooExpensive] = {}
+    errors = np.full(len(block), None, object)
     shares = np.zeros((len(block), geometry.cells, geometry.n), object)
     limited = replace(options, limit=FEW)
-    rows, roots, _ = find_solutions(block, limited, CpuEngine(engine.threads))
+    rows, roots, stats = find_solutions(block, limited, CpuEngine(engine.threads))
     counts = np.bincount(roots, minlength=len(block))
     ordered = rows[np.argsort(roots, kind="stable")]
     ends = np.cumsum(counts)
@@ -76,7 +65,7 @@ def shared(block: Batch, options: Options, engine: Engine) -> Shared:
         found = ordered[ends[index] - counts[index] : ends[index]]
         shares[index] = shares_in(found, geometry.n)
     many = np.flatnonzero(counts >= FEW)
-    if is_nine(geometry, block.candidates):
+    if is_nine(geometry, block.candidates) and len(block) > 1:
         simplified = Frontier.of(block.chosen(counts >= FEW)).simplified(SearchSettings())
         shares[many] = many_nine_shares(simplified.candidates, engine.threads)
     else:
@@ -84,7 +73,9 @@ def shared(block: Batch, options: Options, engine: Engine) -> Shared:
             try:
                 shares[index] = Orders(block[index], options, engine).shares
             except TooExpensive as error:
-                refused[index] = error
-    for each in shares:
-        check_shares(each, geometry, int(each[0].sum()))
-    return Shared(block, shares, refused)
+                errors[index] = error
+    numbers = numbers_of([int(each[0].sum()) for each in shares])
+    for each, count in zip(shares, numbers.tolist(), strict=True):
+        check_shares(each, geometry, count)
+    device, jobs = engine.name, engine.workers
+    return ResultBlock(block, numbers, None, device, jobs, stats, shares=shares, errors=errors)

@@ -7,7 +7,8 @@ waits for them. With method ``auto`` those of 9x9 cells are contracted, and the 
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import pairwise
 from math import inf
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.blocks import Later, Work
+from gpusudoku.board.blocks import Later, in_blocks
 from gpusudoku.contraction.nine.batch import contract_cheap
 from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.cpu import CpuEngine
@@ -27,7 +28,7 @@ from gpusudoku.planning.choose import FEW_SOLUTIONS, only_searches
 from gpusudoku.planning.plan import Outcome
 from gpusudoku.planning.run import count_board, counts_of
 from gpusudoku.planning.search import SearchPlan
-from gpusudoku.results import ContractionStats, Count, Counts, SearchStats, numbers_of
+from gpusudoku.results import ContractionStats, Count, ResultBlock, SearchStats, numbers_of
 from gpusudoku.search.frontier import Frontier
 
 CONTRACTED_BOARDS = 1 << 10
@@ -39,15 +40,27 @@ SEARCHED_SOLUTIONS = 64
 """Boards of a batch with fewer solutions are not worth contracting."""
 
 
-def count_work(options: Options, engine: Engine) -> Work:
-    """Make the work that counts boards, which gives ``Counts``."""
+def count_batches(
+    batches: Iterable[Batch], options: Options, engine: Engine
+) -> Generator[ResultBlock, None, None]:
+    """Count boards in blocks, in their order."""
     contracts = options.method == "contraction"
     most = CONTRACTED_BOARDS if contracts else MIXED_BOARDS
-    return Work(
-        lambda block, alone: count_block(block, options, engine, CpuEngine(1) if alone else engine),
+    return in_blocks(
+        batches,
         engine.most_boards if only_searches(options) else most,
+        lambda block, alone: count_block(block, options, engine, CpuEngine(1) if alone else engine),
         1 if contracts else engine.side_by_side,
     )
+
+
+def count_each(
+    batches: Iterable[Batch], options: Options, engine: Engine
+) -> Generator[ResultBlock, None, None]:
+    """Count every board by itself, so that its statistics are its own."""
+    for batch in batches:
+        for board in batch.singles():
+            yield ResultBlock.of(board, count_alone(board, options, engine), options.limit)
 
 
 def count_block(
@@ -56,7 +69,7 @@ def count_block(
     engine: Engine,
     searcher: Engine | None = None,
     most_seconds: float = inf,
-) -> Generator[Counts | Later[Counts], None, None]:
+) -> Generator[ResultBlock | Later[ResultBlock], None, None]:
     """Count boards of one geometry; those that take long one by one, as they are asked for.
 
     If another engine is to search them together, those that take long are left for later.
@@ -69,7 +82,7 @@ def count_block(
     searcher = searcher or engine
     if options.method == "contraction":
         for index, count in enumerate(_contracted(block, options, engine, most_seconds)):
-            yield Counts.of(block.part(index, index + 1), count, options.limit)
+            yield ResultBlock.of(block.part(index, index + 1), count, options.limit)
     elif options.limit is not None and options.limit <= FEW_SOLUTIONS:
         found = search_block(block, options, searcher)
         yield counts_of(block, found, options, engine)
@@ -97,9 +110,11 @@ def search_block(block: Batch, options: Options, engine: Engine) -> Outcome[Sear
 
 
 def find_solutions(
-    block: Batch, options: Options, engine: Engine
+    block: Batch, options: Options, engine: Engine, *, watched: bool = False
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], SearchStats]:
     """Search the boards of a block together, up to a limit that is set or a little beyond.
+
+    Progress is reported only if ``watched``: that of a block of a batch would mislead.
 
     Returns
     -------
@@ -110,7 +125,7 @@ def find_solutions(
         (np.empty((0, block.geometry.cells), np.uint8), np.empty(0, np.int64))
     ]
     plan = SearchPlan(Frontier.of(block), options)
-    with watching(None):
+    with nullcontext() if watched else watching(None):
         stats = plan.run(engine, on_solutions=lambda *solutions: found.append(solutions)).stats
     rows, roots = zip(*found, strict=True)
     return np.concatenate(rows), np.concatenate(roots), stats
@@ -123,7 +138,7 @@ def _mixed(
     options: Options,
     engine: Engine,
     most_seconds: float,
-) -> Generator[Counts, None, None]:
+) -> Generator[ResultBlock, None, None]:
     """Take the counts of boards with few solutions, and count the others as suits each."""
     contractible = is_nine(block.geometry, block.candidates)
     if contractible and options.method != "search" and many.any():
@@ -138,7 +153,7 @@ def _mixed(
     for start, end in pairwise([0, *changes.tolist(), len(block)]):
         if many[start]:
             for index, count in zip(range(start, end), others, strict=False):
-                yield Counts.of(block.part(index, index + 1), count, options.limit)
+                yield ResultBlock.of(block.part(index, index + 1), count, options.limit)
         else:
             done = Outcome(searched.numbers[start:end], searched.stats)
             counts = counts_of(block.part(start, end), done, options, engine)

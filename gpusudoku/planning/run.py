@@ -14,7 +14,7 @@ from gpusudoku.jobs.watch import current_watch
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Outcome, Plan
-from gpusudoku.results import Count, Counts, Stats
+from gpusudoku.results import Count, ResultBlock, Stats
 
 
 def count_board(board: Board, options: Options, engine: Engine, most_seconds: float = inf) -> Count:
@@ -64,17 +64,19 @@ def run_plan(plan: Plan, board: Board, options: Options, engine: Engine) -> Coun
     return Count(board, shown, exact, engine.name, workers, stats, plan.estimates)
 
 
-def counts_of(boards: Batch, outcome: Outcome[Stats], options: Options, engine: Engine) -> Counts:
+def counts_of(
+    boards: Batch, outcome: Outcome[Stats], options: Options, engine: Engine
+) -> ResultBlock:
     """The counts of boards that were counted together, none above the limit."""
     limit, numbers, stats = options.limit, *outcome
     if numbers.dtype == np.uint64:  # visited one by one, and so far below 2^63
         numbers = numbers.astype(np.int64)
     if limit is not None and (numbers.dtype == object or limit < 1 << 63):
         numbers = np.minimum(numbers, limit)
-    return Counts(boards, numbers, limit, engine.name, engine.workers, stats)
+    return ResultBlock(boards, numbers, limit, engine.name, engine.workers, stats)
 
 
 def interrupted(least: int) -> Interrupted:
-    """The error that says that a count was interrupted, and how much it had found."""
+    """Make the error of an interrupted count that had found so many solutions."""
     found = f": at least {least} solutions" if least else ""
     return Interrupted(f"interrupted{found}", least)

@@ -27,7 +27,7 @@ from gpusudoku.jobs.interrupts import telling_interrupts
 from gpusudoku.jobs.pace import Pace
 from gpusudoku.jobs.watch import current_watch
 from gpusudoku.options import Options
-from gpusudoku.results import Count, Counts
+from gpusudoku.results import Count, ResultBlock
 from gpusudoku.runs.cluster.dealer import telling_loss
 from gpusudoku.runs.cluster.machine import OnCluster
 from gpusudoku.runs.cluster.worker import CountedBlock, count_some
@@ -63,14 +63,14 @@ class _Block:
     size: int = 0
     """How many boards it was to have, by the pace; 0 if it was divided."""
     state: _State = _State.WAITING
-    counts: tuple[Counts, ...] = ()
+    counts: tuple[ResultBlock, ...] = ()
 
 
 def count_batches_on(
     batches: Iterable[Batch],
     options: Options,
     engine: OnCluster,
-) -> Generator[Counts, None, None]:
+) -> Generator[ResultBlock, None, None]:
     """Count on a cluster as ``count_work`` does here.
 
     Raises
@@ -110,7 +110,7 @@ class _Flow:
         self._error: Exception | None = None
         """Of reading."""
 
-    def results(self) -> Generator[Counts, None, None]:
+    def results(self) -> Generator[ResultBlock, None, None]:
         """Have all boards counted."""
         try:
             with telling_interrupts():
@@ -158,7 +158,7 @@ class _Flow:
         head = self._window[0]
         if head.state is _State.LONG and not self._dealer.busy:
             found = count_by_all(head.boards, self._options, self._machine)
-            head.counts = (Counts.of(head.boards, found, self._options.limit),)
+            head.counts = (ResultBlock.of(head.boards, found, self._options.limit),)
             head.state = _State.COUNTED
             return
         self._send()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
     from gpusudoku.planning.plan import Plan
     from gpusudoku.planning.portion import Portion, Step
-    from gpusudoku.results import Counts
+    from gpusudoku.results import ResultBlock
 
 _at_work = threading.Lock()
 """One step at a time has all threads of a process, and a plan is for one thread at a time."""
@@ -61,7 +61,7 @@ class Worked(NamedTuple):
 class CountedBlock(NamedTuple):
     """What came of counting the boards of a block."""
 
-    counts: Sequence[Counts]
+    counts: Sequence[ResultBlock]
     """Those of its first boards, in their order, without the boards themselves."""
     seconds: float
     """How long that took."""
@@ -99,13 +99,13 @@ def count_some(
 
     token, out_of_time = _token(key), CancelToken()
     clock = threading.Timer(seconds, out_of_time.cancel)
-    counts: list[Counts] = []
+    counts: list[ResultBlock] = []
     with _at_work, token, watching(Silence()):
         engine, start = _engine(replace(options, jobs=threads)), time.perf_counter()
         clock.start()
         try:
             with out_of_time:
-                for some in cast("Iterator[Counts]", count_block(block, options, engine)):
+                for some in cast("Iterator[ResultBlock]", count_block(block, options, engine)):
                     counts.append(replace(some, boards=block.part(0, 0)))
         except (Cancelled, TooExpensive):
             check_cancelled()
