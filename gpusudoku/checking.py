@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from hashlib import sha256
 from itertools import product
 from typing import Unpack
 
@@ -174,8 +173,3 @@ def _affordable(result: Count, options: Options, seconds: float, engine: Engine)
         return None
     tried = plan.method == "search" and options.limit is not None
     return plan if tried or plan.seconds / engine.threads <= seconds else None
-
-
-def is_chosen(name: str, share: float) -> bool:
-    """Whether what has this name is one of a share, 0 to 1, of all: a sample, always the same."""
-    return int.from_bytes(sha256(name.encode()).digest()[:8]) < share * (1 << 64)

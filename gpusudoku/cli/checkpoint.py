@@ -40,11 +40,11 @@ MOST_MEASURED = 1 << 20
 
 
 def checkpoint_of(
-    source: Source, options: Options, asked: Asked, part: WhichPart | None, verify: float
+    source: Source, options: Options, asked: Asked, part: WhichPart | None
 ) -> Checkpoint | None:
     """The file in which the count of the only board of a source is kept, if one is asked for.
 
-    ``part`` is the one that is counted, ``verify`` the share of its tasks that is counted again.
+    ``part`` is the one that is counted.
     """
     from gpusudoku.runs.counting import Checkpoint, setup_of_count
 
@@ -59,7 +59,6 @@ def checkpoint_of(
         "output": _real(asked.output),
         "force": asked.force,
         "part": part,
-        "verify": verify,
     }
     return Checkpoint(asked.checkpoint, setup)
 
@@ -121,10 +120,10 @@ def _lasting(text: bytes) -> Any:
 
 def asked_before(
     path: str, kept: Kept, settings: Settings
-) -> tuple[Source, Options, Asked, WhichPart | None, float]:
+) -> tuple[Source, Options, Asked, WhichPart | None]:
     """What was asked when a count began, with other settings where they are given.
 
-    The last two are as for ``checkpoint_of``.
+    The last is as for ``checkpoint_of``.
 
     Raises
     ------
@@ -147,7 +146,7 @@ def asked_before(
     asked = Asked(form, False, None, False, output, force, path, errors=errors)
     part = None if before.part is None else WhichPart(*before.part)
     source = Source([board], Reading(None, False))
-    return source, before.options, asked, part, before.verify
+    return source, before.options, asked, part
 
 
 def _real(output: str | None) -> str | None:

@@ -55,7 +55,7 @@ SECTIONS = {
     "Output": ("--json", "--solution", "--stats", "--log", "--exit-code", "--force", "--quiet"),
     "Method and device": ("--method", "--memory", "--cross-check", "--gpu"),
     "Search": ("--strategy", "--propagate", "--cutoff", "--cutoff-by"),
-    "Long runs": ("--checkpoint", "--part", "--cluster", "--verify-sample"),
+    "Long runs": ("--checkpoint", "--part", "--cluster"),
 }
 """The options in the help."""
 
@@ -103,7 +103,7 @@ def count(
       gpusudoku count puzzles.txt --only unique > proper.txt
       gpusudoku count puzzles.csv --limit 2 --format csv -o counts.csv
       gpusudoku count board.txt --part 3/100 -o part3.json
-      gpusudoku count board.txt --checkpoint run.sqlite --verify-sample 0.01
+      gpusudoku count board.txt --checkpoint run.sqlite
       gpusudoku count puzzle.txt --exit-code && echo "a proper puzzle"
     """
     options = Options(**fields, limit=_limit(limit, only, asked))
@@ -119,20 +119,19 @@ def count(
         others = {"--limit": limit, "--only": only, "--exit-code": asked.exit_code}
         others |= {"--solution": solution}
         others |= {"--cross-check": cross_check, "--log": asked.log}
-        tasks.refuse(others, asked.checkpoint)
+        tasks.refuse(others)
         count_in_tasks(source, options, asked, tasks, boards)
         return
     each = asked.stats and (asked.form == "jsonl" or asked.log is not None)
     others = {"--cross-check": cross_check, "--stats with --format jsonl or --log": each}
-    tasks.refuse_for_batch(asked.checkpoint, others)
+    tasks.refuse_for_batch(others)
     facts = {**search_facts(options), "only": only, "solution": solution}
     parted = parted_answers(tasks.part, "count", source, asked, facts)
     wanted = None if only is None else WANTED[only]
     with machine_of(tasks.cluster, options) as engine:
         line = CountLine(source, options, engine, asked.stats)
         delivery = Delivery(asked, source, engine, Plain(only, source.single), wanted, parted, line)
-        share = 1.0 if cross_check else tasks.verify
-        check = CrossCheck(options, share) if share else None
+        check = CrossCheck(options) if cross_check else None
         answers = partial(_with_solutions, options=options) if solution else Answers
         here, stats = tasks.cluster is None, asked.stats
         if check is None and not delivery.alone:
@@ -220,21 +219,18 @@ def _with_solutions(results: Counts, options: Options) -> Answers:
 
 
 class CrossCheck:
-    """Counts boards, or a share of them, again another way, and remembers in which."""
+    """Counts boards again another way, and remembers in which."""
 
-    def __init__(self, options: Options, share: float) -> None:
-        """``share`` is that of the boards that are counted again."""
-        from gpusudoku.checking import Checker, is_chosen
+    def __init__(self, options: Options) -> None:
+        from gpusudoku.checking import Checker
 
         self._checker = Checker(options, warn_of_device)
-        self._chosen = partial(is_chosen, share=share)
         self._ways = Counter[str | None]()
 
     def __call__(self, results: Counts) -> None:
         """Count again; raises a MismatchError if two counts differ."""
         for result in results:
-            if self._chosen(str(result.board)):
-                self._ways[self._checker.check(result)] += 1
+            self._ways[self._checker.check(result)] += 1
 
     def tell(self) -> None:
         """Say how boards were counted again."""

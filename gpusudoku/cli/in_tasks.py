@@ -1,4 +1,4 @@
-"""``count`` of one board in numbered tasks: some of them, on a cluster, in a file, verified."""
+"""``count`` of one board in numbered tasks: some of them, on a cluster, in a file."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from gpusudoku.cli.answering import Delivery, Prepared
 from gpusudoku.cli.answers import Answers, Plain
@@ -21,7 +19,6 @@ from gpusudoku.cli.parts import part_option, place_facts
 from gpusudoku.cli.progress import CountLine
 from gpusudoku.cli.report import show_stats
 from gpusudoku.cli.source import Source
-from gpusudoku.cli.usage import Number
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import Counts
@@ -41,15 +38,13 @@ class InTasks:
 
     part: WhichPart | None = None
     cluster: str | None = None
-    verify: float = 0.0
-    """The share of the tasks that are counted again."""
 
     @property
     def are_asked(self) -> bool:
         """Whether anything is asked for."""
         return self != InTasks()
 
-    def refuse(self, others: Mapping[str, object], checkpoint: str | None) -> None:
+    def refuse(self, others: Mapping[str, object]) -> None:
         """Complain about the first of other options, by name, that is given.
 
         Raises
@@ -57,59 +52,34 @@ class InTasks:
         InputError
             If one is.
         """
-        own = "--checkpoint" if checkpoint else "--verify-sample"
-        own = "--part" if self.part else "--cluster" if self.cluster else own
+        own = "--part" if self.part else "--cluster" if self.cluster else "--checkpoint"
         for name, value in others.items():
             if value not in (None, False):
                 raise InputError(f"{name} cannot be combined with {own} of one board")
 
-    def refuse_for_batch(self, checkpoint: str | None, others: Mapping[str, object]) -> None:
-        """Complain about what is not for a batch; of other options, by name, if on a cluster.
+    def refuse_for_batch(self, others: Mapping[str, object]) -> None:
+        """Complain about the first of other options, by name, that a batch on a cluster refuses.
 
         Raises
         ------
         InputError
             If it is asked for.
         """
-        for name, value in {"--verify-sample": self.verify, **others}.items():
+        for name, value in others.items():
             if self.cluster is not None and value:
                 raise InputError(f"{name} cannot be combined with --cluster of a batch")
-        if checkpoint is not None and self.verify:
-            raise InputError("--verify-sample of a batch cannot be combined with --checkpoint")
-
-
-def _share_of(ctx: click.Context, param: click.Parameter, value: float | None) -> float:
-    """The share that is given, for click; 0 for none."""
-    if value is not None and not 0 < value <= 1:
-        raise click.BadParameter(f"{value:g}: expected a share, more than 0 and at most 1")
-    return value or 0.0
 
 
 def in_tasks(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of a count in tasks, which the command gets as one argument, ``tasks``."""
     options: Callable[[Command], Command] = compose(
         part_option("count", "a board's solutions, or of a batch"),
-        own(
-            "--cluster",
-            metavar="ADDRESS",
-            help=CLUSTER_HELP,
-        ),
-        own(
-            "--verify-sample",
-            "verify",
-            type=Number(),
-            callback=_share_of,
-            metavar="P",
-            help="Count this share of the tasks of a board, or of the boards of a batch, again in"
-            " another way, such as 0.01.",
-        ),
+        own("--cluster", metavar="ADDRESS", help=CLUSTER_HELP),
     )
 
     @wraps(command)
-    def with_tasks(
-        *, part: WhichPart | None, cluster: str | None, verify: float, **others: Any
-    ) -> Any:
-        return command(tasks=InTasks(part, cluster, verify), **others)
+    def with_tasks(*, part: WhichPart | None, cluster: str | None, **others: Any) -> Any:
+        return command(tasks=InTasks(part, cluster), **others)
 
     return options(with_tasks)
 
@@ -124,8 +94,7 @@ def count_in_tasks(
 
     how = How(
         part=tasks.part or (1, 1),
-        checkpoint=checkpoint_of(source, options, asked, tasks.part, tasks.verify),
-        verify=tasks.verify,
+        checkpoint=checkpoint_of(source, options, asked, tasks.part),
         facts=None if tasks.part is None else {"format": asked.form, "keep_going": asked.errors},
     )
     is_written = False
@@ -137,10 +106,7 @@ def count_in_tasks(
 
         def count(board: Batch) -> Counted:
             with line.working_on(board):
-                found = counted(board[0], options, machine, how)
-            if found.verified:
-                note(found.verified)
-            return found
+                return counted(board[0], options, machine, how)
 
         answers = _answers(source, count, delivery, asked.stats)
         if tasks.part is None and not is_written:
@@ -164,8 +130,8 @@ def resume_count(path: str, kept: Kept, settings: Settings) -> None:
     """Go on with a count of one board that a file holds; see ``cli.resume``."""
     from gpusudoku.cli.checkpoint import asked_before
 
-    source, options, asked, part, verify = asked_before(path, kept, settings)
-    count_in_tasks(source, options, asked, InTasks(part, settings.cluster, verify), ())
+    source, options, asked, part = asked_before(path, kept, settings)
+    count_in_tasks(source, options, asked, InTasks(part, settings.cluster), ())
 
 
 def _answers(

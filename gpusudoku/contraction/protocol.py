@@ -43,12 +43,6 @@ class Contraction(Protocol):
     def prepare(self, threads: int) -> None:
         """Make whatever must be there before the first task, on so many threads."""
 
-    def widened(self) -> Contraction | None:
-        """The same contraction, prepared, with the same tasks, that sums in wider numbers.
-
-        None if this one does.
-        """
-
     def scratch(self) -> Any:
         """Make what a thread needs to sum in."""
 

@@ -51,14 +51,6 @@ class ContractionPlan:
         """See ``Plan``: tasks that follow each other, as their lists lie in memory."""
         return run_of_tasks(self.tasks(), number, parts)
 
-    def widened(self) -> ContractionPlan | None:
-        """The same, summed in wider numbers, as a check; None if it is already."""
-        wide = None if self._contraction is None else self._contraction.widened()
-        return None if wide is None else ContractionPlan(wide, self._memory, self.estimates)
-
-    def board_of(self, task: int) -> None:
-        """See ``Plan``: its terms are those of many boards, of which each has solutions in many."""
-
     def run(self, engine: Engine) -> Outcome[ContractionStats]:
         """Sum; see ``Plan``."""
         job, sums, start = Job(1), Sums(), time.perf_counter()

@@ -8,7 +8,6 @@ from math import inf
 
 import numpy as np
 
-from gpusudoku.board.board import Board
 from gpusudoku.contraction.general.parts import Part, Parts
 from gpusudoku.engines.cpu_parts import contract_parts
 from gpusudoku.engines.engine import Engine, Tally
@@ -54,10 +53,6 @@ class HybridPlan:
     def part(self, number: int, parts: int) -> Portion:
         """See ``Plan``."""
         return run_of_tasks(self.tasks(), number, parts)
-
-    def board_of(self, task: int) -> Board:
-        """See ``Plan``: one with more clues."""
-        return self._parts.tasks[task].board
 
     def run(self, engine: Engine) -> Outcome[ContractionStats]:
         """Sum; see ``Plan``."""

@@ -7,7 +7,6 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
-from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine, Tally
 from gpusudoku.planning.portion import Portion, Step
 from gpusudoku.results import Estimates, Stats
@@ -60,9 +59,6 @@ class Plan(Protocol):
         InputError
             If there is no such part.
         """
-
-    def board_of(self, task: int) -> Board | None:
-        """The board whose solutions a task counts; None if it counts those of no board."""
 
     def run(self, engine: Engine) -> Outcome[Stats]:
         """Run all tasks; for one thread at a time.

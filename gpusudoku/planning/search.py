@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.board import Board
-from gpusudoku.board.cells import single_digits
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine, Tally
 from gpusudoku.errors import Interrupted
@@ -113,13 +111,6 @@ class SearchPlan:
         """See ``Plan``: tasks far apart, as those that follow each other tend to be alike."""
         check_part(number, parts)
         return Portion.of(range(task, task + 1) for task in range(number - 1, self.tasks(), parts))
-
-    def board_of(self, task: int) -> Board:
-        """See ``Plan``: one with candidates, some of which were guessed away."""
-        frontier = self._expanded(None).part(task, task + 1)
-        [candidates], [fixed] = frontier.candidates, frontier.fixed
-        cells = np.where(fixed, single_digits(candidates), 0)
-        return Board(cells, self._geometry, candidates=candidates)
 
     @property
     def _geometry(self) -> Geometry:

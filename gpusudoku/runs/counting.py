@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -11,7 +11,6 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from gpusudoku.board.board import Board
-from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine, Tally
 from gpusudoku.engines.make import engine_for, refuse_both
 from gpusudoku.errors import Cancelled, ClusterError, InputError, Interrupted
@@ -20,17 +19,15 @@ from gpusudoku.jobs.watch import current_watch
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Plan
-from gpusudoku.planning.portion import Found, Portion
+from gpusudoku.planning.portion import Portion
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.results import Count, Stats, decimal_digits
 from gpusudoku.runs.cluster.machine import OnCluster
 from gpusudoku.runs.identity import Identity, identity_of_board
 from gpusudoku.runs.keeper import InMemory, Keeper
-from gpusudoku.runs.kept import read_run
 from gpusudoku.runs.ledger import Ledger
 from gpusudoku.runs.local import work
 from gpusudoku.runs.parts.records import search_facts
-from gpusudoku.runs.verify import Verified, Verifier
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -58,8 +55,6 @@ class How:
     """Which part of all tasks, from 1 on, and how many there are."""
     checkpoint: Checkpoint | None = None
     """Where it is kept; None for memory."""
-    verify: float = 0.0
-    """The share of the tasks that are counted again in another way."""
     facts: Mapping[str, Any] | None = None
     """More on which what is written of the count depends, as JSON."""
 
@@ -83,8 +78,6 @@ class Counted:
     """What was done for the tasks."""
     seconds: float
     """How long that took."""
-    verified: str = ""
-    """What came of the tasks that were counted again, in words."""
 
 
 def count_in_tasks(
@@ -112,8 +105,6 @@ def count_in_tasks(
         If the count can be saved no more; the file has all up to the save before.
     ClusterError
         If a worker of a cluster cannot be used, or the cluster is lost.
-    MismatchError
-        If a task that was counted again has another count.
     DeviceError, TooExpensive, Interrupted, Cancelled
         As ``count_board`` does, when all is saved.
     """
@@ -129,22 +120,19 @@ def count_in_tasks(
             keeper.nodes = _nodes_of(plan) / how.part[1]
             if keeper.done < 1:
                 current_watch().planned(plan, board)
-            check = _verifier(identity, plan, options, machine, how, keeper)
-            watched = keeper if check is None else Verified(keeper, check)
             with patient_interrupts(PATIENCE_SECONDS):
                 if isinstance(machine, OnCluster):
-                    machine.work(plan, make, options, watched)
+                    machine.work(plan, make, options, keeper)
                 else:
-                    work(plan, machine, watched)
+                    work(plan, machine, keeper)
         except (KeyboardInterrupt, Interrupted) as error:
             raise _interrupted(error, keeper) from None
         except ClusterError as error:
             raise ClusterError(f"{error}{_how_to_go_on(keeper)}") from None
-    verified = "" if check is None else check.told()
     stats = plan.stats(keeper.tally, keeper.seconds, getattr(machine, "utilisation", ()))
     count = Count(board, keeper.count, True, machine.name, machine.workers, stats, plan.estimates)
     before = plan.stats(Tally(), 0.0)
-    return Counted(count, identity, portion, before, keeper.tally, keeper.seconds, verified)
+    return Counted(count, identity, portion, before, keeper.tally, keeper.seconds)
 
 
 def count_for_python(
@@ -214,25 +202,6 @@ def _begun(
 def _nodes_of(plan: Plan) -> float:
     """The nodes that a search is expected to have; infinite for other plans."""
     return plan.estimate.nodes if isinstance(plan, SearchPlan) else inf
-
-
-def _verifier(
-    identity: Identity,
-    plan: Plan,
-    options: Options,
-    machine: Engine | OnCluster,
-    how: How,
-    keeper: Keeper,
-) -> Verifier | None:
-    """Who counts tasks again, if that is asked for: of a cluster this machine does."""
-    if not how.verify:
-        return None
-    engine = CpuEngine() if isinstance(machine, OnCluster) else machine
-    found: Iterable[Found] = ()
-    beside = "gpusudoku"
-    if isinstance(keeper, Ledger):
-        found, beside = read_run(keeper.path)[0].unfinished, keeper.path
-    return Verifier(identity, plan, options, engine, how.verify, found, beside)
 
 
 def _interrupted(error: BaseException, keeper: Keeper | None) -> Interrupted:

@@ -30,8 +30,6 @@ class KeptCount:
     options: Options
     part: tuple[int, int] | None
     """Which part of it, and of how many; None for all."""
-    verify: float
-    """The share of the tasks that are counted again in another way."""
 
 
 def resume(
@@ -77,7 +75,7 @@ def resume(
     before = kept_count(file, kept, changed)
     if before.part is not None:
         raise InputError(f"{file}: a part of a count: 'gpusudoku resume {file}' goes on with it")
-    how = How(checkpoint=Checkpoint(path), verify=before.verify)
+    how = How(checkpoint=Checkpoint(path))
     with cancelling(cancel), reporting(progress):
         return count_for_python(before.board, before.options, engine, cluster, how)
 
@@ -97,9 +95,6 @@ def kept_count(path: str, kept: Kept, changed: Mapping[str, Any]) -> KeptCount:
         before, part = setup["options"], setup.get("part")
         gpus = before["gpus"]
         gpus = None if gpus is None or "device" in changed else tuple(gpus)
-        verify = float(setup.get("verify", 0.0))
-        if not 0 <= verify <= 1:
-            raise ValueError("no share")
         options = Options(**{**before, "gpus": gpus, **changed})
         board = board_of_identity(kept.identity.boards)
         if part is not None:
@@ -109,4 +104,4 @@ def kept_count(path: str, kept: Kept, changed: Mapping[str, Any]) -> KeptCount:
         if isinstance(error, InputError):
             raise InputError(f"{path}: {error}") from None
         raise InputError(f"{path}: damaged: it does not tell what was counted") from None
-    return KeptCount(board, options, part, verify)
+    return KeptCount(board, options, part)

@@ -9,9 +9,7 @@ from collections import Counter
 
 import pytest
 
-from gpusudoku.checking import Checker
 from gpusudoku.cli import saving
-from gpusudoku.errors import MismatchError
 from gpusudoku.orders import sampling
 from gpusudoku.runs import local
 from gpusudoku.runs.kept import read_run
@@ -210,13 +208,13 @@ def saved(path, process):
 
 
 @pytest.mark.parametrize("more", [[], ["--part", "2/3"]], ids=["whole", "part"])
-def test_a_run_that_goes_on_is_verified(run, path, monkeypatch, more):
+def test_a_run_that_goes_on_before_its_first_save(run, path, monkeypatch, more):
     """It is the part that it was, and its record that of one that was never interrupted."""
 
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    asked = ["count", BOARD, "--method", "search", "--verify-sample", "1", *more]
+    asked = ["count", BOARD, "--method", "search", *more]
     with monkeypatch.context() as patch:
         patch.setattr(Ledger, "save", interrupted)
         status, out, err = run(*asked, "--checkpoint", path)
@@ -224,33 +222,10 @@ def test_a_run_that_goes_on_is_verified(run, path, monkeypatch, more):
     assert f"'gpusudoku resume {path}' goes on" in err
     status, resumed, err = run("resume", path)
     assert status == 0
-    assert "tasks counted again by strategy first: the same count" in err
     whole = run(*asked)[1]
     for record in ("part", "partial", "digest", "identity") if more else ():
         assert json.loads(resumed)[record] == json.loads(whole)[record]
     assert more or resumed == whole == "6\n"
-    assert "no task came to its end now" in run("resume", path)[2]
-
-
-def test_a_mismatch_stops_the_run(run, path, tmp_path, monkeypatch):
-    """Nothing of the step is kept, so that it is counted again."""
-
-    def differ(*_):
-        raise MismatchError("cross-check failed: 1 solutions, but 2 by magic")
-
-    monkeypatch.chdir(tmp_path)
-    asked = ["count", BOARD, "--method", "search", "--verify-sample", "1"]
-    with monkeypatch.context() as patch:
-        patch.setattr(Checker, "check", differ)
-        status, out, err = run(*asked)
-        assert (status, out, err.count("\n")) == (1, "", 1)
-        [file] = tmp_path.iterdir()
-        assert f"but 2 by magic; its board is in {file.name}" in err
-        assert json.loads(file.read_text())["board"]["box"] == "2x2"
-        assert run(*asked, "--checkpoint", path)[0] == 1
-    status, out, err = run("resume", path)
-    assert (status, out) == (0, "6\n")
-    assert "the same count" in err
 
 
 def untimed(record):

@@ -1,4 +1,4 @@
-"""Plans: prices, tasks, limits, wider numbers, and what stops them."""
+"""Plans: prices, tasks, limits, and what stops them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.search import TASKS
 from tests.boards import spoilt
-from tests.planning.plans import FULL, GENERAL, NINE, contraction, every_plan, search, total
+from tests.planning.plans import FULL, GENERAL, NINE, every_plan, search, total
 
 pytestmark = pytest.mark.usefixtures("small_parts")
 EMPTY = Board.empty(Geometry(3, 3))
@@ -45,14 +45,6 @@ def test_a_search_stops_at_the_limit(limit: int) -> None:
         assert limit <= found < total(board)
         [found] = search(board, limit=limit).run(CpuEngine(2)).counts
         assert found >= limit
-
-
-def test_a_contraction_in_wider_numbers_finds_the_same() -> None:
-    wide = contraction(GENERAL).widened()
-    assert wide is not None
-    assert wide.run(CpuEngine(2)).counts == [total(GENERAL)]
-    for widest in (wide, contraction(NINE), contraction(spoilt(FULL, 1))):
-        assert widest.widened() is None
 
 
 def test_a_token_stops_a_long_run_from_another_thread() -> None:

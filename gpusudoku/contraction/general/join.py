@@ -11,7 +11,6 @@ or the same with bands and stacks exchanged, whichever is cheaper.
 from __future__ import annotations
 
 import time
-from copy import copy
 from functools import cached_property
 from math import prod
 
@@ -157,14 +156,6 @@ class Join:
     def tasks(self) -> int:
         """See ``Contraction``."""
         return len(self._tasks)
-
-    def widened(self) -> Join | None:
-        """See ``Contraction``: modulo primes."""
-        if self.orientation is None or len(self.primes):
-            return None
-        wide = copy(self)
-        wide.primes = primes_above(self.orientation.sum_bound)
-        return wide
 
     def scratch(self) -> JoinScratch:
         """See ``Contraction``."""

@@ -63,11 +63,6 @@ class Part(NamedTuple):
         """Whether every cell has one candidate."""
         return bool((np.bitwise_count(self.candidates) == 1).all())
 
-    @property
-    def board(self) -> Board:
-        """The part as a board of clues: all cells with one candidate."""
-        return Board(single_digits(self.candidates), self.geometry)
-
     def children(self) -> list[Board]:
         """One board for each candidate of a cell that has the fewest, all singles being clues.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
 from functools import cache, partial
 from math import prod
 from typing import Any
@@ -145,15 +144,6 @@ class Nine:
     def tasks(self) -> int:
         """Tasks are runs of pairs, sorted by their first partition."""
         return min(self.pairs, TASKS)
-
-    def widened(self) -> Nine | None:
-        """See ``Contraction``: with slabs of 32 bits."""
-        if self.wide or not self.pairs:
-            return None
-        wide = copy(self)
-        wide.wide = True
-        stages().sum_wide.load()
-        return wide
 
     def pairs_of(self, tasks: range) -> tuple[int, int]:
         """The first pair of some consecutive tasks, and the one after their last."""
