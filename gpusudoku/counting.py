@@ -110,9 +110,9 @@ def count_many(
     Boards with more are counted by themselves: with method ``auto`` those of 9x9 cells are
     contracted, and the others counted by whatever takes less.
 
-    What is returned is an iterator over a ``Count`` for every board. Its method ``blocks`` gives
-    a ``ResultBlock`` of many boards instead, and ``numbers`` one array of all counts: neither makes an
-    object for a board.
+    The results are an iterator over a ``Count`` for every board. Its method ``blocks`` gives a
+    ``ResultBlock`` of many boards instead, and ``numbers`` one array of all counts: neither makes
+    an object for a board.
 
     Parameters
     ----------

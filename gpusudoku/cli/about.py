@@ -12,10 +12,10 @@ import numpy as np
 
 from gpusudoku import formats
 from gpusudoku.board.board import Board
-from gpusudoku.cli.options import Reading, boards_argument, output_file, own_option, reading
+from gpusudoku.cli.options import InputOptions, boards_argument, output_file, own_option, reading
 from gpusudoku.cli.output import Output, refuse_stdout, show
-from gpusudoku.cli.report import power_of_ten
 from gpusudoku.cli.source import Source, place_of
+from gpusudoku.cli.summary import power_of_ten
 from gpusudoku.cli.usage import Choice
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import InputError
@@ -35,7 +35,7 @@ LEAST_BYTES = 1 << 19
 @reading
 def info(
     boards: tuple[str, ...],
-    reading: Reading,
+    reading: InputOptions,
     candidates: bool,
     as_json: bool,
 ) -> None:
@@ -126,7 +126,7 @@ def _show_candidates(board: Board) -> None:
 @reading
 def convert(
     boards: tuple[str, ...],
-    reading: Reading,
+    reading: InputOptions,
     form: str,
     output: str | None,
     force: bool,

@@ -7,47 +7,44 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import click
 import numpy as np
 
-from gpusudoku.cli.answering import Delivery, Prepared
-from gpusudoku.cli.answers import Answers, Plain
-from gpusudoku.cli.asked import Asked, answering
-from gpusudoku.cli.clustering import machine_of
-from gpusudoku.cli.in_tasks import InTasks, count_in_tasks, in_tasks
-from gpusudoku.cli.journal import refuse_besides_checkpoint
+from gpusudoku.cli.in_tasks import count_in_tasks, count_writer
+from gpusudoku.cli.machines import CLUSTER_HELP, machine_of, warn_of_device
 from gpusudoku.cli.messages import naming, note
+from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import (
-    Reading,
+    InputOptions,
+    OutputOptions,
+    answer_options,
     boards_argument,
     counting,
     own_option,
     reading,
     searching,
 )
-from gpusudoku.cli.parts import parted_answers
+from gpusudoku.cli.parts import part_of_answers, part_option
 from gpusudoku.cli.progress import CountLine
 from gpusudoku.cli.records import FORMS
-from gpusudoku.cli.report import show_stats, warn_of_device
+from gpusudoku.cli.saving import refuse_output
+from gpusudoku.cli.sink import open_answer_sink
 from gpusudoku.cli.source import Source
+from gpusudoku.cli.summary import show_stats
 from gpusudoku.cli.usage import Choice, Integer, Sectioned
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
-from gpusudoku.results import Count, Counts
+from gpusudoku.results import BadBoard, ResultBlock, recording
 from gpusudoku.runs.parts.records import search_facts
-
-if TYPE_CHECKING:
-    from gpusudoku.engines.engine import Engine
-    from gpusudoku.runs.cluster.machine import OnCluster
 
 WANTED = {
     "unique": lambda count: count == 1,
     "multiple": lambda count: count > 1,
     "none": lambda count: count == 0,
 }
-"""What --only can ask for, as a test of counts."""
+"""The choices of --only, as tests of counts."""
 
 SECTIONS = {
     "Common options": ("--limit", "--only", "--format", "--output", "--device", "--jobs"),
@@ -70,19 +67,19 @@ own = own_option("count")
 @own("--only", type=Choice(list(WANTED)), help="Write only boards with such a count.")
 @own("--solution", is_flag=True, help="Also find a solution of every board: csv, tsv, jsonl.")
 @own("--cross-check", is_flag=True, help="Count again in another way, if that is affordable.")
-@in_tasks
-@answering("count", FORMS, "[default: COUNT, or BOARD:COUNT in a batch]")
+@part_option("count", "a board's solutions, or of a batch")
+@own("--cluster", metavar="ADDRESS", help=CLUSTER_HELP)
+@answer_options("count", FORMS, "[default: COUNT, or BOARD:COUNT in a batch]")
 @reading
 def count(
     boards: tuple[str, ...],
-    reading: Reading,
-    asked: Asked,
+    reading: InputOptions,
     only: str | None,
-    solution: bool,
     cross_check: bool,
     limit: int | None,
-    tasks: InTasks,
-    **fields: Any,
+    part: WhichPart | None,
+    cluster: str | None,
+    **given: Any,
 ) -> None:
     """Count all solutions of every BOARD, exactly.
 
@@ -106,43 +103,72 @@ def count(
       gpusudoku count board.txt --checkpoint run.sqlite
       gpusudoku count puzzle.txt --exit-code && echo "a proper puzzle"
     """
-    options = Options(**fields, limit=_limit(limit, only, asked))
-    asked.refuse(boards)
-    if solution and asked.form is None:
+    asked = OutputOptions.take(given, errors=reading.keep_going and only is None)
+    options = Options(**given, limit=_limit(limit, only, asked))
+    refuse_output(asked, boards)
+    if asked.solution and asked.form is None:
         raise InputError(
             "--solution needs --format csv, tsv or jsonl; solve prints solutions alone"
         )
-    refuse_besides_checkpoint(asked.checkpoint, {"--cross-check": cross_check})
-    asked = replace(asked, solution=solution, errors=reading.keep_going and only is None)
-    source = Source(boards, reading, kept=bool(asked.checkpoint or tasks.part))
-    if source.board is not None and (asked.checkpoint or tasks.are_asked):
+    if asked.checkpoint:
+        asked.refuse_with("--checkpoint", {"--cross-check": cross_check})
+    table = asked.form in ("csv", "tsv")
+    source = Source(boards, reading, saved=bool(asked.checkpoint or part), table=table)
+    if source.board is not None and (asked.checkpoint or part or cluster):
         others = {"--limit": limit, "--only": only, "--exit-code": asked.exit_code}
-        others |= {"--solution": solution}
+        others |= {"--solution": asked.solution}
         others |= {"--cross-check": cross_check, "--log": asked.log}
-        tasks.refuse(others)
-        count_in_tasks(source, options, asked, tasks, boards)
+        name = "--part" if part else "--cluster" if cluster else "--checkpoint"
+        asked.refuse_with(f"{name} of one board", others)
+        count_in_tasks(source, options, asked, part, cluster, boards)
         return
     each = asked.stats and (asked.form == "jsonl" or asked.log is not None)
-    others = {"--cross-check": cross_check, "--stats with --format jsonl or --log": each}
-    tasks.refuse_for_batch(others)
-    facts = {**search_facts(options), "only": only, "solution": solution}
-    parted = parted_answers(tasks.part, "count", source, asked, facts)
+    if cluster is not None:
+        others = {"--cross-check": cross_check, "--stats with --format jsonl or --log": each}
+        asked.refuse_with("--cluster of a batch", others)
+    facts = {**search_facts(options), "only": only, "solution": asked.solution}
+    piece = part_of_answers(part, "count", source, asked, facts)
     wanted = None if only is None else WANTED[only]
-    with machine_of(tasks.cluster, options) as engine:
-        line = CountLine(source, options, engine, asked.stats)
-        delivery = Delivery(asked, source, engine, Plain(only, source.single), wanted, parted, line)
+    with machine_of(cluster, options) as machine:
+        line = CountLine(source, options, machine, asked.stats)
         check = CrossCheck(options) if cross_check else None
-        answers = partial(_with_solutions, options=options) if solution else Answers
-        here, stats = tasks.cluster is None, asked.stats
-        if check is None and not delivery.alone:
-            found = _counted(source, options, engine, here, delivery, answers)
-        else:
-            found = _counted_alone(source, options, engine, here, delivery, answers, check, stats)
-        delivery.deliver(found, boards, "counted")
+        alone = source.single or each or check is not None
+        work = partial(_counter(cluster is not None, alone), options=options, engine=machine)
+        writer = count_writer(source, asked, only)
+        with (
+            open_answer_sink(
+                source, machine, asked, boards, writer, "counted",
+                line=line, wanted=wanted, part=piece,
+            ) as sink,
+            closing(recording(source.found(), work, "record")) as found,
+        ):  # fmt: skip
+            for results in found:
+                if isinstance(results, BadBoard):
+                    sink.write(results)
+                    continue
+                if check is not None:
+                    with naming(source.place(results.boards)):
+                        check(results)
+                sink.write(_with_solutions(results, options) if asked.solution else results)
+                if source.single and asked.stats:
+                    show_stats(results.counts())
+            if check is not None:
+                check.show()
 
 
-def _limit(limit: int | None, only: str | None, asked: Asked) -> int | None:
-    """The limit; one that tells one solution from several where that is asked."""
+def _counter(on_cluster: bool, alone: bool) -> Callable[..., Generator[ResultBlock, None, None]]:
+    """Choose what counts: a cluster, or this machine, each board by itself or in blocks."""
+    if on_cluster:
+        from gpusudoku.runs.cluster.batches import count_batches_on
+
+        return count_batches_on
+    from gpusudoku.planning.batch import count_batches, count_each
+
+    return count_each if alone else count_batches
+
+
+def _limit(limit: int | None, only: str | None, asked: OutputOptions) -> int | None:
+    """Return the limit; one that tells one solution from several where that is asked."""
     reason = "--only" if only else "--exit-code" if asked.exit_code else None
     if reason is None:
         return limit
@@ -151,61 +177,8 @@ def _limit(limit: int | None, only: str | None, asked: Asked) -> int | None:
     return limit or 2
 
 
-def _counted(
-    source: Source,
-    options: Options,
-    machine: Engine,
-    here: bool,
-    delivery: Delivery,
-    answers: Callable[[Counts], Answers],
-) -> Generator[Prepared, None, None]:
-    """Count the boards in blocks, here or on a cluster."""
-
-    def prepared(results: Counts) -> Prepared:
-        return delivery.prepare(answers(results))
-
-    batches = delivery.watched(source.batches())
-    if here:
-        from gpusudoku.planning.batch import count_work
-
-        yield from count_work(options, machine).then(prepared).on(batches)
-        return
-    from gpusudoku.runs.cluster.batches import count_batches_on
-
-    with closing(count_batches_on(batches, options, cast("OnCluster", machine))) as counted:
-        yield from map(prepared, counted)
-
-
-def _counted_alone(
-    source: Source,
-    options: Options,
-    machine: Engine,
-    here: bool,
-    delivery: Delivery,
-    answers: Callable[[Counts], Answers],
-    check: CrossCheck | None,
-    stats: bool,
-) -> Generator[Prepared, None, None]:
-    """Count each board by itself, and again if that is asked."""
-    from gpusudoku.planning.batch import count_alone
-
-    count: Callable[..., Count] = count_alone
-    if not here:
-        from gpusudoku.runs.cluster.batches import count_by_all as count
-    for board in source.singles(delivery.watched):
-        results = Counts.of(board, count(board, options, machine), options.limit)
-        if check is not None:
-            with naming(source.place(board)):
-                check(results)
-        yield delivery.prepare(answers(results))
-        if source.single and stats:
-            show_stats(results)
-    if check is not None:
-        check.tell()
-
-
-def _with_solutions(results: Counts, options: Options) -> Answers:
-    """Find a solution of every board that has one, in the thread that calls."""
+def _with_solutions(results: ResultBlock, options: Options) -> ResultBlock:
+    """Find a solution of every board that has one."""
     from gpusudoku.engines.cpu import CpuEngine
     from gpusudoku.planning.batch import find_solutions
 
@@ -215,11 +188,11 @@ def _with_solutions(results: Counts, options: Options) -> Answers:
         some = boards.chosen(results.numbers > 0)
         rows, roots, _ = find_solutions(some, limited, CpuEngine(1))
         solutions[solvable[roots]] = rows
-    return Answers(results, solutions)
+    return replace(results, solutions=solutions)
 
 
 class CrossCheck:
-    """Counts boards again another way, and remembers in which."""
+    """Counts boards again in another way, and adds up in which."""
 
     def __init__(self, options: Options) -> None:
         from gpusudoku.checking import Checker
@@ -227,13 +200,13 @@ class CrossCheck:
         self._checker = Checker(options, warn_of_device)
         self._ways = Counter[str | None]()
 
-    def __call__(self, results: Counts) -> None:
+    def __call__(self, results: ResultBlock) -> None:
         """Count again; raises a MismatchError if two counts differ."""
-        for result in results:
+        for result in results.counts():
             self._ways[self._checker.check(result)] += 1
 
-    def tell(self) -> None:
-        """Say how boards were counted again."""
+    def show(self) -> None:
+        """Say on stderr how boards were counted again."""
         for way, boards in self._ways.items():
             said = f"by {way}: the same count" if way else "not done: no other way is affordable"
             total = self._ways.total()

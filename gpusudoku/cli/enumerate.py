@@ -1,18 +1,29 @@
-"""``gpusudoku enumerate``: all solutions, streamed, or those that are asked for by number."""
+"""``gpusudoku enumerate``: all solutions, streamed, or selected by number.
+
+Boards of a batch with few solutions are listed together. Others are listed one by one: by the
+numbers of their solutions where these are selected or a contraction finds them, else by a search.
+"""
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku.cli.enumerating import Listing, facts_of_listing
-from gpusudoku.cli.grids import Writer, solution_form, solution_writer
-from gpusudoku.cli.journal import UNANSWERED, Journal, goes_on, refuse_besides_checkpoint
-from gpusudoku.cli.numbers import Chosen, WhichPart, number_of
+from gpusudoku.cli.expected import expect_listing, expect_numbered
+from gpusudoku.cli.lines import line_ends
+from gpusudoku.cli.machines import start_engine
+from gpusudoku.cli.messages import naming, note
+from gpusudoku.cli.numbers import Selection, WhichPart, number_of
 from gpusudoku.cli.options import (
-    Reading,
+    InputOptions,
+    OutputOptions,
     boards_argument,
     checkpoint,
     method,
@@ -20,20 +31,26 @@ from gpusudoku.cli.options import (
     own_option,
     reading,
     searching,
+    solution_form,
     statistics,
 )
-from gpusudoku.cli.parts import Parted, part_option
-from gpusudoku.cli.report import Totals, start_engine
-from gpusudoku.cli.saving import journaled
-from gpusudoku.cli.source import Source
+from gpusudoku.cli.parts import PartWriter, part_option
+from gpusudoku.cli.saving import SavedJournal, is_resumed
+from gpusudoku.cli.sink import Sink, open_sink
+from gpusudoku.cli.source import Source, place_of
+from gpusudoku.cli.summary import Totals, show_listing, show_search
 from gpusudoku.cli.usage import Integer
-from gpusudoku.errors import TooExpensive
+from gpusudoku.cli.writers import SolutionWriter
+from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
 from gpusudoku.runs.parts.records import search_facts
 
 if TYPE_CHECKING:
     from gpusudoku.board.batch import Batch
-    from gpusudoku.cli.steps import Steps
+    from gpusudoku.engines.engine import Engine
+    from gpusudoku.listing import Solutions
+    from gpusudoku.planning.portion import Portion
+    from gpusudoku.planning.search import SearchPlan
 
 own = own_option("enumerate")
 
@@ -71,17 +88,12 @@ own = own_option("enumerate")
 @reading
 def enumerate_(
     boards: tuple[str, ...],
-    reading: Reading,
-    output: str | None,
-    force: bool,
-    checkpoint: str | None,
-    form: str,
+    reading: InputOptions,
     in_order: bool,
     first: int | None,
     last: int | None,
     part: WhichPart | None,
-    stats: bool,
-    **fields: Any,
+    **given: Any,
 ) -> None:
     """List all solutions of every BOARD, streamed in constant memory.
 
@@ -102,72 +114,245 @@ def enumerate_(
       gpusudoku enumerate @2f --part 3/100 -o part3.txt
       gpusudoku enumerate @2f -o solutions.txt --checkpoint list.run
     """
-    options = Options(**fields)
-    source, writer = Source(boards, reading, kept=bool(checkpoint or part)), solution_writer(form)
-    chosen = Chosen(in_order, first, last, part if source.single else None, options.limit)
-    refuse_besides_checkpoint(checkpoint, {"--stats": stats})
-    own = search_facts(options) | {"order": chosen.order, "from": first, "to": last, "format": form}
-    steps = None if checkpoint is None else _steps(source.board, options, chosen)
-    parted = part and Parted(part, "enumerate", source, own, output, force or goes_on(checkpoint))
-    if parted is not None:
-        parted.take_boards()
-    tasks, facts = None if steps is None else steps.portion, facts_of_listing(options)
-    with journaled(checkpoint, (output, force), boards, facts, tasks) as journal:
+    asked = OutputOptions.take(given)
+    options, form, saved = Options(**given), asked.form or "line", asked.checkpoint is not None
+    source = Source(boards, reading, saved=bool(saved or part), table=form in ("csv", "tsv"))
+    writer = SolutionWriter(form, source.origin)
+    selection = Selection(in_order, first, last, part if source.single else None, options.limit)
+    if saved:
+        asked.refuse_with("--checkpoint", {"--stats": asked.stats})
+    steps = _search_in_steps(source.board, options, selection) if saved else None
+    piece = None
+    if part is not None:
+        facts = {"order": selection.order, "from": first, "to": last, "format": form}
+        facts = search_facts(options) | facts
+        force = asked.force or is_resumed(asked.checkpoint)
+        piece = PartWriter(part, "enumerate", source, facts, asked.output, force)
+        piece.take_boards()
+    with open_sink(
+        source, asked, boards, writer.header,
+        facts={"listed": "by search" if searches(options) else "by number"},
+        portion=steps and steps[1], part=piece,
+    ) as sink:  # fmt: skip
         engine = start_engine(options)
-        journal.output.write_header(writer.header)
-        totals = Totals(engine) if stats else None
-        listing = Listing(source, options, chosen, engine, journal, writer, totals)
-        with listing.line, journal.output.telling_lines(journal.hint):
-            if steps is None:
-                _write(listing, journal, source)
-            else:
-                steps.write(journal, engine, writer, listing)
-        listing.tell_beyond()
+        totals = Totals(engine) if asked.stats else None
+        lister = Lister(source, options, selection, engine, sink, writer, totals)
+        if steps is None:
+            lister.list_all()
+        else:
+            lister.list_in_steps(*steps)
+        lister.note_beyond()
         if totals is not None and not source.single:
             totals.show()
-        if parted is None and checkpoint is None:
-            source.finish()  # a file is not made for want of any answer
-    _record(parted, listing, writer, source)
-    source.finish()
+        if piece is not None and source.board is not None:
+            piece.take_listed(lister)
 
 
-def _record(parted: Parted | None, listing: Listing, writer: Writer, source: Source) -> None:
-    """Write the record of a part, if it is one, with the tasks that it turned out to have."""
-    if parted is None:
-        return
-    if listing.tasks is not None:
-        parted.take_tasks(*listing.tasks)
-    elif source.board is not None:
-        parted.take(listing.numbered(source.board).part(1, 1)[1], "solutions")
-    parted.record_lines(writer.header())
+class Lister:
+    """Lists the selected solutions of boards into a sink."""
+
+    def __init__(
+        self,
+        source: Source,
+        options: Options,
+        selection: Selection,
+        engine: Engine,
+        sink: Sink,
+        writer: SolutionWriter,
+        totals: Totals | None,
+    ) -> None:
+        self._source, self._options, self._selection = source, options, selection
+        self._engine, self._sink, self._writer, self._totals = engine, sink, writer, totals
+        self._resumed_at = sink.start.solutions
+        """Solutions of the first board that are listed already."""
+        self._beyond: list[int] = []
+        """The counts of boards whose solutions all come before the first number selected."""
+        self.tasks: tuple[tuple[range, ...], int] | None = None
+        """The tasks of a part of a single board that is searched, and the number of all."""
+        self._single: Solutions | None = None
+
+    def list_all(self) -> None:
+        """List all boards."""
+        from gpusudoku.streaming import list_work
+
+        source, sink = self._source, self._sink
+        if source.single or self._totals or self._selection.by_number:
+            for board in source.singles():
+                self._list_board(board, board)
+            return
+        with closing(list_work(self._options, self._engine).on(source.batches())) as listed:
+            for block in listed:
+                if block.solutions is None:
+                    self._list_board(block.boards, block.doubtful)
+                    continue
+                source.warn_conflicts(block.doubtful)
+                found = 0
+                for rows in block.solutions:
+                    text = self._writer.text(block.boards, rows, block.board_of)
+                    sink.write(text, self._writer.lines(text, block.boards.geometry))
+                    found += len(rows)
+                sink.done(boards=len(block.boards), found=found)
+
+    def _list_board(self, board: Batch, doubtful: Batch) -> None:
+        """List one board; say why on stderr if that is too expensive."""
+        options, source, selection = self._options, self._source, self._selection
+        source.warn_conflicts(doubtful)
+        found = 0
+        try:
+            with naming(place_of(board, 0)):
+                if selection.part is not None and self._has_no_order(board):
+                    found = self._list_by_search(board, selection.part)
+                elif selection.by_number or is_contracted(board, options):
+                    self._list_by_number(board)
+                else:
+                    self._sink.line.expected = expect_listing(
+                        board[0], options, self._engine, source.place(board)
+                    )
+                    found = self._list_by_search(board)
+        except TooExpensive as error:
+            self._sink.line.clear()
+            source.unanswered(error)
+        self._sink.done(boards=1, found=found)
+
+    def _has_no_order(self, board: Batch) -> bool:
+        """Tell whether the solutions have no numbers: parts are then tasks of a search."""
+        if self._options.method == "search":
+            return True
+        try:
+            with self._sink.line.working():
+                self.numbered(board).part(1, 1)
+        except TooExpensive:
+            return True
+        return False
+
+    def _list_by_search(self, board: Batch, part: tuple[int, int] | None = None) -> int:
+        """List what a search of one board, or a part of it, finds; returns how many."""
+        from gpusudoku.streaming import Stream
+
+        stream = Stream(board[0], self._options, engine=self._engine, part=part)
+        if part is not None:
+            self.tasks = stream.tasks
+        found = 0
+        with closing(stream):
+            for rows in stream:
+                text = self._writer.text(board, rows)
+                self._sink.write(text, self._writer.lines(text, board.geometry))
+                found += len(rows)
+        if self._totals is not None and stream.stats is not None:
+            if self._source.single:
+                show_search(board[0], stream.stats)
+            else:
+                self._totals.add(1, stream.stats)
+        return found
+
+    def _list_by_number(self, board: Batch) -> None:
+        """List the selected solutions of one board; it can be resumed behind each piece."""
+        start, sink, selection = time.perf_counter(), self._sink, self._selection
+        solutions = self.numbered(board)
+        done, self._resumed_at = self._resumed_at, 0
+        with sink.line.working():
+            counts = is_contracted(board, self._options)
+            sink.total = selection.most(solutions, counts)
+        if sink.total is not None:
+            sink.line.expected = expect_numbered(
+                sink.total - done, selection.ascending, self._engine, self._source.place(board)
+            )
+        pieces: Iterator[Any] = iter(
+            selection.lines(solutions, done)
+            if self._writer.is_plain
+            else selection.blocks(solutions, done)
+        )
+        with sink.line.working():
+            head = [piece for piece in [next(pieces, None)] if piece is not None]
+        for piece in chain(head, pieces):
+            if self._writer.is_plain:
+                text, lines = piece, self._writer.lines(piece, board.geometry) or line_ends(piece)
+            else:
+                text, lines = self._writer.text(board, piece), None
+            number = len(piece) if lines is None else lines
+            sink.write(text, lines)
+            sink.done(solutions=number, found=number)
+        if not (head or done) and selection.is_beyond(solutions):
+            self._beyond.append(solutions.count)
+        seconds = time.perf_counter() - start
+        if self._totals is not None and self._source.single:
+            show_listing(board[0], selection.order, seconds)
+        elif self._totals is not None:
+            self._totals.add_listed(seconds)
+
+    def numbered(self, board: Batch) -> Solutions:
+        """Return the solutions of a board by their numbers; those of a single one are kept."""
+        from gpusudoku.listing import Solutions
+
+        if self._single is not None:
+            return self._single
+        solutions = Solutions(board[0], replace(self._options, limit=None), engine=self._engine)
+        if self._source.single:
+            self._single = solutions
+        return solutions
+
+    def list_in_steps(self, plan: SearchPlan, portion: Portion) -> None:
+        """List what is left of the search of the only board, and save it step by step."""
+        board, journal, writing = self._source.board, self._sink.journal, threading.Lock()
+        assert board is not None
+        assert isinstance(journal, SavedJournal)  # else there would be no steps
+        self.tasks = portion.tasks, plan.tasks()
+
+        def write(rows: Any, _: Any) -> None:  # by any of the workers, one at a time
+            text = self._writer.text(board, rows)
+            with writing:
+                self._sink.output.write(text, self._writer.lines(text, board.geometry))
+
+        journal.work(plan, self._engine, write)
+
+    def note_beyond(self) -> None:
+        """Say how many boards have too few solutions for the first number selected."""
+        if not self._beyond:
+            return
+        none, boards = f"no solution from number {self._selection.first} on", len(self._beyond)
+        if self._source.single:
+            note(f"{none}: there are {self._beyond[0]}")
+        else:
+            note(f"{boards} board{'s have' if boards > 1 else ' has'} {none}")
 
 
-def _steps(board: Batch | None, options: Options, chosen: Chosen) -> Steps | None:
-    """The search of a single board, which is kept track of in steps; None if it is listed else."""
-    from gpusudoku.cli.steps import steps_of
+def _search_in_steps(
+    board: Batch | None, options: Options, selection: Selection
+) -> tuple[SearchPlan, Portion] | None:
+    """Plan the search of a single board and its tasks; None if it is listed otherwise.
 
-    return steps_of(board, options, chosen)
+    Raises
+    ------
+    InputError
+        If there is a limit: which solutions come before it is up to chance. If there is a part of a
+        board of which only a long count tells whether its solutions have numbers.
+    """
+    from gpusudoku.contraction.prepare import is_nine
+    from gpusudoku.planning.choose import TASKS_PER_PART
+    from gpusudoku.planning.search import TASKS, SearchPlan
+    from gpusudoku.search.frontier import Frontier
+
+    if board is None or selection.ascending or is_contracted(board, options):
+        return None
+    if selection.part is not None and options.method != "search":
+        if is_nine(board.geometry, board.candidates):  # on a GPU, too
+            return None
+        raise InputError("--part of this board with --checkpoint needs --method search")
+    if options.limit is not None:
+        raise InputError("--limit cannot be combined with --checkpoint where a search lists")
+    number, parts = selection.part or (1, 1)
+    tasks = max(TASKS, TASKS_PER_PART * parts)  # as a ``Stream`` has them
+    plan = SearchPlan(Frontier.of([board[0]]), options, least_tasks=tasks)
+    return plan, plan.part(number, parts)
 
 
-def _write(listing: Listing, journal: Journal, source: Source) -> None:
-    """Write all solutions; why those of a board are not listed is said on stderr."""
-    line, done = listing.line, journal.start.boards
-    source.lacks_answers = bool(journal.notes.get(UNANSWERED))
-    with closing(listing.all()) as found:
-        for listed, texts in found:
-            line.clear()
-            source.warn_conflicts(listed.doubtful)
-            try:
-                for text, lines, solutions, again in texts:
-                    journal.output.write(text, lines)
-                    journal.found += solutions
-                    if again:
-                        journal.advance(solutions=solutions)
-            except TooExpensive as error:
-                line.clear()
-                source.unanswered(error)
-                journal.notes[UNANSWERED] = True
-            done += len(listed.boards)
-            journal.advance(boards=len(listed.boards))
-            if not source.single:
-                line.boards(done, source.share)
+def is_contracted(board: Batch, options: Options) -> bool:
+    """Tell whether a board that is listed whole is listed by the contraction."""
+    from gpusudoku.contraction.prepare import is_nine
+
+    return is_nine(board.geometry, board.candidates) and not searches(options)
+
+
+def searches(options: Options) -> bool:
+    """Tell whether a search lists all boards that need not be in order."""
+    return options.device == "cuda" or options.method == "search"

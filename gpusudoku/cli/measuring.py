@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpusudoku import collection
 from gpusudoku.cli.messages import is_quiet, note
-from gpusudoku.cli.options import Reading
+from gpusudoku.cli.options import InputOptions
 from gpusudoku.cli.source import Source
 from gpusudoku.jobs.interrupts import skipping_interrupts
 from gpusudoku.options import Options
@@ -27,7 +27,7 @@ class Request:
     boards: tuple[str, ...]
     include: tuple[str, ...]
     exclude: tuple[str, ...]
-    reading: Reading
+    reading: InputOptions
     devices: tuple[str, ...] | None
     jobs: tuple[int, ...] | None
     methods: tuple[str, ...]

@@ -9,9 +9,10 @@ import click
 
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.messages import quietly
-from gpusudoku.cli.options import output_file, quiet_option
+from gpusudoku.cli.options import InputOptions, OutputOptions, output_file, quiet_option
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.parts import placed
+from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import Ending
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.runs.identity import board_of_identity
@@ -128,18 +129,16 @@ def _text(parts: Named, output: str | None) -> bytes:
 
 def _count(boards: Batch, parts: Named, options: Mapping[str, Any]) -> bytes:
     """The count of which these are all parts, with its statistics added up."""
-    from gpusudoku.cli.answers import Answers, Plain
-    from gpusudoku.cli.asked import Asked
+    from gpusudoku.cli.in_tasks import count_writer
     from gpusudoku.cli.records import FORMS
-    from gpusudoku.results import Counts
+    from gpusudoku.results import ResultBlock
     from gpusudoku.runs.parts.counts import merged
 
     form = options["format"] if options["format"] in FORMS else None
-    asked = Asked(form, False, None, exit_code=False, errors=options["keep_going"] is True)
-    writer = asked.writer(Plain(None, single=True), details=True)
-    list(writer.watched([boards]))
-    answers = Answers(Counts.of(boards, merged(part for _, part in parts), None))
-    return writer.header() + writer.text(answers)
+    asked = OutputOptions(form, errors=options["keep_going"] is True)
+    writer = count_writer(Source([boards], InputOptions()), asked)
+    results = ResultBlock.of(boards, merged(part for _, part in parts), None)
+    return writer.header() + writer.text(results)
 
 
 def _shares(boards: Batch, parts: Named, output: str | None) -> bytes:

@@ -1,4 +1,4 @@
-"""Which solutions of a board are meant, by their numbers: from K to L, or part I of N."""
+"""Selections of solutions by their numbers: from K to L, or part I of N."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_DIGITS = 4000
 
 
 def number_of(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    """The number of a solution, of any size, for click."""
+    """Parse the number of a solution, of any size, for click."""
     if value is None:
         return None
     text = value.strip()
@@ -35,7 +35,7 @@ def number_of(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 def numbers_of(
     ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 ) -> tuple[int | None, ...]:
-    """Several of them."""
+    """Parse several numbers."""
     return tuple(number_of(ctx, param, value) for value in values)
 
 
@@ -51,7 +51,7 @@ class WhichPart(NamedTuple):
 
 
 def parsed_part(ctx: click.Context, param: click.Parameter, value: str | None) -> WhichPart | None:
-    """What stands as I/N, for click."""
+    """Parse I/N, for click."""
     if value is None:
         return None
     match = re.fullmatch(rf"\s*(\d{{1,{MOST_DIGITS}}})/(\d{{1,{MOST_DIGITS}}})\s*", value, re.ASCII)
@@ -64,8 +64,8 @@ def parsed_part(ctx: click.Context, param: click.Parameter, value: str | None) -
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """The solutions of each board that a listing is to have, and their order.
+class Selection:
+    """The solutions of each board that are listed, and their order.
 
     Raises
     ------
@@ -74,14 +74,14 @@ class Chosen:
     """
 
     in_order: bool
-    """Whether all come in ascending order."""
+    """True if all come in ascending order."""
     first: int | None
     last: int | None
     """Numbers in ascending order: from ``first`` to before ``last``."""
     part: WhichPart | None
     """A part of the quick order."""
     limit: int | None
-    """No more than so many."""
+    """The most solutions."""
 
     def __post_init__(self) -> None:
         if self.part is not None and (self.ascending or self.limit is not None):
@@ -91,41 +91,41 @@ class Chosen:
 
     @property
     def ascending(self) -> bool:
-        """Whether they come in ascending order."""
+        """True if they come in ascending order."""
         return self.in_order or self.first is not None or self.last is not None
 
     @property
     def by_number(self) -> bool:
-        """Whether their order matters, so that they cannot come as a search finds them."""
+        """True if their order matters: a search finds them in any order."""
         return self.ascending or self.part is not None
 
     @property
     def order(self) -> str:
-        """What their order is called."""
+        """The name of the order."""
         return "ascending" if self.ascending else "quick"
 
     def is_beyond(self, solutions: Solutions) -> bool:
-        """Whether a board has no solution with the first number, though some were to be listed."""
+        """Tell whether a board has too few solutions for the first number."""
         if not self.first or self.first == self.last:
             return False
         return self.first >= solutions.count
 
     def blocks(self, solutions: Solutions, done: int = 0) -> Iterable[NDArray[Any]]:
-        """Those of one board after the first ``done`` of them, as arrays uint8 (k, cells)."""
+        """Give those of one board after the first ``done``, as arrays uint8 (k, cells)."""
         if self.ascending:
             return self._slice(solutions, done).blocks()
         first, last = self.range(solutions)
         return solutions.blocks(first + done, last)
 
     def lines(self, solutions: Solutions, done: int = 0) -> Iterable[bytes | memoryview]:
-        """The same as text, in whole lines."""
+        """Give the same as text, in whole lines."""
         if self.ascending:
             return self._slice(solutions, done).lines()
         first, last = self.range(solutions)
         return solutions.lines(first + done, last)
 
     def most(self, solutions: Solutions, counts: bool) -> int | None:
-        """How many those of one board are, at most; None if nobody knows without a long count.
+        """Return the most that one board has of them; None if only a long count tells.
 
         ``counts`` tells whether a count of all solutions is quick.
         """
@@ -143,6 +143,6 @@ class Chosen:
         return wanted[done:] if done else wanted
 
     def range(self, solutions: Solutions) -> tuple[int, int]:
-        """Where those of one board begin and end in the quick order."""
+        """Return where those of one board begin and end in the quick order."""
         first, last = solutions.part(*(self.part or (1, 1)))
         return first, last if self.limit is None else min(self.limit, last)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import partial, wraps
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ from gpusudoku.cli.completing import (
 from gpusudoku.cli.messages import quietly
 from gpusudoku.cli.usage import Choice, Integer, Number
 from gpusudoku.errors import InputError, shown
+from gpusudoku.formats import FORMATS
 from gpusudoku.options import CUTOFFS_BY, DEVICES, METHODS, MOST_JOBS, STRATEGIES
 from gpusudoku.search.techniques import DEFAULT, GROUPS, TECHNIQUES
 
@@ -41,12 +42,12 @@ def option(
 
 
 def own_option(command: str) -> Callable[..., Callable[[Command], Command]]:
-    """What makes options that belong to a command: their variables have its name in them."""
+    """Make options that belong to a command: their variables have its name in them."""
     return partial(option, prefix=f"GPUSUDOKU_{command.upper()}_")
 
 
 def box_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Geometry | None:
-    """The shape that is given, for click."""
+    """Parse the shape of boxes, for click."""
     try:
         return None if value is None else Geometry.parse(value)
     except InputError as error:
@@ -63,7 +64,7 @@ def _gpus(ctx: click.Context, param: click.Parameter, value: str | None) -> tupl
 
 
 def compose(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
-    """One decorator for many, in the order in which their options are shown."""
+    """Join decorators, in the order in which their options are shown."""
 
     def decorate(command: Command) -> Command:
         for decorator in reversed(decorators):
@@ -79,15 +80,12 @@ boards_argument = click.argument(
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How boards are read."""
+class InputOptions:
+    """The options that say how boards are read."""
 
-    box: Geometry | None
-    """The shape of their boxes, if it is given."""
-    keep_going: bool
-    """Whether the boards after a bad one are read."""
+    box: Geometry | None = None
+    keep_going: bool = False
     column: str | None = None
-    """The column of a table that holds the boards, if it is given."""
 
 
 quiet_option = option("-q", "--quiet", is_flag=True, help="Print only errors on stderr.")
@@ -115,9 +113,9 @@ _reading = compose(
 
 
 def reading(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of reading, which the command gets as one argument, ``reading``.
+    """Add the options of reading, which the command gets as one argument, ``reading``.
 
-    This is the decorator next to the command: those of other options come before it.
+    This decorator stands next to the command; ``--quiet`` holds while that runs.
     """
 
     @wraps(command)
@@ -125,7 +123,7 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
         *, box: Geometry | None, column: str | None, keep_going: bool, quiet: bool, **others: Any
     ) -> Any:
         with quietly(quiet):
-            return command(reading=Reading(box, keep_going, column), **others)
+            return command(reading=InputOptions(box, keep_going, column), **others)
 
     return _reading(with_reading)
 
@@ -153,7 +151,7 @@ devices = compose(
         help="GPUs to use, such as 0,1.  [default: all]",
     ),
 )
-"""What works, and with how many threads."""
+"""The options of the device, and of its threads."""
 
 searching = compose(
     devices,
@@ -213,17 +211,35 @@ counting = compose(
 
 
 def statistics(command: str) -> Callable[[Command], Command]:
-    """The option of a command that shows what was done."""
+    """Add the option of a command that shows statistics."""
     return own_option(command)("--stats", is_flag=True, help="Show statistics on stderr.")
 
 
+def _file_to_save(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse standard streams where a file is read and written, for click."""
+    if value is not None and value in ("", "-"):
+        raise click.BadParameter(f"{value!r}: expected the name of a file")
+    return value
+
+
+def checkpoint(command: str) -> Callable[[Command], Command]:
+    """Add the option of a command that saves its progress."""
+    return own_option(command)(
+        "--checkpoint",
+        metavar="FILE",
+        callback=_file_to_save,
+        shell_complete=complete_files,
+        help="Save every few seconds in FILE how far it is; the same command goes on from there.",
+    )
+
+
 def force(command: str) -> Callable[[Command], Command]:
-    """The option of a command that lets it overwrite files."""
+    """Add the option of a command that lets it overwrite files."""
     return own_option(command)("--force", is_flag=True, help="Overwrite an existing output file.")
 
 
 def output_file(command: str) -> Callable[[Command], Command]:
-    """The options of a command that tell where its results go."""
+    """Add the options of a command that choose the file of its results."""
     own = own_option(command)
     return compose(
         own(
@@ -237,19 +253,103 @@ def output_file(command: str) -> Callable[[Command], Command]:
     )
 
 
-def _kept_file(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """The name of a file that is read and written, for click."""
-    if value is not None and value in ("", "-"):
-        raise click.BadParameter(f"{value!r}: expected the name of a file")
-    return value
-
-
-def checkpoint(command: str) -> Callable[[Command], Command]:
-    """The option of a command that lets it be taken up again."""
-    return own_option(command)(
-        "--checkpoint",
-        metavar="FILE",
-        callback=_kept_file,
-        shell_complete=complete_files,
-        help="Save every few seconds in FILE how far it is; the same command goes on from there.",
+def form_options(command: str, forms: Sequence[str], text: str) -> Callable[[Command], Command]:
+    """Add ``--format``, with this help, and ``--json``."""
+    own = own_option(command)
+    return compose(
+        own("--format", "form", type=Choice(forms), help=text),
+        own("--json", "as_json", is_flag=True, help="The same as --format jsonl."),
     )
+
+
+def solution_form(command: str) -> Callable[[Command], Command]:
+    """Add the options of a command that choose the form of solutions."""
+    return form_options(
+        command,
+        (*FORMATS, "jsonl"),
+        "How to write solutions; csv, tsv and jsonl tell the board of each, too.  [default: line]",
+    )
+
+
+def answer_options(command: str, forms: Sequence[str], plain: str) -> Callable[[Command], Command]:
+    """Add the options of ``count`` and ``solve`` that say how answers are written.
+
+    ``plain`` says in words what is written by default.
+    """
+    own = own_option(command)
+    return compose(
+        form_options(
+            command,
+            forms,
+            f"How to write answers; csv, tsv and jsonl have a record a board.  {plain}",
+        ),
+        output_file(command),
+        checkpoint(command),
+        statistics(command),
+        own(
+            "--log",
+            metavar="FILE",
+            shell_complete=complete_files,
+            help="Append a JSON object for every board to FILE.",
+        ),
+        own(
+            "--exit-code",
+            is_flag=True,
+            help="Exit with 0 if all boards have one solution, with 3 if some have several, and "
+            "with 4 if some have none.",
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """The options that say how results are written; commands lack some of them."""
+
+    form: str | None = None
+    """The form by name; None for the default of the command."""
+    output: str | None = None
+    """The file of the results; None or ``-`` for stdout."""
+    force: bool = False
+    checkpoint: str | None = None
+    stats: bool = False
+    log: str | None = None
+    """The file to which a JSON object for every board is appended."""
+    exit_code: bool = False
+    solution: bool = False
+    """True if records have a solution."""
+    errors: bool = False
+    """True if there is a record, with its error, for each bad board."""
+
+    @classmethod
+    def take(cls, given: dict[str, Any], **known: Any) -> OutputOptions:
+        """Take them out of the parameters of a command; others are ``known``.
+
+        Raises
+        ------
+        InputError
+            If ``--json`` and ``--format`` ask for different forms.
+        """
+        form = given.get("form")
+        if given.pop("as_json", False):
+            if form not in (None, "jsonl"):
+                raise InputError(f"--json is --format jsonl, but --format {form} is given, too")
+            given["form"] = "jsonl"
+        names = [each.name for each in fields(cls) if each.name in given]
+        return cls(**{name: given.pop(name) for name in names}, **known)
+
+    @property
+    def to_stdout(self) -> bool:
+        """True if results go to stdout."""
+        return self.output in (None, "-")
+
+    def refuse_with(self, option: str, others: Mapping[str, object]) -> None:
+        """Complain about the first of other options, by name, that is given besides one.
+
+        Raises
+        ------
+        InputError
+            If there is one.
+        """
+        for name, value in others.items():
+            if value not in (None, False):
+                raise InputError(f"{name} cannot be combined with {option}")

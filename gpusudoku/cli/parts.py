@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.places import Origin, Places
-from gpusudoku.cli.journal import goes_on
 from gpusudoku.cli.messages import note
 from gpusudoku.cli.numbers import WhichPart, parsed_part
-from gpusudoku.cli.options import Command, own_option
+from gpusudoku.cli.options import Command, OutputOptions, own_option
 from gpusudoku.cli.output import Output, refuse
+from gpusudoku.cli.saving import is_resumed
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import Ending
 from gpusudoku.errors import InputError
@@ -25,12 +25,12 @@ from gpusudoku.runs.parts import files, records
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gpusudoku.cli.asked import Asked
+    from gpusudoku.cli.enumerate import Lister
     from gpusudoku.runs.parts.records import Lines
 
 
 def part_option(command: str, what: str) -> Callable[[Command], Command]:
-    """The option of a command that divides what it does; ``what`` says into what."""
+    """Add the option of a command for a part of its work; ``what`` says of what."""
     return own_option(command)(
         "--part",
         callback=parsed_part,
@@ -40,17 +40,13 @@ def part_option(command: str, what: str) -> Callable[[Command], Command]:
     )
 
 
-class Parted:
-    """The part of a command's work that is asked for, and the record of what came of it.
+class PartWriter:
+    """A part of a command's work, and the record of its results.
 
     Parameters
     ----------
-    part
-        Which.
-    command
-        The name of the command.
-    source
-        Its boards.
+    part, command, source
+        The part, the name of the command, and its boards.
     facts
         All options that its results depend on.
     output, force
@@ -81,7 +77,7 @@ class Parted:
             refuse(str(files.record_path(self._lines)), force, ())
 
     def take(self, total: int, what: str) -> range:
-        """The tasks of this part, of so many; ``what`` they are is for a message."""
+        """Take the tasks of this part, of so many; ``what`` names them in a message."""
         tasks = part_of(total, *self.part)
         self._total, self._tasks = total, (tasks,) if tasks else ()
         if not tasks:
@@ -89,13 +85,16 @@ class Parted:
             note(f"part {number} of {parts} has nothing to do: there are {total} {what}")
         return tasks
 
-    def take_tasks(self, tasks: tuple[range, ...], total: int) -> None:
-        """The tasks of this part, of so many of a search."""
-        self._tasks, self._total = tasks, total
-        self._facts = {**self._facts, "order": "search"}
+    def take_listed(self, lister: Lister) -> None:
+        """Take the part of the only board that was listed: tasks of a search, or solutions."""
+        if lister.tasks is not None:
+            self._tasks, self._total = lister.tasks
+            self._facts = {**self._facts, "order": "search"}
+        elif self._source.board is not None:
+            self.take(lister.numbered(self._source.board).part(1, 1)[1], "solutions")
 
     def take_boards(self) -> None:
-        """Let the source give the boards of this part alone, if there are several."""
+        """Restrict the source to the boards of this part, if there are several."""
         if self._source.single:
             return
         survey = self._source.survey
@@ -105,7 +104,7 @@ class Parted:
         self._source.only(boards, to_the_end=self.part.number == self.part.parts)
 
     def record(self, found: NDArray[Any] | Lines, ending: Ending | None = None) -> str:
-        """The record of what was found, shares or a file of lines: a line of JSON.
+        """Make the record of shares or of a file of lines: a line of JSON.
 
         ``ending`` is how the part ends, if it has lines.
         """
@@ -133,38 +132,29 @@ class Parted:
             out.write(f"{text}\n".encode())
 
 
-def parted_answers(
-    part: WhichPart | None, command: str, source: Source, asked: Asked, facts: Mapping[str, Any]
-) -> Parted | None:
-    """The part of a batch of which answers are asked for, to which the source keeps.
+def part_of_answers(
+    part: WhichPart | None,
+    command: str,
+    source: Source,
+    asked: OutputOptions,
+    facts: Mapping[str, Any],
+) -> PartWriter | None:
+    """Make the part of a batch that is answered, and restrict the source to it; None for all.
 
-    ``facts`` are the options that the answers depend on, besides their form. None without a part.
+    ``facts`` are the options that the answers depend on, besides their form.
     """
     if part is None:
         return None
     details = asked.stats and asked.form == "jsonl"
     facts = {**facts, "format": asked.form, "details": details, "keep_going": asked.errors}
-    force = asked.force or goes_on(asked.checkpoint)
-    parted = Parted(part, command, source, facts, asked.output, force)
-    parted.take_boards()
-    return parted
-
-
-def refuse_options(**asked: object) -> None:
-    """Complain about the first option that cannot be combined with ``--part``, if it is given.
-
-    Raises
-    ------
-    InputError
-        If one is.
-    """
-    for name, value in asked.items():
-        if value not in (None, False):
-            raise InputError(f"--{name.replace('_', '-')} cannot be combined with --part")
+    force = asked.force or is_resumed(asked.checkpoint)
+    piece = PartWriter(part, command, source, facts, asked.output, force)
+    piece.take_boards()
+    return piece
 
 
 def place_facts(board: Batch) -> dict[str, Any]:
-    """Where the board of a batch of one was read, and what stood beside it, as JSON."""
+    """Describe the place of the only board of a batch, and its other columns, as JSON."""
     assert board.places is not None  # whatever a command reads has a place
     origin = board.places.origin(0)
     return {
@@ -176,7 +166,7 @@ def place_facts(board: Batch) -> dict[str, Any]:
 
 
 def placed(board: Board, facts: Mapping[str, Any]) -> Batch:
-    """The batch of a board with the place that ``place_facts`` gave.
+    """Make the batch of a board with the place that ``place_facts`` gave.
 
     Raises
     ------

@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from math import inf
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from gpusudoku.cli.expected import expect_count
 from gpusudoku.cli.messages import CLEAR, is_quiet, naming, note
-from gpusudoku.cli.report import show_plan
+from gpusudoku.cli.summary import show_plan
 from gpusudoku.jobs.threads import NoThread, start_thread
 from gpusudoku.jobs.watch import Progress, Watch, duration, watching
 from gpusudoku.options import Options
@@ -27,16 +27,18 @@ if TYPE_CHECKING:
     from gpusudoku.planning.plan import Plan
     from gpusudoku.runs.ledger import Ledger
 
+Item = TypeVar("Item")
+
 DELAY_SECONDS = 0.5
 """Nothing is shown for what ends within this time."""
 EVERY_SECONDS = 0.2
 SILENCE_SECONDS = 0.5
-"""What tells no progress for so long is shown to go on."""
+"""After so long without a report, the time is shown."""
 JOIN_SECONDS = 2.0
-"""No longer is waited for who writes: the terminal may be stopped."""
+"""The longest wait for a thread that writes: the terminal may be stopped."""
 BAR_WIDTH = 24
 LEAST_DONE = 0.01
-"""If less is done, it does not tell how long the rest takes."""
+"""If less is done, the time left cannot be estimated."""
 
 
 class ProgressLine(Watch):
@@ -46,14 +48,14 @@ class ProgressLine(Watch):
     """
 
     def __init__(self, listing: bool = False) -> None:
-        """Of a listing on a terminal only show what ``working`` does: the list itself moves on."""
+        """Show only ``working`` for a listing on a terminal: the list itself moves on."""
         super().__init__()
         self._entered = ExitStack()
         self._shown = False
         self._hidden = listing and sys.stdout.isatty()
-        """Whether what is listed moves on."""
+        """True while a list on the terminal shows the progress."""
         self.expected = 0.0
-        """Seconds that all of it should take, if that was estimated."""
+        """The estimated seconds of the whole, 0 if unknown."""
         self._on = sys.stderr.isatty() and not is_quiet()
         self._start = time.perf_counter()
         self._next = self._start + DELAY_SECONDS
@@ -78,7 +80,7 @@ class ProgressLine(Watch):
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Show that something goes on which has no results yet, and may tell no progress."""
+        """Show the time of work in this block that reports no progress."""
         hidden, self._hidden = self._hidden, False
         done = threading.Event()
         clock = threading.Thread(target=self._show_time, args=(done,), daemon=True)
@@ -94,8 +96,18 @@ class ProgressLine(Watch):
             self.clear()
             self._hidden = hidden
 
+    def waiting(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Give items, and show the time while the next one is made."""
+        iterator, end = iter(items), object()
+        while True:
+            with self.working():
+                item = next(iterator, end)
+            if item is end:
+                return
+            yield item  # type: ignore[misc]
+
     def _show_time(self, done: threading.Event) -> None:
-        """Show how long something takes, as long as nobody shows more of it."""
+        """Show the time as long as no progress is reported."""
         start = time.perf_counter()
         while not done.wait(EVERY_SECONDS):
             now = time.perf_counter()
@@ -116,12 +128,12 @@ class ProgressLine(Watch):
             )
 
     def share(self, done: float, text: str) -> None:
-        """Show which share is done of what comes without results, and what there is to say."""
+        """Show the share that is done, and a text."""
         if self._due():
             self._write(f"[{_bar(done)}] {_share(done):>4}  {text}")
 
     def boards(self, done: int, share: float | None = None) -> None:
-        """Show how many boards of a batch are done, and which share of all that is, if known."""
+        """Show how many boards of a batch are done, and the time left if their share is known."""
         if not self._due():
             return
         seconds = time.perf_counter() - self._start
@@ -136,7 +148,7 @@ class ProgressLine(Watch):
             self._write(f"{done:,} boards, {seconds:,.0f} s")
 
     def _due(self, silence: float = 0.0) -> bool:
-        """Whether to show something: not too often, and after so many silent seconds."""
+        """Tell whether it is time to show something, after so many silent seconds."""
         now = time.perf_counter()
         if not self._on or self._hidden or now < self._next + silence:
             return False
@@ -150,16 +162,16 @@ class ProgressLine(Watch):
 
 
 class CountLine(ProgressLine):
-    """The line of a count: before it, long ones are announced.
+    """The progress line of a count, which announces long ones.
 
     Parameters
     ----------
     source, options, engine
-        What is counted, how, and by whom.
+        The boards, and how they are counted.
     stats
-        Whether the plan of a single board is shown.
+        Show the plan of a single board.
     parts
-        Into how many parts the count is divided, of which this is one.
+        The number of parts of the count, of which this is one.
     """
 
     def __init__(
@@ -178,13 +190,13 @@ class CountLine(ProgressLine):
             yield
 
     def estimating(self, seconds: float) -> None:
-        """Say that a contraction is looked for, and what the search takes."""
+        """Say that a contraction is estimated, and how long the search would take."""
         self.clear()
         why = "" if seconds == inf else f"; the search would take {duration(seconds)} on one core"
         note(f"{self._place}looking for a contraction{why}")
 
     def planned(self, plan: Plan, board: Board) -> None:
-        """Say what a long count should take."""
+        """Say how long a long count should take."""
         self.clear()
         if self._stats and not self._place:
             show_plan(plan)
@@ -193,7 +205,7 @@ class CountLine(ProgressLine):
         )
 
     def resumed(self, run: Ledger) -> None:
-        """Say what a file holds already."""
+        """Say how far the run in a file is."""
         if run.finished:
             note(f"{run.path}: finished before")
             return
@@ -207,10 +219,10 @@ def _bar(done: float) -> str:
 
 
 def _rounded(number: float) -> int:
-    """An estimate of a number: its first three digits."""
+    """Round a number to three digits."""
     return int(float(f"{number:.3g}"))
 
 
 def _share(done: float) -> str:
-    """``43%``, or ``0.0003%`` while it is small: it should be seen to move."""
+    """Write ``43%``, or ``0.0003%`` while it is small: it should be seen to move."""
     return f"{done:.0%}" if done == 0 or done > LEAST_DONE else f"{100 * done:.1g}%"

@@ -12,14 +12,21 @@ import numpy as np
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.cli.completing import complete_boards, complete_files
-from gpusudoku.cli.grids import Own, solution_form, solution_writer
+from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import naming
 from gpusudoku.cli.numbers import numbers_of
-from gpusudoku.cli.options import Reading, devices, output_file, reading
+from gpusudoku.cli.options import (
+    InputOptions,
+    OutputOptions,
+    devices,
+    output_file,
+    reading,
+    solution_form,
+)
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.report import start_engine
 from gpusudoku.cli.source import Source, place_of, with_blanks
+from gpusudoku.cli.writers import SolutionWriter
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.options import Options
 
@@ -30,10 +37,10 @@ board_argument = click.argument("board", metavar="BOARD", shell_complete=complet
 
 
 class _WithNumbers(click.Command):
-    """A command whose arguments are numbers: one below 0 is no unknown option."""
+    """A command whose arguments are numbers: a negative one is no unknown option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As that of click, with our words for a number below 0."""
+        """Parse as click does; a negative number has a message of its own."""
         given = tuple(args)
         try:
             return super().parse_args(ctx, args)
@@ -54,11 +61,8 @@ class _WithNumbers(click.Command):
 def nth(
     board: str,
     numbers: tuple[int, ...],
-    reading: Reading,
-    form: str,
-    output: str | None,
-    force: bool,
-    **fields: Any,
+    reading: InputOptions,
+    **given: Any,
 ) -> None:
     """Print the solutions of BOARD that have the numbers K in ascending order.
 
@@ -70,19 +74,23 @@ def nth(
       gpusudoku nth board.txt 0 1 2
       gpusudoku nth @empty 3335451876010536468480
     """
-    writer = solution_writer(form, Own(numbered="number", large=True))
-    with Output(output, force, [board]) as out, ProgressLine() as line:
+    asked = OutputOptions.take(given)
+    form = asked.form or "line"
+    with Output(asked.output, asked.force, [board]) as out, ProgressLine() as line:
         source = Source([board], reading, one=True)
-        [batch] = writer.watched([_only(board, source)])
-        solutions = _solutions(source, batch, fields)
+        batch = _only(board, source)
+        writer = SolutionWriter(form, source.origin, ("number",))
+        solutions = _solutions(source, batch, given)
         out.write_header(writer.header)
+        place = place_of(batch, 0)
         try:
-            with naming(place_of(batch, 0)):
+            with naming(place):
                 with line.working():
                     found = [solutions[k].cells for k in numbers]
-                text = writer.text(batch, np.array(found), numbers=numbers)
+                values = {"number": [*map(str, numbers)]}  # JSON readers keep no large numbers
+                text = writer.text(batch, np.array(found), values=values)
         except IndexError as error:
-            raise InputError(f"{place_of(batch, 0)}{error}") from None
+            raise InputError(f"{place}{error}") from None
         except Interrupted:
             raise Interrupted("interrupted") from None
         out.write(text)
@@ -100,7 +108,7 @@ def nth(
 def rank(
     board: str,
     grids: tuple[str, ...],
-    reading: Reading,
+    reading: InputOptions,
     output: str | None,
     force: bool,
     **fields: Any,
@@ -137,7 +145,7 @@ def rank(
 
 
 def _only(name: str, source: Source) -> Batch:
-    """The one board of a source, as a batch.
+    """Return the one board of a source, as a batch.
 
     Raises
     ------
@@ -153,7 +161,7 @@ def _only(name: str, source: Source) -> Batch:
 
 
 def _solutions(source: Source, batch: Batch, fields: dict[str, Any]) -> Solutions:
-    """The solutions of the board."""
+    """Make the solutions of the board."""
     from gpusudoku.listing import Solutions
 
     options = Options(**fields)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from itertools import repeat
 from json.encoder import encode_basestring_ascii as in_quotes
@@ -18,7 +18,7 @@ from typing import Any
 from gpusudoku import formats
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.places import Origin, Places
-from gpusudoku.errors import BadEntry, InputError
+from gpusudoku.errors import BadEntry
 
 FORMS = ("csv", "tsv", "jsonl")
 """The forms that have records."""
@@ -30,50 +30,29 @@ _NO_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 class RecordWriter:
-    """Writes records in one form. Many threads may write, in any order.
+    """Writes records in one form.
 
     Parameters
     ----------
     form
         One of the ``FORMS``.
+    origin
+        An input: a table has its other columns.
     columns
         The names of the command's values, for the header of a table.
     """
 
-    def __init__(self, form: str, columns: Iterable[str] = ()) -> None:
+    def __init__(self, form: str, origin: Origin, columns: Iterable[str] = ()) -> None:
         self._delimiter = {"csv": ",", "tsv": "\t"}.get(form)
         """None for JSON lines."""
-        self._columns = tuple(columns)
-        self._origin: Origin | None = None
-        """The first whose boards or errors came: its other columns are those of the table."""
-
-    def watched(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """Give boards on as they are read.
-
-        Raises
-        ------
-        InputError
-            If the other columns change from one input to the next: a table has one header.
-        """
-        for batch in batches:
-            assert batch.places is not None  # whatever a command reads has a place
-            origin = batch.places.origins[0]  # one for all of it; there may be no board in it
-            first = self._origin = self._origin or origin
-            if self._delimiter and origin.columns != first.columns:
-                raise InputError(
-                    f"{origin.name}: has {_listed(origin.columns)}, but {first.name} has "
-                    f"{_listed(first.columns)}: they do not fit in one table (--format jsonl "
-                    "takes both)"
-                )
-            yield batch
+        self._columns, self._origin = tuple(columns), origin
 
     def header(self) -> bytes:
-        """Return the line before all records, once the first boards were watched, if any."""
+        """Return the line before all records."""
         if not self._delimiter:
             return b""
         ours = [*_PLACE, *self._columns]
-        others = () if self._origin is None else self._origin.columns
-        return as_rows([[*ours, *distinct(others, ours)]], self._delimiter)
+        return as_rows([[*ours, *distinct(self._origin.columns, ours)]], self._delimiter)
 
     def text(
         self,
@@ -146,11 +125,10 @@ class RecordWriter:
                 **({"columns": columns} if columns else {}),
             }
             return f"{json.dumps(facts)}\n".encode()
-        first = self._origin = self._origin or Origin(board.source, board.columns)
+        known = dict(zip(board.columns, board.others, strict=True))
         others = board.others
-        if board.columns != first.columns:
-            known = dict(zip(board.columns, others, strict=True))
-            others = tuple(known.get(name, "") for name in first.columns)
+        if board.columns != self._origin.columns:
+            others = tuple(known.get(name, "") for name in self._origin.columns)
         ours = [board.reason if name == "error" else "" for name in self._columns]
         row = [board.source, board.line or None, board.puzzle, *ours, *others]
         return as_rows([row], self._delimiter)
@@ -233,9 +211,3 @@ def _as_json(value: Any) -> str:
     if value is True:
         return "true"
     return str(value) if type(value) is int else json.dumps(value)
-
-
-def _listed(columns: Sequence[str]) -> str:
-    if not columns:
-        return "no other columns"
-    return f"the column{'s' if len(columns) > 1 else ''} {', '.join(columns)}"

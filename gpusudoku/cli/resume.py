@@ -9,8 +9,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from gpusudoku.cli.clustering import CLUSTER_HELP
 from gpusudoku.cli.completing import complete_files
+from gpusudoku.cli.machines import CLUSTER_HELP
 from gpusudoku.cli.messages import quietly
 from gpusudoku.cli.options import devices, own_option, quiet_option
 from gpusudoku.errors import InputError, shown

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpusudoku.cli.expected import expect_sample
-from gpusudoku.cli.grids import Own, Writer, solution_form, solution_writer
-from gpusudoku.cli.journal import UNANSWERED, Journal, goes_on
+from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import (
-    Reading,
+    InputOptions,
+    OutputOptions,
     boards_argument,
     checkpoint,
     devices,
     output_file,
     own_option,
     reading,
+    solution_form,
 )
-from gpusudoku.cli.parts import Parted, part_option, refuse_options
-from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.report import start_engine
-from gpusudoku.cli.saving import journaled
+from gpusudoku.cli.parts import PartWriter, part_option
+from gpusudoku.cli.saving import is_resumed
+from gpusudoku.cli.sink import Sink, open_sink
 from gpusudoku.cli.source import Source, conflict_in, place_of
 from gpusudoku.cli.usage import Integer
+from gpusudoku.cli.writers import SolutionWriter
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
 
@@ -38,14 +37,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gpusudoku.board.batch import Batch
-    from gpusudoku.listing import Solutions
+    from gpusudoku.engines.engine import Engine
 
 own = own_option("sample")
 
 _SEED = "seed"
-"""The note of a seed that nobody gave."""
+"""The note of a seed that was not given."""
 _INSTEAD = "; with more clues it can be sampled, and enumerate --limit N lists N, not random ones"
-"""What is possible with a board that is too expensive to sample."""
+"""A way out for a board that is too expensive to sample."""
 
 
 @click.command()
@@ -74,16 +73,12 @@ _INSTEAD = "; with more clues it can be sampled, and enumerate --limit N lists N
 @reading
 def sample(
     boards: tuple[str, ...],
-    reading: Reading,
+    reading: InputOptions,
     number: int,
     seed: int | None,
     distinct: bool,
     part: WhichPart | None,
-    form: str,
-    output: str | None,
-    force: bool,
-    checkpoint: str | None,
-    **fields: Any,
+    **given: Any,
 ) -> None:
     """Draw random solutions of every BOARD, all equally likely.
 
@@ -100,148 +95,89 @@ def sample(
       gpusudoku sample board.txt -n 1000000 --seed 7 --part 3/8 -o part3.txt
       gpusudoku sample board.txt -n 1000000000 -o all.txt --checkpoint all.run
     """
-    options = Options(**fields)
-    source = Source(boards, reading, kept=bool(checkpoint or part))
-    facts = {"number": number, "seed": str(seed), "distinct": distinct, "format": form}
-    replaces = force or goes_on(checkpoint)
-    parted = part and Parted(part, "sample", source, facts, output, replaces)
-    numbers = _numbers(number, seed, distinct, parted, source)
-    with (
-        journaled(checkpoint, (output, force), boards) as journal,
-        ProgressLine(listing=journal.output.to_stdout) as line,
-    ):
-        draws = _Draws(numbers, _seed(seed, journal), distinct)
-        writer = solution_writer(form, Own({"seed": str(draws.seed)}, "draw"))
-        sampling = _Sampling(source, options, draws, journal, writer, line)
-        journal.output.write_header(writer.header)
-        with journal.output.telling_lines(journal.hint):
-            sampling.write(tell_seed=seed is None)
-        if parted is None and checkpoint is None:
-            source.finish()  # a file is not made for want of any answer
-    if parted is not None:
-        parted.record_lines(writer.header())
-    source.finish()
+    asked = OutputOptions.take(given)
+    options, form = Options(**given), asked.form or "line"
+    saved = bool(asked.checkpoint or part)
+    source = Source(boards, reading, saved=saved, table=form in ("csv", "tsv"))
+    numbers, piece = range(number), None
+    if part is not None:
+        if seed is None:
+            raise InputError("--part needs a --seed: all parts are of one sample")
+        facts = {"number": number, "seed": str(seed), "distinct": distinct, "format": form}
+        force = asked.force or is_resumed(asked.checkpoint)
+        piece = PartWriter(part, "sample", source, facts, asked.output, force)
+        if source.single:
+            asked.refuse_with("--part", {"--distinct": distinct})
+            numbers = piece.take(number, "draws")
+        else:
+            piece.take_boards()
+    writer = SolutionWriter(form, source.origin, ("seed", "draw"))
+    with open_sink(source, asked, boards, writer.header, part=piece) as sink:
+        from gpusudoku.orders.sampling import SEED_BITS
 
-
-def _numbers(
-    number: int, seed: int | None, distinct: bool, parted: Parted | None, source: Source
-) -> range:
-    """The draws from each board; those of a part are some from the only one, or all from others."""
-    if parted is None:
-        return range(number)
-    if seed is None:
-        raise InputError("--part needs a --seed: all parts are of one sample")
-    if source.single:
-        refuse_options(distinct=distinct)
-        return parted.take(number, "draws")
-    parted.take_boards()
-    return range(number)
-
-
-def _seed(seed: int | None, journal: Journal) -> int:
-    """The seed that is given, that of before, or a new one."""
-    from gpusudoku.orders.sampling import SEED_BITS
-
-    if seed is None:
-        seed = journal.notes.setdefault(_SEED, secrets.randbits(SEED_BITS))
-    return seed
-
-
-@dataclass(frozen=True)
-class _Draws:
-    """What is drawn from each board."""
-
-    numbers: range
-    seed: int
-    distinct: bool
-
-    def blocks(self, solutions: Solutions, done: int) -> Iterator[NDArray[np.uint8]]:
-        """The blocks of those after the first ``done``."""
-        end, first = self.numbers.stop, self.numbers.start + done
-        if self.distinct:
-            return _after(solutions.sample_blocks(end, self.seed, distinct=True), first)
-        return solutions.sample_blocks(end, self.seed, first=first)
-
-
-def _after(blocks: Iterator[NDArray[np.uint8]], done: int) -> Iterator[NDArray[np.uint8]]:
-    """The rows of some blocks without so many at the beginning."""
-    for block in blocks:
-        if done < len(block):
-            yield block[done:]
-        done = max(0, done - len(block))
-
-
-class _Sampling:
-    """Draws solutions of all boards, and writes them."""
-
-    def __init__(
-        self,
-        source: Source,
-        options: Options,
-        draws: _Draws,
-        journal: Journal,
-        writer: Writer,
-        line: ProgressLine,
-    ) -> None:
-        self._source, self._options, self._draws = source, options, draws
-        self._journal, self._writer, self._line = journal, writer, line
-        self._engine = start_engine(options)
-        journal.share = self._share
-
-    def write(self, *, tell_seed: bool) -> None:
-        """Write what is left to draw; with the first, the seed may be told."""
-        source, journal, line = self._source, self._journal, self._line
-        source.lacks_answers = bool(journal.notes.get(UNANSWERED))
-        boards, done = journal.start
-        for board, batch in enumerate(source.singles(self._watched), boards):
-            if not source.single:
-                line.boards(board, source.share)
-            number = self._draws.numbers.start + done
-            for block in self._drawn(batch, done):
-                if tell_seed:
-                    note(f"seed {self._draws.seed}")
-                    tell_seed = False
-                with naming(place_of(batch, 0)):
-                    text = self._writer.text(batch, block, numbers=count(number))
-                journal.output.write(text)
-                number += len(block)
-                journal.found += len(block)
-                journal.advance(solutions=len(block))
-            journal.notes[UNANSWERED] = source.lacks_answers
-            journal.advance(boards=1)
+        tell_seed = seed is None
+        if seed is None:
+            seed = sink.notes.setdefault(_SEED, secrets.randbits(SEED_BITS))
+        engine, done = start_engine(options), sink.start.solutions
+        if source.single:
+            sink.total = len(numbers)
+        for board in source.singles():
+            try:
+                blocks = _drawn(board, numbers[done:], seed, distinct, options, engine, sink)
+                if source.single:
+                    expect_sample(len(numbers) - done, engine)
+                for first, rows in blocks:
+                    if tell_seed:
+                        note(f"seed {seed}")
+                        tell_seed = False
+                    draws = range(first, first + len(rows))
+                    with naming(place_of(board, 0)):
+                        text = writer.text(board, rows, values={"seed": str(seed), "draw": draws})
+                    sink.write(text)
+                    sink.done(solutions=len(rows), found=len(rows))
+            except (InputError, TooExpensive) as error:
+                sink.line.clear()
+                hint = _INSTEAD if isinstance(error, TooExpensive) else ""
+                source.unanswered(f"{place_of(board, 0)}{error}{hint}")
+            sink.done(boards=1)
             done = 0
 
-    def _drawn(self, batch: Batch, done: int) -> Iterator[NDArray[np.uint8]]:
-        """The blocks of a board after so many draws.
 
-        If there can be none, why is said on stderr, and nothing else lost.
-        """
-        from gpusudoku.listing import Solutions
+def _drawn(
+    board: Batch,
+    numbers: range,
+    seed: int,
+    distinct: bool,
+    options: Options,
+    engine: Engine,
+    sink: Sink,
+) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+    """Draw solutions of a board in blocks, each with the number of its first.
 
-        line, source = self._line, self._source
-        left = len(self._draws.numbers) - done
-        if not left:
-            return
-        solutions = Solutions(batch[0], self._options, engine=self._engine)
-        try:
-            with line.working():
-                if not solutions:
-                    raise InputError(f"no solution to draw{conflict_in(batch[0])}")
-                blocks = self._draws.blocks(solutions, done)
-            if source.single:
-                expect_sample(left, self._engine)
-            yield from blocks
-        except (InputError, TooExpensive) as error:
-            line.clear()
-            hint = _INSTEAD if isinstance(error, TooExpensive) else ""
-            source.unanswered(f"{place_of(batch, 0)}{error}{hint}")
+    Raises
+    ------
+    InputError, TooExpensive
+        At once, if there are none, or not enough distinct ones, or if that is too expensive.
+    """
+    from gpusudoku.listing import Solutions
 
-    def _watched(self, batches: Iterable[Batch]) -> Iterable[Batch]:
-        """The boards of all that are read that are not done."""
-        return self._journal.rest(self._writer.watched(batches))
+    if not numbers:
+        return iter(())
+    solutions = Solutions(board[0], options, engine=engine)
+    with sink.line.working():
+        if not solutions:
+            raise InputError(f"no solution to draw{conflict_in(board[0])}")
+        start = 0 if distinct else numbers.start
+        blocks = solutions.sample_blocks(numbers.stop, seed, distinct=distinct, first=start)
+    return _numbered(blocks, start, numbers.start)
 
-    def _share(self) -> float | None:
-        """The share of the draws that is done, None where nobody knows."""
-        if not self._source.single:
-            return self._source.share
-        return self._journal.found / max(1, len(self._draws.numbers))
+
+def _numbered(
+    blocks: Iterable[NDArray[np.uint8]], number: int, first: int
+) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+    """Give blocks with the number of their first row, from a number on."""
+    for block in blocks:
+        passed = max(0, first - number)
+        if passed < len(block):
+            yield number + passed, block[passed:]
+        number += len(block)

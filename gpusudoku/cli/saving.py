@@ -1,10 +1,10 @@
-"""The option ``--checkpoint``: results in a file that can be taken up again where it was.
+"""The option ``--checkpoint``: a command with its results in a file can be resumed.
 
-While a command writes, a thread saves every few seconds how far it is, in the file that
-``--checkpoint`` names: first all that was written is made to last, then its size is saved together
-with what it belongs to. So whatever ends the process, and even if the machine loses power, the
-output file has at least what was saved. Who goes on cuts it to that size, and passes over what is
-done.
+While a command writes, a thread saves every few seconds its position, in the file that
+``--checkpoint`` names: first it syncs the output to the disk, then it saves the size together with
+the number of boards and solutions that are done. So however the process ends, and even if the
+machine loses power, the output file has at least what was saved. A resumed command cuts the file to
+that size, and passes over what is done.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpusudoku.cli.again import identity_of_command, setup_of_command
-from gpusudoku.cli.journal import Journal, Start
 from gpusudoku.cli.messages import note
+from gpusudoku.cli.options import OutputOptions
 from gpusudoku.cli.output import Output, is_same_file, refuse
 from gpusudoku.errors import GpusudokuError, InputError, printable
 from gpusudoku.jobs.interrupts import patient_interrupts
@@ -35,45 +35,82 @@ if TYPE_CHECKING:
     from gpusudoku.runs.ledger import Ledger
 
 EVERY_SECONDS = 2.0
-"""So much work is lost at most, if saving is quick."""
+"""The most work that is lost, if saving is quick."""
 WORTH = 100
-"""Saving takes no more than one part of so many of the time."""
+"""Saving takes no more than this part of the time, one of so many."""
 
 _OUTPUT = "output"
-"""The note of the output file: its name as nobody else has it."""
+"""The note of the output file: its real path."""
+
+
+class Start(NamedTuple):
+    """The position where a command begins or resumes."""
+
+    boards: int = 0
+    """Boards that are done."""
+    solutions: int = 0
+    """Solutions done of the next board."""
+
+
+class Journal:
+    """The output of a command, and the position in it: here nothing is saved."""
+
+    def __init__(self, output: Output) -> None:
+        self.output = output
+        self.start = Start()
+        self.seconds = 0.0
+        """Seconds of work before the start."""
+        self.notes: dict[str, Any] = {}
+        """Further state that a resumed command needs, as JSON; commands write it."""
+        self.hint = ""
+        """How to resume after an interrupt."""
+
+    def advance(
+        self, *, boards: int = 0, solutions: int = 0, found: int = 0, share: float | None = None
+    ) -> None:
+        """Note that what was written completes so many more boards, or solutions of the next.
+
+        Parameters
+        ----------
+        boards
+            Boards that are done now.
+        solutions
+            Solutions done of the board after these.
+        found
+            Solutions found, for the total.
+        share
+            The share of all work that is done, None if it is unknown.
+
+        Raises
+        ------
+        WriteError, SaveError
+            If the last save failed.
+        """
 
 
 class _Here(NamedTuple):
-    """How far the output is at some moment."""
+    """The state of the output at some moment."""
 
     position: Position
     found: int
     """Solutions found, in all."""
     share: float | None
-    """The share of the work that is done, None where nobody knows."""
+    """The share of the work that is done, None if it is unknown."""
 
 
 class SavedJournal(Journal):
-    """An output, and how far it is, saved again and again. A context manager.
-
-    Parameters
-    ----------
-    output
-        Where results go.
-    ledger
-        What keeps how far it is; its position is where to go on.
-    """
+    """An output whose position is saved again and again in a ledger. A context manager."""
 
     def __init__(self, output: Output, ledger: Ledger) -> None:
         super().__init__(output)
         before = ledger.position
         self.start = Start(before.boards, before.solutions)
-        self.seconds, self.found = ledger.seconds, ledger.count
+        self.seconds, self._found = ledger.seconds, ledger.count
         self.notes = {**before.notes, _OUTPUT: output.real_path}
         self.hint = ledger.hint
         self._ledger = ledger
         self._boards, self._solutions = self.start
-        self._here = self._saved = _Here(before, self.found, None)
+        self._here = self._saved = _Here(before, self._found, None)
         self._since = time.perf_counter()
         self._error: Exception | None = None
         self._ended, self._saving = threading.Event(), threading.Lock()
@@ -102,16 +139,17 @@ class SavedJournal(Journal):
             with suppress(GpusudokuError):  # there is one already, and the last save stands
                 self._save()
 
-    def advance(self, *, boards: int = 0, solutions: int = 0) -> None:
+    def advance(
+        self, *, boards: int = 0, solutions: int = 0, found: int = 0, share: float | None = None
+    ) -> None:
         """See ``Journal``."""
         self._complain()
         self._boards += boards
         self._solutions = solutions + (0 if boards else self._solutions)
+        self._found += found
         position = self._position(self._solutions)
-        share = self.share()
-        if share == 1:  # all is read, but not all that was read is done
-            share = None
-        self._here = _Here(position, self.found, share)
+        # If all is read, not all that was read is done.
+        self._here = _Here(position, self._found, None if share == 1 else share)
 
     def work(
         self,
@@ -137,7 +175,7 @@ class SavedJournal(Journal):
         self.advance(boards=1)
 
     def _position(self, solutions: int) -> Position:
-        """What was written, with so many solutions of the board that is begun."""
+        """Make the position at which so many solutions of the next board are done."""
         return replace(
             self._here.position,
             boards=self._boards,
@@ -149,10 +187,10 @@ class SavedJournal(Journal):
     def _save_step(self, number: int, step: Step) -> None:
         with self._saving:
             self.output.sync()
-            self.found += step.count
+            self._found += step.count
             position = self._position(0)
             self._ledger.save(number, step, position=position)
-            self._saved = self._here = _Here(position, self.found, None)
+            self._saved = self._here = _Here(position, self._found, None)
             self._since = time.perf_counter()
 
     def _complain(self) -> None:
@@ -190,34 +228,31 @@ class SavedJournal(Journal):
 
 @contextmanager
 def journaled(
-    checkpoint: str | None,
-    output: tuple[str | None, bool],
+    asked: OutputOptions,
     inputs: Sequence[str],
     options: Mapping[str, Any] | None = None,
     portion: Portion | None = None,
 ) -> Iterator[Journal]:
-    """The output of a command, kept track of if that is asked.
+    """Open the output of a command, and save its position if there is a checkpoint.
 
     Parameters
     ----------
-    checkpoint
-        The file that tells how far it is; None if nobody asked.
-    output
-        The output file, None for stdout, and whether it may exist.
+    asked
+        The output file, and the file of the checkpoint.
     inputs
         The boards, as the command was given them.
     options
-        What the results depend on besides the options of the command.
+        Facts on which the results depend besides the options of the command.
     portion
         All tasks of a search that is saved step by step.
 
     Raises
     ------
     InputError
-        If the output cannot be taken up again, or is not as it was left, if the checkpoint is that
-        of another run, or if either cannot be written.
+        If the output cannot be resumed, or is not as it was left, if the checkpoint is that of
+        another run, or if either cannot be written.
     """
-    path, force = output
+    path, force, checkpoint = asked.output, asked.force, asked.checkpoint
     if checkpoint is None:
         with Output(path, force, inputs) as out:
             yield Journal(out)
@@ -248,7 +283,7 @@ def journaled(
 
 
 def _size_before(ledger: Ledger, path: str) -> int | None:
-    """The bytes of the output file that are known to be right; None if it is to be made.
+    """Return the bytes of the output file that are known to be right; None if it is to be made.
 
     Raises
     ------
@@ -264,3 +299,27 @@ def _size_before(ledger: Ledger, path: str) -> int | None:
     if ledger.finished and size > position.size:
         raise InputError(f"{path}: has more than was written, and nothing is left to do")
     return position.size
+
+
+def refuse_output(asked: OutputOptions, inputs: Sequence[str]) -> None:
+    """Complain at once of an output file or log that could not be written later.
+
+    Raises
+    ------
+    InputError
+        If it exists already, is an input or the log, or cannot be written; or if more is asked for
+        than a checkpoint keeps.
+    """
+    if asked.checkpoint is not None:  # the file may have been begun
+        asked.refuse_with("--checkpoint", {"--log": asked.log, "--stats": asked.stats})
+        return
+    refuse(asked.output, asked.force, inputs)
+    if asked.output and asked.log and is_same_file(asked.output, asked.log):
+        raise InputError(f"{asked.output}: is the log, and cannot be the output file, too")
+
+
+def is_resumed(checkpoint: str | None) -> bool:
+    """Tell whether a checkpoint is there already: then files of its command may be there, too."""
+    if checkpoint is None or not Path(checkpoint).is_file():
+        return False
+    return Path(checkpoint).stat().st_size > 0

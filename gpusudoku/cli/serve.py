@@ -10,9 +10,10 @@ import click
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.completing import complete_boards, complete_boxes
+from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import complain, note, quietly
 from gpusudoku.cli.options import (
-    Reading,
+    InputOptions,
     box_of,
     devices,
     method,
@@ -21,7 +22,6 @@ from gpusudoku.cli.options import (
     quiet_option,
 )
 from gpusudoku.cli.output import show
-from gpusudoku.cli.report import start_engine
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.usage import Integer, Seconds
 from gpusudoku.errors import GpusudokuError, InputError, Interrupted, not_installed, shown
@@ -126,7 +126,7 @@ def serve(
       gpusudoku serve --port 8000 -j 2
       gpusudoku serve --host 0.0.0.0 --allow-host sudoku.example.org
     """
-    link = "" if board is None else _link(_only_board(board, Reading(box, keep_going=False)))
+    link = "" if board is None else _link(_only_board(board, InputOptions(box, keep_going=False)))
     _check_packages()
     with quietly(quiet), patient_interrupts(STOP_SECONDS):
         server = None
@@ -201,7 +201,7 @@ def _check_packages() -> None:
     del starlette, uvicorn
 
 
-def _only_board(name: str, reading: Reading) -> Board:
+def _only_board(name: str, reading: InputOptions) -> Board:
     """The board of an argument."""
     source = Source([name], reading, one=True)
     if source.board is None:

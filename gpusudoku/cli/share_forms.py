@@ -1,20 +1,36 @@
-"""The forms of shares: text for those who read it, JSON and CSV for programs."""
+"""Forms of shares: text for people, JSON and CSV for programs."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from math import ceil, isqrt
+from typing import Any
 
+import click
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin
 from gpusudoku.cli.records import RecordWriter, as_rows
 from gpusudoku.cli.source import place_of
 from gpusudoku.errors import InputError
+from gpusudoku.formats.write import ruled
+
+MOST_SMALL = 9
+"""Boards of more digits would not fit on a terminal with all digits in each cell."""
+NARROW = 2
+"""Columns of a share."""
+GAP = 3
+"""Columns between two cells."""
+RAMP = (195, 159, 117, 75, 33, 26, 19)
+"""Shades of blue for shares, among the 256 colours of terminals."""
+FIRST_DARK = 5
+"""White letters are legible on this shade and those after it, black ones on those before."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +38,9 @@ class Shares:
     """The shares of one board."""
 
     batch: Batch
-    """Of that board alone, with its place."""
+    """A batch of one, with its place."""
     counts: NDArray[Any]
-    """Python's integers, object (cells, n): how many solutions have a digit in a cell."""
+    """object (cells, n), Python's integers: the number of solutions with a digit in a cell."""
 
     @cached_property
     def board(self) -> Board:
@@ -43,12 +59,12 @@ class Shares:
         return [row.index(count) + 1 if count and count in row else 0 for row in rows]
 
     def is_candidate(self, cell: int, digit: int) -> bool:
-        """Whether a digit may be in a cell as far as the clues in its row, column and box tell."""
+        """Tell whether the clues in the row, column and box of a cell allow a digit."""
         return bool(int(self.board.candidates[cell]) >> digit - 1 & 1)
 
     @property
     def origin(self) -> Origin:
-        """Where the board was read."""
+        """The input of the board."""
         assert self.batch.places is not None  # whatever a command reads has a place
         return self.batch.places.origin(0)
 
@@ -59,90 +75,73 @@ class Shares:
         return int(self.batch.places.lines[0])
 
 
-class Form(Protocol):
-    """Writes shares."""
+class ShareForm(ABC):
+    """Writes the shares of boards, one after the other."""
 
-    @property
     def header(self) -> bytes:
-        """What stands before those of all boards, once the first were written."""
+        """Return the text before those of all boards, once the first were written."""
+        return b""
+
+    @abstractmethod
+    def text(self, shares: Shares) -> bytes:
+        """Write whole lines."""
+
+
+class ShareObjects(ShareForm):
+    """An object for every board, on a line of its own.
+
+    The counts are texts: they may exceed what JSON readers keep of a number.
+    """
 
     def text(self, shares: Shares) -> bytes:
-        """Whole lines."""
-
-
-class JsonLines:
-    """An object for every board, on a line of its own."""
-
-    header = b""
-
-    def text(self, shares: Shares) -> bytes:
-        """The counts as texts: they may exceed what JSON readers keep of a number."""
         counts = [list(map(str, row)) for row in shares.counts.tolist()]
         values = {"count": str(shares.count), "shares": [counts]}
-        return RecordWriter("jsonl").text(shares.batch, values)
+        return RecordWriter("jsonl", shares.origin).text(shares.batch, values)
 
 
-class Csv:
-    """A record for every cell; the header comes with the first board.
+class ShareTable(ShareForm):
+    """A record for every cell, in csv; all boards have the same number of digits.
 
-    Parameters
-    ----------
-    digits
-        How many the boards have that were written before; 0 if there are none.
+    ``digits`` is that of the boards that were written before; 0 if there are none.
     """
 
     def __init__(self, digits: int = 0) -> None:
         self.digits = digits
 
-    @property
     def header(self) -> bytes:
-        """See ``Form``."""
         digits = [f"d{digit}" for digit in range(1, self.digits + 1)]
         names = ["source", "line", "row", "column", "clue", "count", *digits]
         return as_rows([names], ",") if digits else b""
 
     def text(self, shares: Shares) -> bytes:
-        """The records of all cells.
-
-        Raises
-        ------
-        InputError
-            If the board has more digits or fewer than those before.
-        """
         board, n = shares.board, shares.board.n
-        rows: list[Sequence[str]] = []
-        before = b""
-        if not self.digits:
-            self.digits = n
-            before = self.header
+        self.digits = self.digits or n
         if n != self.digits:
             raise InputError(
                 f"{place_of(shares.batch, 0)}has {n} digits, but the boards before it have"
                 f" {self.digits}: they do not fit in one table (--format jsonl takes both)"
             )
+        rows: list[Sequence[str]] = []
         place, count = [shares.origin.name, str(shares.line or "")], str(shares.count)
         cells = zip(board.cells.tolist(), shares.counts.tolist(), strict=True)
         for cell, (clue, counts) in enumerate(cells):
             row, column = divmod(cell, n)
             known = [str(row + 1), str(column + 1), str(clue or ""), count]
             rows.append([*place, *known, *map(str, counts)])
-        return before + as_rows(rows, ",")
+        return as_rows(rows, ",")
 
 
-class Halving:
+class HalvingList(ShareForm):
     """The placements that come nearest to halving the solutions, the nearest first.
 
     Placements that all solutions have, or none, are left out. Those that are equally near come in
     the order of cells and digits.
     """
 
-    header = b""
-
     def __init__(self, most: int, single: bool) -> None:
         self._most, self._single = most, single
 
     def text(self, shares: Shares) -> bytes:
-        """A line for each of them, below the number of solutions."""
         count, geometry = shares.count, shares.board.geometry
         found = sorted(
             (abs(2 * share - count), cell, digit + 1, share)
@@ -163,17 +162,162 @@ class Halving:
 
 
 def headline(shares: Shares, single: bool) -> str:
-    """The number of solutions, and of which board if there are many."""
+    """Write the number of solutions, and the place of the board if there are many."""
     count = shares.count
     number = f"{count} solutions" if count > 1 else "1 solution" if count else "no solution"
     return number if single else f"{place_of(shares.batch, 0)}{number}"
 
 
 def percent(share: int, count: int) -> str:
-    """A share in percent, rounded down; that of some solutions is not 0, nor 100 but for all."""
+    """Write a share in percent, rounded down: 0 only for none, and 100 only for all."""
     return "<1" if 0 < 100 * share < count else _percent(share, count, 0)
 
 
 def _percent(share: int, count: int, places: int) -> str:
     whole, part = divmod(100 * 10**places * share // count, 10**places)
     return f"{whole}.{part:0{places}}" if places else str(whole)
+
+
+class ShareGrid(ShareForm):
+    """Shares in percent, for people: small digits in the cells of a grid, or a line a cell.
+
+    A board that is not ``single`` begins with its place.
+    """
+
+    def __init__(self, single: bool, coloured: bool) -> None:
+        self._single, self._coloured = single, coloured
+
+    def text(self, shares: Shares) -> bytes:
+        lines = [headline(shares, self._single)]
+        if shares.count:
+            small = shares.board.n <= MOST_SMALL and 0 in shares.fixed
+            lines += self._grid(shares) if small else self._list(shares)
+        if not self._single:
+            lines.append("")
+        return "".join(f"{line}\n" for line in lines).encode(errors="surrogateescape")
+
+    def _grid(self, shares: Shares) -> list[str]:
+        """Draw all digits in each cell, and a legend."""
+        geometry = shares.board.geometry
+        cells = [self._cell(shares, cell) for cell in range(geometry.cells)]
+        digit = _example(geometry)
+        return [
+            *_ruled(cells, geometry),
+            f"Percent of the solutions, rounded down, for the digits 1 to {geometry.n} in reading"
+            " order",
+            ". a clue excludes it   x in no solution   <1 in some, less than 1 %"
+            f"   {self._fixed(f'({digit})')} in all   {self._clue(digit)} a clue",
+        ]
+
+    def _cell(self, shares: Shares, cell: int) -> list[str]:
+        """Write the lines of a cell."""
+        n, clue, fixed = shares.board.n, int(shares.board.cells[cell]), shares.fixed[cell]
+        wide, high = small_grid(n)
+        if clue or fixed:
+            width = _width(n)
+            blank, above = " " * width, (high - 1) // 2
+            if clue:
+                middle = self._clue(str(clue).center(width))
+            else:
+                middle = self._fixed(f"({fixed})".center(width))
+            return [blank] * above + [middle] + [blank] * (high - 1 - above)
+        texts = [self._share(shares, cell, digit) for digit in range(1, n + 1)]
+        texts += [" " * NARROW] * (wide * high - n)
+        return [" ".join(texts[i : i + wide]) for i in range(0, len(texts), wide)]
+
+    def _share(self, shares: Shares, cell: int, digit: int) -> str:
+        """Write a share in two columns."""
+        share = shares.counts[cell, digit - 1]
+        if share:
+            return self._shaded(percent(share, shares.count).rjust(NARROW), share, shares.count)
+        if shares.is_candidate(cell, digit):
+            return self._styled("x".rjust(NARROW), fg="red")
+        return self._styled(".".rjust(NARROW), dim=True)
+
+    def _list(self, shares: Shares) -> list[str]:
+        """Draw the digits that all solutions have; each other cell has a line."""
+        board, fixed = shares.board, shares.fixed
+        clues = board.cells.tolist()
+        texts = [
+            str(clue) if clue else f"({digit})" if digit else "*"
+            for clue, digit in zip(clues, fixed, strict=True)
+        ]
+        digit = _example(board.geometry)
+        lines = [
+            *ruled(texts, board.geometry).splitlines(),
+            f"{self._fixed(f'({digit})')} in all solutions, {self._clue(digit)} a clue",
+        ]
+        if 0 in fixed:
+            lines[-1] += ", * differs. Percent of the solutions, rounded down:"
+        names = [board.geometry.cell_name(cell) for cell in range(len(fixed))]
+        width = max(map(len, names))
+        return lines + [
+            f"{names[cell].ljust(width)}  {self._listed(shares, cell)}"
+            for cell in range(len(fixed))
+            if not fixed[cell]
+        ]
+
+    def _listed(self, shares: Shares, cell: int) -> str:
+        """List the digits of a cell, the largest share first, and those in no solution."""
+        counts = shares.counts[cell].tolist()
+        order = sorted(range(len(counts)), key=lambda index: (-counts[index], index))
+        some = [
+            self._shaded(f"{index + 1}: {percent(counts[index], shares.count)} %",
+                         counts[index], shares.count)
+            for index in order if counts[index]
+        ]  # fmt: skip
+        none = [
+            str(index + 1)
+            for index in sorted(order)
+            if not counts[index] and shares.is_candidate(cell, index + 1)
+        ]
+        return ", ".join(some) + (f"; in none: {' '.join(none)}" if none else "")
+
+    def _shaded(self, text: str, share: int, count: int) -> str:
+        """Colour a share by its root, so that small ones differ, too."""
+        shade = min(len(RAMP) - 1, int(len(RAMP) * (share / count) ** 0.5))
+        letters = "bright_white" if shade >= FIRST_DARK else "black"
+        return self._styled(text, fg=letters, bg=RAMP[shade])
+
+    def _clue(self, text: str) -> str:
+        return self._styled(text, bold=True)
+
+    def _fixed(self, text: str) -> str:
+        return self._styled(text, fg="green", bold=True)
+
+    def _styled(self, text: str, **style: str | int | bool) -> str:
+        return click.style(text, **style) if self._coloured else text  # type: ignore[arg-type]
+
+
+def _example(geometry: Geometry) -> str:
+    """Return a digit of the board, for the legend."""
+    return str(min(5, geometry.n))
+
+
+def small_grid(n: int) -> tuple[int, int]:
+    """Return the numbers of columns and of lines of digits in a cell."""
+    wide = isqrt(n - 1) + 1
+    return wide, ceil(n / wide)
+
+
+def _width(n: int) -> int:
+    """Return the width of a cell: one digit in parentheses needs three columns."""
+    return max(3, small_grid(n)[0] * (NARROW + 1) - 1)
+
+
+def _ruled(cells: list[list[str]], geometry: Geometry) -> list[str]:
+    """Draw cells of several lines, with rules around the boxes."""
+    n, columns = geometry.n, geometry.box_columns
+    gap = " " * GAP
+    rule = " " + " ".join(["=" * (columns * (_width(n) + GAP) - GAP + 2)] * (n // columns))
+    lines = []
+    for row in range(n):
+        if row % geometry.box_rows == 0:
+            lines.append(rule)
+        elif len(cells[0]) > 1:
+            lines.append(rule.replace(" ", "|").replace("=", " ") + "|")
+        beside = cells[row * n : (row + 1) * n]
+        for texts in zip(*beside, strict=True):
+            boxes = [gap.join(texts[i : i + columns]) for i in range(0, n, columns)]
+            lines.append(f"| {' | '.join(boxes)} |")
+    return [*lines, rule]

@@ -9,8 +9,7 @@ from typing import Any
 from gpusudoku.bench.figures import STYLE, require
 from gpusudoku.cli.lines import WriteError
 from gpusudoku.cli.output import refuse
-from gpusudoku.cli.share_forms import Shares
-from gpusudoku.cli.share_text import small_grid
+from gpusudoku.cli.share_forms import Shares, small_grid
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.interrupts import held_interrupts
 

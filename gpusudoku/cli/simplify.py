@@ -13,7 +13,7 @@ from gpusudoku import formats
 from gpusudoku.board.board import Board
 from gpusudoku.cli.completing import complete_techniques
 from gpusudoku.cli.messages import note, tell
-from gpusudoku.cli.options import Reading, boards_argument, own_option, reading
+from gpusudoku.cli.options import InputOptions, boards_argument, own_option, reading
 from gpusudoku.cli.output import refuse_stdout, show
 from gpusudoku.cli.source import Source
 from gpusudoku.search.techniques import (
@@ -43,7 +43,7 @@ own = own_option("simplify")
 @reading
 def simplify(
     boards: tuple[str, ...],
-    reading: Reading,
+    reading: InputOptions,
     techniques: str,
     as_json: bool,
 ) -> None:
@@ -67,7 +67,7 @@ def simplify(
     bits = parse_techniques(techniques)
     refuse_stdout(boards)
     source = Source(boards, reading)
-    totals = Totals()
+    totals = SimplifyTotals()
     for batch in source.singles():
         board, name = batch[0], source.place(batch)
         start = time.perf_counter()
@@ -87,7 +87,7 @@ def simplify(
     source.finish()
 
 
-class Totals:
+class SimplifyTotals:
     """Adds up what became of the boards of a batch."""
 
     def __init__(self) -> None:

@@ -3,32 +3,42 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from contextlib import closing
+from functools import partial
+from typing import Any
 
 import click
 
 from gpusudoku import formats
-from gpusudoku.board.board import Board
-from gpusudoku.cli.answering import Delivery, Prepared
-from gpusudoku.cli.answers import Answers, Writer
-from gpusudoku.cli.asked import Asked, answering
-from gpusudoku.cli.messages import naming, note
+from gpusudoku.cli.machines import start_engine
+from gpusudoku.cli.messages import note
 from gpusudoku.cli.numbers import WhichPart
-from gpusudoku.cli.options import Reading, boards_argument, own_option, reading, searching
-from gpusudoku.cli.parts import part_option, parted_answers
-from gpusudoku.cli.records import as_bytes
-from gpusudoku.cli.report import show_search, start_engine
-from gpusudoku.cli.source import Source, place_of
-from gpusudoku.errors import BadEntry, InputError
+from gpusudoku.cli.options import (
+    InputOptions,
+    OutputOptions,
+    answer_options,
+    boards_argument,
+    own_option,
+    reading,
+    searching,
+)
+from gpusudoku.cli.parts import part_of_answers, part_option
+from gpusudoku.cli.records import FORMS
+from gpusudoku.cli.saving import refuse_output
+from gpusudoku.cli.sink import open_answer_sink
+from gpusudoku.cli.source import Source
+from gpusudoku.cli.summary import show_search
+from gpusudoku.cli.writers import (
+    AnswerRecords,
+    AnswerWriter,
+    SolvedBoards,
+    SolvedOnTerminal,
+    verdict,
+)
+from gpusudoku.errors import InputError
 from gpusudoku.options import Options
-from gpusudoku.results import Counts
+from gpusudoku.results import ResultBlock, SearchStats, recording
 from gpusudoku.runs.parts.records import search_facts
-
-if TYPE_CHECKING:
-    from gpusudoku.engines.engine import Engine
-    from gpusudoku.solving import Solved
 
 
 @click.command()
@@ -41,17 +51,16 @@ if TYPE_CHECKING:
     help="Stop at the first solution, without looking for another.",
 )
 @part_option("solve", "a batch")
-@answering(
+@answer_options(
     "solve", [*formats.FORMATS, "jsonl"], "[default: pretty for one board, line for a batch]"
 )
 @reading
 def solve(
     boards: tuple[str, ...],
-    reading: Reading,
-    asked: Asked,
+    reading: InputOptions,
     first_only: bool,
     part: WhichPart | None,
-    **fields: Any,
+    **given: Any,
 ) -> None:
     """Find a solution of every BOARD and say whether it is the only one.
 
@@ -68,115 +77,47 @@ def solve(
       gpusudoku solve puzzles.txt --part 3/100 -o part3.txt
       gpusudoku solve @techniques-16x16 --stats
     """
+    from gpusudoku.solving import solve_batches, solve_each
+
+    asked = OutputOptions.take(given, solution=True, errors=reading.keep_going)
     if first_only and asked.exit_code:
         raise InputError("--exit-code needs to know whether there is another solution: no --first")
-    options = Options(**fields, limit=1 if first_only else 2)
-    asked.refuse(boards)
-    asked = replace(asked, solution=True, errors=reading.keep_going)
-    source = Source(boards, reading, kept=bool(asked.checkpoint or part))
+    options = Options(**given, limit=1 if first_only else 2)
+    refuse_output(asked, boards)
+    table = asked.form in ("csv", "tsv")
+    source = Source(boards, reading, saved=bool(asked.checkpoint or part), table=table)
     if part is not None and source.single:
         raise InputError("--part is for batches here: one solution has no parts")
-    parted = parted_answers(part, "solve", source, asked, search_facts(options))
+    piece = part_of_answers(part, "solve", source, asked, search_facts(options))
     engine = start_engine(options)
     is_read = asked.to_stdout and sys.stdout is not None and sys.stdout.isatty()
-    shown = source.single and asked.form is None and is_read
-    form = asked.form or ("pretty" if source.single else "line")
-    plain = _Shown() if shown else _Solutions(form, source.single)
-    delivery = Delivery(asked, source, engine, plain, parted=parted)
-    found = _solved(source, options, engine, delivery, not shown, asked.stats)
-    delivery.deliver(found, boards, "solved")
-
-
-def _solved(
-    source: Source,
-    options: Options,
-    engine: Engine,
-    delivery: Delivery,
-    tell: bool,
-    stats: bool,
-) -> Generator[Prepared, None, None]:
-    """Solve the boards in blocks, or each alone; after a single board say what came of it."""
-    from gpusudoku.solving import Solved, solve_board, solve_work
-
-    watched, check_unique = delivery.watched, options.limit != 1
-    if not delivery.alone:
-        work = solve_work(options, engine, check_unique=check_unique)
-        prepare = work.then(lambda solved: delivery.prepare(_answers(solved, options, engine)))
-        yield from prepare.on(watched(source.batches()))
-        return
-    for board in source.singles(watched):
-        solution = solve_board(board[0], options, engine, check_unique=check_unique)
-        answers = _answers(Solved.of(board, solution), options, engine)
-        yield delivery.prepare(answers)
-        if source.single and tell:
-            note(_verdict(answers))
-        if source.single and stats:
-            show_search(board[0], solution.stats)
-
-
-def _answers(solved: Solved, options: Options, engine: Engine) -> Answers:
-    """What was solved, as numbers of solutions up to the limit."""
-    results = Counts(
-        solved.boards, solved.numbers, options.limit, engine.name, engine.workers, solved.stats
+    on_terminal = source.single and asked.form is None and is_read
+    each = source.single or (asked.stats and (asked.form == "jsonl" or asked.log is not None))
+    work = partial(
+        solve_each if each else solve_batches,
+        options=options,
+        engine=engine,
+        check_unique=not first_only,
     )
-    return Answers(results, solved.solutions)
+    writer = SolvedOnTerminal() if on_terminal else _writer(source, asked)
+    with (
+        open_answer_sink(source, engine, asked, boards, writer, "solved", part=piece) as sink,
+        closing(recording(source.found(), work, "record")) as found,
+    ):
+        for results in found:
+            sink.write(results)
+            if source.single and isinstance(results, ResultBlock):
+                if not on_terminal:
+                    note(verdict(results))
+                if asked.stats:
+                    assert isinstance(results.stats, SearchStats)
+                    show_search(results.boards[0], results.stats)
 
 
-def _verdict(answers: Answers) -> str:
-    """What the solution of a single board does not show."""
-    [count] = answers.results.counts
-    if count == 0:
-        return "no solution"
-    unique = answers.results.is_unique(count)
-    return "a solution" if unique is None else f"{'' if unique else 'not '}the only solution"
-
-
-class _Solutions(Writer):
-    """Solutions in one of the text forms."""
-
-    def __init__(self, form: str, single: bool) -> None:
-        self._form, self._single = form, single
-
-    @property
-    def between(self) -> bytes:
-        """See ``Writer``."""
-        return formats.separator(self._form).encode()
-
-    def text(self, answers: Answers) -> bytes:
-        """Every solution; lines of a batch stand beside its boards, empty if there is none."""
-        boards, counts = answers.results.boards, answers.results.counts
-        solutions = answers.solutions
-        assert solutions is not None
-        if self._form == "line" and all(counts):
-            return formats.write_lines(solutions)
-        texts, separator = [], formats.separator(self._form)
-        for index, count in enumerate(counts):
-            if count:
-                with naming("" if self._single else place_of(boards, index)):
-                    text = formats.write(Board(solutions[index], boards.geometry), self._form)
-                texts.append(f"{text}\n")
-            elif not (self._single or separator):
-                texts.append("\n")
-        return as_bytes(separator.join(texts))
-
-    @property
-    def has_unreadable(self) -> bool:
-        """See ``Writer``: where a line stands beside every board."""
-        return not (self._single or formats.separator(self._form))
-
-    def unreadable(self, board: BadEntry) -> bytes:
-        """See ``Writer``: an empty line."""
-        return b"\n" if self.has_unreadable else b""
-
-
-class _Shown(Writer):
-    """A single board for somebody who looks: what was given, the solution, and what it took."""
-
-    def text(self, answers: Answers) -> bytes:
-        """Both boards and a line."""
-        [board], [count] = answers.results.boards, answers.results.counts
-        assert answers.solutions is not None
-        found = [Board(answers.solutions[0], board.geometry)] if count else []
-        parts = [formats.write(each, "pretty") for each in (board, *found)]
-        seconds = answers.results.stats.seconds
-        return as_bytes("\n\n".join([*parts, f"{_verdict(answers)}, {seconds:.6f} s"]) + "\n")
+def _writer(source: Source, asked: OutputOptions) -> AnswerWriter:
+    if asked.form in FORMS:
+        details = source.single or asked.stats
+        return AnswerRecords(
+            asked.form, source.origin, solution=True, errors=asked.errors, details=details
+        )
+    return SolvedBoards(asked.form or ("pretty" if source.single else "line"), source.single)

@@ -155,7 +155,7 @@ class Source:
         self._skipped = boards, bad
 
     def found(self) -> Iterator[Batch | InputError]:
-        """Read all boards, in batches of those that can be read together, and errors of bad ones."""
+        """Read all boards, in batches, and the errors of bad ones."""
         passed, given, bad, wanted = 0, 0, 0, self._wanted
         boards_done, bad_done = self._skipped
         for found in self._found:
@@ -199,6 +199,9 @@ class Source:
         """Read all boards that can be read, a batch for each."""
         return chain.from_iterable(batch.singles() for batch in self.batches())
 
+    def __iter__(self) -> Iterator[Board]:
+        return chain.from_iterable(self.batches())
+
     @contextmanager
     def passing_bad(self) -> Iterator[None]:
         """Report a bad board on stderr and count it, if the command is to keep going."""
@@ -218,7 +221,7 @@ class Source:
         return InputError(f"{error} (--keep-going skips it)")
 
     def warn_conflicts(self, boards: Batch) -> None:
-        """Say on stderr which two clues of a board contradict each other; of a batch, of the first."""
+        """Say on stderr which two clues contradict each other, of the first such boards."""
         for index, board in enumerate(boards):
             if self._contradictory == MOST_CONFLICTS:
                 return

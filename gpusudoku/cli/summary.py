@@ -1,47 +1,50 @@
-"""How a batch ends: what became of its boards, how long that took, and its exit status."""
+"""Summaries on stderr: plans, statistics, and the closing line of a batch with its exit status."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku.cli.messages import note
+from gpusudoku.board.board import Board
+from gpusudoku.cli.messages import note, tell
 from gpusudoku.errors import InputError
+from gpusudoku.jobs.watch import duration
 from gpusudoku.options import is_integer
-from gpusudoku.results import Counts
+from gpusudoku.results import ContractionStats, Count, ResultBlock, SearchStats, Stats
+
+if TYPE_CHECKING:
+    from gpusudoku.engines.engine import Engine
+    from gpusudoku.planning.plan import Plan
 
 SEVERAL, NONE = 3, 4
-"""What --exit-code makes of boards that are no puzzles: the status of a batch is the largest."""
+"""Exit statuses of --exit-code for boards that are no puzzles; of a batch the largest."""
 
 
 class Tally:
-    """How many boards have one solution, several, or none.
+    """Counts boards with one solution, several, or none.
 
-    Parameters
-    ----------
-    before
-        The ``notes`` of a tally that is gone on with.
-    seconds
-        How long that took.
+    It goes on from the ``notes`` of a tally of before, which took so many seconds.
     """
 
     def __init__(self, before: Mapping[str, int] | None = None, seconds: float = 0.0) -> None:
         counts = before or {}
         self.boards = counts.get("boards", 0)
-        """How many there are in all."""
+        """All boards."""
         self._one, self._several = counts.get("one", 0), counts.get("several", 0)
         self._none = counts.get("none", 0)
         self._hidden = bool(counts.get("hidden"))
-        """Whether nobody looked for a second solution."""
+        """True if a second solution was not looked for."""
         self._start = time.perf_counter() - seconds
 
-    def add(self, results: Counts) -> None:
-        """Take in boards that were worked on together."""
+    def add(self, results: ResultBlock) -> None:
+        """Add boards that were worked on together."""
         counts = results.numbers
         self.boards += len(results)
         self._one += int((counts == 1).sum())
@@ -51,22 +54,22 @@ class Tally:
 
     @property
     def notes(self) -> dict[str, int]:
-        """All of it, to go on later."""
+        """The numbers, for a tally that goes on later."""
         some = {"one": self._one, "several": self._several, "none": self._none}
         return {"boards": self.boards, **some, "hidden": int(self._hidden)}
 
     @property
     def seconds(self) -> float:
-        """How long it has taken, in all."""
+        """Seconds since the beginning."""
         return time.perf_counter() - self._start
 
     @property
     def status(self) -> int:
-        """What --exit-code exits with."""
+        """The exit status of --exit-code."""
         return NONE if self._none else SEVERAL if self._several else 0
 
     def show(self, unreadable: int) -> None:
-        """Print the line on stderr; ``unreadable`` boards were read in vain."""
+        """Print the closing line on stderr; ``unreadable`` boards were bad."""
         seconds = self.seconds
         some = (
             f"{self._one:,} solvable"
@@ -82,20 +85,20 @@ class Tally:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a command ends, or a part of it."""
+    """The end of a command, or of a part of it."""
 
     status: int
-    """Its exit status."""
+    """The exit status."""
     unreadable: int
-    """Boards that were read in vain."""
+    """Bad boards."""
     tally: Mapping[str, int] | None = None
     """The ``notes`` of its ``Tally``; None of a command without a closing line."""
     seconds: float = 0.0
-    """How long it took."""
+    """Seconds of work."""
 
     @classmethod
     def of_parts(cls, stats: Sequence[Mapping[str, Any]]) -> Ending:
-        """The end of a command, of whose parts these are the fields.
+        """Join the fields of the ends of all parts of a command.
 
         Raises
         ------
@@ -132,3 +135,167 @@ class Ending:
             note(f"{self.unreadable:,} boards could not be read, as their parts have told")
         if self.status:
             click.get_current_context().exit(self.status)
+
+
+def show_plan(plan: Plan) -> None:
+    """Show the estimates, before the count."""
+    estimates = plan.estimates
+    lines = {"method": plan.method}
+    if estimates.search_seconds is not None:
+        lines["search estimate"] = f"{duration(estimates.search_seconds)} on one core"
+        reason = estimates.no_contraction or "not looked at: the search is short"
+        lines["contraction est."] = reason
+    if estimates.contraction_seconds is not None:
+        lines["contraction est."] = f"{duration(estimates.contraction_seconds)} on one core"
+    _show(lines)
+
+
+def show_stats(results: Iterable[Count]) -> None:
+    """Show the statistics of counts, a line each; their methods stand in their plans."""
+    for result in results:
+        stats = result.stats
+        _show({"device": _workers(result.device, result.jobs)})
+        if isinstance(stats, SearchStats):
+            show_search(result.board, stats)
+        else:
+            _show_contraction(result.board, stats)
+        if result.exact and stats.seconds > 0:
+            _show({"solutions/second": power_of_ten(round(result.count / stats.seconds))})
+
+
+class Totals:
+    """Adds up the statistics of a batch, also the seconds of blocks that run side by side."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._boards = Counter[str]()
+        self._searches: dict[str, float] = defaultdict(int)
+        self._contractions: dict[str, float] = defaultdict(int)
+        self._listings: list[float] = []
+        """The seconds of boards that were listed by number."""
+        self._deepest = 0
+
+    def add_search(self, stats: SearchStats) -> None:
+        """Add a board that was searched alone."""
+        self.add(1, stats)
+
+    def add_listed(self, seconds: float) -> None:
+        """Add a board that was listed by number."""
+        self._listings.append(seconds)
+
+    def add(self, boards: int, stats: Stats, *, continued: bool = False) -> None:
+        """Add boards; if ``continued``, the statistics are counted already."""
+        self._boards[stats.method] += boards
+        if continued:
+            return
+        if isinstance(stats, SearchStats):
+            for name in ("frontier_boards", "boards_explored", "nodes"):
+                self._searches[name] += getattr(stats, name)
+            self._searches["seconds"] += stats.seconds
+            self._searches["expansion_seconds"] += stats.expansion_seconds
+            self._deepest = max(self._deepest, stats.deepest)
+        else:
+            self._contractions["products"] += stats.products
+            self._contractions["seconds"] += stats.seconds
+
+    def show(self) -> None:
+        """Print a line for each on stderr: of all boards, of the searches, of the contractions."""
+        boards = self._boards.total() + len(self._listings)
+        device = _workers(self._engine.name, self._engine.workers)
+        _show({"device": device, "boards": f"{boards:,}"})
+        if self._boards["search"]:
+            sums = self._searches
+            _show(
+                {
+                    "searched": f"{self._boards['search']:,} boards",
+                    "frontier boards": f"{sums['frontier_boards']:,}",
+                    "boards explored": f"{sums['boards_explored']:,}",
+                    "nodes": f"{sums['nodes']:,}",
+                    "deepest stack": f"{self._deepest}",
+                    "seconds of blocks": f"{sums['seconds']:.6f} "
+                    f"(expansion {sums['expansion_seconds']:.6f})",
+                }
+            )
+        if self._boards["contraction"]:
+            sums = self._contractions
+            _show(
+                {
+                    "contracted": f"{self._boards['contraction']:,} boards",
+                    "products": f"{sums['products']:,}",
+                    "seconds of blocks": f"{sums['seconds']:.6f}",
+                }
+            )
+        if self._listings:
+            _show(
+                {
+                    "listed by number": f"{len(self._listings):,} boards",
+                    "seconds": f"{sum(self._listings):.6f}",
+                }
+            )
+
+
+def _workers(device: str, number: int) -> str:
+    return f"{device}, {number} {'GPUs' if device == 'cuda' else 'threads'}"
+
+
+def _size(board: Board) -> dict[str, str]:
+    return {
+        "empty cells": f"{board.empty_cells}",
+        "filling factor": f"{board.filling_factor:.2%}",
+        "search space": power_of_ten(board.search_space),
+    }
+
+
+def _utilisation(stats: Stats) -> str:
+    return " ".join(f"{share:.1%}" for share in stats.utilisation)
+
+
+def _show(lines: dict[str, str]) -> None:
+    for label, text in lines.items():
+        tell(f"{label:>18}: {text}")
+
+
+def show_search(board: Board, stats: SearchStats) -> None:
+    """Show the statistics of the search of a board, a line each."""
+    cutoff = f"{stats.frontier_width} boards" if stats.cutoff is None else f"{stats.cutoff:g}"
+    if stats.cutoff is not None and stats.cutoff_by == "empty":
+        cutoff += " empty cells"
+    if not stats.cutoff_reached:
+        cutoff += " (not reached: the frontier is as large as it may be)"
+    _show(
+        {
+            **_size(board),
+            "strategy": stats.strategy,
+            "propagate": stats.propagate,
+            "cutoff": cutoff,
+            "frontier boards": f"{stats.frontier_boards:,}",
+            "boards explored": f"{stats.boards_explored:,}",
+            "nodes": f"{stats.nodes:,}",
+            "deepest stack": f"{stats.deepest}",
+            "seconds": f"{stats.seconds:.6f} (expansion {stats.expansion_seconds:.6f})",
+            "utilisation": _utilisation(stats),
+        }
+    )
+
+
+def show_listing(board: Board, order: str, seconds: float) -> None:
+    """Show the statistics of a board that was listed by number, a line each."""
+    _show({**_size(board), "listed by number": f"{order} order", "seconds": f"{seconds:.6f}"})
+
+
+def _show_contraction(board: Board, stats: ContractionStats) -> None:
+    _show(
+        {
+            **_size(board),
+            "products": f"{stats.products:,}",
+            "seconds": f"{stats.seconds:.6f}",
+            "utilisation": _utilisation(stats),
+        }
+    )
+
+
+def power_of_ten(number: int) -> str:
+    """Write a number: ``6.67e21`` if it is large, all digits if it is small."""
+    if number < 10**7:
+        return str(number)
+    return f"{Decimal(number):.2e}".replace("e+", "e")

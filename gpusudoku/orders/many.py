@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -44,7 +45,7 @@ def share_batches(
     device = engine_for(options, engine)
 
     def work(block: Batch, alone: bool) -> Generator[ResultBlock, None, None]:
-        with watching(None):
+        with nullcontext() if len(block) == 1 else watching(None):
             found = share_block(block, options, device)
         yield found
 

@@ -1,0 +1,276 @@
+"""Sinks: the way of a command's results to stdout or a file, to the log, and to the last lines.
+
+A command is a loop, ``for block in results: sink.write(block)``. The sink writes whole lines, tells
+the checkpoint how far it is, and says at an interrupt what was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from gpusudoku.cli.lines import line_ends
+from gpusudoku.cli.log import Log, open_log
+from gpusudoku.cli.options import OutputOptions
+from gpusudoku.cli.progress import ProgressLine
+from gpusudoku.cli.saving import Journal, journaled
+from gpusudoku.cli.source import Source
+from gpusudoku.cli.summary import Ending, Tally, Totals
+from gpusudoku.cli.writers import AnswerRecords, AnswerWriter
+from gpusudoku.errors import Interrupted
+from gpusudoku.jobs.interrupts import held_interrupts
+from gpusudoku.results import BadBoard, ResultBlock
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gpusudoku.cli.parts import PartWriter
+    from gpusudoku.engines.engine import Engine
+    from gpusudoku.planning.portion import Portion
+
+_UNANSWERED = "unanswered"
+"""The note that there is a board without an answer."""
+_BAD_BOARDS = "bad"
+"""The note of how many bad boards are done."""
+
+
+class Sink:
+    """Writes whole lines, and notes how many boards and solutions are done with them."""
+
+    def __init__(self, source: Source, journal: Journal, line: ProgressLine) -> None:
+        self._source, self.journal, self.line = source, journal, line
+        self.output, self.start, self.notes = journal.output, journal.start, journal.notes
+        self.boards = self.start.boards
+        """Boards that are done."""
+        self.total: int | None = None
+        """The number of solutions that a single board is to give, if it is known."""
+        self._solutions = self.start.solutions
+
+    def write(self, text: bytes | memoryview, lines: int | None = None) -> None:
+        """Write whole lines; ``lines`` is their number, if it is known."""
+        self.line.clear()
+        self.output.write(text, lines)
+
+    def done(self, *, boards: int = 0, solutions: int = 0, found: int = 0) -> None:
+        """Note that what was written completes so many boards, or solutions of the next.
+
+        ``found`` solutions count for the total.
+        """
+        source, self.boards = self._source, self.boards + boards
+        self._solutions += solutions
+        share = source.share
+        if source.single:
+            share = self._solutions / self.total if self.total else None
+        self.notes[_UNANSWERED] = source.lacks_answers
+        self.journal.advance(boards=boards, solutions=solutions, found=found, share=share)
+        if boards and not source.single:
+            self.line.boards(self.boards, source.share)
+
+
+@contextmanager
+def open_sink(
+    source: Source,
+    asked: OutputOptions,
+    inputs: Sequence[str],
+    header: Callable[[], bytes] = bytes,
+    *,
+    facts: Mapping[str, Any] | None = None,
+    portion: Portion | None = None,
+    part: PartWriter | None = None,
+    between: bytes = b"",
+    by_boards: bool = False,
+) -> Iterator[Sink]:
+    """Open the output of a command, and end the command once all is written.
+
+    Parameters
+    ----------
+    source, asked, inputs
+        The boards, the options of the output, and the arguments that name inputs.
+    header
+        Returns the text before all results.
+    facts, portion
+        As for ``journaled``.
+    part, between
+        The part that is written, if it is one, and the text between two parts.
+    by_boards
+        True if an interrupt tells the number of boards, not of lines.
+    """
+    with journaled(asked, inputs, facts, portion) as journal:
+        line = ProgressLine(listing=journal.output.to_stdout)
+        sink = Sink(source, journal, line)
+        source.skip(sink.start.boards)
+        source.lacks_answers = bool(journal.notes.get(_UNANSWERED))
+        journal.output.write_header(header)
+        try:
+            with line:
+                yield sink
+        except (KeyboardInterrupt, Interrupted):
+            said, number = f": {journal.output.lines} lines written", journal.output.lines
+            if by_boards:
+                said, number = "" if source.single else f": {sink.boards} boards done", sink.boards
+            raise Interrupted(f"interrupted{said}{journal.hint}", number) from None
+        if part is None and asked.checkpoint is None:
+            source.finish()  # a file is not made for want of any answer
+    if part is not None:
+        part.record_lines(header(), between)
+    source.finish()
+
+
+class AnswerSink:
+    """Writes answers of boards and records of bad boards, to the output and to the log."""
+
+    def __init__(
+        self,
+        source: Source,
+        engine: Engine,
+        asked: OutputOptions,
+        journal: Journal,
+        log: Log | None,
+        writer: AnswerWriter,
+        line: ProgressLine,
+        wanted: Callable[[Any], Any] | None,
+    ) -> None:
+        self._source, self._journal, self._log = source, journal, log
+        self._writer, self._line, self._wanted = writer, line, wanted
+        self._with_errors = asked.errors
+        details = source.single or asked.stats
+        self._records = AnswerRecords("jsonl", source.origin, details=details)
+        self.tally = Tally(journal.notes.get("tally"), journal.seconds)
+        self.totals = Totals(engine)
+        self._begun = journal.output.size > 0
+        """True once something is written: the next text stands behind it."""
+
+    def write(self, found: ResultBlock | BadBoard) -> None:
+        """Write results, or the record of a bad board."""
+        self._line.clear()
+        if isinstance(found, BadBoard):
+            with held_interrupts():
+                self._write_bad(found)
+            return
+        keep = None if self._wanted is None else self._wanted(found.numbers)
+        text = self._writer.text(found if keep is None else found.chosen(keep))
+        self._source.warn_conflicts(found.boards.chosen(found.numbers == 0))
+        with held_interrupts():  # so that output, log and tally agree
+            self._write_block(found, keep, text)
+        self.totals.add(len(found), found.stats, continued=found.continued)
+        if not self._source.single:
+            self._line.boards(self.tally.boards, self._source.share)
+
+    def _write_bad(self, board: BadBoard) -> None:
+        entry = board.error.entry
+        if self._with_errors and entry is not None:
+            text = self._writer.bad(entry)
+            self._lead(text)
+            before = self._journal.output.lines
+            self._journal.output.write(text)
+            if self._journal.output.lines - before < line_ends(text):
+                return  # interrupted: a checkpoint resumes before it
+            if self._log is not None:
+                self._log.write(self._records.bad(entry))
+        notes = self._journal.notes
+        notes[_BAD_BOARDS] = notes.get(_BAD_BOARDS, 0) + 1
+        self._journal.advance(share=self._source.share)
+
+    def _write_block(self, block: ResultBlock, keep: NDArray[np.bool_] | None, text: bytes) -> None:
+        logged = b"" if self._log is None else self._records.text(block)
+        self._lead(text)
+        before, whole = self._journal.output.lines, len(block)
+        try:
+            self._journal.output.write(text)
+        finally:  # after an error, too, log and tally have the boards that are written
+            lines = self._journal.output.lines - before
+            if lines < line_ends(text):
+                whole = self._boards_in(block, keep, lines)
+            if self._log is not None:
+                self._log.write(b"".join(logged.splitlines(keepends=True)[:whole]))
+            self.tally.add(block.part(0, whole))
+        if whole == len(block):  # else interrupted: a checkpoint resumes before these
+            self._journal.notes["tally"] = self.tally.notes
+            total, share = _sum(block.numbers), self._source.share
+            self._journal.advance(boards=whole, found=total, share=share)
+
+    def _lead(self, text: bytes) -> None:
+        """Write what stands before a text, the header or a separator."""
+        if not text:
+            return
+        if not self._begun:
+            self._journal.output.begin()
+        elif self._writer.between:
+            self._journal.output.write(self._writer.between)
+        self._begun = True
+
+    def _boards_in(self, block: ResultBlock, keep: NDArray[np.bool_] | None, lines: int) -> int:
+        """Count the boards whose text lies within the first lines of the text of a block."""
+        for index in range(len(block)):
+            if keep is None or keep[index]:
+                lines -= line_ends(self._writer.text(block.part(index, index + 1)))
+            if lines < 0:
+                return index
+        return len(block)
+
+
+@contextmanager
+def open_answer_sink(
+    source: Source,
+    engine: Engine,
+    asked: OutputOptions,
+    inputs: Sequence[str],
+    writer: AnswerWriter,
+    done: str,
+    *,
+    line: ProgressLine | None = None,
+    wanted: Callable[[Any], Any] | None = None,
+    part: PartWriter | None = None,
+) -> Iterator[AnswerSink]:
+    """Open the output of ``count`` or ``solve``, and end the command once all is written.
+
+    Parameters
+    ----------
+    source, asked, inputs, part
+        As for ``open_sink``.
+    engine
+        The device, for the statistics.
+    writer
+        The form of answers.
+    done
+        The participle of the command, for the message of an interrupt: ``counted``.
+    line
+        Shows progress.
+    wanted
+        A test of counts, int64 or object (B), that selects the answers that are written.
+    """
+    line = ProgressLine() if line is None else line
+    with journaled(asked, inputs) as journal, open_log(asked.log, inputs) as log:
+        source.skip(journal.start.boards, journal.notes.get(_BAD_BOARDS, 0))
+        journal.output.write_header(writer.header)
+        sink = AnswerSink(source, engine, asked, journal, log, writer, line, wanted)
+        tally = sink.tally
+        try:
+            with line:
+                yield sink
+        except (KeyboardInterrupt, Interrupted) as error:
+            if source.single and isinstance(error, Interrupted):
+                raise
+            said = f"interrupted: {tally.boards} boards {done}{journal.hint}"
+            raise Interrupted(said, tally.boards) from None
+    if part is not None:
+        status = source.status or (tally.status if asked.exit_code else 0)
+        ending = Ending(status, source.unreadable, tally.notes, tally.seconds)
+        part.record_lines(writer.header(), writer.between, ending)
+    if not source.single:
+        if asked.stats:
+            sink.totals.show()
+        tally.show(source.unreadable)
+    source.finish()
+    if asked.exit_code:
+        click.get_current_context().exit(tally.status)
+
+
+def _sum(numbers: NDArray[Any]) -> int:
+    """Add up numbers exactly, though NumPy's integers overflow."""
+    low, bits = (1 << 32) - 1, 32
+    return (int((numbers >> bits).sum()) << bits) + int((numbers & low).sum())
