@@ -27,9 +27,9 @@ from gpusudoku import formats
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
-from gpusudoku.cli.answers import AnswerRecords, Answers
 from gpusudoku.cli.records import FORMS
-from gpusudoku.results import ContractionStats, Counts
+from gpusudoku.cli.writers import AnswerRecords
+from gpusudoku.results import ContractionStats, ResultBlock
 
 BLOCK = 1 << 14
 """Boards in a block."""
@@ -46,15 +46,17 @@ def cells() -> np.ndarray:
     return np.tile(some, (BLOCK >> 8, 1))
 
 
-def answers(boards: np.ndarray, command: str, columns: int) -> Answers:
+def answers(boards: np.ndarray, command: str, columns: int) -> ResultBlock:
     """What a command would say of the boards, which had more columns beside them."""
     rng = np.random.default_rng(1)
     names = tuple(f"column{index}" for index in range(columns))
     others = [(f"text {number}",) * columns for number in range(BLOCK)]
     places = Places.of(Origin("puzzles.csv", names), range(10**5, 10**5 + BLOCK), others)
     batch = Batch(Geometry(3, 3), boards, places=places)
-    results = Counts(batch, rng.integers(0, 3, BLOCK), 2, "cpu", 1, ContractionStats(0, 0.0, ()))
-    return Answers(results, np.maximum(boards, 1) if command == "solve" else None)
+    stats = ContractionStats(0, 0.0, ())
+    solutions = np.maximum(boards, 1) if command == "solve" else None
+    numbers = rng.integers(0, 3, BLOCK)
+    return ResultBlock(batch, numbers, 2, "cpu", 1, stats, solutions=solutions)
 
 
 def forms() -> dict[tuple[str, str], Write]:
@@ -70,7 +72,9 @@ def forms() -> dict[tuple[str, str], Write]:
     for command, columns in product(("count", "solve"), (0, 2)):
         some = answers(boards, command, columns)
         for name in FORMS:
-            writer = AnswerRecords(name, solution=command == "solve")
+            assert some.boards.places is not None
+            [origin] = some.boards.places.origins
+            writer = AnswerRecords(name, origin, solution=command == "solve")
             label = f"{name}, {columns} columns beside" if columns else name
             cases[command, label] = partial(writer.text, some)
     return cases

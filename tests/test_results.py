@@ -14,9 +14,9 @@ from gpusudoku import (
     Board,
     ContractionStats,
     Count,
-    Counts,
     Geometry,
     InputError,
+    ResultBlock,
     TooExpensive,
     count,
     count_many,
@@ -109,7 +109,7 @@ def test_counts_of_any_size_are_integers() -> None:
     boards = Batch.of([Board.empty(Geometry(2, 2))] * 2)
     stats = ContractionStats(products=0, seconds=0.0, utilisation=())
     for counts in ([0, 1], [1, (1 << 63) + 1], [1, 1 << 99]):
-        numbers = Counts(boards, numbers_of(counts), None, "cpu", 1, stats).numbers
+        numbers = ResultBlock(boards, numbers_of(counts), None, "cpu", 1, stats).numbers
         assert numbers.tolist() == counts
         assert all(type(number) is int for number in numbers.tolist())
 

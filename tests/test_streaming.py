@@ -21,7 +21,7 @@ from gpusudoku.engines import cpu as cpu_engine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.options import Options
-from gpusudoku.solving import solve_work
+from gpusudoku.solving import solve_batches
 from gpusudoku.streaming import FEW, Stream, list_work
 from tests import naive
 from tests.boards import CLUES, full_grid, puzzle, spoilt, streamed
@@ -143,8 +143,8 @@ class TestManyBoards:
         none = [board for board in self.BOARDS if not lists[board]]
         assert [board for each in found for board in each.doubtful] == none != []
 
-    @pytest.mark.parametrize("work", [solve_work, list_work])
-    def test_are_read_as_they_are_needed(self, work: Any) -> None:
+    @pytest.mark.parametrize("lists", [False, True])
+    def test_are_read_as_they_are_needed(self, lists: bool) -> None:
         read = 0
 
         def endless() -> Iterator[Batch]:
@@ -153,6 +153,9 @@ class TestManyBoards:
                 read += 1
                 yield Batch.of([FULL])
 
-        with closing(work(Options(device="cpu"), CpuEngine()).on(endless())) as results:
+        options, engine = Options(device="cpu"), CpuEngine()
+        work: Any = list_work(options, engine).on if lists else solve_batches
+        given = () if lists else (options, engine)
+        with closing(work(endless(), *given)) as results:
             first = next(results)
             assert len(first.boards) == FIRST_BOARDS == read

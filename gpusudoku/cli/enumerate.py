@@ -144,8 +144,10 @@ def enumerate_(
         lister.note_beyond()
         if totals is not None and not source.single:
             totals.show()
-        if piece is not None and source.board is not None:
-            piece.take_listed(lister)
+        if piece is not None and lister.tasks is not None:
+            piece.take_tasks(*lister.tasks)
+        elif piece is not None and source.board is not None:
+            piece.take(lister.numbered(source.board).part(1, 1)[1], "solutions")
 
 
 class Lister:

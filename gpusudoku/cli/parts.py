@@ -25,7 +25,6 @@ from gpusudoku.runs.parts import files, records
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gpusudoku.cli.enumerate import Lister
     from gpusudoku.runs.parts.records import Lines
 
 
@@ -85,13 +84,10 @@ class PartWriter:
             note(f"part {number} of {parts} has nothing to do: there are {total} {what}")
         return tasks
 
-    def take_listed(self, lister: Lister) -> None:
-        """Take the part of the only board that was listed: tasks of a search, or solutions."""
-        if lister.tasks is not None:
-            self._tasks, self._total = lister.tasks
-            self._facts = {**self._facts, "order": "search"}
-        elif self._source.board is not None:
-            self.take(lister.numbered(self._source.board).part(1, 1)[1], "solutions")
+    def take_tasks(self, tasks: tuple[range, ...], total: int) -> None:
+        """Take the tasks of this part, of so many of a search."""
+        self._tasks, self._total = tasks, total
+        self._facts = {**self._facts, "order": "search"}
 
     def take_boards(self) -> None:
         """Restrict the source to the boards of this part, if there are several."""

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from gpusudoku.cli import expected
-from gpusudoku.cli.options import Reading
+from gpusudoku.cli.options import InputOptions
 from gpusudoku.cli.progress import CountLine
 from gpusudoku.cli.source import Source
 from gpusudoku.engines.cpu import CpuEngine
@@ -76,7 +76,7 @@ def test_times_in_words(seconds, text):
 def test_a_contraction_is_looked_for(tmp_path, capsys):
     file = tmp_path / "f"
     file.write_text(f"{'.' * 81}\n" * 2)
-    source, options = Source([str(file)], Reading(None, False)), Options(device="cpu")
+    source, options = Source([str(file)], InputOptions()), Options(device="cpu")
     line = CountLine(source, options, CpuEngine(1), stats=False)
     for board, seconds in zip(source.singles(), (9 * 86400.0, float("inf")), strict=True):
         with line.working_on(board):

@@ -16,8 +16,9 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError, MismatchError, TooExpensive
 from gpusudoku.orders import choose, few, general, many
 from gpusudoku.orders.general import general_shares
-from gpusudoku.orders.many import Shared, share_batches, shared
+from gpusudoku.orders.many import share_batches, share_block
 from gpusudoku.orders.shares import counted_shares
+from gpusudoku.results import ResultBlock
 from tests.boards import puzzle, spoilt
 from tests.orders.short import listed, orders_of, shares_of, short_lists, short_parts
 
@@ -123,14 +124,14 @@ def test_many_boards_together(shape: str, jobs: int) -> None:
     boards = [puzzle(shape, number, 1) for number in clues]
     boards.insert(1, spoilt(puzzle(shape, clues[-1], 3), 2))
     boards.append(Board([1, 1, *[0] * (boards[0].cells.size - 2)]))
-    shares = shared(Batch.of(boards), Options(device="cpu"), CpuEngine(jobs)).shares
+    shares = share_block(Batch.of(boards), Options(device="cpu"), CpuEngine(jobs)).shares
     for board, found in zip(boards, shares, strict=True):
         assert_shares(found, board)
 
 
 def test_boards_with_many_are_as_those_that_are_alone() -> None:
     boards = [puzzle("3x3", 22, seed) for seed in range(2)]
-    shares = shared(Batch.of(boards), Options(device="cpu"), CpuEngine(2)).shares
+    shares = share_block(Batch.of(boards), Options(device="cpu"), CpuEngine(2)).shares
     for board, found in zip(boards, shares, strict=True):
         assert (found == orders_of(board, 2).shares).all()
 
@@ -139,7 +140,9 @@ def test_boards_with_many_are_as_those_that_are_alone() -> None:
 def test_candidates_in_a_batch() -> None:
     plain = puzzle("2x2", 1, 0)
     board = Board(plain.cells, candidates=np.where(plain.cells == 0, 15, 1 << plain.cells >> 1))
-    assert_shares(shared(Batch.of([board]), Options(device="cpu"), CpuEngine(1)).shares[0], plain)
+    assert_shares(
+        share_block(Batch.of([board]), Options(device="cpu"), CpuEngine(1)).shares[0], plain
+    )
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -152,7 +155,7 @@ def test_batches_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
         yield Batch.of(boards[7:])
         raise InputError("no board")
 
-    found: list[Shared] = []
+    found: list[ResultBlock] = []
     with pytest.raises(InputError, match="no board"):
         found.extend(share_batches(batches(), Options(device="cpu")))
     given = [each for some in found for each in zip(some.boards, some.shares, strict=True)]

@@ -10,7 +10,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count, count_many
 from gpusudoku.engines.make import engine_for
 from gpusudoku.options import Options
-from gpusudoku.planning.batch import count_work
+from gpusudoku.planning.batch import count_batches
 from tests import naive
 from tests.boards import CLUES, puzzle, spoilt
 
@@ -27,9 +27,11 @@ def test_as_one_by_one(limit: int | None, jobs: int) -> None:
     assert [(r.count, r.exact) for r in results] == [(r.count, r.exact) for r in alone]
     by_geometry = [Batch.of(boards[:7]), Batch.of(boards[7:22]), Batch.of(boards[22:])]
     chosen = Options(**options)
-    counts = list(count_work(chosen, engine_for(chosen)).on(by_geometry))
-    assert [number for each in counts for number in each.counts] == [r.count for r in alone]
-    assert all(type(number) is int for each in counts for number in each.counts)
+    counts = list(count_batches(by_geometry, chosen, engine_for(chosen)))
+    assert [number for each in counts for number in each.numbers.tolist()] == [
+        r.count for r in alone
+    ]
+    assert all(type(number) is int for each in counts for number in each.numbers.tolist())
     assert sum(map(len, counts)) == len(boards)
 
 
