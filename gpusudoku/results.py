@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
-from typing import Any, ClassVar, Generic, NoReturn, TypeVar
+from typing import Any, ClassVar, Generic, NoReturn, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -533,7 +533,7 @@ class Results(Generic[Row]):
             self._block, self._taken = self._next_block(), 0
             if self._block is None:
                 raise StopIteration
-            self._objects = iter(self._block)
+            self._objects = cast("Iterator[Row]", iter(self._block))
 
     def _next_block(self) -> ResultBlock | BadBoard | None:
         """Return the next block, or None at the end."""
