@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.general.effort import Effort
 from gpusudoku.contraction.general.join import KERNELS, Join
 from gpusudoku.contraction.general.parts import MOST_SECONDS, Parts
 from gpusudoku.contraction.nine.sum import Nine, stages
-from gpusudoku.contraction.protocol import Contraction
+from gpusudoku.contraction.protocol import Contraction, Effort
 from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu

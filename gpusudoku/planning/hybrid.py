@@ -10,7 +10,7 @@ import numpy as np
 
 from gpusudoku.board.board import Board
 from gpusudoku.contraction.general.parts import Part, Parts
-from gpusudoku.engines.cpu_parts import contract_parts
+from gpusudoku.engines.cpu import contract_parts
 from gpusudoku.engines.engine import Engine, Tally
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.job import Job, Task

@@ -31,8 +31,7 @@ from gpusudoku.planning.plan import Outcome
 from gpusudoku.planning.portion import Portion, Step
 from gpusudoku.planning.stepping import check_part, check_portion, found_of, rest_of, step_of
 from gpusudoku.results import Estimates, SearchStats
-from gpusudoku.search.estimate import SearchEstimate, estimate_search
-from gpusudoku.search.frontier import Cutoff, Frontier
+from gpusudoku.search.frontier import Cutoff, Frontier, SearchEstimate, estimate_search
 from gpusudoku.search.techniques import parse_techniques, technique_names
 
 TASKS = 128

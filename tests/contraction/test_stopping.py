@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from gpusudoku import Board, Cancelled, CancelToken, Geometry
-from gpusudoku.contraction.general import graph, index, maps, paths, quick
+from gpusudoku.contraction.general import boxes, graph, maps, quick
 from gpusudoku.contraction.general.quick import JoinOrder
 from gpusudoku.contraction.general.shares import join_shares
-from gpusudoku.contraction.means import averaged
+from gpusudoku.contraction.general.symmetries import averaged
 from gpusudoku.contraction.nine import quick as nine_quick
 from gpusudoku.contraction.nine.quick import QuickOrder
 from gpusudoku.contraction.nine.shares import NineShares
@@ -65,8 +65,8 @@ def test_a_join_in_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads_of_jobs, "POLL_SECONDS", 100)  # else it looks while it waits
     whole, looks = made(), stops_anywhere(made)
     for module, name, size in (
-        (maps, "CALL_ROWS", 5), (paths, "CALL_PATHS", 3), (graph, "BLOCK_SETS", 3),
-        (paths, "CALL_EDGES", 2), (index, "CALL_BITS", 1), (quick, "PLACES", 4),
+        (maps, "CALL_ROWS", 5), (graph, "CALL_PATHS", 3), (graph, "BLOCK_SETS", 3),
+        (graph, "CALL_EDGES", 2), (boxes, "CALL_BITS", 1), (quick, "PLACES", 4),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, size)
         with Looks() as token:

@@ -1,4 +1,10 @@
-"""The maps of a stack as the paths of a layered graph, which tells their number quickly.
+"""How full the columns of a stack are, as counters packed into words.
+
+----
+The paths of a layered graph, written down as packed columns.
+
+----
+The maps of a stack as the paths of a layered graph, which tells their number quickly.
 
 There is a layer for every digit, a node for every way in which the digits so far can fill the
 columns, and an edge for each permutation of the columns that the next digit may take. The graph
@@ -10,17 +16,140 @@ partition: only maps that fill such columns of the first band in order are paths
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from math import factorial, prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.counters import Counters
-from gpusudoku.contraction.general.effort import UNBOUNDED, Effort
 from gpusudoku.contraction.general.maps import Bools, Ints, Maps, Words, concatenated, grouped
-from gpusudoku.contraction.general.paths import all_paths, packing_of, paths_from, sets_of
+from gpusudoku.contraction.protocol import UNBOUNDED, Effort
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
+from gpusudoku.kernels.contraction.general.arrays import Descent, Packing, PathGraph
+from gpusudoku.kernels.contraction.general.lists import list_paths
+
+
+class Counters:
+    """The states of a ``Graph``: the digits in every column of every band, counted in fields.
+
+    A field starts so that one digit too many sets its top bit, the guard. Such a state is dropped,
+    so no field overflows into the next. With two rows a field has three bits, of which the first
+    is the guard: 001 is an empty column, 010 has one digit, 011 is full, and 100 has too many.
+    """
+
+    def __init__(self, columns: int, rows: int) -> None:
+        self.fields = columns * columns
+        self._columns, self._rows = columns, rows
+        width = rows.bit_length() + 1
+        per_word = 64 // width
+        self._word, place = np.divmod(np.arange(self.fields), per_word)
+        self._shift = (place * width).astype(np.uint64)
+        self._top, self._mask = 1 << (width - 1), np.uint64((1 << width) - 1)
+        self._start = self._top - 1 - rows
+        self.guard = self.packed(np.full(self.fields, self._top))
+        """uint64 (words): the top bits of all fields."""
+        self.empty = self.packed(np.full((1, self.fields), self._start))
+        """uint64 (1, words): the state without any digit."""
+
+    def packed(self, fields: NDArray[Any]) -> Words:
+        """uint64 (..., words): the values of all fields, given as (..., fields)."""
+        words = np.zeros((*fields.shape[:-1], self._word[-1] + 1), np.uint64)
+        for field in range(self.fields):
+            value = fields[..., field].astype(np.uint64)
+            words[..., self._word[field]] |= value << self._shift[field]
+        return words
+
+    def enough(self, to_come: Ints) -> Words:
+        """uint64 (words): added to a state, it sets the guard where enough digits can still come.
+
+        A field needs a least value, so that the digits to come can fill what is left of its column.
+        With what this adds, that value reaches the guard.
+        """
+        return self.packed(self._top - self._start - np.maximum(0, self._rows - to_come))
+
+    def begun(self, states: Words) -> Bools:
+        """Whether a column of the first band has a digit: bool (states, columns)."""
+        word, shift = self._word[: self._columns], self._shift[: self._columns]
+        fields: Words = states[:, word] >> shift & self._mask
+        begun: Bools = fields != self._start
+        return begun
+
+
+CALL_PATHS = 1 << 16
+"""Paths that are written down in one call, which nothing interrupts."""
+CALL_EDGES = 1 << 16
+"""Edges whose paths are counted at a time."""
+
+
+def packing_of(digits: int, columns: int) -> Packing:
+    """How the columns of so many digits are packed."""
+    bits = (columns - 1).bit_length() or 1
+    per_word = 64 // bits
+    return Packing(bits, per_word, -(-digits // per_word))
+
+
+def all_paths(
+    edges: Sequence[tuple[Ints, Ints, Ints]], sizes: Sequence[int], ways: Sequence[Ints], paths: int
+) -> Words:
+    """uint64 (paths, bands, words): the packed columns of the digits, in the order of the layers.
+
+    What describes the graph is as in ``Graph``.
+    """
+    columns = ways[0].shape[1]
+    packing = packing_of(len(ways), columns)
+    nodes = np.cumsum([0, *sizes])
+    begins = np.cumsum([0, *map(len, ways)])
+    source, choice, target = (
+        np.concatenate([layer[k] + starts[place] for place, layer in enumerate(edges)])
+        for k, starts in enumerate([nodes, begins, nodes[1:]])
+    )
+    graph = PathGraph(
+        first=np.searchsorted(source, np.arange(nodes[-1] + 1)),
+        target=target,
+        choice=choice,
+        columns=np.concatenate(ways).astype(np.uint64),
+    )
+    descent = Descent(
+        prefix=np.zeros((len(ways) + 1, columns * packing.words), np.uint64),
+        node=np.zeros(len(ways) + 1, np.int64),
+        edge=np.zeros(len(ways) + 1, np.int64),
+    )
+    out, depth = np.empty((paths, columns * packing.words), np.uint64), 0
+    for start in range(0, paths, CALL_PATHS):
+        check_cancelled()
+        depth = list_paths(graph, packing, depth, descent, out[start : start + CALL_PATHS])
+    return out.reshape(paths, columns, packing.words)
+
+
+def paths_from(
+    node: Ints, target: Ints, after: NDArray[np.object_], nodes: int
+) -> NDArray[np.object_]:
+    """How many paths lead from each of so many nodes to the end: object, Python's integers.
+
+    ``node`` and ``target`` are the ends of all edges, and ``after`` has the paths from the targets.
+    """
+    paths = np.zeros(nodes, object)
+    for start in range(0, len(node), CALL_EDGES):
+        check_cancelled()
+        some = slice(start, start + CALL_EDGES)
+        np.add.at(paths, node[some], after[target[some]])
+    return paths
+
+
+def sets_of(columns: Ints, number: int) -> Words:
+    """uint64 (maps, number): the sets of digits of the columns, ordered by their lowest digits.
+
+    ``columns`` is int64 (maps, n), the column of every digit.
+    """
+    sets, rows = np.zeros((len(columns), number), np.uint64), np.arange(len(columns))
+    for digit, column in enumerate(columns.T):
+        sets[rows, column] |= np.uint64(1) << np.uint64(digit)
+    lowest = sets & (~sets + np.uint64(1))
+    return np.take_along_axis(sets, np.argsort(lowest, axis=1), axis=1)
+
 
 MOST_MAPS = 1 << 22
 """Maps of a stack or band that are listed, at most, unless another number is told."""

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from gpusudoku.board.board import Board
 from gpusudoku.board.cells import single_digits
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.general.effort import UNBOUNDED, Effort
 from gpusudoku.contraction.general.join import Join
+from gpusudoku.contraction.protocol import UNBOUNDED, Effort
 from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier

@@ -16,11 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.index import JoinScratch
-from gpusudoku.contraction.general.join import MEMORY, Join
+from gpusudoku.contraction.general.boxes import JoinScratch
+from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combined
 from gpusudoku.contraction.general.maps import Ints, Words
-from gpusudoku.contraction.general.orientation import Orientation
-from gpusudoku.contraction.general.remainders import combined
 from gpusudoku.contraction.general.symmetries import Orbits, Symmetry, moved, named, orbits_of
 from gpusudoku.contraction.general.words import LineWords, line_words
 from gpusudoku.errors import MismatchError, TooExpensive

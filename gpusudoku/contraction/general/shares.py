@@ -14,12 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.index import JoinScratch
-from gpusudoku.contraction.general.join import MEMORY, Join
+from gpusudoku.contraction.general.boxes import JoinScratch
+from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combined, primes_above
 from gpusudoku.contraction.general.maps import Ints, Words, grouped
-from gpusudoku.contraction.general.orientation import Orientation
 from gpusudoku.contraction.general.quick import CALLS_PER_THREAD, PIECE_STEPS
-from gpusudoku.contraction.general.remainders import combined, primes_above
 from gpusudoku.contraction.general.symmetries import evened, named
 from gpusudoku.contraction.general.words import Kinds, line_words
 from gpusudoku.errors import TooExpensive

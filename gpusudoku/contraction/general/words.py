@@ -15,10 +15,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.graph import MOST_MAPS, Graph
+from gpusudoku.contraction.general.graph import MOST_MAPS, Graph, paths_from
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.general.maps import Bools, Ints, Maps, grouped
-from gpusudoku.contraction.general.paths import paths_from
 from gpusudoku.jobs.cancel import check_cancelled
 
 Named = NDArray[np.uint8]

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.contraction.nine.sum import SLABS_BYTES, WORKSPACE_BYTES, stages
-from gpusudoku.contraction.nine.tables import tables
+from gpusudoku.contraction.nine.sum import SLABS_BYTES, WORKSPACE_BYTES, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job, Task, Worker
 from gpusudoku.jobs.watch import watching

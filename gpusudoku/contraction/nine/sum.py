@@ -1,4 +1,11 @@
-"""The contraction of one 9x9 board by many threads, stage by stage. Special to 3x3 boxes."""
+"""The 280 partitions of nine digits into three sets of three. Special to 3x3 boxes.
+
+----
+The sum of a 9x9 contraction on a GPU. Special to 3x3 boxes.
+
+----
+The contraction of one 9x9 board by many threads, stage by stage. Special to 3x3 boxes.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import cache, partial
+from itertools import permutations
 from math import prod
 from typing import Any
 
@@ -13,16 +21,166 @@ import numpy as np
 from numba import typeof
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.nine.gpu_sum import DeviceSum
-from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.jobs.pieces import pieces
 from gpusudoku.jobs.spread import called
 from gpusudoku.kernels.compiling import ready
-from gpusudoku.kernels.contraction.nine.arrays import A, B, Workspace, make_workspace
+from gpusudoku.kernels.contraction.nine.arrays import (
+    PARTITIONS,
+    A,
+    B,
+    C,
+    Operands,
+    P,
+    Q,
+    R,
+    Roles,
+    Tables,
+    Tensors,
+    Workspace,
+    make_workspace,
+)
 from gpusudoku.kernels.contraction.nine.cpu import NineStages
 from gpusudoku.kernels.contraction.nine.dot import narrow_enough
 from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LOW, Slabs, make_slabs
 from gpusudoku.kernels.kernel import Kernel
+
+
+@cache
+def tables() -> Tables:
+    """What holds for every 9x9 board, made once: some ten milliseconds.
+
+    The sets of a partition are numbered by their least digit. Partitions are numbered by the digits
+    of their codes, digit 1's set first, in ascending order.
+    """
+    powers = 3 ** np.arange(9)
+    codes = np.arange(3**9)[:, None] // powers % 3
+    balanced = ((codes == 0).sum(1) == 3) & ((codes == 1).sum(1) == 3)
+    codes = codes[balanced]
+    canonical = _canonical(codes)
+    order, index = np.unique(canonical @ powers[::-1], return_inverse=True)
+    number_of = np.full(3**9, -1, np.int16)
+    number_of[codes @ powers] = index
+    partitions = order[:, None] // powers[::-1] % 3
+    masks = np.stack([((partitions == s) << np.arange(9)).sum(1) for s in range(3)], axis=1)
+    common = np.bitwise_count(masks[:, None, :, None] & masks[None, :, None, :])
+    orthogonal = (common == 1).all(axis=(2, 3))
+    bits = np.zeros((PARTITIONS, 320), np.uint8)
+    bits[:, :PARTITIONS] = orthogonal
+    permuted = np.array(list(permutations(range(3))))
+    boxes = np.arange(3)
+    swaps = np.empty((9, 9, PARTITIONS), np.int16)
+    for one in range(9):
+        for two in range(9):
+            moved = np.arange(9)
+            moved[[one, two]] = two, one
+            swaps[one, two] = number_of[partitions[:, moved] @ powers]
+    return Tables.holding(
+        partition_of=number_of,
+        sets=partitions.astype(np.int8),
+        orthogonal=np.nonzero(orthogonal)[1].reshape(PARTITIONS, -1).astype(np.int16),
+        orthogonal_bits=np.packbits(bits, axis=1, bitorder="little").view(np.uint64),
+        count_steps=(1 << 3 * (3 * boxes + permuted)).sum(axis=1),
+        code_steps=(permuted[None] * powers[:, None, None] << 16 * boxes).sum(axis=2),
+        permutations=permuted,
+        swaps=swaps,
+    )
+
+
+def _canonical(codes: np.ndarray) -> np.ndarray:
+    """The codes, digit by digit, with their sets renumbered in the order in which they come up."""
+    first = np.stack([np.argmax(codes == s, axis=1) for s in range(3)], axis=1)
+    rank = np.argsort(np.argsort(first, axis=1), axis=1)
+    return np.take_along_axis(rank, codes, axis=1)
+
+
+BLOCKS_EACH = 4
+"""Blocks for every one that the GPU runs at once, at least, so that all end together."""
+
+
+class DeviceSum:
+    """What is summed, on a GPU.
+
+    Parameters
+    ----------
+    gpu
+        An ``engines.cuda.device.Gpu``, which is the current one.
+    roles, operands, tensors
+        Groups of the workspace, once they are written.
+    pairs
+        int32 (pairs, 3): the pairs to be summed, as in ``Orbits``.
+    wide
+        Whether the wide kernel is needed.
+    """
+
+    def __init__(
+        self,
+        gpu: Any,
+        *,
+        roles: Roles,
+        operands: Operands,
+        tensors: Tensors,
+        pairs: NDArray[np.int32],
+        wide: bool,
+    ) -> None:
+        from gpusudoku.kernels.contraction.nine import cuda
+
+        def brought(array: NDArray[Any]) -> Any:
+            return gpu.for_kernel(gpu.xp.asarray(array))
+
+        self._gpu, self._pairs, self._start = gpu, pairs, operands.start
+        self._terms = int(operands.start[C, -1])
+        self._kernel = cuda.kernel(wide)
+        wanted, most = gpu.tuning.sum_threads_per_block, cuda.MOST_THREADS
+        self._threads = (
+            gpu.fullest_block(self._kernel, most)
+            if wanted is None
+            else gpu.block_of(self._kernel, min(wanted, most))
+        )
+        words = operands.entries[C].view(np.int64).ravel()
+        on_gpu = {role: self._numbered_last(tensors, roles, role) for role in {*roles.tensor}}
+        p, q, r = (on_gpu[role] for role in roles.tensor[[P, Q, R]])
+        self._arguments = (
+            brought(pairs),
+            brought(roles.shape),
+            cuda.DeviceOperands(brought(operands.entries), brought(words), brought(operands.start)),
+            cuda.RoleTensors(brought(p), brought(q.view(np.int64)), brought(r.view(np.int64))),
+        )
+
+    def _numbered_last(self, tensors: Tensors, roles: Roles, role: int) -> Any:
+        """The tensor of a role as the kernel wants it, in memory of the GPU.
+
+        Returns
+        -------
+        int16, flat: [a][b][c], filled up with zeros
+        """
+        from gpusudoku.kernels.contraction.nine.cuda import FOUR
+
+        a, b, c = roles.shape[:, role].tolist()
+        xp = self._gpu.xp
+        entries = xp.asarray(tensors.entries[role, : a * b * c]).reshape(c, a, b)
+        filled = xp.zeros((a, b, -(-c // FOUR) * FOUR), np.int16)
+        filled[:, :, :c] = entries.transpose(1, 2, 0)
+        return filled.ravel()
+
+    def __call__(self, first: int, last: int) -> tuple[int, int]:
+        """The sum of pairs[first:last], and how many products were added up, at most."""
+        pairs = last - first
+        at_once = self._gpu.blocks_at_once(self._kernel, self._threads)
+        parts = max(1, -(-BLOCKS_EACH * at_once // pairs))  # none would be a sum of 0
+        sums = self._gpu.xp.zeros(pairs, np.uint64)
+        launch = self._gpu.configured(self._kernel, pairs * parts, self._threads)
+        launch(first, parts, *self._arguments, self._gpu.for_kernel(sums))
+        found = self._gpu.host(sums).tolist()  # waits for the kernel
+        sizes = self._pairs[first:last, 2].tolist()
+        total = sum(one * size for one, size in zip(found, sizes, strict=True))
+        return total, self._products_of(first, last)
+
+    def _products_of(self, first: int, last: int) -> int:
+        """Products that the sum of pairs[first:last] adds up, at most."""
+        b, a = self._pairs[first:last, :2].T
+        lengths = np.diff(self._start, axis=1)
+        return int((lengths[A, a] * lengths[B, b]).sum()) * self._terms
+
 
 WORKSPACE_BYTES = 180 << 20
 """What a board takes at most (``make_workspace``)."""

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.engines.cuda.device import Gpu
-from gpusudoku.engines.cuda.tuning import CONTIGUOUS
+from gpusudoku.engines.cuda.device import CONTIGUOUS, Gpu
 from gpusudoku.engines.engine import Tally
 from gpusudoku.jobs.job import Job
 from gpusudoku.jobs.pace import Pace

@@ -12,8 +12,8 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction import prepare
 from gpusudoku.contraction.general import parts as module
-from gpusudoku.contraction.general.effort import Effort
 from gpusudoku.contraction.general.parts import Part, Parts, divided, simplified
+from gpusudoku.contraction.protocol import Effort
 from gpusudoku.errors import TooExpensive
 from tests import naive
 from tests.boards import full_grid, puzzle, spoilt
