@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.contraction.protocol import Contraction
-from gpusudoku.engines.engine import Sums, Tally
+from gpusudoku.engines.engine import Sums, WorkCounters
 from gpusudoku.errors import Cancelled
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Task, Worker
@@ -48,7 +48,7 @@ from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
 if TYPE_CHECKING:
-    from gpusudoku.contraction.general.parts import Part, Parts
+    from gpusudoku.contraction.general.parts import BoardPart, Parts
 
 WIDTH = 128
 """Frontier boards: enough for a meaningful progress bar, cheap to make."""
@@ -95,7 +95,7 @@ class CpuEngine:
         frontier: Frontier,
         settings: SearchSettings,
         job: Job,
-    ) -> Tally:
+    ) -> WorkCounters:
         """Run the job on all threads; see ``Engine``."""
         made: list[SearchWorker] = []
         node = Cost()  # one for all: whoever starts knows what the others have learnt
@@ -118,7 +118,7 @@ class CpuEngine:
         job: Job,
         memory: int,
         sums: Sums,
-    ) -> Tally:
+    ) -> WorkCounters:
         """Run the job on all threads that the memory allows; see ``Engine``."""
         threads = min(self.workers, contraction.most_threads(memory))
         return contract_on_threads(contraction, tasks, job, threads, sums)
@@ -244,11 +244,11 @@ class SearchWorker(Worker):
         return boards, (self.stack.roots[left][::-1], work.roots[taken:])
 
 
-def tally_of(workers: Sequence[SearchWorker]) -> Tally:
+def tally_of(workers: Sequence[SearchWorker]) -> WorkCounters:
     """What workers did, added up."""
     tallies = np.array([worker.stack.tally for worker in workers], np.int64).reshape(-1, TALLIES)
     nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
-    return Tally(nodes, guesses, int(tallies[:, DEEPEST].max(initial=0)))
+    return WorkCounters(nodes, guesses, int(tallies[:, DEEPEST].max(initial=0)))
 
 
 def dealt(runs: Runs, hand: int, hands: int) -> NDArray[Any]:
@@ -269,14 +269,14 @@ def contract_on_threads(
     job: Job,
     threads: int,
     sums: Sums,
-) -> Tally:
+) -> WorkCounters:
     """Run the job on CPU threads; see ``Engine.contract``."""
     workers = [SumWorker(contraction, sums) for _ in range(threads)]
     number = sum(map(len, tasks))
     seconds = contraction.seconds * number / max(1, contraction.tasks)
     groups = max(TASKS_PER_WORKER * threads, int(seconds / TASK_SECONDS))
     job.run(grouped(tasks, groups), workers)
-    return Tally(products=sum(worker.products for worker in workers))
+    return WorkCounters(products=sum(worker.products for worker in workers))
 
 
 def grouped(tasks: Sequence[range], groups: int) -> list[Task]:
@@ -329,11 +329,11 @@ def contract_parts(
     tasks: Sequence[Task],
     job: Job,
     threads: int,
-) -> Tally:
+) -> WorkCounters:
     """Run the job on so many threads; what is left of it if it ends early is such tasks, too."""
     workers = [PartWorker(parts) for _ in range(threads)]
     job.run(tasks, workers)
-    return Tally(products=sum(worker.products for worker in workers))
+    return WorkCounters(products=sum(worker.products for worker in workers))
 
 
 class PartWorker(Worker):
@@ -354,7 +354,7 @@ class PartWorker(Worker):
 
     def _sum(self, task: Task, job: Job) -> None:
         """Sum the parts of a task, and those into which they are divided."""
-        todo: list[tuple[int, Part]] = list(task.payload)
+        todo: list[tuple[int, BoardPart]] = list(task.payload)
         while todo:
             counter, part = todo.pop()
             divided = [part]

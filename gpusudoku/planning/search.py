@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.board import Board
 from gpusudoku.board.cells import single_digits
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.engines.engine import Engine, Tally
+from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.compiling import ready
@@ -173,12 +173,12 @@ class SearchPlan:
         check_portion(portion, len(whole), whole.layout.words)
         frontier, tasks = _boards_of(whole, portion)
         job = Job(len(tasks), None, on_solutions, np.uint64, suspend_after=seconds)
-        tally, interrupted = Tally(), None
+        tally, interrupted = WorkCounters(), None
         try:
             if self._cutoff is None:
                 frontier = frontier.expanded(self.settings, width, job=job)
             tally = engine.explore(frontier, self.settings, job)
-            tally.add(Tally(frontier.nodes, frontier.guesses))
+            tally.add(WorkCounters(frontier.nodes, frontier.guesses))
         except Interrupted as error:
             interrupted = error
         left = _portion_of(whole, [task.payload for task in job.left], tasks)
@@ -187,7 +187,7 @@ class SearchPlan:
         return step_of(job, found, left, tally, interrupted)
 
     def stats(
-        self, tally: Tally, seconds: float, utilisation: tuple[float, ...] = ()
+        self, tally: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
     ) -> SearchStats:
         """See ``Plan``."""
         return self._stats(self._expanded(None), tally, seconds, utilisation)
@@ -202,7 +202,11 @@ class SearchPlan:
         return self._frontier
 
     def _stats(
-        self, frontier: Frontier, tally: Tally, seconds: float, utilisation: tuple[float, ...]
+        self,
+        frontier: Frontier,
+        tally: WorkCounters,
+        seconds: float,
+        utilisation: tuple[float, ...],
     ) -> SearchStats:
         options = self._options
         return SearchStats(

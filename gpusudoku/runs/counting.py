@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpusudoku.board.board import Board
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.engines.engine import Engine, Tally
+from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.engines.make import engine_for, refuse_both
 from gpusudoku.errors import Cancelled, ClusterError, InputError, Interrupted
 from gpusudoku.jobs.interrupts import patient_interrupts
@@ -79,7 +79,7 @@ class Counted:
     """All that was to be done."""
     plan_stats: Stats
     """The statistics of the plan before any task."""
-    tally: Tally
+    tally: WorkCounters
     """What was done for the tasks."""
     seconds: float
     """How long that took."""
@@ -143,7 +143,7 @@ def count_in_tasks(
     verified = "" if check is None else check.told()
     stats = plan.stats(keeper.tally, keeper.seconds, getattr(machine, "utilisation", ()))
     count = Count(board, keeper.count, True, machine.name, machine.workers, stats, plan.estimates)
-    before = plan.stats(Tally(), 0.0)
+    before = plan.stats(WorkCounters(), 0.0)
     return Counted(count, identity, portion, before, keeper.tally, keeper.seconds, verified)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gpusudoku.checking import Checker, is_chosen
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.engines.engine import Engine, Tally
+from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.errors import InputError, MismatchError
 from gpusudoku.jobs.watch import watching
 from gpusudoku.options import Options
@@ -112,7 +112,7 @@ class Verifier:
         if board is None:
             self._sum_again(found)
             return
-        workers, stats = self._engine.workers, self._plan.stats(Tally(), 0.0)
+        workers, stats = self._engine.workers, self._plan.stats(WorkCounters(), 0.0)
         counted = Count(board, found.solutions, True, self._engine.name, workers, stats)
         try:
             self.ways[self._checker.check(counted)] += len(found.tasks)
@@ -187,7 +187,7 @@ class Verified:
         return self._keeper.seconds
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> WorkCounters:
         """See ``Keeper``."""
         return self._keeper.tally
 

@@ -32,7 +32,7 @@ from gpusudoku.kernels.contraction.general.arrays import Descent, Packing, PathG
 from gpusudoku.kernels.contraction.general.lists import list_paths
 
 
-class Counters:
+class ColumnCounters:
     """The states of a ``Graph``: the digits in every column of every band, counted in fields.
 
     A field starts so that one digit too many sets its top bit, the guard. Such a state is dropped,
@@ -271,7 +271,7 @@ class Graph:
 
     def _grow(self, allowed: Bools) -> None:
         """Make the layers: edges as (node, choice, next node), nodes numbered within a layer."""
-        counters = Counters(self.columns, self.rows)
+        counters = ColumnCounters(self.columns, self.rows)
         states = counters.empty
         for layer, ways in enumerate(self.ways):
             most_ways = MOST_CELLS // self.columns**2
@@ -297,7 +297,7 @@ class Graph:
         )
 
     def _steps(
-        self, counters: Counters, states: Words, ways: Ints, to_come: Ints
+        self, counters: ColumnCounters, states: Words, ways: Ints, to_come: Ints
     ) -> tuple[Ints, Ints, Words]:
         """All edges out of a layer: the nodes they leave, the ways they take, the states reached.
 

@@ -50,7 +50,7 @@ SEED = 1
 """The estimate is random, but always the same for the same board."""
 
 
-class Part(NamedTuple):
+class BoardPart(NamedTuple):
     """A board with more clues than the whole, simplified by singles."""
 
     candidates: NDArray[np.uint64]
@@ -87,15 +87,15 @@ class Part(NamedTuple):
         return boards
 
 
-def simplified(boards: Sequence[Board]) -> list[Part]:
+def simplified(boards: Sequence[Board]) -> list[BoardPart]:
     """The boards in which singles find no contradiction, in order."""
     if not boards:
         return []
     left = Frontier.of(boards).simplified(SearchSettings())
-    return [Part(candidates, boards[0].geometry) for candidates in left.candidates]
+    return [BoardPart(candidates, boards[0].geometry) for candidates in left.candidates]
 
 
-def divided(parts: Sequence[Part]) -> list[Part]:
+def divided(parts: Sequence[BoardPart]) -> list[BoardPart]:
     """The children of all parts, those with a contradiction left out; in order."""
     return simplified([child for part in parts for child in part.children()])
 
@@ -181,14 +181,14 @@ class Parts:
         return max(1, memory // self._part_bytes)
 
     @cached_property
-    def tasks(self) -> list[Part]:
+    def tasks(self) -> list[BoardPart]:
         """The parts that are numbered: the board, divided breadth first until there are enough."""
         parts, enough = self._parts, min(MOST_TASKS, int(self.seconds / self._least))
         while len(parts) < enough and not all(part.solved for part in parts):
             parts = divided(parts)
         return parts
 
-    def sum_one(self, todo: list[Part], stop: NDArray[np.int64]) -> tuple[int, int]:
+    def sum_one(self, todo: list[BoardPart], stop: NDArray[np.int64]) -> tuple[int, int]:
         """Take the last of some parts, and sum it if it is cheap, or divide it if it is not.
 
         Its children come back to the list.
@@ -214,7 +214,7 @@ class Parts:
         value, products = join.sum(range(join.tasks), join.scratch(), stop)
         return join.factor * value, products
 
-    def joins(self) -> Iterator[tuple[Part, Join]]:
+    def joins(self) -> Iterator[tuple[BoardPart, Join]]:
         """All parts that are contracted; those with maps of all lines.
 
         They share no solution, and come in an order that depends on the board alone.
@@ -228,13 +228,13 @@ class Parts:
             elif join.tasks:
                 yield part, join
 
-    def join_of(self, part: Part) -> Join:
+    def join_of(self, part: BoardPart) -> Join:
         """The contraction of a part that ``joins`` gave."""
         join = self._contracted(part)
         assert join is not None
         return join
 
-    def _contracted(self, part: Part, effort: Effort = UNBOUNDED) -> Join | None:
+    def _contracted(self, part: BoardPart, effort: Effort = UNBOUNDED) -> Join | None:
         """The contraction of a part; None if it is not cheap."""
         own, memory = Effort(), self._part_bytes
         try:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gpusudoku.contraction.general.boxes import JoinScratch
 from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combined
 from gpusudoku.contraction.general.maps import Ints, Words
-from gpusudoku.contraction.general.symmetries import Orbits, Symmetry, moved, named, orbits_of
+from gpusudoku.contraction.general.symmetries import OrbitForest, Symmetry, moved, named, orbits_of
 from gpusudoku.contraction.general.words import LineWords, line_words
 from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import Turns, check_cancelled
@@ -48,20 +48,20 @@ PLACES = 1 << 14
 LOW = (1 << 64) - 1
 
 
-class _Known(NamedTuple):
+class _GridTables(NamedTuple):
     """What leads from the terms of a join to grids."""
 
     summed: list[LineWords]
     """The words of the summed lines, as they are summed."""
     crossing: list[LineWords]
     """Those of the crossing lines."""
-    orbits: Orbits | None
+    orbits: OrbitForest | None
     """The orbits of the branches; None if there are no swaps of digits."""
     symmetries: list[Symmetry]
     """For every swap."""
 
 
-class _Place(NamedTuple):
+class _TermPlaces(NamedTuple):
     """Where some solutions are; all are arrays (k), but for the words."""
 
     branch: Ints
@@ -152,7 +152,7 @@ class JoinOrder:
             known = self._known
         starts = range(0, max(1, len(numbers)), PLACES)
         located = (self._locate(numbers[start : start + PLACES]) for start in starts)
-        at = _Place(*map(np.concatenate, zip(*located, strict=True)))
+        at = _TermPlaces(*map(np.concatenate, zip(*located, strict=True)))
         order, factor = np.lexsort((*at.words.T, at.piece)), self._join.factor
         grids = np.empty((len(order), self._join.geometry.cells), np.uint8)
 
@@ -173,7 +173,7 @@ class JoinOrder:
         spread(run, parts, self._scratch(len(parts)))
         return grids + np.uint8(1)
 
-    def _locate(self, numbers: NDArray[Any]) -> _Place:
+    def _locate(self, numbers: NDArray[Any]) -> _TermPlaces:
         """Where some solutions are."""
         check_cancelled()
         given = numbers.astype(self._dtype)
@@ -183,7 +183,7 @@ class JoinOrder:
         # Places in the whole sum, as if there were no orbits; what is left over are the factors'.
         place = number % solutions // factor + self._ends[branch * self._cuts]
         piece = np.searchsorted(self._ends, place, side="right") - 1
-        return _Place(
+        return _TermPlaces(
             branch=branch,
             member=(number // solutions).astype(np.int64),
             piece=piece,
@@ -214,7 +214,7 @@ class JoinOrder:
         return found
 
     def _names(
-        self, known: _Known, found: Found, left: NDArray[Any], stop: Ints
+        self, known: _GridTables, found: Found, left: NDArray[Any], stop: Ints
     ) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.uint8]]] | None:
         """The words of the summed lines and of the crossing lines; None if it was stopped.
 
@@ -261,15 +261,15 @@ class JoinOrder:
         return grids
 
     @cached_property
-    def _known(self) -> _Known:
+    def _known(self) -> _GridTables:
         join, way = self._join, self._way
         summed, crossing = line_words(join)
         symmetries = [named(swap, join.allowed, join.geometry) for swap in way.swaps]
         if not symmetries:
-            return _Known(summed, crossing, None, symmetries)
+            return _GridTables(summed, crossing, None, symmetries)
         moves = way.moves()
         orbits = orbits_of(way.leaders(), moves, len(moves[0]))
-        return _Known(summed, crossing, orbits, symmetries)
+        return _GridTables(summed, crossing, orbits, symmetries)
 
 
 def too_large() -> TooExpensive:

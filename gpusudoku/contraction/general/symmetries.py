@@ -177,7 +177,7 @@ class Symmetry(NamedTuple):
     """int64 (n): what every digit becomes; both are counted from 0."""
 
 
-class Orbits(NamedTuple):
+class OrbitForest(NamedTuple):
     """Things that moves take to each other, and the way to each from the first of its orbit."""
 
     members: Ints
@@ -225,7 +225,7 @@ def _names(line: Bools, digits: Ints) -> Ints:
     return names
 
 
-def orbits_of(leaders: Ints, moves: list[Ints], things: int) -> Orbits:
+def orbits_of(leaders: Ints, moves: list[Ints], things: int) -> OrbitForest:
     """Find the orbit of every leader, breadth first.
 
     Parameters
@@ -252,13 +252,13 @@ def orbits_of(leaders: Ints, moves: list[Ints], things: int) -> Orbits:
             new.append(fresh)
         reached = np.concatenate(new) if new else leaders[:0]
     members = np.argsort(leader, kind="stable")
-    return Orbits(
+    return OrbitForest(
         members, np.searchsorted(leader[members], np.arange(len(leaders) + 1)), before, move
     )
 
 
 def moved(
-    grids: NDArray[np.uint8], things: Ints, orbits: Orbits, symmetries: list[Symmetry]
+    grids: NDArray[np.uint8], things: Ints, orbits: OrbitForest, symmetries: list[Symmetry]
 ) -> None:
     """Take solutions of the leaders of orbits to those of other members, in place.
 

@@ -57,13 +57,13 @@ def line_words(join: Join) -> tuple[list[LineWords], list[LineWords]]:
         key = allowed.tobytes()
         if key not in graphs:
             graphs[key] = Graph(allowed, "a line", MOST_MAPS)
-        return Paths(graphs[key]) if graphs[key].rows == 1 else Listed(graphs[key], maps)
+        return PathWords(graphs[key]) if graphs[key].rows == 1 else ListedWords(graphs[key], maps)
 
     first = [words_of(summed[line], maps) for line, maps in zip(way.order, way.summed, strict=True)]
     return first, [words_of(line, maps) for line, maps in zip(crossing, way.crossing, strict=True)]
 
 
-class Listed:
+class ListedWords:
     """Words of which there is a list; see ``LineWords``."""
 
     def __init__(self, graph: Graph, maps: Maps) -> None:
@@ -123,7 +123,7 @@ class Listed:
         return Kinds(kind, counts[:, :, class_of] * (graph.symmetry // sizes[class_of]))
 
 
-class Paths:
+class PathWords:
     """Words of a line with a single row in its boxes, of which there may be very many.
 
     They are the paths of the graph, and all belong to one entry. See ``LineWords``.

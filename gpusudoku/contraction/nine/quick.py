@@ -42,7 +42,7 @@ CALL_NUMBERS = 512
 """Numbers that are worth handing to another thread."""
 
 
-class Place(NamedTuple):
+class PairPlaces(NamedTuple):
     """Where some solutions are in the quick order; all three are int64 arrays, or integers."""
 
     orbit: Any
@@ -131,7 +131,7 @@ class QuickOrder:
         finally:
             self._scratch.put(slabs)
 
-    def locate(self, numbers: Sequence[int] | NDArray[Any]) -> Place:
+    def locate(self, numbers: Sequence[int] | NDArray[Any]) -> PairPlaces:
         """Where the solutions with these numbers are.
 
         Parameters
@@ -146,7 +146,7 @@ class QuickOrder:
         """
         if len(numbers) > PLACES:
             parts = (numbers[at : at + PLACES] for at in range(0, len(numbers), PLACES))
-            return Place(*map(np.concatenate, zip(*map(self.locate, parts), strict=True)))
+            return PairPlaces(*map(np.concatenate, zip(*map(self.locate, parts), strict=True)))
         check_cancelled()
         if not (isinstance(numbers, np.ndarray) and numbers.dtype == np.int64 == self._dtype):
             numbers = np.array(numbers, object)
@@ -159,7 +159,7 @@ class QuickOrder:
         orbit = np.searchsorted(self._starts, given, side="right") - 1
         before, solutions = given - self._starts[orbit], self._solutions[orbit]
         member = (before // solutions).astype(np.int64)
-        return Place(orbit, self._first[orbit] + member, (before % solutions).astype(np.int64))
+        return PairPlaces(orbit, self._first[orbit] + member, (before % solutions).astype(np.int64))
 
     def at(self, numbers: Sequence[int] | NDArray[Any]) -> NDArray[np.uint8]:
         """The solutions with these numbers, as uint8 (numbers, 81), in the order of the numbers.
@@ -201,9 +201,9 @@ class QuickOrder:
         Parameters
         ----------
         orbits
-            int64 (solutions): as in ``Place``, in ascending order.
+            int64 (solutions): as in ``PairPlaces``, in ascending order.
         numbers
-            int64 (solutions): as in ``Place``.
+            int64 (solutions): as in ``PairPlaces``.
         stop
             int64 (1): once it is not 0, what is returned means nothing.
 
@@ -231,7 +231,7 @@ FIRST_PLACES, MOST_PLACES = 16, 1 << 10
 as long as one of them."""
 
 
-class _Part(NamedTuple):
+class _BlockStart(NamedTuple):
     """A block that is to be written."""
 
     cursor: NDArray[np.int64]
@@ -305,7 +305,7 @@ class Products:
         return self._blocks(self._parts(first, end), text, threads or self._order.threads)
 
     def _blocks(
-        self, parts: Iterator[_Part], text: bool, threads: int
+        self, parts: Iterator[_BlockStart], text: bool, threads: int
     ) -> Generator[NDArray[np.uint8], None, None]:
         """Write parts, in their order."""
         width = CELLS + text
@@ -313,7 +313,7 @@ class Products:
         for _ in range(threads):
             scratch.put(make_strips(text))
 
-        def write(part: _Part) -> NDArray[np.uint8]:
+        def write(part: _BlockStart) -> NDArray[np.uint8]:
             out = np.empty(part.solutions * width + SPARE, np.uint8)
             strips = scratch.get()
             try:
@@ -327,7 +327,7 @@ class Products:
                 assert done.result is not None
                 yield done.result
 
-    def _parts(self, first: int, last: int) -> Iterator[_Part]:
+    def _parts(self, first: int, last: int) -> Iterator[_BlockStart]:
         """Cut solutions into blocks."""
         starts, many = iter(range(first, last, BLOCK)), FIRST_PLACES
         while numbers := [*islice(starts, many)]:
@@ -335,8 +335,8 @@ class Products:
             [cells] = spread(self._cells, [place], [None])
             cursors = np.column_stack([cells, place.orbit, place.position])
             for number, cursor in zip(numbers, cursors, strict=True):
-                yield _Part(cursor, min(BLOCK, last - number))
+                yield _BlockStart(cursor, min(BLOCK, last - number))
             many = min(2 * many, MOST_PLACES)
 
-    def _cells(self, place: Place, _: None, stop: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _cells(self, place: PairPlaces, _: None, stop: NDArray[np.int64]) -> NDArray[np.int64]:
         return self._order.cells(place.orbit, place.number, stop)

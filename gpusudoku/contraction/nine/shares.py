@@ -82,7 +82,7 @@ CHEAP_SECONDS = 0.005
 MOST_KEPT = 8
 """Rooms that are kept for other boards, at most."""
 
-Part = tuple[NDArray[np.intp], NDArray[np.object_]]
+BoxShares = tuple[NDArray[np.intp], NDArray[np.object_]]
 """Some shares: their indices, and what they are."""
 
 
@@ -153,7 +153,7 @@ class Sweeper:
         self._environment[:] = 0
         self.ledger.state[PENDING], self.ledger.state[MOST] = 0, most_pending
 
-    def sweep(self, pairs: range, stop: NDArray[np.int64]) -> Iterator[Part]:
+    def sweep(self, pairs: range, stop: NDArray[np.int64]) -> Iterator[BoxShares]:
         """Add some pairs to the environments; give shares as soon as these are full.
 
         ``stop``, int64 (1), is not 0 once the thread is to stop, and then Cancelled is soon raised.
@@ -168,7 +168,7 @@ class Sweeper:
             if state[FIRST] < state[LAST]:
                 yield from self.flush()
 
-    def flush(self) -> Iterator[Part]:
+    def flush(self) -> Iterator[BoxShares]:
         """Give the shares that the environments hold, as indices and integers; clear these."""
         if self.ledger.state[PENDING] == 0:
             return

@@ -17,7 +17,7 @@ from gpusudoku.engines.cpu import CpuEngine, SearchWorker, contract_on_threads, 
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import Gpu, OutOfMemoryError, Tuning, one_line_errors
 from gpusudoku.engines.cuda.worker import GpuWorker, Relief, contract_on_gpus, who_goes_on
-from gpusudoku.engines.engine import Sums, Tally
+from gpusudoku.engines.engine import Sums, WorkCounters
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Task
@@ -113,7 +113,7 @@ class CudaEngine:
         frontier: Frontier,
         settings: SearchSettings,
         job: Job,
-    ) -> Tally:
+    ) -> WorkCounters:
         """Run the job on all GPUs; see ``Engine``."""
         if not self.gpus:
             return self._cpu.explore(frontier, settings, job)
@@ -147,7 +147,7 @@ class CudaEngine:
         job: Job,
         memory: int,
         sums: Sums,
-    ) -> Tally:
+    ) -> WorkCounters:
         """Run the job, on GPUs if the contraction can be summed there; see ``Engine``."""
         threads = min(self.threads, contraction.most_threads(memory))
         gpus = [gpu for gpu in self.gpus if gpu not in self._too_small]

@@ -40,7 +40,7 @@ from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.cpu import TASK_SECONDS, SumWorker, grouped
 from gpusudoku.engines.cuda.device import Gpu, OutOfMemoryError
 from gpusudoku.engines.cuda.launch import Haul, Launch
-from gpusudoku.engines.engine import Sums, Tally
+from gpusudoku.engines.engine import Sums, WorkCounters
 from gpusudoku.errors import Cancelled, DeviceError
 from gpusudoku.jobs.job import Job, Task, Worker
 from gpusudoku.jobs.pieces import pieces
@@ -153,7 +153,7 @@ class GpuWorker(Worker):
         relief: Relief | None = None,
     ) -> None:
         self.gpu, self.settings, self.layout, self.job = gpu, settings, layout, job
-        self.tally = Tally()
+        self.tally = WorkCounters()
         self._relief, self._halvings = relief, 0
 
     def __call__(self, job: Job) -> float:
@@ -255,7 +255,7 @@ def contract_on_gpus(
     sums: Sums,
     threads: int,
     lose: Callable[[Gpu, DeviceError], None],
-) -> Tally:
+) -> WorkCounters:
     """Run the job on GPUs; see ``Engine.contract``.
 
     ``threads`` of the CPU go on where no GPU is left; ``lose`` is told of every one that is lost.
@@ -266,7 +266,7 @@ def contract_on_gpus(
     # What the smallest takes at once: more would keep it from ending together with the others.
     at_once = min(gpu.tuning.sum_tasks_per_multiprocessor * gpu.multiprocessors for gpu in gpus)
     job.run(grouped(tasks, -(-sum(map(len, tasks)) // at_once)), workers)
-    return Tally(products=sum(worker.products for worker in [*workers, *on_cpu]))
+    return WorkCounters(products=sum(worker.products for worker in [*workers, *on_cpu]))
 
 
 class GpuSumWorker(SumWorker):

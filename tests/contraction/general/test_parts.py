@@ -12,7 +12,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction import prepare
 from gpusudoku.contraction.general import parts as module
-from gpusudoku.contraction.general.parts import Part, Parts, divided, simplified
+from gpusudoku.contraction.general.parts import BoardPart, Parts, divided, simplified
 from gpusudoku.contraction.protocol import Effort
 from gpusudoku.errors import TooExpensive
 from tests import naive
@@ -51,7 +51,7 @@ def test_children_share_no_solution_and_lose_none(shape: str, clues: int) -> Non
 def test_all_digits_of_the_widest_board() -> None:
     """A mask of one bit of 64 is its digit, up to the last."""
     cells = full_grid(Geometry(8, 8), 1).ravel()
-    part = Part(np.uint64(1) << (cells.astype(np.uint64) - np.uint64(1)), Geometry(8, 8))
+    part = BoardPart(np.uint64(1) << (cells.astype(np.uint64) - np.uint64(1)), Geometry(8, 8))
     assert part.solved
     [child] = part.children()
     assert (child.cells == cells).all()
