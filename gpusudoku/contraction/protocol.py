@@ -1,10 +1,4 @@
-"""What those who run a contraction need to know of it, whatever the shape of the board.
-
-----
-How much work may go into finding out what a contraction takes.
-
-It is counted, not timed: plans must be the same on every machine and every day.
-"""
+"""The interface of a contraction, and the effort that may go into making one."""
 
 from __future__ import annotations
 
@@ -19,72 +13,67 @@ from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.watch import current_watch
 
+LONG_SECONDS = 1.0
+"""An estimate that takes longer than this is reported to the watch."""
+
 
 class Contraction(Protocol):
     """A sum that counts the solutions of one board.
 
     It is the sum of independent, numbered tasks. They depend on the board alone, never on threads,
-    device or speed; whoever runs them puts as many into one call as is worth while.
+    device or speed; one call sums as many of them as its caller likes.
     """
 
     seconds: float
     """Estimated time on one core, in seconds of a machine of 2024: a price, no promise. 0 if it
     is known that there is no solution."""
     listing_seconds: float
-    """What it took to find that out, without compiling."""
+    """The time that this estimate took, without compiling."""
 
     @property
     def device_sum(self) -> Callable[[Any], Callable[[range], tuple[int, int]]] | None:
-        """What brings the sum to a GPU; None if only threads can sum.
+        """Bring the sum to a GPU, an ``engines.cuda.device.Gpu`` that is the current one.
 
-        It takes an ``engines.cuda.device.Gpu``, the current one, and returns what ``sum`` is there.
+        Returns what ``sum`` is there. None if only threads can sum.
         """
 
     @property
     def factor(self) -> int:
-        """What the sum of all tasks is to be multiplied by."""
+        """The number by which the sum of all tasks is to be multiplied."""
 
     @property
     def tasks(self) -> int:
         """The number of tasks, once prepared; 0 if there is no solution."""
 
     def most_threads(self, memory: int) -> int:
-        """How many threads can sum in so many bytes, at least 1."""
+        """Return the number of threads that can sum in so many bytes, at least 1."""
 
     def prepare(self, threads: int) -> None:
-        """Make whatever must be there before the first task, on so many threads."""
+        """Make all that the first task needs, on so many threads."""
 
     def widened(self) -> Contraction | None:
-        """The same contraction, prepared, with the same tasks, that sums in wider numbers.
+        """Return the same contraction, prepared, with the same tasks, that sums in wider numbers.
 
         None if this one does.
         """
 
     def scratch(self) -> Any:
-        """Make what a thread needs to sum in."""
+        """Make the memory in which a thread sums."""
 
     def sum(self, tasks: range, scratch: Any, stop: NDArray[np.int64]) -> tuple[int, int]:
-        """The exact sum of some consecutive tasks, and how many products were added up.
+        """Return the exact sum of some consecutive tasks, and the number of products added up.
 
         The interpreter's lock is released meanwhile. Once ``stop[0]`` is not 0 the result does
         not matter any more, and is wanted soon.
         """
 
 
-LONG_SECONDS = 1.0
-"""A watch is told of whatever takes longer than this."""
-
-
 class Effort:
-    """Seconds that may be spent, of a machine of 2024; whoever works adds up what it takes.
+    """A budget of work for estimating a contraction, in seconds of a machine of 2024.
 
-    Parameters
-    ----------
-    seconds
-        As many as this; a step that would take more is not begun.
-    instead
-        What another method would take, infinite without one: the watch is told this once, before a
-        step after which it is more than LONG_SECONDS. None: nobody is told.
+    Work is counted, not timed: plans must be the same on every machine and every day. ``instead``
+    is the time of another method, infinite without one: it is reported to the watch once, before
+    a step after which more than LONG_SECONDS are spent. With None nothing is reported.
     """
 
     def __init__(self, seconds: float = inf, instead: float | None = None) -> None:
@@ -92,18 +81,14 @@ class Effort:
         self._most, self._instead = seconds, instead
 
     def covers(self, steps: float, step_seconds: float) -> bool:
-        """Whether so much is left."""
+        """Tell whether so much is left."""
         return self.spent + steps * step_seconds <= self._most
 
     def spend(self, steps: float, step_seconds: float) -> None:
-        """Account for a number of steps, before they are done.
+        """Account for some steps before they are done.
 
-        Raises
-        ------
-        Cancelled
-            If whoever looks is to stop.
-        TooExpensive
-            If they are more than may be spent.
+        TooExpensive is raised if they are more than may be spent, Cancelled if the caller is to
+        stop.
         """
         check_cancelled()
         if not self.covers(steps, step_seconds):
@@ -118,4 +103,4 @@ class Effort:
 
 
 UNBOUNDED = Effort()
-"""For those who want to know, whatever it takes."""
+"""An effort without a bound."""

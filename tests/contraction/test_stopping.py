@@ -12,7 +12,7 @@ from gpusudoku import Board, Cancelled, CancelToken, Geometry
 from gpusudoku.contraction.general import boxes, graph, maps, quick
 from gpusudoku.contraction.general.quick import JoinOrder
 from gpusudoku.contraction.general.shares import join_shares
-from gpusudoku.contraction.general.symmetries import averaged
+from gpusudoku.contraction.general.symmetries import average
 from gpusudoku.contraction.nine import quick as nine_quick
 from gpusudoku.contraction.nine.quick import QuickOrder
 from gpusudoku.contraction.nine.shares import NineShares
@@ -125,7 +125,7 @@ def test_numbers_are_drawn_in_pieces(count: int, monkeypatch: pytest.MonkeyPatch
 def test_means_over_orbits_are_exact_or_an_error() -> None:
     shares = np.array([3, 0, 6, 7, 1 << 70], object)
     cycle, swap = np.array([1, 2, 0, 3, 4]), np.array([0, 1, 2, 4, 3])
-    assert averaged(shares, []) is shares
-    assert averaged(shares, [cycle]).tolist() == [3, 3, 3, 7, 1 << 70]
+    assert average(shares, []) is shares
+    assert average(shares, [cycle]).tolist() == [3, 3, 3, 7, 1 << 70]
     with pytest.raises(MismatchError, match="no whole numbers"):
-        averaged(shares, [cycle, swap])
+        average(shares, [cycle, swap])

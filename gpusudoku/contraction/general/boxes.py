@@ -1,14 +1,11 @@
-"""Boxes, where stacks and bands cross: which partitions fit there, and what that rules out.
+"""Boxes, where stacks and bands cross: the maps that fit there, laid out for the kernels.
 
 A box can be filled exactly if its column partition (from a map of its stack) and its row partition
 (from a map of its band) are *orthogonal*: every set of one meets every set of the other in one
 digit.
 
 
-----
-The lists of all lines, laid out for the kernels; and the memory that takes.
-
-``kernels/contraction/general/arrays.py`` describes the arrays.
+``kernels/contraction/general/arrays.py`` describes the layout.
 """
 
 from __future__ import annotations
@@ -22,7 +19,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.graph import Graph
 from gpusudoku.contraction.general.maps import Bools, Ints, Maps, Words, allowed_columns
-from gpusudoku.contraction.protocol import UNBOUNDED, Effort
+from gpusudoku.contraction.protocol import Effort
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.kernels.contraction.general.arrays import Index, Levels, Walk
@@ -31,11 +28,13 @@ from gpusudoku.kernels.contraction.general.lists import orthogonal, scatter
 Pairs = NDArray[np.uint8]
 
 PAIR_SECONDS = 2e-9
-"""What a set of a pair of partitions takes, to see whether they are orthogonal."""
+"""The time of a set of a pair of partitions, to see whether they are orthogonal."""
 CALL_SETS = 1 << 22
-"""Sets of pairs of partitions that are looked at in one call, which nothing interrupts."""
+"""Sets of pairs of partitions that are compared in one call, which nothing interrupts."""
 PRUNED_SECONDS = 2e-9
-"""What a pair of partitions takes, or a partition of an entry, whenever lines are pruned."""
+"""The time of a pair of partitions, or a partition of an entry, whenever lines are pruned."""
+CALL_BITS = 1 << 24
+"""Bits that are set or left in one call, which nothing interrupts."""
 
 
 class Sides(NamedTuple):
@@ -46,10 +45,10 @@ class Sides(NamedTuple):
     crossing: list[Maps]
     """The lists of the others."""
     pairs: list[list[Pairs]]
-    """pairs[k][j], for crossing line k and summed line j, tells which of their partitions are
+    """pairs[k][j], for crossing line k and summed line j, is 1 where their partitions are
     orthogonal: uint8 (partitions of the summed line, partitions of the crossing line)."""
     bands: bool = False
-    """Whether the bands are summed."""
+    """True if the bands are summed."""
 
     @property
     def exchanged(self) -> Sides:
@@ -64,7 +63,7 @@ class Sides(NamedTuple):
 
 
 def without_seen(candidates: Words, geometry: Geometry) -> Words | None:
-    """The candidates less every fixed digit in the other cells that see it.
+    """Take every fixed digit from the other cells that see it.
 
     Returns None if there is no solution: a cell has no candidate, or a unit one digit twice.
     """
@@ -78,24 +77,19 @@ def without_seen(candidates: Words, geometry: Geometry) -> Words | None:
 
 
 def allowed_lines(candidates: Words, geometry: Geometry) -> tuple[Bools, Bools]:
-    """The allowed columns of all stacks, and the allowed rows of all bands.
-
-    See ``allowed_columns``: the rows are the columns of the mirrored board.
-    """
+    """Find the ``allowed_columns`` of all stacks, and of all bands: those of the mirrored board."""
     mirrored = np.ascontiguousarray(candidates.reshape(geometry.n, geometry.n).T).ravel()
     return allowed_columns(candidates, geometry), allowed_columns(mirrored, geometry.transposed)
 
 
-def list_maps(
-    stacks: Bools, bands: Bools, most_maps: int, memory: int, effort: Effort = UNBOUNDED
-) -> tuple[list[Maps], list[Maps]] | None:
-    """List the maps of every stack and of every band; None if one of them has none.
+def list_sides(
+    stacks: Bools, bands: Bools, most_maps: int, memory: int, effort: Effort
+) -> Sides | None:
+    """List the maps of all lines, and drop those that fit no map of a line that they cross.
 
-    Raises
-    ------
-    TooExpensive
-        If a line has more than ``most_maps`` maps, or listing them would take more than ``memory``
-        bytes or more than the effort.
+    Returns the lists with the stacks summed; None if one is empty, so that there is no solution.
+    TooExpensive is raised if a line has more than ``most_maps`` maps, or if it would take more
+    than ``memory`` bytes or more than the effort.
     """
     # All are counted before the first is listed, which is quick. Equal lines are listed once.
     graphs: dict[bytes, Graph] = {}
@@ -110,20 +104,13 @@ def list_maps(
     for graph in graphs.values():
         memory = graph.check(most_maps, memory)
     maps = {key: graph.listed() for key, graph in graphs.items()}
-    return [maps[line.tobytes()] for line in stacks], [maps[line.tobytes()] for line in bands]
+    lists = [[maps[line.tobytes()] for line in side] for side in (stacks, bands)]
+    sides = _pruned(*lists, memory, effort)
+    return sides if all(len(line) for line in [*sides.summed, *sides.crossing]) else None
 
 
-def pruned(stacks: list[Maps], bands: list[Maps], memory: int, effort: Effort = UNBOUNDED) -> Sides:
-    """Drop every map that fits no map of a line that it crosses, until there is none left.
-
-    Returns the lists with the stacks summed.
-
-    Raises
-    ------
-    TooExpensive
-        If there are more pairs of partitions than bytes of memory for them, or it is more than the
-        effort.
-    """
+def _pruned(stacks: list[Maps], bands: list[Maps], memory: int, effort: Effort) -> Sides:
+    """Drop every map that fits no map of a line that it crosses, again until all do."""
     size = sum(
         len(stack.partitions[i]) * len(band.partitions[j])
         for i, band in enumerate(bands)
@@ -153,7 +140,7 @@ def pruned(stacks: list[Maps], bands: list[Maps], memory: int, effort: Effort = 
 
 
 def _orthogonal(columns: Words, rows: Words) -> Pairs:
-    """uint8 (column partitions, row partitions): 1 if they are orthogonal, else 0."""
+    """Compare column and row partitions: uint8 (columns, rows), 1 if they are orthogonal."""
     out = np.empty((len(columns), len(rows)), np.uint8)
     size = max(1, CALL_SETS // (1 + rows.size))
     for start in range(0, len(columns), size):
@@ -163,7 +150,7 @@ def _orthogonal(columns: Words, rows: Words) -> Pairs:
 
 
 def _prune_summed(sides: Sides) -> bool:
-    """Drop maps of the summed lines once, in place; whether there were any to drop."""
+    """Drop maps of the summed lines once, in place; tell whether there were any."""
     changed = False
     for j, line in enumerate(sides.summed):
         check_cancelled()
@@ -180,12 +167,8 @@ def _prune_summed(sides: Sides) -> bool:
     return changed
 
 
-CALL_BITS = 1 << 24
-"""Bits that are set or left in one call, which nothing interrupts."""
-
-
 def bytes_needed(sides: Sides) -> int:
-    """Bytes that an index and one thread take, about."""
+    """Estimate the bytes that an index and one thread take."""
     words = [len(line) // 64 + 1 for line in sides.crossing]
     sets = sum(
         len(table) * size
@@ -197,7 +180,7 @@ def bytes_needed(sides: Sides) -> int:
 
 
 def index_steps(sides: Sides) -> int:
-    """The bits that ``make_index`` sets or leaves, one by one."""
+    """Count the bits that ``make_index`` sets or leaves, one by one."""
     return sum(
         len(table) * len(line)
         for summed in sides.summed
@@ -206,14 +189,14 @@ def index_steps(sides: Sides) -> int:
 
 
 def scratch_bytes(sides: Sides) -> int:
-    """Bytes that each thread takes, about."""
+    """Estimate the bytes that each thread takes."""
     words = max(len(line) // 64 + 1 for line in sides.crossing)
     places = sum(len(table) for line in sides.summed for table in line.partitions)
     return 8 * (2 * len(sides.summed) * len(sides.crossing) * words + places)
 
 
 class JoinScratch(NamedTuple):
-    """What one thread sums in."""
+    """The memory in which one thread sums."""
 
     levels: Levels
     walk: Walk
@@ -250,7 +233,12 @@ def make_index(sides: Sides) -> Index:
         for boxes, other, width in zip(sides.pairs, sides.crossing, words, strict=True):
             rows = np.zeros((len(boxes[level]), width), np.uint64)
             partition_of = np.ascontiguousarray(other.entries[:, level])
-            _scatter(np.ascontiguousarray(boxes[level]), partition_of, rows)
+            pairs = np.ascontiguousarray(boxes[level])
+            size_of_call = max(1, CALL_BITS // (1 + len(partition_of)))
+            for start in range(0, len(rows), size_of_call):
+                check_cancelled()
+                some = slice(start, start + size_of_call)
+                scatter(pairs[some], partition_of, rows[some])
             sets.append(rows.ravel())
             starts.append(size)
             size += rows.size
@@ -276,16 +264,8 @@ def make_index(sides: Sides) -> Index:
     )
 
 
-def _scatter(pairs: NDArray[np.uint8], partition_of: Ints, rows: Words) -> None:
-    """Write bit sets, uint64 (x, words), as the kernel does, some at a time."""
-    size = max(1, CALL_BITS // (1 + len(partition_of)))
-    for start in range(0, len(rows), size):
-        check_cancelled()
-        scatter(pairs[start : start + size], partition_of, rows[start : start + size])
-
-
 def planes_of(multiplicity: Ints) -> Words:
-    """uint64 (bits, words): bit k of the multiplicities of all entries, as bit sets."""
+    """Write bit k of the multiplicities of all entries as bit sets: uint64 (bits, words)."""
     size = -(-len(multiplicity) // 64) * 64
     bits = np.zeros((int(multiplicity.max()).bit_length(), size), np.uint8)
     for bit, row in enumerate(bits):
@@ -295,16 +275,9 @@ def planes_of(multiplicity: Ints) -> Words:
 
 
 def skips_of(entries: Ints) -> tuple[Ints, Ints]:
-    """``skip`` and ``differs`` of an ``Index`` for the sorted entries of one level.
+    """Find ``skip`` and ``differs`` of an ``Index`` for the sorted entries of one level.
 
-    Parameters
-    ----------
-    entries
-        int64 (entries, lines): the partitions of every entry, in lexicographic order.
-
-    Returns
-    -------
-    int64 (entries, lines), numbers from 0 to the number of entries, and int64 (entries).
+    ``skip`` counts entries from 0 to their number.
     """
     check_cancelled()
     size = len(entries)

@@ -19,7 +19,13 @@ from numpy.typing import NDArray
 from gpusudoku.contraction.general.boxes import JoinScratch
 from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combined
 from gpusudoku.contraction.general.maps import Ints, Words
-from gpusudoku.contraction.general.symmetries import OrbitForest, Symmetry, moved, named, orbits_of
+from gpusudoku.contraction.general.symmetries import (
+    OrbitForest,
+    Symmetry,
+    find_orbits,
+    move_grids,
+    symmetry_of,
+)
 from gpusudoku.contraction.general.words import LineWords, line_words
 from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import Turns, check_cancelled
@@ -166,7 +172,7 @@ class JoinOrder:
             some = self._grids(*names)
             if known.orbits is not None:
                 things = known.orbits.members[known.orbits.first[at.branch[rows]] + at.member[rows]]
-                moved(some, things, known.orbits, known.symmetries)
+                move_grids(some, things, known.orbits, known.symmetries)
             grids[rows] = some
 
         parts = pieces(range(len(order)), -(-len(order) // CALL_NUMBERS))
@@ -264,11 +270,11 @@ class JoinOrder:
     def _known(self) -> _GridTables:
         join, way = self._join, self._way
         summed, crossing = line_words(join)
-        symmetries = [named(swap, join.allowed, join.geometry) for swap in way.swaps]
+        symmetries = [symmetry_of(swap, join.allowed, join.geometry) for swap in way.swaps]
         if not symmetries:
             return _GridTables(summed, crossing, None, symmetries)
         moves = way.moves()
-        orbits = orbits_of(way.leaders(), moves, len(moves[0]))
+        orbits = find_orbits(way.leaders(), moves, len(moves[0]))
         return _GridTables(summed, crossing, orbits, symmetries)
 
 

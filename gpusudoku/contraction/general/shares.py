@@ -18,7 +18,7 @@ from gpusudoku.contraction.general.boxes import JoinScratch
 from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combined, primes_above
 from gpusudoku.contraction.general.maps import Ints, Words, grouped
 from gpusudoku.contraction.general.quick import CALLS_PER_THREAD, PIECE_STEPS
-from gpusudoku.contraction.general.symmetries import evened, named
+from gpusudoku.contraction.general.symmetries import average_shares, symmetry_of
 from gpusudoku.contraction.general.words import Kinds, line_words
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
@@ -78,8 +78,8 @@ def join_shares(join: Join, count: int, threads: int = 1) -> NDArray[Any]:
     shares = np.empty(geometry.cells * geometry.n, object)
     shares[:] = [combined([*map(int, each)], moduli) for each in zip(*found, strict=True)]
     swaps = join.orientation.swaps
-    symmetries = [named(swap, join.allowed, geometry) for swap in swaps]
-    return evened(shares.reshape(geometry.cells, geometry.n), symmetries)
+    symmetries = [symmetry_of(swap, join.allowed, geometry) for swap in swaps]
+    return average_shares(shares.reshape(geometry.cells, geometry.n), symmetries)
 
 
 def _namings(join: Join) -> tuple[Namings, list[list[Box]], int]:

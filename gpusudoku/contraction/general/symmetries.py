@@ -1,13 +1,8 @@
-"""Exact means of integers over what symmetries take to each other.
+"""Symmetries: orbits of entries, of solutions and of shares, and exact means over them.
 
-----
-Digits that can be swapped, and the entries that become each other when they are.
-
-----
-Swaps of digits as symmetries of solutions: what becomes of cells and digits.
-
-The lists do not know the names of columns and rows, so a swap that leaves them as they are may also
-exchange these names. Here it gets names, and takes solutions to solutions.
+A swap of two digits may leave all lists as they are. Then entries that it takes to each other count
+alike. The lists do not know the names of columns and rows, so such a swap may also exchange these
+names; a ``Symmetry`` has names, and takes solutions to solutions.
 """
 
 from __future__ import annotations
@@ -19,44 +14,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.general.maps import Bools, Ints, Maps, grouped
+from gpusudoku.contraction.general.maps import Bools, Ints, Maps, by_lowest, grouped
 from gpusudoku.errors import MismatchError
 from gpusudoku.jobs.cancel import check_cancelled
 
 
-def divided(numbers: NDArray[Any], divisor: int | NDArray[np.object_]) -> NDArray[Any]:
-    """Integers divided by one that divides them all.
-
-    Raises
-    ------
-    MismatchError
-        If it does not: a number would be wrong.
-    """
+def divide(numbers: NDArray[Any], divisor: int | NDArray[np.object_]) -> NDArray[Any]:
+    """Divide integers by one that divides them all; else a number would be wrong: MismatchError."""
     quotients: NDArray[Any] = numbers // divisor
     if (quotients * divisor != numbers).any():
         raise MismatchError("shares that are no whole numbers: this is a bug")
     return quotients
 
 
-def averaged(
-    shares: NDArray[np.object_], images: Sequence[NDArray[np.intp]]
-) -> NDArray[np.object_]:
-    """What shares of one of each orbit, times its size, are for all of the orbit together.
+def average(shares: NDArray[np.object_], images: Sequence[NDArray[np.intp]]) -> NDArray[np.object_]:
+    """Spread shares of the leaders of orbits, times the orbits' sizes, over all members.
 
     Symmetries take all of an orbit to each other, so each share becomes the mean of those that
-    they take it to.
-
-    Parameters
-    ----------
-    shares
-        object (shares).
-    images
-        For every symmetry int64 (shares): where it takes each.
-
-    Raises
-    ------
-    MismatchError
-        If a mean is no whole number: a share would be wrong.
+    they take it to. ``images`` has for every symmetry the index that each share goes to. A mean
+    that is no whole number raises MismatchError: a share would be wrong.
     """
     if not images:
         return shares
@@ -68,19 +44,16 @@ def averaged(
             np.minimum.at(least, image, least.copy())
     sums, sizes = np.zeros(len(shares), object), np.bincount(least, minlength=len(shares))
     np.add.at(sums, least, shares)
-    return divided(sums[least], sizes[least].astype(object))
+    return divide(sums[least], sizes[least].astype(object))
 
 
 def free_swaps(sides: Iterable[Bools]) -> list[tuple[int, int]]:
-    """Pairs of digits whose swap leaves every list as it is; they generate all such swaps.
+    """Find pairs of digits whose swap leaves every list as it is; they generate all such swaps.
 
-    Parameters
-    ----------
-    sides
-        What ``allowed_columns`` returns for the stacks and for the bands. A swap may also permute
-        the columns of a stack. Then it takes the maps of the stack to each other up to the names
-        of the columns, and partitions do not have these. What is ruled out later goes for both of
-        a pair of such maps.
+    ``sides`` is from ``allowed_columns``, for the stacks and for the bands. A swap may also permute
+    the columns of a stack. Then it takes the maps of the stack to each other up to the names of the
+    columns, and partitions do not have these. Later, both or none of a pair of such maps are ruled
+    out.
     """
     lines = [line for side in sides for line in side]
     columns = [_sorted_columns(line) for line in lines]
@@ -106,45 +79,30 @@ def free_swaps(sides: Iterable[Bools]) -> list[tuple[int, int]]:
 
 
 def _sorted_columns(allowed: Bools) -> list[bytes]:
-    """What each column of a stack allows, in an order that does not depend on the columns'."""
+    """Sort the columns of a stack by the digits they allow."""
     return sorted(allowed[:, :, c].tobytes() for c in range(allowed.shape[2]))
 
 
-def images(maps: Maps, swap: tuple[int, int]) -> Ints:
-    """int64 (entries): the entry that every entry becomes when two digits are swapped."""
+def images_of(maps: Maps, swap: tuple[int, int]) -> Ints:
+    """Find the entry that every entry becomes when two digits are swapped: int64 (entries)."""
     a, b = np.array(swap, np.uint64)
     one = np.uint64(1)
     columns = []
     for sets, which in zip(maps.partitions, maps.entries.T, strict=True):
         differ = (sets >> a ^ sets >> b) & one
         swapped = sets ^ (differ << a | differ << b)
-        lowest = swapped & (~swapped + one)
-        swapped = np.take_along_axis(swapped, np.argsort(lowest, axis=1), axis=1)
-        ids, _ = grouped(np.concatenate([sets, swapped]))
+        ids, _ = grouped(np.concatenate([sets, by_lowest(swapped)]))
         columns.append(ids[len(sets) :][which])
     entries = np.concatenate([maps.entries, np.column_stack(columns)]).astype(np.uint64)
     ids, _ = grouped(entries)
     return ids[len(maps.entries) :]
 
 
-def orbits(first: list[Ints], second: list[Ints]) -> Ints:
-    """Label the pairs of entries of two lists, alike where swaps take them to each other.
-
-    Parameters
-    ----------
-    first, second
-        The images of the entries of two lists under every swap.
-
-    Returns
-    -------
-    int64 (first entries, second entries): the least pair of the orbit, pairs being numbered row by
-    row.
-    """
-    return least_of_orbits(moves_of_pairs(first, second)).reshape(len(first[0]), len(second[0]))
-
-
 def moves_of_pairs(first: list[Ints], second: list[Ints]) -> list[Ints]:
-    """The images of pairs of entries, numbered row by row, under every swap; see ``orbits``."""
+    """Find the images under every swap of pairs of entries, from those of the entries.
+
+    Pairs are numbered row by row.
+    """
     return [
         (one[:, None] * len(other) + other).ravel()
         for one, other in zip(first, second, strict=True)
@@ -152,10 +110,7 @@ def moves_of_pairs(first: list[Ints], second: list[Ints]) -> list[Ints]:
 
 
 def least_of_orbits(moves: list[Ints]) -> Ints:
-    """The least of those that moves take a thing to; given are the images under every move.
-
-    Every move is its own inverse.
-    """
+    """Find the least thing in the orbit of each, from the images under moves, all involutions."""
     labels = np.arange(len(moves[0]))
     changed = True
     while changed:
@@ -169,12 +124,12 @@ def least_of_orbits(moves: list[Ints]) -> Ints:
 
 
 class Symmetry(NamedTuple):
-    """What takes solutions to solutions."""
+    """A map from solutions to solutions."""
 
     cells: Ints
-    """int64 (cells): where the digit of every cell goes."""
+    """int64 (cells): the cell to which the digit of every cell goes."""
     digits: Ints
-    """int64 (n): what every digit becomes; both are counted from 0."""
+    """int64 (n): the digit that every digit becomes; both count from 0."""
 
 
 class OrbitForest(NamedTuple):
@@ -185,22 +140,17 @@ class OrbitForest(NamedTuple):
     first: Ints
     """int64 (orbits + 1): where the members of every orbit begin."""
     before: Ints
-    """int64 (things): what a move takes to this thing; a leader is its own."""
+    """int64 (things): the thing that a move takes to this one; a leader is its own."""
     move: Ints
-    """int64 (things): which move does; -1 for leaders."""
+    """int64 (things): the number of that move; -1 for leaders."""
 
 
-def named(swap: tuple[int, int], allowed: tuple[Bools, Bools], geometry: Geometry) -> Symmetry:
-    """The symmetry of a swap of digits that leaves all lists as they are.
+def symmetry_of(
+    swap: tuple[int, int], allowed: tuple[Bools, Bools], geometry: Geometry
+) -> Symmetry:
+    """Return the symmetry of one of the ``free_swaps``.
 
-    Parameters
-    ----------
-    swap
-        As ``free_swaps`` gives it.
-    allowed
-        What ``allowed_lines`` gives: by these the columns and rows are told that change places.
-    geometry
-        The shape of the board.
+    The columns and rows that change places are seen from ``allowed``, of ``allowed_lines``.
     """
     height, width, n = geometry.box_rows, geometry.box_columns, geometry.n
     digits = np.arange(n)
@@ -215,7 +165,7 @@ def named(swap: tuple[int, int], allowed: tuple[Bools, Bools], geometry: Geometr
 
 
 def _names(line: Bools, digits: Ints) -> Ints:
-    """What the columns of a line become, so that they allow a digit's image what they did it."""
+    """Map the columns of a line so that they allow a digit's image where they allowed the digit."""
     before, after = (
         sorted(range(line.shape[2]), key=lambda c: one[:, :, c].tobytes())
         for one in (line, line[digits])
@@ -225,18 +175,8 @@ def _names(line: Bools, digits: Ints) -> Ints:
     return names
 
 
-def orbits_of(leaders: Ints, moves: list[Ints], things: int) -> OrbitForest:
-    """Find the orbit of every leader, breadth first.
-
-    Parameters
-    ----------
-    leaders
-        int64: one thing of every orbit.
-    moves
-        For each int64 (things), its images.
-    things
-        How many there are.
-    """
+def find_orbits(leaders: Ints, moves: list[Ints], things: int) -> OrbitForest:
+    """Find the orbit of every leader, breadth first, from the images of things under each move."""
     before, move, leader = (np.full(things, -1) for _ in range(3))
     before[leaders], leader[leaders] = leaders, np.arange(len(leaders))
     reached = leaders
@@ -257,19 +197,13 @@ def orbits_of(leaders: Ints, moves: list[Ints], things: int) -> OrbitForest:
     )
 
 
-def moved(
+def move_grids(
     grids: NDArray[np.uint8], things: Ints, orbits: OrbitForest, symmetries: list[Symmetry]
 ) -> None:
-    """Take solutions of the leaders of orbits to those of other members, in place.
+    """Take solutions of leaders to those of other members of their orbits, in place.
 
-    Parameters
-    ----------
-    grids
-        uint8 (k, cells): digits from 0 on.
-    things
-        int64 (k): the member each is taken to.
-    orbits, symmetries
-        The symmetry that belongs to every move.
+    ``grids`` is uint8 (k, cells), digits from 0 on; ``things``, int64 (k), the member that each is
+    taken to; ``symmetries`` has the symmetry of every move.
     """
     ways, at = [], things
     while (orbits.move[at] >= 0).any():
@@ -281,14 +215,8 @@ def moved(
             grids[rows[:, None], symmetry.cells] = symmetry.digits[grids[rows]]
 
 
-def evened(shares: NDArray[np.object_], symmetries: list[Symmetry]) -> NDArray[np.object_]:
-    """The means of shares, object (cells, n), over what symmetries take to each other.
-
-    Raises
-    ------
-    MismatchError
-        If one is no whole number: a share would be wrong.
-    """
+def average_shares(shares: NDArray[np.object_], symmetries: list[Symmetry]) -> NDArray[np.object_]:
+    """Take the means of shares, object (cells, n), over orbits; see ``average``."""
     cells, n = shares.shape
     images = [(each.cells[:, None] * n + each.digits).ravel() for each in symmetries]
-    return averaged(shares.ravel(), images).reshape(cells, n)
+    return average(shares.ravel(), images).reshape(cells, n)

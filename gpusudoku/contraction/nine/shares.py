@@ -23,7 +23,7 @@ import numpy as np
 from numba import typeof
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.symmetries import averaged, divided
+from gpusudoku.contraction.general.symmetries import average, divide
 from gpusudoku.contraction.nine.sum import Nine, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job, Task, Worker
@@ -54,7 +54,7 @@ def exact(found: Found, factor: int) -> NDArray[np.object_]:
         most = (int(low.max()) + (int(high.max()) << LIMB)) * factor
         fits = np.int64 if most < 1 << 63 else object
         numbers = (low.astype(fits) + (high.astype(fits) << LIMB)) * factor
-        total += divided(numbers, int(one * two))
+        total += divide(numbers, int(one * two))
     return total
 
 
@@ -317,7 +317,7 @@ class NineShares:
             If they are no whole numbers. Whether they add up is for the caller to check.
         """
         images = [image_of(self.room.workspace.symmetries, s) for s in range(self._found)]
-        return averaged(sums, images).reshape(81, 9)
+        return average(sums, images).reshape(81, 9)
 
 
 class ShareWorker(Worker):
