@@ -4,7 +4,6 @@ A box can be filled exactly if its column partition (from a map of its stack) an
 (from a map of its band) are *orthogonal*: every set of one meets every set of the other in one
 digit.
 
-
 ``kernels/contraction/general/arrays.py`` describes the layout.
 """
 
@@ -104,8 +103,8 @@ def list_sides(
     for graph in graphs.values():
         memory = graph.check(most_maps, memory)
     maps = {key: graph.listed() for key, graph in graphs.items()}
-    lists = [[maps[line.tobytes()] for line in side] for side in (stacks, bands)]
-    sides = _pruned(*lists, memory, effort)
+    first, second = ([maps[line.tobytes()] for line in side] for side in (stacks, bands))
+    sides = _pruned(first, second, memory, effort)
     return sides if all(len(line) for line in [*sides.summed, *sides.crossing]) else None
 
 

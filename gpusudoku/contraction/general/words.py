@@ -1,4 +1,4 @@
-"""The maps of a line one by one: *words*, which tell the column of every digit by name.
+"""The maps of a line one by one: *words*, which have the column of every digit by name.
 
 An entry of a list stands for as many words as its multiplicity says, all with the same partitions.
 Its words are numbered. Interchangeable columns make several words of one path of the ``Graph``;
@@ -24,7 +24,7 @@ Named = NDArray[np.uint8]
 
 
 class Kinds(NamedTuple):
-    """How the words of entries name the columns of one band; entries that agree are of one kind."""
+    """The columns of one band in the words of entries; entries that agree are of one kind."""
 
     kind: Ints
     """int64 (entries): the kind of every entry."""
@@ -36,14 +36,14 @@ class LineWords(Protocol):
     """The words of a line."""
 
     def names(self, entries: Ints, numbers: NDArray[Any]) -> Named:
-        """The words of some entries with some numbers: uint8 (k, bands, n), columns of digits."""
+        """Write the words of entries with some numbers: uint8 (k, bands, n), columns of digits."""
 
     def kinds(self, band: int) -> Kinds:
-        """How the words name the columns of a band."""
+        """Find the kinds of all entries by the columns of a band."""
 
 
 def line_words(join: Join) -> tuple[list[LineWords], list[LineWords]]:
-    """The words of the summed lines of a join, as they are summed, and of the crossing lines.
+    """Return the words of the summed lines of a join, as they are summed, and of the others.
 
     Equal lines are listed once.
     """
@@ -64,7 +64,7 @@ def line_words(join: Join) -> tuple[list[LineWords], list[LineWords]]:
 
 
 class ListedWords:
-    """Words of which there is a list; see ``LineWords``."""
+    """The words of a line as a list; see ``LineWords``."""
 
     def __init__(self, graph: Graph, maps: Maps) -> None:
         self._graph = graph
@@ -93,8 +93,8 @@ class ListedWords:
         class_of = np.empty(graph.columns, np.int64)
         for number, members in enumerate(graph.alike):
             class_of[members] = number
-        # How many paths of an entry have each digit in each class but the last, in fields of words;
-        # a field holds the paths of an entry.
+        # The numbers of paths of an entry with each digit in each class but the last, in fields of
+        # words; a field holds all paths of an entry.
         classes, bits = len(graph.alike), int(self._paths.max()).bit_length()
         fields = graph.n * (classes - 1)
         per_word = 64 // bits
