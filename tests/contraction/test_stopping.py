@@ -90,8 +90,8 @@ def test_sums_and_numbers_look_at_their_flag() -> None:
 def test_a_stopped_sweep_goes_on_where_it_was() -> None:
     shares = NineShares(NINE)
     pairs = next(shares.turns(1))
-    sweeper = shares.room.sweeper(0, shares.wide)
-    sweeper.begin(shares.room, shares.most_pending)
+    sweeper = shares.memory.sweeper(0, shares.wide)
+    sweeper.begin(shares.memory, shares.most_pending)
     with pytest.raises(Cancelled), Looks(5):
         list(sweeper.sweep(range(pairs), STOPPED))
     assert list(sweeper.sweep(range(pairs), GOES_ON)) == []
