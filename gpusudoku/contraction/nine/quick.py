@@ -1,10 +1,8 @@
-"""The solutions of a 9x9 board in the quick order, by number. Special to 3x3 boxes.
+"""The solutions of a 9x9 board in the quick order: some by number, or all. Special to 3x3 boxes.
 
-``kernels/contraction/nine/unrank.py`` says what the quick order is. It depends on the board alone.
-
-
-----
-All solutions of a 9x9 board, or a part of them, written by several threads.
+``kernels/contraction/nine/unrank.py`` defines the quick order. It depends on the board alone. All
+solutions are products of words. A thread writes them from *strips*, rows of cells that hold the
+digits of one crossing line.
 """
 
 from __future__ import annotations
@@ -35,35 +33,33 @@ from gpusudoku.kernels.contraction.nine.words import make_fitting, make_words
 CALLS_PER_THREAD = 8
 """Calls into which work is cut for each thread, at least, so that all threads end together."""
 SOON_SECONDS = 0.01
-"""What takes no longer than about this is done in the thread that calls, and an interrupt waits."""
+"""Work that takes no longer than this is done by the caller's thread; an interrupt waits."""
 PLACES = 1 << 14
 """Numbers that are located at a time, as an interrupt waits for them."""
 CALL_NUMBERS = 512
-"""Numbers that are worth handing to another thread."""
+"""Numbers that are worth a call on another thread."""
+BLOCK = 1 << 15
+"""Solutions in a block: 2.7 MB of text. Larger ones do not stay in a cache until they are read."""
+FIRST_PLACES, MOST_PLACES = 16, 1 << 10
+"""Blocks that are located at once, at first and at most: those of one pair take about as long as one
+of them."""
 
 
 class PairPlaces(NamedTuple):
-    """Where some solutions are in the quick order; all three are int64 arrays, or integers."""
+    """The places of some solutions in the quick order; all three are int64 arrays, or integers."""
 
     orbit: Any
-    """Which of ``Orbits.pairs`` leads the orbit."""
+    """The index in ``Orbits.pairs`` of the pair that leads the orbit."""
     position: Any
     """The position of the pair in ``Orbits.members``."""
     number: Any
-    """How many solutions of the pair come before."""
+    """The solutions of the pair that come before."""
 
 
 class QuickOrder:
-    """All solutions of a board, in the quick order.
+    """All solutions of a board, in the quick order, whatever the number of threads.
 
-    Parameters
-    ----------
-    candidates
-        uint64 (81): see ``Nine``.
-    threads
-        On how many threads it works. What comes out does not depend on them.
-    symmetric, wide
-        See ``Nine``. Not symmetric, it is another order.
+    For other arguments see ``Nine``. If it is not symmetric, it is another order.
     """
 
     def __init__(
@@ -97,7 +93,7 @@ class QuickOrder:
             self._prepare()
 
     def _prepare(self) -> None:
-        """Make what leads from cells to grids."""
+        """Make the lists that lead from cells to grids."""
         work = self.nine.workspace
         stages().list_words(tables(), work.scratch, work.lists, self.words)
         known = work.lists, work.numbering, work.roles
@@ -106,7 +102,7 @@ class QuickOrder:
         stages().relabel(count, tables(), work.symmetries, work.orbits, self.relabelling)
 
     def _sum_pairs(self) -> NDArray[np.int64]:
-        """The sum of every pair in ``Orbits.pairs``: its solutions, but for the divisors."""
+        """Sum every pair in ``Orbits.pairs``: its solutions, but for the divisors."""
         results = np.zeros(self.nine.pairs, np.int64)
 
         def run(tasks: range, _: None, stop: NDArray[np.int64]) -> None:
@@ -121,7 +117,7 @@ class QuickOrder:
 
     @contextmanager
     def _slabs(self) -> Iterator[Slabs]:
-        """What a thread works in: made if all are in use, or an interrupt lost one."""
+        """Lend a thread memory: made if all are in use, or an interrupt lost one."""
         try:
             slabs = self._scratch.get_nowait()
         except Empty:
@@ -132,17 +128,9 @@ class QuickOrder:
             self._scratch.put(slabs)
 
     def locate(self, numbers: Sequence[int] | NDArray[Any]) -> PairPlaces:
-        """Where the solutions with these numbers are.
+        """Find the places of solutions by their numbers, in any order.
 
-        Parameters
-        ----------
-        numbers
-            Integers, or an array of them, from 0 to ``count`` - 1, in any order.
-
-        Raises
-        ------
-        IndexError
-            If there is no such solution.
+        IndexError is raised if one is not from 0 to ``count`` - 1.
         """
         if len(numbers) > PLACES:
             parts = (numbers[at : at + PLACES] for at in range(0, len(numbers), PLACES))
@@ -162,10 +150,9 @@ class QuickOrder:
         return PairPlaces(orbit, self._first[orbit] + member, (before % solutions).astype(np.int64))
 
     def at(self, numbers: Sequence[int] | NDArray[Any]) -> NDArray[np.uint8]:
-        """The solutions with these numbers, as uint8 (numbers, 81), in the order of the numbers.
+        """Return the solutions with these numbers: uint8 (numbers, 81); see ``locate``.
 
-        Numbers of one pair are best asked for together: the pair is summed again for each call.
-        See ``locate`` for what they are, and for the error that is raised.
+        Numbers of one pair are best given together: the pair is summed again for each call.
         """
         place = self.locate(numbers)
         grids = np.empty((len(place.orbit), 81), np.uint8)
@@ -196,21 +183,11 @@ class QuickOrder:
     def cells(
         self, orbits: NDArray[np.int64], numbers: NDArray[np.int64], stop: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """The cells of solutions of least pairs.
+        """Find the cells of solutions of least pairs.
 
-        Parameters
-        ----------
-        orbits
-            int64 (solutions): as in ``PairPlaces``, in ascending order.
-        numbers
-            int64 (solutions): as in ``PairPlaces``.
-        stop
-            int64 (1): once it is not 0, what is returned means nothing.
-
-        Returns
-        -------
-        int64 (solutions, 4): the entries of A, B and C in ``Operands``, and how many solutions of
-        the cell come before.
+        ``orbits``, in ascending order, and ``numbers`` are as in ``PairPlaces``. Returns int64
+        (solutions, 4): the entries of A, B and C in ``Operands``, and the number of solutions of
+        the cell that come before. It means nothing once ``stop[0]`` is not 0.
         """
         work, factor = self.nine.workspace, self.nine.factor
         chosen, start = np.unique(orbits, return_index=True)
@@ -224,29 +201,16 @@ class QuickOrder:
         return cells
 
 
-BLOCK = 1 << 15
-"""Solutions in a block: 2.7 MB of text. Larger ones do not stay in a cache until they are read."""
-FIRST_PLACES, MOST_PLACES = 16, 1 << 10
-"""Blocks whose beginnings are looked up at once, at first and at most: those of one pair take about
-as long as one of them."""
-
-
 class _BlockStart(NamedTuple):
-    """A block that is to be written."""
+    """The beginning of a block that is to be written, and its length."""
 
     cursor: NDArray[np.int64]
-    """int64 (6): where its first solution is; see ``write_solutions``."""
+    """int64 (6): the place of its first solution; see ``write_solutions``."""
     solutions: int
 
 
 class Products:
-    """Writes the solutions of a board, in the quick order.
-
-    Parameters
-    ----------
-    order
-        That of the board.
-    """
+    """Writes all solutions of a board, or a range of them, on several threads."""
 
     def __init__(self, order: QuickOrder) -> None:
         ready(stages().of_products())
@@ -274,30 +238,13 @@ class Products:
         text: bool = False,
         threads: int | None = None,
     ) -> Generator[NDArray[np.uint8], None, None]:
-        """The solutions from number ``first`` to before ``last``, in blocks.
+        """Yield the solutions from number ``first`` to before ``last``, by default all, in blocks.
 
-        No more than a few blocks for each thread are in memory, besides those that the caller
-        keeps. Closing the generator stops the threads.
-
-        Parameters
-        ----------
-        first, last
-            Numbers from 0 to the count; by default all solutions are written.
-        text
-            Whether lines are written.
-        threads
-            How many write, that of the caller included; by default as many as the order has.
-
-        Returns
-        -------
-        Blocks of uint8 (k, 81), digits from 1 on; or of lines, uint8 (k, 82): 81 characters, and
-        the one that ends a line. Each block is an array of its own, contiguous, with BLOCK rows,
-        but for the last.
-
-        Raises
-        ------
-        IndexError
-            If there are no such solutions.
+        Blocks are uint8 (k, 81), digits from 1 on; or with ``text`` lines, uint8 (k, 82): 81
+        characters, and the one that ends a line. Each block is an array of its own, contiguous,
+        with BLOCK rows, but for the last. No more than a few blocks for each thread are in memory,
+        besides those that the caller keeps. ``threads`` include the caller's; by default they are
+        as many as the order has. Closing the generator stops them.
         """
         end = self._order.count if last is None else last
         if not 0 <= first <= end <= self._order.count:
@@ -329,14 +276,15 @@ class Products:
 
     def _parts(self, first: int, last: int) -> Iterator[_BlockStart]:
         """Cut solutions into blocks."""
+
+        def find(place: PairPlaces, _: None, stop: NDArray[np.int64]) -> NDArray[np.int64]:
+            return self._order.cells(place.orbit, place.number, stop)
+
         starts, many = iter(range(first, last, BLOCK)), FIRST_PLACES
         while numbers := [*islice(starts, many)]:
             place = self._order.locate(numbers)
-            [cells] = spread(self._cells, [place], [None])
+            [cells] = spread(find, [place], [None])
             cursors = np.column_stack([cells, place.orbit, place.position])
             for number, cursor in zip(numbers, cursors, strict=True):
                 yield _BlockStart(cursor, min(BLOCK, last - number))
             many = min(2 * many, MOST_PLACES)
-
-    def _cells(self, place: PairPlaces, _: None, stop: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self._order.cells(place.orbit, place.number, stop)
