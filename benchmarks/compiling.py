@@ -15,7 +15,7 @@ from typing import Any
 
 from numba import config
 
-from gpusudoku.engines.cuda.occupancy import Multiprocessor
+from gpusudoku.engines.cuda.device import Multiprocessor
 
 KIB = 1 << 10
 MULTIPROCESSORS = {

@@ -21,9 +21,8 @@ from script import Run, check
 import gpusudoku
 from gpusudoku import Board, collection
 from gpusudoku.engines.cuda import launch, worker
-from gpusudoku.engines.cuda.device import Gpu
+from gpusudoku.engines.cuda.device import CONTIGUOUS, INTERLEAVED, Gpu
 from gpusudoku.engines.cuda.engine import CudaEngine
-from gpusudoku.engines.cuda.tuning import CONTIGUOUS, INTERLEAVED
 from gpusudoku.jobs.watch import reporting
 from gpusudoku.options import STRATEGIES, Options
 from gpusudoku.planning.search import SearchPlan

@@ -30,9 +30,8 @@ from script import Run, check, command, show_recorded, table
 import gpusudoku
 from gpusudoku import Board
 from gpusudoku.engines.cuda import availability
-from gpusudoku.engines.cuda.device import Gpu
+from gpusudoku.engines.cuda.device import CONTIGUOUS, INTERLEAVED, Gpu, Tuning, save_tuning
 from gpusudoku.engines.cuda.engine import CudaEngine
-from gpusudoku.engines.cuda.tuning import CONTIGUOUS, INTERLEAVED, Tuning, save_tuning
 from gpusudoku.errors import DeviceError
 from gpusudoku.jobs.watch import Progress
 from gpusudoku.kernels.search.layout import layout_of

@@ -9,8 +9,8 @@ from pkgutil import walk_packages
 import gpusudoku.kernels
 from gpusudoku import collection
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.contraction.nine.shares import share_stages
 from gpusudoku.contraction.nine.sum import stages
-from gpusudoku.contraction.nine.sweeper import share_stages
 from gpusudoku.contraction.prepare import NINE
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.options import STRATEGIES, Options

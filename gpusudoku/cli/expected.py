@@ -15,7 +15,7 @@ from gpusudoku.options import Options
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
     from gpusudoku.planning.plan import Plan
-    from gpusudoku.search.estimate import SearchEstimate
+    from gpusudoku.search.frontier import SearchEstimate
 
 LONG_SECONDS = 30
 """What is estimated to take longer is announced."""

@@ -1,4 +1,4 @@
-"""Which contraction counts a board: ``Nine``, ``Join`` or a sum of ``Parts``; or why none does."""
+"""The choice of the contraction that counts a board: ``Nine``, ``Join`` or a sum of ``Parts``."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.general.effort import Effort
 from gpusudoku.contraction.general.join import KERNELS, Join
 from gpusudoku.contraction.general.parts import MOST_SECONDS, Parts
 from gpusudoku.contraction.nine.sum import Nine, stages
-from gpusudoku.contraction.protocol import Contraction
+from gpusudoku.contraction.protocol import Contraction, Effort
 from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
@@ -26,16 +25,16 @@ NINE = Geometry(3, 3)
 MOST_MAPS = 1 << 20
 """Maps of a stack or band that are listed, at most."""
 LOOK_SHARE, LONG_LOOK_SHARE = 1 / 2, 1 / 10
-"""The share of what another method would take that may be spent on looking for a contraction; and
-where that is more than LONG_LOOK seconds."""
+"""The share of another method's time that may be spent on estimating a contraction; and where that
+is more than LONG_LOOK seconds."""
 LONG_LOOK, MOST_LOOK = 1.0, 10.0
 """See LOOK_SHARE; and the most seconds of all, if there is another method."""
 WORTH_PARTS = 10.0
-"""If a search takes fewer seconds, it is not worth looking for a contraction in parts."""
+"""If a search takes fewer seconds, a contraction in parts is not worth estimating."""
 
 
 def is_nine(geometry: Geometry, candidates: NDArray[np.uint64] | None) -> bool:
-    """Whether boards of a shape, with these given candidates or None, are contracted by ``Nine``.
+    """Tell whether boards of a shape, with these given candidates or None, go to ``Nine``.
 
     Contractions count boards of clues; those of 9x9 cells are never too expensive.
     """
@@ -43,7 +42,7 @@ def is_nine(geometry: Geometry, candidates: NDArray[np.uint64] | None) -> bool:
 
 
 def contraction_kernels(geometry: Geometry) -> list[Kernel]:
-    """What the contraction of a board of this shape needs compiled, and its search's estimate."""
+    """Return the kernels that the contraction of a board and the estimate of its search need."""
     layout = layout_of(geometry.box_rows, geometry.box_columns)
     kernels = stages().of_one_board() if geometry == NINE else KERNELS
     return [cpu.expand(layout, SearchSettings()), *kernels]
@@ -55,24 +54,12 @@ def contraction_of(
     memory: int,
     worth: float = inf,
 ) -> Contraction | Parts | None:
-    """The cheapest contraction of a board; None if singles show that it has no solution.
+    """Return the cheapest contraction of a board; None if singles show that it has no solution.
 
-    Parameters
-    ----------
-    board
-        One whose candidates follow from its clues.
-    roots
-        The board, packed.
-    memory
-        Bytes that may be taken.
-    worth
-        Seconds that another method would take on one core. Only a share of them is spent on looking
-        for a contraction: see ``worth_looking``. The watch is told if that is a second or more.
-
-    Raises
-    ------
-    TooExpensive
-        If the board would take too long, even in parts; the text gives the figures.
+    The candidates of the board must follow from its clues; ``roots`` is the board, packed. It may
+    take ``memory`` bytes. ``worth`` is the time of another method on one core, in seconds: see
+    ``worth_looking``. TooExpensive is raised, with the figures, if the board would take too long
+    even in parts.
     """
     simplified = roots.simplified(SearchSettings())
     if not len(simplified):
@@ -94,9 +81,9 @@ def contraction_of(
 
 
 def worth_looking(worth: float) -> float:
-    """The seconds that may be spent on looking for a contraction, if there is another method.
+    """Return the seconds for estimating a contraction: a small part of the other method's time.
 
-    The look may be in vain, so it is a small part of what the other method takes.
+    The estimate may be in vain.
     """
     if worth == inf:
         return inf

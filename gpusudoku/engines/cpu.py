@@ -3,23 +3,34 @@
 One worker begins with the whole frontier. Whoever has worked for a while deals out the boards that
 it has left, if any worker is idle, so a search has as many workers as it is worth, and all end
 together, however uneven the tree is. Contractions run in ``cpu_contraction``.
+
+
+----
+Contractions on CPU threads: for the CPU, and where a device has no kernel of its own.
+
+----
+Boards in parts on CPU threads: each contracts one part at a time, and divides what is left.
+
+What a part takes is not known before. So whoever has parts left shares some of them when others
+have none.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.contraction.protocol import Contraction
-from gpusudoku.engines.cpu_contraction import contract_on_threads
-from gpusudoku.engines.engine import Sums, Tally
+from gpusudoku.engines.engine import Sums, WorkCounters
+from gpusudoku.errors import Cancelled
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Task, Worker
 from gpusudoku.jobs.pace import Cost
+from gpusudoku.jobs.pieces import pieces
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import (
     DEEPEST,
@@ -35,6 +46,9 @@ from gpusudoku.kernels.search.arguments import (
 from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
+
+if TYPE_CHECKING:
+    from gpusudoku.contraction.general.parts import BoardPart, Parts
 
 WIDTH = 128
 """Frontier boards: enough for a meaningful progress bar, cheap to make."""
@@ -81,7 +95,7 @@ class CpuEngine:
         frontier: Frontier,
         settings: SearchSettings,
         job: Job,
-    ) -> Tally:
+    ) -> WorkCounters:
         """Run the job on all threads; see ``Engine``."""
         made: list[SearchWorker] = []
         node = Cost()  # one for all: whoever starts knows what the others have learnt
@@ -104,7 +118,7 @@ class CpuEngine:
         job: Job,
         memory: int,
         sums: Sums,
-    ) -> Tally:
+    ) -> WorkCounters:
         """Run the job on all threads that the memory allows; see ``Engine``."""
         threads = min(self.workers, contraction.most_threads(memory))
         return contract_on_threads(contraction, tasks, job, threads, sums)
@@ -230,14 +244,140 @@ class SearchWorker(Worker):
         return boards, (self.stack.roots[left][::-1], work.roots[taken:])
 
 
-def tally_of(workers: Sequence[SearchWorker]) -> Tally:
+def tally_of(workers: Sequence[SearchWorker]) -> WorkCounters:
     """What workers did, added up."""
     tallies = np.array([worker.stack.tally for worker in workers], np.int64).reshape(-1, TALLIES)
     nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
-    return Tally(nodes, guesses, int(tallies[:, DEEPEST].max(initial=0)))
+    return WorkCounters(nodes, guesses, int(tallies[:, DEEPEST].max(initial=0)))
 
 
 def dealt(runs: Runs, hand: int, hands: int) -> NDArray[Any]:
     """Every so many-th item of two runs, one after the other, from a hand's first on."""
     first, second = runs
     return np.concatenate([first[hand::hands], second[(hand - len(first)) % hands :: hands]])
+
+
+TASKS_PER_WORKER = 8
+"""Times that every worker comes for more, so that all end together."""
+TASK_SECONDS = 0.05
+"""What is taken at a time takes no longer than about this: an interrupt waits for it."""
+
+
+def contract_on_threads(
+    contraction: Contraction,
+    tasks: Sequence[range],
+    job: Job,
+    threads: int,
+    sums: Sums,
+) -> WorkCounters:
+    """Run the job on CPU threads; see ``Engine.contract``."""
+    workers = [SumWorker(contraction, sums) for _ in range(threads)]
+    number = sum(map(len, tasks))
+    seconds = contraction.seconds * number / max(1, contraction.tasks)
+    groups = max(TASKS_PER_WORKER * threads, int(seconds / TASK_SECONDS))
+    job.run(grouped(tasks, groups), workers)
+    return WorkCounters(products=sum(worker.products for worker in workers))
+
+
+def grouped(tasks: Sequence[range], groups: int) -> list[Task]:
+    """Numbered tasks in about so many groups: ranges of nearly the same size."""
+    number = sum(map(len, tasks))
+    return [
+        Task(piece, len(piece) / number)
+        for run in tasks
+        for piece in pieces(run, -(-groups * len(run) // number))
+    ]
+
+
+class SumWorker(Worker):
+    """One thread that sums tasks in memory of its own."""
+
+    def __init__(self, contraction: Contraction, sums: Sums) -> None:
+        self.contraction, self.products = contraction, 0
+        self._sums = sums
+        self._scratch: Any = None
+
+    def __call__(self, job: Job) -> float:
+        """See ``Worker``."""
+        busy = 0.0
+        while (task := job.take()) is not None:
+            start = time.perf_counter()
+            self.do(task, job)
+            busy += time.perf_counter() - start
+        return busy
+
+    def do(self, task: Task, job: Job) -> None:
+        """Sum a task, and report it."""
+        value, products = self.sum(task.payload, job)
+        if job.stopped:  # the sum may be cut short
+            job.leave(task)
+            return
+        value *= self.contraction.factor
+        job.report([(0, value)], task.weight)
+        self._sums.append((task.payload, value))
+        self.products += products
+
+    def sum(self, tasks: range, job: Job) -> tuple[int, int]:
+        """The sum of some tasks, and how many products were added up."""
+        if self._scratch is None:
+            self._scratch = self.contraction.scratch()
+        return self.contraction.sum(tasks, self._scratch, job.flag)
+
+
+def contract_parts(
+    parts: Parts,
+    tasks: Sequence[Task],
+    job: Job,
+    threads: int,
+) -> WorkCounters:
+    """Run the job on so many threads; what is left of it if it ends early is such tasks, too."""
+    workers = [PartWorker(parts) for _ in range(threads)]
+    job.run(tasks, workers)
+    return WorkCounters(products=sum(worker.products for worker in workers))
+
+
+class PartWorker(Worker):
+    """One thread."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.products = 0
+        self._parts = parts
+
+    def __call__(self, job: Job) -> float:
+        """See ``Worker``."""
+        busy = 0.0
+        while (task := job.take()) is not None:
+            start = time.perf_counter()
+            self._sum(task, job)
+            busy += time.perf_counter() - start
+        return busy
+
+    def _sum(self, task: Task, job: Job) -> None:
+        """Sum the parts of a task, and those into which they are divided."""
+        todo: list[tuple[int, BoardPart]] = list(task.payload)
+        while todo:
+            counter, part = todo.pop()
+            divided = [part]
+            value = products = 0
+            try:
+                value, products = self._parts.sum_one(divided, job.flag)
+            except Cancelled:
+                if not job.stopped:
+                    raise
+            if job.stopped:  # the sum may be cut short
+                job.leave(Task([*todo, (counter, part)], task.weight))
+                return
+            todo += [(counter, child) for child in divided]
+            # What is left is taken to be as much as what was done, as nobody knows better.
+            weight = task.weight / (len(todo) + 1)
+            task.weight -= weight
+            job.report([(counter, value)], weight)
+            self.products += products
+            if todo and job.ending:
+                job.leave(Task(todo, task.weight))
+                return
+            if len(todo) > 1 and job.idle_workers > 0:
+                half = len(todo) // 2  # the first, which are the largest
+                task.weight /= 2
+                job.share([Task(todo[:half], task.weight)])
+                del todo[:half]

@@ -13,7 +13,7 @@ from gpusudoku.search.frontier import Frontier
 
 
 @dataclass
-class Tally:
+class WorkCounters:
     """What an engine did, added up over its workers."""
 
     nodes: int = 0
@@ -25,7 +25,7 @@ class Tally:
     products: int = 0
     """Products of a contraction that were added up."""
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: WorkCounters) -> None:
         """Take in what was done besides."""
         self.nodes += other.nodes
         self.guesses += other.guesses
@@ -62,7 +62,7 @@ class Engine(Protocol):
         frontier: Frontier,
         settings: SearchSettings,
         job: Job,
-    ) -> Tally:
+    ) -> WorkCounters:
         """Run the job: count, or list, the solutions of all boards of the frontier.
 
         What is left of it if it ends early are boards, as ``Frontier``.
@@ -75,7 +75,7 @@ class Engine(Protocol):
         job: Job,
         memory: int,
         sums: Sums,
-    ) -> Tally:
+    ) -> WorkCounters:
         """Run the job: some tasks of a contraction that is prepared, in ``memory`` bytes.
 
         ``sums`` gets those of all runs of tasks that were summed, also if the job is interrupted.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.board import Board
 from gpusudoku.contraction.general.join import MEMORY, Join
-from gpusudoku.contraction.general.parts import Part, Parts
+from gpusudoku.contraction.general.parts import BoardPart, Parts
 from gpusudoku.contraction.general.quick import JoinOrder
 from gpusudoku.contraction.general.shares import join_shares
 from gpusudoku.contraction.nine.sum import Nine
@@ -75,7 +75,7 @@ class QuickGeneral:
     def __init__(self, contraction: Join | Parts, threads: int, count: int | None = None) -> None:
         self._contraction, self._threads = contraction, threads
         self._lock = Turns()
-        self._parts: list[Part] = []
+        self._parts: list[BoardPart] = []
         self._latest: tuple[int, JoinOrder] | None = None
         """A part whose order is made, as an index."""
         counts = []

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import in_blocks
-from gpusudoku.contraction.nine.share_batch import many_nine_shares
+from gpusudoku.contraction.nine.shares import many_nine_shares
 from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.nine.products import Products
-from gpusudoku.contraction.nine.quick import QuickOrder
+from gpusudoku.contraction.nine.quick import Products, QuickOrder
 from gpusudoku.jobs.cancel import Turns
 
 SHORT = 16

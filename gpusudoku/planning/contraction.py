@@ -6,7 +6,7 @@ import time
 from math import inf
 
 from gpusudoku.contraction.protocol import Contraction
-from gpusudoku.engines.engine import Engine, Sums, Tally
+from gpusudoku.engines.engine import Engine, Sums, WorkCounters
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job
@@ -65,7 +65,7 @@ class ContractionPlan:
         """See ``Plan``."""
         check_portion(portion, self.tasks(), 0)
         job, sums = Job(1, suspend_after=seconds), Sums()
-        tally, interrupted = Tally(), None
+        tally, interrupted = WorkCounters(), None
         try:
             tally = self._sum(engine, portion, job, sums)
         except Interrupted as error:
@@ -75,17 +75,17 @@ class ContractionPlan:
         return step_of(job, found, left, tally, interrupted)
 
     def stats(
-        self, tally: Tally, seconds: float, utilisation: tuple[float, ...] = ()
+        self, tally: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
     ) -> ContractionStats:
         """See ``Plan``."""
         listing_seconds = 0.0 if self._contraction is None else self._contraction.listing_seconds
         return ContractionStats(tally.products, listing_seconds + seconds, utilisation)
 
-    def _sum(self, engine: Engine, portion: Portion | None, job: Job, sums: Sums) -> Tally:
+    def _sum(self, engine: Engine, portion: Portion | None, job: Job, sums: Sums) -> WorkCounters:
         """Sum a portion, or all."""
         if self._contraction is None:
             job.run([], [])  # nothing to do, but it may be cancelled
-            return Tally()
+            return WorkCounters()
         self._contraction.prepare(engine.threads)
         if portion is None:
             portion = Portion.of([range(self._contraction.tasks)])

@@ -8,9 +8,9 @@ from math import inf
 
 import numpy as np
 
-from gpusudoku.contraction.general.parts import Part, Parts
-from gpusudoku.engines.cpu_parts import contract_parts
-from gpusudoku.engines.engine import Engine, Tally
+from gpusudoku.contraction.general.parts import BoardPart, Parts
+from gpusudoku.engines.cpu import contract_parts
+from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.job import Job, Task
 from gpusudoku.planning.plan import Outcome
@@ -71,11 +71,11 @@ class HybridPlan:
         numbers = sorted(portion.unfinished)
         place = {number: index for index, number in enumerate(numbers)}
         begun = zip(portion.task_of.tolist(), portion.boards, strict=True)
-        todo = [(number, Part(board, self._parts.geometry)) for number, board in begun]
+        todo = [(number, BoardPart(board, self._parts.geometry)) for number, board in begun]
         todo += [(number, self._parts.tasks[number]) for run in portion.tasks for number in run]
         tasks = [Task([(place[number], part)], 1 / len(todo)) for number, part in todo]
         job = Job(len(numbers), suspend_after=seconds)
-        tally, interrupted = Tally(), None
+        tally, interrupted = WorkCounters(), None
         try:
             tally = contract_parts(self._parts, tasks, job, self._threads(engine))
         except Interrupted as error:
@@ -85,7 +85,7 @@ class HybridPlan:
         return step_of(job, found_of(numbers, job.counts, left), left, tally, interrupted)
 
     def stats(
-        self, tally: Tally, seconds: float, utilisation: tuple[float, ...] = ()
+        self, tally: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
     ) -> ContractionStats:
         """See ``Plan``."""
         return ContractionStats(tally.products, self._parts.listing_seconds + seconds, utilisation)
@@ -93,7 +93,7 @@ class HybridPlan:
     def _threads(self, engine: Engine) -> int:
         return min(engine.threads, self._parts.most_threads(self._memory))
 
-    def _portion_of(self, left: Sequence[tuple[int, Part]]) -> Portion:
+    def _portion_of(self, left: Sequence[tuple[int, BoardPart]]) -> Portion:
         """What is left."""
         if not left:
             return Portion.of([])

@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
-from gpusudoku.engines.engine import Engine, Tally
+from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.planning.portion import Portion, Step
 from gpusudoku.results import Estimates, Stats
 
@@ -77,5 +77,7 @@ class Plan(Protocol):
         unless Ctrl-C comes before or after its job: then the step has not been made.
         """
 
-    def stats(self, tally: Tally, seconds: float, utilisation: tuple[float, ...] = ()) -> Stats:
+    def stats(
+        self, tally: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
+    ) -> Stats:
         """The statistics of a run, in one go or in steps, in which so much was done."""

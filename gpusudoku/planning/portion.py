@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.engines.engine import Tally
+from gpusudoku.engines.engine import WorkCounters
 from gpusudoku.errors import Interrupted
 
 
@@ -92,7 +92,7 @@ class Step:
     """What is new: of every task that was worked at, or of runs of them."""
     left: Portion
     """What is left to do."""
-    tally: Tally = field(default_factory=Tally)
+    tally: WorkCounters = field(default_factory=WorkCounters)
     """What was done for that. An interrupt leaves none."""
     seconds: float = 0.0
     """How long it took."""

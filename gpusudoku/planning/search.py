@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.engines.engine import Engine, Tally
+from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.compiling import ready
@@ -29,8 +29,7 @@ from gpusudoku.planning.plan import Outcome
 from gpusudoku.planning.portion import Portion, Step
 from gpusudoku.planning.stepping import check_part, check_portion, found_of, rest_of, step_of
 from gpusudoku.results import Estimates, SearchStats
-from gpusudoku.search.estimate import SearchEstimate, estimate_search
-from gpusudoku.search.frontier import Cutoff, Frontier
+from gpusudoku.search.frontier import Cutoff, Frontier, SearchEstimate, estimate_search
 from gpusudoku.search.techniques import parse_techniques, technique_names
 
 TASKS = 128
@@ -165,12 +164,12 @@ class SearchPlan:
         check_portion(portion, len(whole), whole.layout.words)
         frontier, tasks = _boards_of(whole, portion)
         job = Job(len(tasks), None, on_solutions, np.uint64, suspend_after=seconds)
-        tally, interrupted = Tally(), None
+        tally, interrupted = WorkCounters(), None
         try:
             if self._cutoff is None:
                 frontier = frontier.expanded(self.settings, width, job=job)
             tally = engine.explore(frontier, self.settings, job)
-            tally.add(Tally(frontier.nodes, frontier.guesses))
+            tally.add(WorkCounters(frontier.nodes, frontier.guesses))
         except Interrupted as error:
             interrupted = error
         left = _portion_of(whole, [task.payload for task in job.left], tasks)
@@ -179,7 +178,7 @@ class SearchPlan:
         return step_of(job, found, left, tally, interrupted)
 
     def stats(
-        self, tally: Tally, seconds: float, utilisation: tuple[float, ...] = ()
+        self, tally: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
     ) -> SearchStats:
         """See ``Plan``."""
         return self._stats(self._expanded(None), tally, seconds, utilisation)
@@ -194,7 +193,11 @@ class SearchPlan:
         return self._frontier
 
     def _stats(
-        self, frontier: Frontier, tally: Tally, seconds: float, utilisation: tuple[float, ...]
+        self,
+        frontier: Frontier,
+        tally: WorkCounters,
+        seconds: float,
+        utilisation: tuple[float, ...],
     ) -> SearchStats:
         options = self._options
         return SearchStats(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.engines.engine import Tally
+from gpusudoku.engines.engine import WorkCounters
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.jobs.job import Job
 from gpusudoku.jobs.pieces import part_of
@@ -18,7 +18,7 @@ def step_of(
     job: Job,
     found: Iterable[Found],
     left: Portion,
-    tally: Tally,
+    tally: WorkCounters,
     interrupted: Interrupted | None,
 ) -> Step:
     """What came of the job of a step."""

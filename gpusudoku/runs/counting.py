@@ -11,7 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from gpusudoku.board.board import Board
-from gpusudoku.engines.engine import Engine, Tally
+from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.engines.make import engine_for, refuse_both
 from gpusudoku.errors import Cancelled, ClusterError, InputError, Interrupted
 from gpusudoku.jobs.interrupts import patient_interrupts
@@ -74,7 +74,7 @@ class Counted:
     """All that was to be done."""
     plan_stats: Stats
     """The statistics of the plan before any task."""
-    tally: Tally
+    tally: WorkCounters
     """What was done for the tasks."""
     seconds: float
     """How long that took."""
@@ -131,7 +131,7 @@ def count_in_tasks(
             raise ClusterError(f"{error}{_how_to_go_on(keeper)}") from None
     stats = plan.stats(keeper.tally, keeper.seconds, getattr(machine, "utilisation", ()))
     count = Count(board, keeper.count, True, machine.name, machine.workers, stats, plan.estimates)
-    before = plan.stats(Tally(), 0.0)
+    before = plan.stats(WorkCounters(), 0.0)
     return Counted(count, identity, portion, before, keeper.tally, keeper.seconds)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from math import inf
 from typing import Protocol
 
-from gpusudoku.engines.engine import Tally
+from gpusudoku.engines.engine import WorkCounters
 from gpusudoku.planning.portion import Portion, Step
 from gpusudoku.runs.tasks import share_done
 
@@ -26,7 +26,7 @@ class Keeper(Protocol):
         """Seconds of work, in all."""
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> WorkCounters:
         """What was done, in all."""
 
     @property
@@ -46,7 +46,7 @@ class InMemory:
     def __init__(self, portion: Portion) -> None:
         self.count = 0
         self.seconds = 0.0
-        self.tally, self.nodes = Tally(), inf
+        self.tally, self.nodes = WorkCounters(), inf
         self._left = {0: portion} if portion else {}
         self._tasks, self._next = len(portion), 1
 

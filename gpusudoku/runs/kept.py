@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from math import isfinite
 from typing import Any
 
-from gpusudoku.engines.engine import Tally
+from gpusudoku.engines.engine import WorkCounters
 from gpusudoku.planning.portion import Found, Portion
 from gpusudoku.results import decimal_digits
 from gpusudoku.runs.database import Database
@@ -55,7 +55,7 @@ class State:
     """Rows of what was found."""
     portions: int = 0
     """Portions that are left."""
-    tally: Tally = field(default_factory=Tally)
+    tally: WorkCounters = field(default_factory=WorkCounters)
     """What was done."""
     finished: bool = False
     began: float = 0.0
@@ -98,7 +98,7 @@ class State:
                 raise ValueError("not a position")
         history = tuple((seconds, done, number_of(n)) for seconds, done, n in found["history"])
         big = {"count": number_of(found["count"]), "history": history, "position": position}
-        tally = Tally(**found["tally"])
+        tally = WorkCounters(**found["tally"])
         made = cls(**{**found, **big, "tally": tally})
         _check([made.tasks, made.end, made.rows, made.portions], int)
         shares = [made.done, *(done for _, done, _ in history)]

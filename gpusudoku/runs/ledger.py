@@ -16,7 +16,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from gpusudoku.engines.engine import Tally
+from gpusudoku.engines.engine import WorkCounters
 from gpusudoku.errors import InputError, SaveError
 from gpusudoku.jobs.interrupts import held_interrupts
 from gpusudoku.planning.portion import Found, Portion, Step
@@ -84,7 +84,7 @@ class Ledger:
         return self._state.seconds
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> WorkCounters:
         """What was done, in all."""
         return self._state.tally
 

@@ -13,9 +13,8 @@ import tune_gpu
 from click.testing import CliRunner
 
 from gpusudoku.counting import count
-from gpusudoku.engines.cuda.device import SIMULATED, Gpu
+from gpusudoku.engines.cuda.device import SIMULATED, Gpu, Tuning
 from gpusudoku.engines.cuda.engine import CudaEngine
-from gpusudoku.engines.cuda.tuning import Tuning
 from gpusudoku.errors import MismatchError
 from tests.boards import puzzle, spoilt
 from tests.engines.cuda.simulator import ON_SIMULATOR

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from gpusudoku import Board, Cancelled, CancelToken, Geometry
-from gpusudoku.contraction.general import graph, index, maps, paths, quick
+from gpusudoku.contraction.general import boxes, graph, maps, quick
 from gpusudoku.contraction.general.quick import JoinOrder
 from gpusudoku.contraction.general.shares import join_shares
-from gpusudoku.contraction.means import averaged
+from gpusudoku.contraction.general.symmetries import average
 from gpusudoku.contraction.nine import quick as nine_quick
 from gpusudoku.contraction.nine.quick import QuickOrder
 from gpusudoku.contraction.nine.shares import NineShares
@@ -65,8 +65,8 @@ def test_a_join_in_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads_of_jobs, "POLL_SECONDS", 100)  # else it looks while it waits
     whole, looks = made(), stops_anywhere(made)
     for module, name, size in (
-        (maps, "CALL_ROWS", 5), (paths, "CALL_PATHS", 3), (graph, "BLOCK_SETS", 3),
-        (paths, "CALL_EDGES", 2), (index, "CALL_BITS", 1), (quick, "PLACES", 4),
+        (maps, "CALL_ROWS", 5), (graph, "CALL_PATHS", 3), (graph, "BLOCK_SETS", 3),
+        (graph, "CALL_EDGES", 2), (boxes, "CALL_BITS", 1), (quick, "PLACES", 4),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, size)
         with Looks() as token:
@@ -90,8 +90,8 @@ def test_sums_and_numbers_look_at_their_flag() -> None:
 def test_a_stopped_sweep_goes_on_where_it_was() -> None:
     shares = NineShares(NINE)
     pairs = next(shares.turns(1))
-    sweeper = shares.room.sweeper(0, shares.wide)
-    sweeper.begin(shares.room, shares.most_pending)
+    sweeper = shares.memory.sweeper(0, shares.wide)
+    sweeper.begin(shares.memory, shares.most_pending)
     with pytest.raises(Cancelled), Looks(5):
         list(sweeper.sweep(range(pairs), STOPPED))
     assert list(sweeper.sweep(range(pairs), GOES_ON)) == []
@@ -125,7 +125,7 @@ def test_numbers_are_drawn_in_pieces(count: int, monkeypatch: pytest.MonkeyPatch
 def test_means_over_orbits_are_exact_or_an_error() -> None:
     shares = np.array([3, 0, 6, 7, 1 << 70], object)
     cycle, swap = np.array([1, 2, 0, 3, 4]), np.array([0, 1, 2, 4, 3])
-    assert averaged(shares, []) is shares
-    assert averaged(shares, [cycle]).tolist() == [3, 3, 3, 7, 1 << 70]
+    assert average(shares, []) is shares
+    assert average(shares, [cycle]).tolist() == [3, 3, 3, 7, 1 << 70]
     with pytest.raises(MismatchError, match="no whole numbers"):
-        averaged(shares, [cycle, swap])
+        average(shares, [cycle, swap])

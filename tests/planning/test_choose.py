@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gpusudoku.board.board import Board
-from gpusudoku.contraction.general import effort
+from gpusudoku.contraction import protocol
 from gpusudoku.counting import count, count_many
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.jobs.watch import Watch, watching
@@ -65,7 +65,7 @@ def test_boards_of_all_shapes_alone_and_together(method: str) -> None:
 
 def test_the_look_for_a_contraction_is_alike_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is bounded by counted work, not by the clock; a long one is announced."""
-    monkeypatch.setattr(effort, "LONG_SECONDS", 0.0)
+    monkeypatch.setattr(protocol, "LONG_SECONDS", 0.0)
     board = puzzle("4x4", 102, 1)
     looks = list[float]()
 

@@ -13,7 +13,7 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.engines.engine import Tally
+from gpusudoku.engines.engine import WorkCounters
 from gpusudoku.errors import InputError
 from gpusudoku.jobs import threads as threads_of_jobs
 from gpusudoku.jobs.cancel import CancelToken
@@ -58,7 +58,7 @@ def test_the_guesses_of_parts_add_up() -> None:
     """Every board of a search is made once, wherever the tree is cut."""
     whole = search(NINE, strategy="first").run(CpuEngine(1)).stats
     for parts in (1, 3):
-        plan, tally = search(NINE, strategy="first"), Tally()
+        plan, tally = search(NINE, strategy="first"), WorkCounters()
         for number in range(1, parts + 1):
             tally.add(plan.step(CpuEngine(2), plan.part(number, parts)).tally)
         assert plan.stats(tally, 1.0).boards_explored == whole.boards_explored

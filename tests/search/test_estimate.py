@@ -11,8 +11,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count
 from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.search.estimate import SearchEstimate, estimate_search
-from gpusudoku.search.frontier import Frontier
+from gpusudoku.search.frontier import Frontier, SearchEstimate, estimate_search
 from tests.boards import layout_of, puzzle, spoilt
 
 

@@ -1,8 +1,10 @@
-"""Boxes, where stacks and bands cross: which partitions fit there, and what that rules out.
+"""Boxes, where stacks and bands cross: the maps that fit there, laid out for the kernels.
 
 A box can be filled exactly if its column partition (from a map of its stack) and its row partition
 (from a map of its band) are *orthogonal*: every set of one meets every set of the other in one
 digit.
+
+``kernels/contraction/general/arrays.py`` describes the layout.
 """
 
 from __future__ import annotations
@@ -14,21 +16,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.general.effort import UNBOUNDED, Effort
 from gpusudoku.contraction.general.graph import Graph
-from gpusudoku.contraction.general.maps import Bools, Maps, Words, allowed_columns
+from gpusudoku.contraction.general.maps import Bools, Ints, Maps, Words, allowed_columns
+from gpusudoku.contraction.protocol import Effort
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.kernels.contraction.general.lists import orthogonal
+from gpusudoku.kernels.contraction.general.arrays import Index, Levels, Walk
+from gpusudoku.kernels.contraction.general.lists import orthogonal, scatter
 
 Pairs = NDArray[np.uint8]
 
 PAIR_SECONDS = 2e-9
-"""What a set of a pair of partitions takes, to see whether they are orthogonal."""
+"""The time of a set of a pair of partitions, to see whether they are orthogonal."""
 CALL_SETS = 1 << 22
-"""Sets of pairs of partitions that are looked at in one call, which nothing interrupts."""
+"""Sets of pairs of partitions that are compared in one call, which nothing interrupts."""
 PRUNED_SECONDS = 2e-9
-"""What a pair of partitions takes, or a partition of an entry, whenever lines are pruned."""
+"""The time of a pair of partitions, or a partition of an entry, whenever lines are pruned."""
+CALL_BITS = 1 << 24
+"""Bits that are set or left in one call, which nothing interrupts."""
 
 
 class Sides(NamedTuple):
@@ -39,10 +44,10 @@ class Sides(NamedTuple):
     crossing: list[Maps]
     """The lists of the others."""
     pairs: list[list[Pairs]]
-    """pairs[k][j], for crossing line k and summed line j, tells which of their partitions are
+    """pairs[k][j], for crossing line k and summed line j, is 1 where their partitions are
     orthogonal: uint8 (partitions of the summed line, partitions of the crossing line)."""
     bands: bool = False
-    """Whether the bands are summed."""
+    """True if the bands are summed."""
 
     @property
     def exchanged(self) -> Sides:
@@ -57,7 +62,7 @@ class Sides(NamedTuple):
 
 
 def without_seen(candidates: Words, geometry: Geometry) -> Words | None:
-    """The candidates less every fixed digit in the other cells that see it.
+    """Take every fixed digit from the other cells that see it.
 
     Returns None if there is no solution: a cell has no candidate, or a unit one digit twice.
     """
@@ -71,24 +76,19 @@ def without_seen(candidates: Words, geometry: Geometry) -> Words | None:
 
 
 def allowed_lines(candidates: Words, geometry: Geometry) -> tuple[Bools, Bools]:
-    """The allowed columns of all stacks, and the allowed rows of all bands.
-
-    See ``allowed_columns``: the rows are the columns of the mirrored board.
-    """
+    """Find the ``allowed_columns`` of all stacks, and of all bands: those of the mirrored board."""
     mirrored = np.ascontiguousarray(candidates.reshape(geometry.n, geometry.n).T).ravel()
     return allowed_columns(candidates, geometry), allowed_columns(mirrored, geometry.transposed)
 
 
-def list_maps(
-    stacks: Bools, bands: Bools, most_maps: int, memory: int, effort: Effort = UNBOUNDED
-) -> tuple[list[Maps], list[Maps]] | None:
-    """List the maps of every stack and of every band; None if one of them has none.
+def list_sides(
+    stacks: Bools, bands: Bools, most_maps: int, memory: int, effort: Effort
+) -> Sides | None:
+    """List the maps of all lines, and drop those that fit no map of a line that they cross.
 
-    Raises
-    ------
-    TooExpensive
-        If a line has more than ``most_maps`` maps, or listing them would take more than ``memory``
-        bytes or more than the effort.
+    Returns the lists with the stacks summed; None if one is empty, so that there is no solution.
+    TooExpensive is raised if a line has more than ``most_maps`` maps, or if it would take more
+    than ``memory`` bytes or more than the effort.
     """
     # All are counted before the first is listed, which is quick. Equal lines are listed once.
     graphs: dict[bytes, Graph] = {}
@@ -103,20 +103,13 @@ def list_maps(
     for graph in graphs.values():
         memory = graph.check(most_maps, memory)
     maps = {key: graph.listed() for key, graph in graphs.items()}
-    return [maps[line.tobytes()] for line in stacks], [maps[line.tobytes()] for line in bands]
+    first, second = ([maps[line.tobytes()] for line in side] for side in (stacks, bands))
+    sides = _pruned(first, second, memory, effort)
+    return sides if all(len(line) for line in [*sides.summed, *sides.crossing]) else None
 
 
-def pruned(stacks: list[Maps], bands: list[Maps], memory: int, effort: Effort = UNBOUNDED) -> Sides:
-    """Drop every map that fits no map of a line that it crosses, until there is none left.
-
-    Returns the lists with the stacks summed.
-
-    Raises
-    ------
-    TooExpensive
-        If there are more pairs of partitions than bytes of memory for them, or it is more than the
-        effort.
-    """
+def _pruned(stacks: list[Maps], bands: list[Maps], memory: int, effort: Effort) -> Sides:
+    """Drop every map that fits no map of a line that it crosses, again until all do."""
     size = sum(
         len(stack.partitions[i]) * len(band.partitions[j])
         for i, band in enumerate(bands)
@@ -146,7 +139,7 @@ def pruned(stacks: list[Maps], bands: list[Maps], memory: int, effort: Effort = 
 
 
 def _orthogonal(columns: Words, rows: Words) -> Pairs:
-    """uint8 (column partitions, row partitions): 1 if they are orthogonal, else 0."""
+    """Compare column and row partitions: uint8 (columns, rows), 1 if they are orthogonal."""
     out = np.empty((len(columns), len(rows)), np.uint8)
     size = max(1, CALL_SETS // (1 + rows.size))
     for start in range(0, len(columns), size):
@@ -156,7 +149,7 @@ def _orthogonal(columns: Words, rows: Words) -> Pairs:
 
 
 def _prune_summed(sides: Sides) -> bool:
-    """Drop maps of the summed lines once, in place; whether there were any to drop."""
+    """Drop maps of the summed lines once, in place; tell whether there were any."""
     changed = False
     for j, line in enumerate(sides.summed):
         check_cancelled()
@@ -171,3 +164,126 @@ def _prune_summed(sides: Sides) -> bool:
                 check_cancelled()
                 boxes[j] = boxes[j][line.occurring(k, keep)]
     return changed
+
+
+def bytes_needed(sides: Sides) -> int:
+    """Estimate the bytes that an index and one thread take."""
+    words = [len(line) // 64 + 1 for line in sides.crossing]
+    sets = sum(
+        len(table) * size
+        for line in sides.summed
+        for table, size in zip(line.partitions, words, strict=True)
+    )
+    entries = 6 * sum(line.entries.size for line in [*sides.summed, *sides.crossing])
+    return 8 * (2 * sets + entries) + scratch_bytes(sides)
+
+
+def index_steps(sides: Sides) -> int:
+    """Count the bits that ``make_index`` sets or leaves, one by one."""
+    return sum(
+        len(table) * len(line)
+        for summed in sides.summed
+        for table, line in zip(summed.partitions, sides.crossing, strict=True)
+    )
+
+
+def scratch_bytes(sides: Sides) -> int:
+    """Estimate the bytes that each thread takes."""
+    words = max(len(line) // 64 + 1 for line in sides.crossing)
+    places = sum(len(table) for line in sides.summed for table in line.partitions)
+    return 8 * (2 * len(sides.summed) * len(sides.crossing) * words + places)
+
+
+class JoinScratch(NamedTuple):
+    """The memory in which one thread sums."""
+
+    levels: Levels
+    walk: Walk
+
+    @classmethod
+    def of(cls, index: Index) -> JoinScratch:
+        """Make it; level 0 has all entries of the crossing lines."""
+        levels, lines = len(index.begin) - 1, len(index.words)
+        shape = levels, lines, int(index.words.max())
+        state = Levels(
+            words=np.empty(shape, np.uint64),
+            positions=np.empty(shape, np.int64),
+            counts=np.zeros((levels, lines), np.int64),
+        )
+        state.words[0] = ~np.uint64(0)
+        state.positions[0] = np.arange(shape[2])
+        state.counts[0] = index.words
+        walk = Walk(
+            entry=np.empty(levels, np.int64),
+            end=np.empty(levels, np.int64),
+            fresh=np.empty(levels, np.int64),
+            product=np.empty(levels, np.uint64),
+            memo=np.empty(int(index.places.sum()), np.int64),
+        )
+        return cls(state, walk)
+
+
+def make_index(sides: Sides) -> Index:
+    """Lay out the lists. Those of the summed lines are sorted, and a level each, in this order."""
+    words = np.array([-(-len(line) // 64) for line in sides.crossing])
+    sets, set_of, size = [], [], 0
+    for level, line in enumerate(sides.summed):
+        starts = []
+        for boxes, other, width in zip(sides.pairs, sides.crossing, words, strict=True):
+            rows = np.zeros((len(boxes[level]), width), np.uint64)
+            partition_of = np.ascontiguousarray(other.entries[:, level])
+            pairs = np.ascontiguousarray(boxes[level])
+            size_of_call = max(1, CALL_BITS // (1 + len(partition_of)))
+            for start in range(0, len(rows), size_of_call):
+                check_cancelled()
+                some = slice(start, start + size_of_call)
+                scatter(pairs[some], partition_of, rows[some])
+            sets.append(rows.ravel())
+            starts.append(size)
+            size += rows.size
+        set_of.append(line.entries * words + starts)
+    begin = np.cumsum([0, *(len(line) for line in sides.summed)])
+    skips = [skips_of(line.entries) for line in sides.summed]
+    last = sides.summed[-1]
+    places = [len(table) for table in last.partitions]
+    planes = [planes_of(line.multiplicity) for line in sides.crossing]
+    return Index(
+        sets=np.concatenate(sets),
+        words=words,
+        begin=begin,
+        set_of=np.concatenate(set_of),
+        multiplicity=np.concatenate([line.multiplicity for line in sides.summed]).astype(np.uint64),
+        skip=np.concatenate([skip + b for (skip, _), b in zip(skips, begin[:-1], strict=True)]),
+        differs=np.concatenate([*(differs for _, differs in skips), [0]]),
+        place=last.entries + np.cumsum([0, *places[:-1]]),
+        places=np.array(places),
+        planes=np.concatenate([p.ravel() for p in planes]),
+        plane_begin=np.cumsum([0, *(p.size for p in planes[:-1])]),
+        plane_count=np.array([len(p) for p in planes]),
+    )
+
+
+def planes_of(multiplicity: Ints) -> Words:
+    """Write bit k of the multiplicities of all entries as bit sets: uint64 (bits, words)."""
+    size = -(-len(multiplicity) // 64) * 64
+    bits = np.zeros((int(multiplicity.max()).bit_length(), size), np.uint8)
+    for bit, row in enumerate(bits):
+        check_cancelled()
+        row[: len(multiplicity)] = multiplicity >> bit & 1
+    return np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+
+def skips_of(entries: Ints) -> tuple[Ints, Ints]:
+    """Find ``skip`` and ``differs`` of an ``Index`` for the sorted entries of one level.
+
+    ``skip`` counts entries from 0 to their number.
+    """
+    check_cancelled()
+    size = len(entries)
+    differ = np.logical_or.accumulate(entries[1:] != entries[:-1], axis=1)
+    skip = np.full_like(entries, size)
+    check_cancelled()
+    skip[:-1] = np.where(differ, np.arange(1, size)[:, None], size)
+    check_cancelled()
+    skip = np.ascontiguousarray(np.minimum.accumulate(skip[::-1])[::-1])
+    return skip, np.concatenate([[0], differ.argmax(axis=1)])

@@ -1,4 +1,4 @@
-"""The maps of a stack as the paths of a layered graph, which tells their number quickly.
+"""The maps of a stack as the paths of a layered graph, by which they are quickly counted.
 
 There is a layer for every digit, a node for every way in which the digits so far can fill the
 columns, and an edge for each permutation of the columns that the next digit may take. The graph
@@ -12,18 +12,28 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import factorial, prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.counters import Counters
-from gpusudoku.contraction.general.effort import UNBOUNDED, Effort
-from gpusudoku.contraction.general.maps import Bools, Ints, Maps, Words, concatenated, grouped
-from gpusudoku.contraction.general.paths import all_paths, packing_of, paths_from, sets_of
+from gpusudoku.contraction.general.maps import (
+    Bools,
+    Ints,
+    Maps,
+    Words,
+    by_lowest,
+    concatenated,
+    grouped,
+)
+from gpusudoku.contraction.protocol import UNBOUNDED, Effort
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
+from gpusudoku.kernels.contraction.general.arrays import Descent, Packing, PathGraph
+from gpusudoku.kernels.contraction.general.lists import list_paths
 
 MOST_MAPS = 1 << 22
-"""Maps of a stack or band that are listed, at most, unless another number is told."""
+"""Maps of a stack or band that are listed, at most, by default."""
 WORDS_PER_MAP = 8
 """Words of states that a layer may give rise to for every map that may be listed, before equal
 states are merged. A list that is too long is not worth a long search."""
@@ -42,52 +52,86 @@ MOST_CELLS = 1 << 22
 MOST_PERMUTATIONS = 1 << 17
 """Permutations of a digit, at most."""
 LAYER_SECONDS = 3e-4
-"""What a layer takes, however small."""
+"""The time of a layer, however small."""
 WORD_SECONDS = 5e-8
-"""What a word of states takes that a layer gives rise to."""
+"""The time of a word of states that a layer gives rise to."""
 EDGE_SECONDS = 1.5e-7
-"""What an edge takes, until its paths are counted."""
+"""The time of an edge, until its paths are counted."""
 MAP_SECONDS = 1e-7
-"""What a column of a map takes while maps are listed."""
+"""The time of a column of a map while maps are listed."""
+CALL_PATHS = 1 << 16
+"""Paths that are written down in one call, which nothing interrupts."""
+CALL_EDGES = 1 << 16
+"""Edges whose paths are counted at a time."""
+
+
+class ColumnCounters:
+    """The states of a ``Graph``: the digits in every column of every band, counted in fields.
+
+    A field starts so that one digit too many sets its top bit, the guard. Such a state is dropped,
+    so no field overflows into the next. With two rows a field has three bits, of which the first
+    is the guard: 001 is an empty column, 010 has one digit, 011 is full, and 100 has too many.
+    """
+
+    def __init__(self, columns: int, rows: int) -> None:
+        self.fields = columns * columns
+        self._columns, self._rows = columns, rows
+        width = rows.bit_length() + 1
+        per_word = 64 // width
+        self._word, place = np.divmod(np.arange(self.fields), per_word)
+        self._shift = (place * width).astype(np.uint64)
+        self._top, self._mask = 1 << (width - 1), np.uint64((1 << width) - 1)
+        self._start = self._top - 1 - rows
+        self.guard = self.packed(np.full(self.fields, self._top))
+        """uint64 (words): the top bits of all fields."""
+        self.empty = self.packed(np.full((1, self.fields), self._start))
+        """uint64 (1, words): the state without any digit."""
+
+    def packed(self, fields: NDArray[Any]) -> Words:
+        """Pack the values of all fields, (..., fields): uint64 (..., words)."""
+        words = np.zeros((*fields.shape[:-1], self._word[-1] + 1), np.uint64)
+        for field in range(self.fields):
+            value = fields[..., field].astype(np.uint64)
+            words[..., self._word[field]] |= value << self._shift[field]
+        return words
+
+    def enough(self, to_come: Ints) -> Words:
+        """Return words that, added to a state, set the guard where enough digits can still come.
+
+        A field needs a least value, so that the digits to come can fill the rest of its column.
+        With the number that this adds, that value reaches the guard.
+        """
+        return self.packed(self._top - self._start - np.maximum(0, self._rows - to_come))
+
+    def begun(self, states: Words) -> Bools:
+        """Tell which columns of the first band have a digit: bool (states, columns)."""
+        word, shift = self._word[: self._columns], self._shift[: self._columns]
+        fields: Words = states[:, word] >> shift & self._mask
+        begun: Bools = fields != self._start
+        return begun
+
+
+def paths_from(
+    node: Ints, target: Ints, after: NDArray[np.object_], nodes: int
+) -> NDArray[np.object_]:
+    """Count the paths from each of so many nodes to the end, in Python's integers.
+
+    ``node`` and ``target`` are the ends of all edges, and ``after`` has the paths from the targets.
+    """
+    paths = np.zeros(nodes, object)
+    for start in range(0, len(node), CALL_EDGES):
+        check_cancelled()
+        some = slice(start, start + CALL_EDGES)
+        np.add.at(paths, node[some], after[target[some]])
+    return paths
 
 
 class Graph:
     """All maps of a stack, before they are listed.
 
-    Parameters
-    ----------
-    allowed
-        bool (n, bands, columns): where every digit may stand; as many columns as bands.
-    name
-        What the stack is called in messages.
-    most_maps
-        Maps that may be listed.
-    effort
-        What may be spent on the graph and the list.
-
-    Raises
-    ------
-    TooExpensive
-        If the graph would be too large, or too much work.
-
-    Attributes
-    ----------
-    maps
-        The number of paths: maps, where those that differ by a swap of interchangeable columns
-        count once.
-    symmetry
-        The number of ways to permute interchangeable columns.
-    alike
-        The columns, those together that are interchangeable.
-    order
-        The digit of every layer.
-    ways
-        For every layer the permutations its digit may take: int64 (ways, bands), their columns.
-    edges
-        For every layer its edges: the nodes they leave, the ways they take, the nodes they reach;
-        nodes are numbered within a layer.
-    sizes
-        The nodes of every layer, and of the end.
+    ``allowed`` is bool (n, bands, columns), where every digit may stand, with as many columns as
+    bands; ``name`` stands for the stack in messages. TooExpensive is raised if the graph would be
+    too large to list ``most_maps`` maps, or take more than the effort.
     """
 
     def __init__(
@@ -96,6 +140,8 @@ class Graph:
         self._name, self._effort = name, effort
         self.n, self.columns = allowed.shape[:2]
         self.rows = self.n // self.columns
+        bits = (self.columns - 1).bit_length() or 1
+        self._packing = Packing(bits, 64 // bits, -(-self.n // (64 // bits)))
         # With one row in a box nothing is listed, however many maps there are; see ``listed``.
         most_words = MOST_WORDS if self.rows == 1 else WORDS_PER_MAP * most_maps
         self._most_words = min(MOST_WORDS, max(LEAST_WORDS, most_words))
@@ -103,6 +149,7 @@ class Graph:
         self.alike = [
             [c for c in range(self.columns) if columns[c] == one] for one in dict.fromkeys(columns)
         ]
+        """The columns, those together that are interchangeable."""
         # The last of the columns before that is interchangeable with this one, or -1.
         self._before = np.array(
             [
@@ -110,22 +157,30 @@ class Graph:
                 for c in range(self.columns)
             ]
         )
-        self.symmetry = prod(factorial(columns.count(one)) for one in set(columns))
+        self.symmetry = prod(factorial(len(members)) for members in self.alike)
+        """The number of ways to permute interchangeable columns."""
         by_pattern = {a.tobytes(): a for a in allowed}
         permutations = {key: self._permutations(a) for key, a in by_pattern.items()}
         ways = [permutations[a.tobytes()] for a in allowed]
         self.order = sorted(range(self.n), key=lambda d: len(ways[d]))
+        """The digit of every layer."""
         self.ways = [ways[d] for d in self.order]
+        """For every layer the columns of its digit's permutations: int64 (ways, bands)."""
         self.edges: list[tuple[Ints, Ints, Ints]] = []
+        """For every layer its edges: the nodes they leave, the ways they take, the nodes they
+        reach; nodes are numbered within a layer."""
         self.sizes = [1]
+        """The nodes of every layer, and of the end."""
         self._grow(allowed)
         self.maps = self._count()
+        """The number of paths: maps, where those that differ by a swap of interchangeable columns
+        count once."""
 
     def _too_expensive(self, what: str) -> TooExpensive:
         return TooExpensive(f"too expensive to contract: {self._name} {what}")
 
     def _permutations(self, allowed: Bools) -> Ints:
-        """int64 (permutations, bands): the columns a digit may take, each once."""
+        """Find all ways to place a digit, in each band another column: int64 (ways, bands)."""
         found = np.zeros((1, 0), np.int64)
         for band in range(self.columns):
             if len(found) > MOST_PERMUTATIONS // (self.columns - band):
@@ -141,8 +196,8 @@ class Graph:
         return found
 
     def _grow(self, allowed: Bools) -> None:
-        """Make the layers: edges as (node, choice, next node), nodes numbered within a layer."""
-        counters = Counters(self.columns, self.rows)
+        """Make the layers."""
+        counters = ColumnCounters(self.columns, self.rows)
         states = counters.empty
         for layer, ways in enumerate(self.ways):
             most_ways = MOST_CELLS // self.columns**2
@@ -168,11 +223,11 @@ class Graph:
         )
 
     def _steps(
-        self, counters: Counters, states: Words, ways: Ints, to_come: Ints
+        self, counters: ColumnCounters, states: Words, ways: Ints, to_come: Ints
     ) -> tuple[Ints, Ints, Words]:
-        """All edges out of a layer: the nodes they leave, the ways they take, the states reached.
+        """Find all edges out of a layer: nodes they leave, ways they take, states they reach.
 
-        ``to_come`` is int64 (columns of all bands): the later digits that may stand in each.
+        ``to_come`` counts the later digits that may stand in each column: int64 (fields).
         """
         taken = np.zeros((len(ways), counters.fields), np.int64)
         taken[np.arange(len(ways))[:, None], np.arange(self.columns) * self.columns + ways] = 1
@@ -209,13 +264,7 @@ class Graph:
         return int(ways[0])
 
     def within(self, memory: int) -> int:
-        """The bytes of memory that the graph leaves over.
-
-        Raises
-        ------
-        TooExpensive
-            If it takes more.
-        """
+        """Return the bytes of memory that the graph leaves over, or raise TooExpensive."""
         left = memory - sum(int(array.nbytes) for edges in self.edges for array in edges)
         if left < 0:
             raise self._too_expensive(
@@ -224,26 +273,21 @@ class Graph:
         return left
 
     def check(self, most_maps: int, memory: int) -> int:
-        """The bytes of memory that the list of the maps will leave over.
+        """Return the bytes of memory that the list of the maps will leave over.
 
-        Raises
-        ------
-        TooExpensive
-            If there are more than ``most_maps`` maps or they take more memory.
+        TooExpensive is raised if they do not fit, or are more than ``most_maps``.
         """
         if self.rows == 1:  # see ``listed``
             return memory
         if self.maps > most_maps:
             raise self._too_expensive(f"has {self.maps:,} maps, more than {most_maps:,}")
-        left: int = memory - 8 * self.maps * self.columns * (
-            2 * packing_of(self.n, self.columns).words + 6
-        )
+        left: int = memory - 8 * self.maps * self.columns * (2 * self._packing.words + 6)
         if left < 0:
             raise self._too_expensive(f"has {self.maps:,} maps, and not the memory to list them")
         return left
 
     def listed(self) -> Maps:
-        """The maps as entries, with their multiplicities."""
+        """List the maps as entries, with their multiplicities."""
         side = self.columns
         if self.rows == 1:  # all columns are single digits: there is one partition
             singles = np.uint64(1) << np.arange(self.n, dtype=np.uint64)
@@ -252,22 +296,45 @@ class Graph:
             whole = self.maps * self.symmetry
             return Maps((singles[None],) * side, entries, multiplicity, whole, np.arange(size))
         self._effort.spend(self.maps * side, MAP_SECONDS)
-        words = all_paths(self.edges, self.sizes, self.ways, self.maps)
-        tables, entries, ids = self._grouped(words)
+        tables, entries, ids = self._grouped(self._paths())
         numbers = np.arange(len(entries))
         return Maps(tables, entries, np.bincount(ids), self.symmetry, numbers).reduced()
 
     @cached_property
     def words(self) -> tuple[Words, Ints]:
-        """All maps one by one, for ``columns_of``: uint64 (maps, bands, words).
-
-        And the number of the entry that each of them belongs to, int64 (maps).
-        """
-        words = all_paths(self.edges, self.sizes, self.ways, self.maps)
+        """All maps one by one, for ``columns_of``, and the entry of each, int64 (maps)."""
+        words = self._paths()
         return words, self._grouped(words)[2]
 
+    def _paths(self) -> Words:
+        """List all paths as packed columns, layer by layer: uint64 (maps, bands, words)."""
+        layers, packing = range(self.n), self._packing
+        width = self.columns * packing.words
+        nodes = np.cumsum([0, *self.sizes])
+        begins = np.cumsum([0, *map(len, self.ways)])
+        source, choice, target = (
+            np.concatenate([self.edges[layer][k] + starts[layer] for layer in layers])
+            for k, starts in enumerate([nodes, begins, nodes[1:]])
+        )
+        graph = PathGraph(
+            first=np.searchsorted(source, np.arange(nodes[-1] + 1)),
+            target=target,
+            choice=choice,
+            columns=np.concatenate(self.ways).astype(np.uint64),
+        )
+        descent = Descent(
+            prefix=np.zeros((self.n + 1, width), np.uint64),
+            node=np.zeros(self.n + 1, np.int64),
+            edge=np.zeros(self.n + 1, np.int64),
+        )
+        out, depth = np.empty((self.maps, width), np.uint64), 0
+        for start in range(0, self.maps, CALL_PATHS):
+            check_cancelled()
+            depth = list_paths(graph, packing, depth, descent, out[start : start + CALL_PATHS])
+        return out.reshape(self.maps, self.columns, packing.words)
+
     def _grouped(self, words: Words) -> tuple[tuple[Words, ...], Ints, Ints]:
-        """The partitions and the entries of ``Maps``, and the entry of every map."""
+        """Find the partitions and the entries of ``Maps``, and the entry of every map."""
         tables, numbers = [], np.empty(words.shape[:2], np.uint64)
         for band in range(self.columns):
             ids, leaders = grouped(words[:, band])
@@ -279,8 +346,8 @@ class Graph:
         return tuple(tables), numbers[leaders].astype(np.int64), ids
 
     def columns_of(self, words: Words) -> Ints:
-        """int64 (maps, n): the column of every digit in a band, of packed words of that band."""
-        packing = packing_of(self.n, self.columns)
+        """Unpack words of a band: int64 (maps, n), the column of every digit."""
+        packing = self._packing
         columns = np.empty((len(words), self.n), np.int64)
         for layer, digit in enumerate(self.order):
             check_cancelled()
@@ -290,9 +357,12 @@ class Graph:
         return columns
 
     def _sets(self, words: Words) -> Words:
-        """uint64 (words, C): the sets of digits of the columns, ordered by their lowest digits."""
+        """Find the sets of digits of the columns, by their lowest digits: uint64 (words, C)."""
         sets = np.zeros((len(words), self.columns), np.uint64)
         for start in range(0, len(words), BLOCK_SETS):
-            some = slice(start, start + BLOCK_SETS)
-            sets[some] = sets_of(self.columns_of(words[some]), self.columns)
+            some = sets[start : start + BLOCK_SETS]
+            rows = np.arange(len(some))
+            for digit, column in enumerate(self.columns_of(words[start : start + BLOCK_SETS]).T):
+                some[rows, column] |= np.uint64(1) << np.uint64(digit)
+            some[:] = by_lowest(some)
         return sets

@@ -5,33 +5,40 @@ all of them have in the band:
 
     solutions = sum over (s_1 .. s_R) of  m_1(s_1) .. m_R(s_R)  W_1 .. W_C
 
-or the same with bands and stacks exchanged, whichever is cheaper.
+or the same with bands and stacks exchanged, whichever is cheaper: an ``Orientation``. Where terms
+or sums do not fit into machine words, they are taken modulo primes, and their remainders combined.
 """
 
 from __future__ import annotations
 
 import time
 from functools import cached_property
-from math import prod
+from math import isqrt, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.boxes import (
+    JoinScratch,
     Sides,
     allowed_lines,
-    list_maps,
-    pruned,
+    bytes_needed,
+    index_steps,
+    list_sides,
+    make_index,
+    scratch_bytes,
     without_seen,
 )
-from gpusudoku.contraction.general.effort import UNBOUNDED, Effort
 from gpusudoku.contraction.general.graph import MOST_MAPS
-from gpusudoku.contraction.general.index import JoinScratch, bytes_needed, index_steps
 from gpusudoku.contraction.general.maps import Ints, Words
-from gpusudoku.contraction.general.orbits import free_swaps
-from gpusudoku.contraction.general.orientation import Orientation
-from gpusudoku.contraction.general.remainders import combined, primes_above
+from gpusudoku.contraction.general.symmetries import (
+    free_swaps,
+    images_of,
+    least_of_orbits,
+    moves_of_pairs,
+)
+from gpusudoku.contraction.protocol import UNBOUNDED, Effort
 from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches
@@ -39,11 +46,11 @@ from gpusudoku.kernels.contraction.general.join import join, probe
 from gpusudoku.kernels.contraction.general.lists import group, list_paths, orthogonal, scatter
 
 MEMORY = 1 << 31
-"""Bytes that a contraction may take, unless it is told another number."""
+"""Bytes that a contraction may take, by default."""
 STEP_SECONDS = 1e-9
 """One step of the sum takes about this long."""
 INDEX_SECONDS = 2e-9
-"""What a step of indexing the lists takes, see ``index_steps``."""
+"""The time of a step of indexing the lists, see ``index_steps``."""
 TASK_STEPS = 1 << 26
 """A task is not longer than about this, for progress."""
 LEAST_STEPS = 1 << 20
@@ -52,55 +59,166 @@ MOST_TASKS = 1 << 16
 """A sum has about this many tasks at most, however long they get."""
 TASKS = 128
 """A sum has at least this many tasks if they are not too short."""
-
-
 KERNELS = group, list_paths, orthogonal, scatter, probe, join
-"""All that a join needs compiled."""
+
+MOST_PAIRS = 1 << 20
+"""Pairs of entries among which orbits are sought, at most."""
+LEAST_SAVING = 4
+"""Branches of one pair each do not share the work for their first entries. So there have to be
+fewer orbits than pairs by this factor."""
+WALKS = 32
+"""Walks of the probe."""
+WORDS_PER_LEVEL = 1 << 18
+"""Words that a walk of the probe looks at on one level, about."""
+
+
+def primes_above(bound: int) -> Words:
+    """Find primes below 2^31 whose product is larger than a bound, the largest first: uint64."""
+    primes: list[int] = []
+    number = 1 << 31
+    while prod(primes) <= bound:
+        number -= 1
+        if all(number % k for k in range(2, isqrt(number) + 1)):
+            primes.append(number)
+    return np.array(primes, np.uint64)
+
+
+def combined(remainders: list[int], primes: list[int]) -> int:
+    """Return the least natural number that has the given remainders modulo the primes."""
+    number, modulus = 0, 1
+    for remainder, prime in zip(remainders, primes, strict=True):
+        number += modulus * ((remainder - number) * pow(modulus, -1, prime) % prime)
+        modulus *= prime
+    return number
+
+
+class Orientation:
+    """One of the two ways to sum a board: over the lists of stacks, or of bands; none is empty.
+
+    ``swaps`` are of digits, and leave all lists as they are: one branch of every orbit is summed.
+    ``summed``, ``crossing``, ``pairs`` and ``bands`` are as in ``Sides``, the lines in the order in
+    which they are summed; ``order`` has their numbers.
+    """
+
+    def __init__(self, sides: Sides, swaps: list[tuple[int, int]]) -> None:
+        # Short lists come first: there are few branches near the root.
+        order = sorted(range(len(sides.summed)), key=lambda j: len(sides.summed[j]))
+        self.order, self.bands, self.swaps = order, sides.bands, swaps
+        self.summed = [sides.summed[j].arranged(range(len(sides.crossing))) for j in order]
+        # Sorted like this, the maps that fit an entry of the first list lie in few words.
+        self.crossing = [line.arranged(order) for line in sides.crossing]
+        self.pairs = [[boxes[j] for j in order] for boxes in sides.pairs]
+        self.index = make_index(Sides(self.summed, self.crossing, self.pairs))
+        """The lists as kernels read them."""
+        self._by_pairs = False
+        self.branches = self._choose_branches()
+        tries = max(1, int(WORDS_PER_LEVEL // self.index.words.sum()))
+        levels = self.scratch().levels
+        self._branch_steps = probe(self.index, levels, self.branches, WALKS, tries)
+        self.steps = max(1, int(self._branch_steps * len(self.branches.first)))
+        """Words that the whole sum looks at, estimated."""
+        self.scratch_bytes = scratch_bytes(sides)
+
+    def _choose_branches(self) -> Branches:
+        """Make a branch for each first entry, or for each pair of entries; one of every orbit."""
+        sizes = [len(line) for line in self.summed]
+        begin, end = (sizes[0], sizes[0] + sizes[1]) if len(sizes) > 1 else (0, 1)
+        firsts = np.arange(sizes[0])
+        weights = np.ones_like(firsts)
+        if self.swaps:
+            first = self._images(0)
+            firsts, weights = np.unique(least_of_orbits(first), return_counts=True)
+            if len(sizes) > 1 and sizes[0] * sizes[1] <= MOST_PAIRS:
+                labels = least_of_orbits(moves_of_pairs(first, self._images(1)))
+                pairs, pair_weights = np.unique(labels, return_counts=True)
+                if LEAST_SAVING * len(pairs) <= len(firsts) * sizes[1]:
+                    self._by_pairs = True
+                    one, other = np.divmod(pairs, sizes[1])
+                    return Branches(one, begin + other, begin + other + 1, pair_weights)
+        return Branches(firsts, np.full_like(firsts, begin), np.full_like(firsts, end), weights)
+
+    def _images(self, level: int) -> list[Ints]:
+        """Find the images of the entries of a summed line under every swap."""
+        return [images_of(self.summed[level], swap) for swap in self.swaps]
+
+    def moves(self) -> list[Ints]:
+        """Find the images under every swap of the branches that there are without swaps.
+
+        They are numbered: first entries, or pairs of a first and a second entry, row by row.
+        """
+        first = self._images(0)
+        return moves_of_pairs(first, self._images(1)) if self._by_pairs else first
+
+    def leaders(self) -> Ints:
+        """Return the number of every branch among those of ``moves``: int64 (branches)."""
+        if not self._by_pairs:
+            return self.branches.first
+        seconds = self.branches.begin - self.index.begin[1]
+        leaders: Ints = self.branches.first * len(self.summed[1]) + seconds
+        return leaders
+
+    def cut(self, steps: int) -> tuple[Branches, int]:
+        """Cut every branch into the same number of pieces, of about so many steps or less.
+
+        Returns the pieces of all branches, those of each together, and their number for each.
+        """
+        first, begin, end, weight = self.branches
+        ranges = end - begin
+        cuts = min(int(self._branch_steps // steps) + 1, int(ranges.max()))
+        ends = begin[:, None] + ranges[:, None] * np.arange(cuts + 1) // cuts
+        fields = (
+            np.repeat(first, cuts), ends[:, :-1].ravel(), ends[:, 1:].ravel(),
+            np.repeat(weight, cuts),
+        )  # fmt: skip
+        return Branches(*fields), cuts
+
+    def tasks(self, steps: int) -> list[Branches]:
+        """Cut the sum into tasks of about the given number of steps."""
+        # The range of second entries is cut where a branch is expected to take too long.
+        pieces, _ = self.cut(steps)
+        branches = len(pieces.first)
+        size = max(1, int(steps * branches // self.steps))
+        at = range(size, branches, size)
+        return [Branches(*task) for task in zip(*(np.split(f, at) for f in pieces), strict=True)]
+
+    def scratch(self) -> JoinScratch:
+        """Make the memory in which a thread sums."""
+        return JoinScratch.of(self.index)
+
+    @property
+    def term_bound(self) -> int:
+        """A number that no term of the sum exceeds."""
+        most = prod(int(line.multiplicity.max()) for line in self.summed)
+        return most * prod(line.total for line in self.crossing)
+
+    @property
+    def sum_bound(self) -> int:
+        """A number that no sum of terms exceeds."""
+        return prod(line.total for line in [*self.summed, *self.crossing])
+
+    def sum(
+        self, branches: Branches, primes: Words, scratch: JoinScratch, stop: Ints
+    ) -> tuple[Words, int]:
+        """Sum some branches, each by itself.
+
+        Primes are below 2^31; if there are none, ``term_bound`` must be below 2^63. Returns uint64
+        (branches, 2), low word and high word, or (branches, primes), modulo each; and the number of
+        terms, -1 if it was stopped.
+        """
+        out = np.zeros((len(branches.first), len(primes) or 2), np.uint64)
+        return out, join(self.index, *scratch, branches, primes, stop, out)
 
 
 class Join:
     """The sum for one board: listed when made, then summed by the task; see ``Contraction``.
 
-    Parameters
-    ----------
-    candidates
-        uint64 (n * n): per cell the mask of digits that are possible, bit d - 1 for digit d; one
-        bit in a fixed cell. They must follow from the fixed cells. A candidate that was removed
-        for any other reason, such as a guess, may come back.
-    geometry
-        The shape of the board.
-    most_maps
-        Maps of a stack or band that are listed, at most.
-    memory
-        Bytes that may be taken, about.
-    symmetric
-        Whether maps that differ by a swap of digits are summed once. If not, all are, as a check.
-    effort
-        What may be spent on making this.
-    wide
-        Whether to sum modulo primes even where two words would do, as a check.
+    ``candidates`` is uint64 (n * n), bit d - 1 for digit d; one bit in a fixed cell. They must
+    follow from the fixed cells: a candidate that was removed for any other reason, such as a guess,
+    may come back. TooExpensive is raised, with figures, if there are more than ``most_maps`` maps
+    of a line, or if it takes more than ``memory`` bytes, about, or more than the effort.
 
-    Raises
-    ------
-    TooExpensive
-        If a bound is exceeded. The text gives the figures.
-
-    Attributes
-    ----------
-    steps
-        Words that the whole sum looks at, estimated; 0 if it is known that there is no solution.
-    factor
-        The number that the sum of all tasks is to be multiplied by.
-    seconds, listing_seconds
-        See ``Contraction``.
-    orientation
-        How it is summed; None if it is known that there is no solution.
-    geometry
-        The shape of the board.
-    allowed
-        What ``allowed_lines`` gives for the lists, if there are any.
-    primes
-        Those modulo which it is summed; see ``Orientation.sum``.
+    As checks, it sums all maps that differ by a swap of digits if it is not ``symmetric``, and sums
+    modulo primes even where two words would do if it is ``wide``.
     """
 
     device_sum = None
@@ -120,11 +238,14 @@ class Join:
         start = time.perf_counter()
         self.steps, self.factor = 0, 1
         self.orientation: Orientation | None = None
+        """None if it is known that there is no solution; then ``steps`` is 0."""
         self.geometry, self.allowed = geometry, (np.zeros(0, bool),) * 2
+        """``allowed`` is from ``allowed_lines``, if there are lists."""
         self.primes: Words = np.zeros(0, np.uint64)
+        """See ``Orientation.sum``."""
         left = without_seen(candidates, geometry)
         allowed = None if left is None else allowed_lines(left, geometry)
-        sides = None if allowed is None else _sides(*allowed, most_maps, memory, effort)
+        sides = None if allowed is None else list_sides(*allowed, most_maps, memory, effort)
         if allowed is not None and sides is not None:
             self.allowed = allowed
             swaps = free_swaps(allowed) if symmetric else []
@@ -146,7 +267,7 @@ class Join:
 
     @cached_property
     def _tasks(self) -> list[Branches]:
-        """The branches that each task sums."""
+        """The branches of each task."""
         if self.orientation is None:
             return []
         steps = max(LEAST_STEPS, min(TASK_STEPS, self.steps // TASKS), self.steps // MOST_TASKS)
@@ -178,30 +299,13 @@ class Join:
         return total, terms
 
 
-def _sides(
-    stacks: NDArray[np.bool_],
-    bands: NDArray[np.bool_],
-    most_maps: int,
-    memory: int,
-    effort: Effort,
-) -> Sides | None:
-    """The lists of all lines, pruned; None if one is empty, so that there is no solution."""
-    maps = list_maps(stacks, bands, most_maps, memory, effort)
-    if maps is None:
-        return None
-    sides = pruned(*maps, memory, effort)
-    return sides if all(len(line) for line in [*sides.summed, *sides.crossing]) else None
-
-
 def _cheaper(
     sides: Sides, swaps: list[tuple[int, int]], memory: int, effort: Effort
 ) -> Orientation:
-    """Sum over the stacks or over the bands, whichever takes fewer steps.
+    """Choose the stacks or the bands to sum over, whichever takes fewer steps.
 
-    Raises
-    ------
-    TooExpensive
-        If either takes more than ``memory`` bytes, or the first is more than the effort.
+    TooExpensive is raised if both take more than ``memory`` bytes, or the first more than the
+    effort.
     """
     best: Orientation | None = None
     choices = sorted([sides, sides.exchanged], key=lambda choice: choice.tuples)

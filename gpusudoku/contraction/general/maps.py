@@ -1,10 +1,11 @@
 """The lists of the maps of a line, as partitions with multiplicities.
 
-A *line* is a stack or a band. A *stack map* tells for every digit and every band in which column of
-the stack the digit stands; a *band map* is the same with rows for columns (``docs/contraction.md``,
-section 2, defines both). Whether a box can be filled depends only on which digits share a column
-there, so a stack map is kept as one *column partition* per band: the sets of digits of the columns,
-whichever column is which. Distinct tuples of partitions are the *entries* of the stack's list.
+A *line* is a stack or a band. A *stack map* has for every digit and every band the column of the
+stack in which the digit stands; a *band map* is the same with rows for columns
+(``docs/contraction.md``, section 2, defines both). Whether a box can be filled depends only on
+which digits share a column there, so a stack map is kept as one *column partition* per band: the
+sets of digits of the columns, in any order of the columns. Distinct tuples of partitions are the
+*entries* of the stack's list.
 
 Everything here is written for a stack. A band is the stack of the mirrored board.
 """
@@ -30,20 +31,13 @@ Bools = NDArray[np.bool_]
 Number = TypeVar("Number", bound=np.number)
 
 CALL_ROWS = 1 << 17
-"""Rows that are looked at in one call, which nothing interrupts."""
+"""Rows that are grouped in one call, which nothing interrupts."""
 
 
 def grouped(rows: Words) -> tuple[Ints, Ints]:
-    """Number rows so that equal rows get the same number, in the order of their first occurrence.
+    """Number rows, uint64 (rows, words), equal ones alike, in the order in which they come up.
 
-    Parameters
-    ----------
-    rows
-        uint64 (rows, words).
-
-    Returns
-    -------
-    int64 (rows), the number of every row, and int64 (groups), the first row of every number.
+    Returns the number of every row, int64 (rows), and its first row, int64 (groups).
     """
     ids, leaders = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     # Where no row falls it takes no memory, nor the time to clear that.
@@ -57,7 +51,7 @@ def grouped(rows: Words) -> tuple[Ints, Ints]:
 
 
 def concatenated(parts: Sequence[NDArray[Number]]) -> NDArray[Number]:
-    """Many arrays as one, along their first axis; who is to stop waits for no more than one."""
+    """Join arrays along their first axis; an interrupt waits for one of them."""
     lengths = [len(part) for part in parts]
     whole = np.empty((sum(lengths), *parts[0].shape[1:]), parts[0].dtype)
     for part, end in zip(parts, accumulate(lengths), strict=True):
@@ -66,8 +60,14 @@ def concatenated(parts: Sequence[NDArray[Number]]) -> NDArray[Number]:
     return whole
 
 
+def by_lowest(sets: Words) -> Words:
+    """Order the sets of digits of each row by their lowest digits."""
+    lowest = sets & (~sets + np.uint64(1))
+    return np.take_along_axis(sets, np.argsort(lowest, axis=1), axis=1)
+
+
 def sorted_by(entries: Ints) -> Ints:
-    """The order of rows, int64 (rows, columns) from 0 on; equal ones stay in theirs."""
+    """Return the lexicographic order of rows, int64 (rows, columns) from 0 on; it is stable."""
     order = np.arange(len(entries))
     for column in reversed(range(entries.shape[1])):
         digits, most = entries[:, column], int(entries[:, column].max(initial=0))
@@ -79,16 +79,9 @@ def sorted_by(entries: Ints) -> Ints:
 
 
 def allowed_columns(candidates: Words, geometry: Geometry) -> Bools:
-    """For every stack, digit and band the columns of the box in which the digit can stand.
+    """Find the columns of a box where a digit can stand: bool (stacks, n, bands, columns).
 
-    Parameters
-    ----------
-    candidates
-        uint64 (n * n), bit d - 1 for digit d.
-
-    Returns
-    -------
-    bool (stacks, n, bands, columns of a box).
+    ``candidates`` is uint64 (n * n), bit d - 1 for digit d.
     """
     height, width, n = geometry.box_rows, geometry.box_columns, geometry.n
     boxes = candidates.reshape(width, height, height, width)  # band, row, stack, column
@@ -123,13 +116,13 @@ class Maps:
         return int(self.multiplicity.sum())
 
     def occurring(self, band: int, chosen: Bools) -> Bools:
-        """Whether the chosen entries have each partition of a band: bool (partitions)."""
+        """Tell which partitions of a band the chosen entries have: bool (partitions)."""
         which = self.entries[chosen, band]
         found: Bools = np.bincount(which, minlength=len(self.partitions[band])) > 0
         return found
 
     def restricted(self, chosen: Bools) -> Maps:
-        """The list of the chosen entries alone, with the partitions that are left renumbered."""
+        """Return the list of the chosen entries alone, its partitions renumbered."""
         multiplicity, origin = self.multiplicity[chosen], self.origin[chosen]
         entries = np.empty((len(multiplicity), len(self.partitions)), np.int64)
         tables = []
@@ -141,12 +134,12 @@ class Maps:
         return Maps(tuple(tables), entries, multiplicity, self.factor, origin).reduced()
 
     def reduced(self) -> Maps:
-        """The same list with the greatest common divisor of the multiplicities in the factor."""
+        """Move the greatest common divisor of the multiplicities into the factor."""
         common = int(np.gcd.reduce(self.multiplicity)) or 1
         return replace(self, multiplicity=self.multiplicity // common, factor=self.factor * common)
 
     def arranged(self, bands: Sequence[int]) -> Maps:
-        """The same list with the bands in another order, and the entries sorted by them."""
+        """Put the bands into another order, and sort the entries by them."""
         check_cancelled()
         entries = self.entries[:, bands]
         tables = tuple(self.partitions[band] for band in bands)

@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from gpusudoku.board.board import Board
 from gpusudoku.board.cells import single_digits
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.general.effort import UNBOUNDED, Effort
 from gpusudoku.contraction.general.join import Join
+from gpusudoku.contraction.protocol import UNBOUNDED, Effort
 from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
 PART_SECONDS = 1.0
-"""A part is cheap if its contraction takes no longer than this."""
+"""A part whose contraction takes no longer than this is cheap."""
 PART_MAPS = 1 << 16
 """Maps of a stack or band of a part; more are not worth listing."""
 PART_BYTES = 128 << 20
@@ -50,7 +50,7 @@ SEED = 1
 """The estimate is random, but always the same for the same board."""
 
 
-class Part(NamedTuple):
+class BoardPart(NamedTuple):
     """A board with more clues than the whole, simplified by singles."""
 
     candidates: NDArray[np.uint64]
@@ -60,11 +60,11 @@ class Part(NamedTuple):
 
     @property
     def solved(self) -> bool:
-        """Whether every cell has one candidate."""
+        """True if every cell has one candidate."""
         return bool((np.bitwise_count(self.candidates) == 1).all())
 
     def children(self) -> list[Board]:
-        """One board for each candidate of a cell that has the fewest, all singles being clues.
+        """Return a board for each candidate of a cell with the fewest, all singles being clues.
 
         A solved part has itself as its only child.
         """
@@ -82,43 +82,27 @@ class Part(NamedTuple):
         return boards
 
 
-def simplified(boards: Sequence[Board]) -> list[Part]:
-    """The boards in which singles find no contradiction, in order."""
+def simplify(boards: Sequence[Board]) -> list[BoardPart]:
+    """Return the boards in which singles find no contradiction, in order."""
     if not boards:
         return []
     left = Frontier.of(boards).simplified(SearchSettings())
-    return [Part(candidates, boards[0].geometry) for candidates in left.candidates]
+    return [BoardPart(candidates, boards[0].geometry) for candidates in left.candidates]
 
 
-def divided(parts: Sequence[Part]) -> list[Part]:
-    """The children of all parts, those with a contradiction left out; in order."""
-    return simplified([child for part in parts for child in part.children()])
+def divide(parts: Sequence[BoardPart]) -> list[BoardPart]:
+    """Return the children of all parts, in order, without those with a contradiction."""
+    return simplify([child for part in parts for child in part.children()])
 
 
 class Parts:
-    """The sum over the parts of a board.
+    """The sum over the parts of a board whose candidates follow from its clues.
 
     Every board is simplified once, as it becomes a part. A task is a part, which is contracted if
-    that is cheap, and divided further if it is not. ``seconds`` and ``listing_seconds`` are what
-    they are of a ``Contraction``.
-
-    Parameters
-    ----------
-    board
-        Any board whose candidates follow from its clues.
-    memory
-        Bytes that may be taken.
-    whole
-        Why the board was not contracted as it is, for the message.
-    worth
-        Seconds on one core that the sum may take, or MOST_SECONDS if that is less.
-    effort
-        What may be spent on the estimate.
-
-    Raises
-    ------
-    TooExpensive
-        If the estimate exceeds them, or the effort.
+    that is cheap, and divided further if it is not. ``seconds`` and ``listing_seconds`` are those
+    of a ``Contraction``. TooExpensive is raised if the sum would take more than ``worth`` seconds
+    on one core, or MOST_SECONDS, or the estimate more than the effort. Its text begins with that of
+    ``whole``, the error of the contraction of the whole board.
     """
 
     def __init__(
@@ -134,12 +118,12 @@ class Parts:
         self._part_bytes = min(memory, PART_BYTES)
         self._listing = LISTING_SECONDS * max(1.0, board.n / LISTING_DIGITS) ** 3
         self._least = TASK_LISTINGS * self._listing
-        self._parts = simplified([board])
+        self._parts = simplify([board])
         self.seconds = self._estimate(whole, min(worth, MOST_SECONDS), effort)
         self.listing_seconds = time.perf_counter() - start
 
     def _estimate(self, whole: TooExpensive, most: float, effort: Effort) -> float:
-        """The seconds that the sum takes, estimated as those of a search are (``search.estimate``).
+        """Estimate the seconds that the sum takes, as ``estimate_search`` does those of a search.
 
         A few parts are divided, some of their children chosen at random, and so on until all are
         cheap.
@@ -158,7 +142,7 @@ class Parts:
                 else:
                     seconds += weight * join.seconds
                     cheap = True
-            todo = divided(expensive)
+            todo = divide(expensive)
             if len(todo) > WALKERS:
                 weight *= len(todo) / WALKERS
                 todo = sorted(todo, key=lambda _: random())[:WALKERS]
@@ -172,45 +156,35 @@ class Parts:
         return seconds
 
     def most_threads(self, memory: int) -> int:
-        """How many threads can sum in so many bytes, at least 1: each contracts one at a time."""
+        """Return the number of threads, each with one part, that have so many bytes; at least 1."""
         return max(1, memory // self._part_bytes)
 
     @cached_property
-    def tasks(self) -> list[Part]:
-        """The parts that are numbered: the board, divided breadth first until there are enough."""
+    def tasks(self) -> list[BoardPart]:
+        """The numbered parts: the board, divided breadth first until there are enough."""
         parts, enough = self._parts, min(MOST_TASKS, int(self.seconds / self._least))
         while len(parts) < enough and not all(part.solved for part in parts):
-            parts = divided(parts)
+            parts = divide(parts)
         return parts
 
-    def sum_one(self, todo: list[Part], stop: NDArray[np.int64]) -> tuple[int, int]:
-        """Take the last of some parts, and sum it if it is cheap, or divide it if it is not.
+    def sum_one(self, todo: list[BoardPart], stop: NDArray[np.int64]) -> tuple[int, int]:
+        """Take the last of some parts, and sum it if it is cheap, or put its children there.
 
-        Its children come back to the list.
-
-        Parameters
-        ----------
-        todo
-            At least one.
-        stop
-            int64 (1). Once it is not 0 the result does not matter any more, and is wanted soon.
-
-        Returns
-        -------
-        The solutions that were counted, and how many products were added up.
+        Returns the solutions that were counted, and the number of products added up. ``stop`` is as
+        in ``Contraction.sum``.
         """
         part = todo.pop()
         join = self._contracted(part)
         if join is None:
-            todo += divided([part])[::-1]
+            todo += divide([part])[::-1]
             return 0, 0
         if not join.tasks:
             return 0, 0
         value, products = join.sum(range(join.tasks), join.scratch(), stop)
         return join.factor * value, products
 
-    def joins(self) -> Iterator[tuple[Part, Join]]:
-        """All parts that are contracted; those with maps of all lines.
+    def joins(self) -> Iterator[tuple[BoardPart, Join]]:
+        """Contract all parts; yield those with maps of all lines.
 
         They share no solution, and come in an order that depends on the board alone.
         """
@@ -219,23 +193,21 @@ class Parts:
             part = todo.pop()
             join = self._contracted(part)
             if join is None:
-                todo += divided([part])[::-1]
+                todo += divide([part])[::-1]
             elif join.tasks:
                 yield part, join
 
-    def join_of(self, part: Part) -> Join:
-        """The contraction of a part that ``joins`` gave."""
+    def join_of(self, part: BoardPart) -> Join:
+        """Contract a part that ``joins`` gave."""
         join = self._contracted(part)
         assert join is not None
         return join
 
-    def _contracted(self, part: Part, effort: Effort = UNBOUNDED) -> Join | None:
-        """The contraction of a part; None if it is not cheap."""
-        own, memory = Effort(), self._part_bytes
+    def _contracted(self, part: BoardPart, effort: Effort = UNBOUNDED) -> Join | None:
+        """Contract a part; None if that is not cheap."""
+        own = Effort()
         try:
-            join = Join(
-                part.candidates, part.geometry, most_maps=PART_MAPS, memory=memory, effort=own
-            )
+            join = Join(*part, most_maps=PART_MAPS, memory=self._part_bytes, effort=own)
         except TooExpensive:
             return None
         finally:

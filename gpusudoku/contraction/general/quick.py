@@ -16,12 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.index import JoinScratch
-from gpusudoku.contraction.general.join import MEMORY, Join
+from gpusudoku.contraction.general.boxes import JoinScratch
+from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combined
 from gpusudoku.contraction.general.maps import Ints, Words
-from gpusudoku.contraction.general.orientation import Orientation
-from gpusudoku.contraction.general.remainders import combined
-from gpusudoku.contraction.general.symmetries import Orbits, Symmetry, moved, named, orbits_of
+from gpusudoku.contraction.general.symmetries import (
+    OrbitForest,
+    Symmetry,
+    find_orbits,
+    move_grids,
+    symmetry_of,
+)
 from gpusudoku.contraction.general.words import LineWords, line_words
 from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import Turns, check_cancelled
@@ -39,62 +43,47 @@ from gpusudoku.kernels.contraction.general.numbers import (
 
 KERNELS = find_terms, find_crossing
 PIECE_STEPS = 1 << 20
-"""Branches are cut into pieces of about so many steps: a number costs one of them."""
+"""Branches are cut into pieces of about so many steps; a number costs one of them."""
 CALLS_PER_THREAD = 8
 """Calls into which work is cut for each thread, so that all threads end together."""
 CALL_NUMBERS = 1024
-"""Numbers that are worth handing to another thread, and no more, so that an interrupt waits for
-little."""
+"""Numbers that are worth a call on another thread; no more, so that an interrupt waits little."""
 PLACES = 1 << 14
-"""Numbers whose places are found at a time, as an interrupt waits for them."""
+"""Numbers that are located at a time, as an interrupt waits for them."""
 LOW = (1 << 64) - 1
 
 
-class _Known(NamedTuple):
-    """What leads from the terms of a join to grids."""
+class _GridTables(NamedTuple):
+    """The way from the terms of a join to grids."""
 
     summed: list[LineWords]
     """The words of the summed lines, as they are summed."""
     crossing: list[LineWords]
-    """Those of the crossing lines."""
-    orbits: Orbits | None
+    orbits: OrbitForest | None
     """The orbits of the branches; None if there are no swaps of digits."""
     symmetries: list[Symmetry]
-    """For every swap."""
+    """The symmetry of every swap."""
 
 
-class _Place(NamedTuple):
-    """Where some solutions are; all are arrays (k), but for the words."""
+class _TermPlaces(NamedTuple):
+    """The places of k solutions in the sum."""
 
     branch: Ints
-    """int64: which of the branches of the sum leads their orbit."""
+    """int64 (k): the branch that leads the orbit."""
     member: Ints
-    """int64: which member of the orbit they belong to."""
+    """int64 (k): the member of the orbit."""
     piece: Ints
-    """int64: which piece of the sum."""
+    """int64 (k): the piece of the sum."""
     words: Words
-    """uint64 (k, 2): which number in the piece, low word and high word."""
+    """uint64 (k, 2): the number in the piece, low word and high word."""
     rest: NDArray[Any]
-    """Integers: which of those that the factors of the lists make of it."""
+    """Integers (k): the number among those that the factors of the lists make of it."""
 
 
 class JoinOrder:
-    """All solutions of a board, by number.
+    """All solutions of a board, by number, whatever the number of threads.
 
-    Parameters
-    ----------
-    join
-        That of the board.
-    threads
-        On how many threads it works, if there is the memory. What comes out does not depend on
-        them.
-
-    Raises
-    ------
-    TooExpensive
-        Also by ``at``: if a term of the sum would pass one word.
-    Interrupted
-        Also by ``at``: after Ctrl-C.
+    TooExpensive is raised, also by ``at``, if a term of the sum would pass one word.
     """
 
     def __init__(self, join: Join, threads: int = 1) -> None:
@@ -126,10 +115,10 @@ class JoinOrder:
             np.array(starts, self._dtype),
             np.array(branches, self._dtype),
         )
-        """The first number of every branch with its orbit; the solutions of the branch alone."""
+        """The first number of every branch's orbit; the solutions of the branch alone."""
 
     def _sums(self) -> list[int]:
-        """The sums of all pieces."""
+        """Sum all pieces."""
         primes = self._join.primes
         known = primes.tolist()
 
@@ -145,16 +134,16 @@ class JoinOrder:
         return [value for part in found for value in part]
 
     def _scratch(self, parts: int) -> list[JoinScratch]:
-        """What the threads work in that have some parts to work on."""
+        """Make the memory of the threads that have some parts to work on."""
         return [self._way.scratch() for _ in range(min(self._threads, parts))]
 
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
-        """The solutions with some numbers, from 0 to the count; see ``orders.protocol.Ordered``."""
+        """Return the solutions with some numbers from 0 on; see ``orders.protocol.Ordered``."""
         with self._lock:  # listed once, before threads want them
             known = self._known
         starts = range(0, max(1, len(numbers)), PLACES)
         located = (self._locate(numbers[start : start + PLACES]) for start in starts)
-        at = _Place(*map(np.concatenate, zip(*located, strict=True)))
+        at = _TermPlaces(*map(np.concatenate, zip(*located, strict=True)))
         order, factor = np.lexsort((*at.words.T, at.piece)), self._join.factor
         grids = np.empty((len(order), self._join.geometry.cells), np.uint8)
 
@@ -168,15 +157,15 @@ class JoinOrder:
             some = self._grids(*names)
             if known.orbits is not None:
                 things = known.orbits.members[known.orbits.first[at.branch[rows]] + at.member[rows]]
-                moved(some, things, known.orbits, known.symmetries)
+                move_grids(some, things, known.orbits, known.symmetries)
             grids[rows] = some
 
         parts = pieces(range(len(order)), -(-len(order) // CALL_NUMBERS))
         spread(run, parts, self._scratch(len(parts)))
         return grids + np.uint8(1)
 
-    def _locate(self, numbers: NDArray[Any]) -> _Place:
-        """Where some solutions are."""
+    def _locate(self, numbers: NDArray[Any]) -> _TermPlaces:
+        """Find the places of solutions in the sum."""
         check_cancelled()
         given = numbers.astype(self._dtype)
         branch = np.searchsorted(self._starts, given, side="right") - 1
@@ -185,7 +174,7 @@ class JoinOrder:
         # Places in the whole sum, as if there were no orbits; what is left over are the factors'.
         place = number % solutions // factor + self._ends[branch * self._cuts]
         piece = np.searchsorted(self._ends, place, side="right") - 1
-        return _Place(
+        return _TermPlaces(
             branch=branch,
             member=(number // solutions).astype(np.int64),
             piece=piece,
@@ -194,7 +183,7 @@ class JoinOrder:
         )
 
     def _terms(self, piece: Ints, words: Words, scratch: JoinScratch, stop: Ints) -> Found:
-        """The terms of some numbers in pieces; they mean nothing if it was stopped.
+        """Find the terms of some numbers in pieces; they mean nothing if it was stopped.
 
         ``piece`` is int64 (k), in ascending order, and so are the numbers in each piece.
         """
@@ -216,11 +205,11 @@ class JoinOrder:
         return found
 
     def _names(
-        self, known: _Known, found: Found, left: NDArray[Any], stop: Ints
+        self, known: _GridTables, found: Found, left: NDArray[Any], stop: Ints
     ) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.uint8]]] | None:
-        """The words of the summed lines and of the crossing lines; None if it was stopped.
+        """Write the words of the summed and of the crossing lines; None if it was stopped.
 
-        ``left`` tells which of the solutions of each term: integers (k).
+        ``left`` has the number of each among the solutions of its term: integers (k).
         """
         way = self._way
         levels, lines = len(way.summed), len(way.crossing)
@@ -250,7 +239,7 @@ class JoinOrder:
     def _grids(
         self, summed: list[NDArray[np.uint8]], crossing: list[NDArray[np.uint8]]
     ) -> NDArray[np.uint8]:
-        """Grids of words: those of each line are uint8 (k, lines that it crosses, n)."""
+        """Make grids of the words of lines, each uint8 (k, lines that it crosses, n)."""
         stacks, bands = (crossing, summed) if self._way.bands else (summed, crossing)
         geometry = self._join.geometry
         grids = np.empty((len(stacks[0]), geometry.cells), np.uint8)
@@ -263,24 +252,24 @@ class JoinOrder:
         return grids
 
     @cached_property
-    def _known(self) -> _Known:
+    def _known(self) -> _GridTables:
         join, way = self._join, self._way
         summed, crossing = line_words(join)
-        symmetries = [named(swap, join.allowed, join.geometry) for swap in way.swaps]
+        symmetries = [symmetry_of(swap, join.allowed, join.geometry) for swap in way.swaps]
         if not symmetries:
-            return _Known(summed, crossing, None, symmetries)
+            return _GridTables(summed, crossing, None, symmetries)
         moves = way.moves()
-        orbits = orbits_of(way.leaders(), moves, len(moves[0]))
-        return _Known(summed, crossing, orbits, symmetries)
+        orbits = find_orbits(way.leaders(), moves, len(moves[0]))
+        return _GridTables(summed, crossing, orbits, symmetries)
 
 
 def too_large() -> TooExpensive:
-    """Why numbers do not lead to solutions."""
+    """Make the error of a sum whose numbers do not lead to solutions."""
     return TooExpensive("too expensive: the products of this board's sum pass 64 bits")
 
 
 def _words(numbers: NDArray[Any]) -> Words:
-    """uint64 (k, 2): the low words and the high words of integers below 2^128."""
+    """Split integers below 2^128 into low words and high words: uint64 (k, 2)."""
     if numbers.dtype == np.int64:
         return np.column_stack([numbers, np.zeros_like(numbers)]).astype(np.uint64)
     return np.column_stack([numbers & LOW, numbers >> 64]).astype(np.uint64)

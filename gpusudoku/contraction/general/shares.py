@@ -1,8 +1,8 @@
 """Shares by the join: for every cell and digit the number of solutions that have it there.
 
-``kernels/contraction/general/shares.py`` finds the environments of the pairs of namings in every
-box. A pair stands for so many solutions with each pair of its words, and the words tell digits,
-columns and rows.
+A *naming* is a partition of a box with a kind of words. ``kernels/contraction/general/shares.py``
+finds the environments of the pairs of namings in every box: the solutions with each pair of their
+words. The words have digits, columns and rows.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.index import JoinScratch
-from gpusudoku.contraction.general.join import MEMORY, Join
+from gpusudoku.contraction.general.boxes import JoinScratch
+from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combined, primes_above
 from gpusudoku.contraction.general.maps import Ints, Words, grouped
-from gpusudoku.contraction.general.orientation import Orientation
 from gpusudoku.contraction.general.quick import CALLS_PER_THREAD, PIECE_STEPS
-from gpusudoku.contraction.general.remainders import combined, primes_above
-from gpusudoku.contraction.general.symmetries import evened, named
+from gpusudoku.contraction.general.symmetries import average_shares, symmetry_of
 from gpusudoku.contraction.general.words import Kinds, line_words
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
@@ -31,16 +29,16 @@ from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.shares import Backward, Namings, sweep
 
 SLICE_BYTES = 1 << 24
-"""Bytes that are taken to look at the pairs of a box, some rows at a time: who is to stop waits for
-one of these."""
+"""Bytes for the pairs of some rows of a box, which are worked on at a time: an interrupt waits for
+them."""
 WORD_BYTES = 32
-"""Bytes that a word of a bit set takes, with its rank, until all boxes have theirs."""
+"""Bytes of a word of a bit set, with its rank, until all boxes have theirs."""
 WORD = 1 << 64
 """The modulus of machine words."""
 
 
 class Box(NamedTuple):
-    """Where a summed line and a crossing line meet."""
+    """The box of a summed line and a crossing line."""
 
     summed: NDArray[Any]
     """(namings, n, columns): the words of an entry that have a digit in a column."""
@@ -51,23 +49,10 @@ class Box(NamedTuple):
 
 
 def join_shares(join: Join, count: int, threads: int = 1) -> NDArray[Any]:
-    """The shares of a board: object (cells, n), Python's integers.
+    """Count the solutions with each digit in each cell: Python's integers, object (cells, n).
 
-    Parameters
-    ----------
-    join
-        That of the board.
-    count
-        The number of its solutions.
-    threads
-        On how many threads it works, if there is the memory. The result does not depend on them.
-
-    Raises
-    ------
-    TooExpensive
-        If so many namings meet in the boxes that it would take more than ``MEMORY``.
-    Interrupted
-        After Ctrl-C.
+    ``count`` is the number of solutions. TooExpensive is raised if so many namings meet in the
+    boxes that it would take more than ``MEMORY``.
     """
     ready([sweep])
     geometry = join.geometry
@@ -80,15 +65,12 @@ def join_shares(join: Join, count: int, threads: int = 1) -> NDArray[Any]:
     shares = np.empty(geometry.cells * geometry.n, object)
     shares[:] = [combined([*map(int, each)], moduli) for each in zip(*found, strict=True)]
     swaps = join.orientation.swaps
-    symmetries = [named(swap, join.allowed, geometry) for swap in swaps]
-    return evened(shares.reshape(geometry.cells, geometry.n), symmetries)
+    symmetries = [symmetry_of(swap, join.allowed, geometry) for swap in swaps]
+    return average_shares(shares.reshape(geometry.cells, geometry.n), symmetries)
 
 
 def _namings(join: Join) -> tuple[Namings, list[list[Box]], int]:
-    """What the kernel reads; and the boxes, for every crossing line those with each summed one.
-
-    And the bytes of memory that are left.
-    """
+    """Return the kernel's input; the boxes of every crossing line; and the memory that is left."""
     way = join.orientation
     assert way is not None
     summed, crossing = line_words(join)
@@ -131,18 +113,12 @@ def _namings(join: Join) -> tuple[Namings, list[list[Box]], int]:
 
 
 def too_many() -> TooExpensive:
-    """Why a board has no shares by its join."""
+    """Make the error of a board that has no shares by its join."""
     return TooExpensive("too expensive: too many ways to name columns and rows in the boxes")
 
 
 def _most_threads(way: Orientation, namings: Namings, memory: int) -> int:
-    """The threads that some bytes are enough for.
-
-    Raises
-    ------
-    TooExpensive
-        If they are too few for one.
-    """
+    """Return the number of threads that fit into some bytes, or raise TooExpensive."""
     environments = 8 * int(np.bitwise_count(namings.bits).sum())
     entries = 8 * len(way.summed) * int(namings.first[-1])
     threads = (memory - environments) // (environments + entries + way.scratch_bytes)
@@ -152,16 +128,16 @@ def _most_threads(way: Orientation, namings: Namings, memory: int) -> int:
 
 
 def _named(partitions: Ints, kinds: Kinds) -> tuple[Ints, NDArray[Any], Ints]:
-    """The namings of entries: their numbers, and of every naming the shares and the partition."""
+    """Number the namings of entries; return the shares and the partition of every naming, too."""
     rows = np.column_stack([partitions, kinds.kind]).astype(np.uint64)
     ids, leaders = grouped(rows)
     return ids, kinds.shares[kinds.kind[leaders]], partitions[leaders]
 
 
 def _packed(fits: NDArray[np.uint8], first: Ints, second: Ints) -> Words:
-    """uint64 (rows, words): bit k % 64 of word k // 64 is set if a row has a 1 in column k.
+    """Pack the rows ``first`` and columns ``second`` of a matrix of 0 and 1: uint64 (rows, words).
 
-    Rows and columns are those of ``fits`` with the numbers ``first`` and ``second``.
+    Column k is bit k % 64 of word k // 64.
     """
     octets = np.zeros((len(first), -(-len(second) // 64) * 8), np.uint8)
     size = max(1, SLICE_BYTES // (1 + len(second)))
@@ -174,17 +150,14 @@ def _packed(fits: NDArray[np.uint8], first: Ints, second: Ints) -> Words:
 
 
 def _table(columns: list[list[Ints]]) -> Ints:
-    """int64: tables of some columns, one below the other."""
+    """Put tables of some columns one below the other."""
     return np.ascontiguousarray(np.concatenate([np.column_stack(each) for each in columns]))
 
 
 def _modulo(
     join: Join, modulus: int, namings: Namings, boxes: list[list[Box]], threads: int
 ) -> Words:
-    """The shares of the leaders of orbits, as often as these have members, modulo a number.
-
-    uint64 (cells * n).
-    """
+    """Sum the shares of leaders of orbits, times the orbits' sizes: uint64 (cells * n)."""
     way, geometry = join.orientation, join.geometry
     assert way is not None
     environments = _environments(way, modulus % WORD, namings, threads)
@@ -208,7 +181,7 @@ def _modulo(
 
 
 def _environments(way: Orientation, modulus: int, namings: Namings, threads: int) -> Words:
-    """The environments of all boxes, one after the other."""
+    """Find the environments of all boxes, one after the other."""
     whole, _ = way.cut(PIECE_STEPS)
     parts = pieces(range(len(whole.first)), CALLS_PER_THREAD * threads)
     used = [(way.scratch(), _backward(way, namings)) for _ in range(threads)]
@@ -226,7 +199,7 @@ def _environments(way: Orientation, modulus: int, namings: Namings, threads: int
 
 
 def _backward(way: Orientation, namings: Namings) -> Backward:
-    """What a thread works in."""
+    """Make the memory in which a thread works."""
     lines = len(way.crossing)
     ours, theirs = int(namings.places.max()), 64 * int(namings.width[:, -1].max())
     return Backward(
@@ -243,7 +216,7 @@ def _backward(way: Orientation, namings: Namings) -> Backward:
 
 
 def _box_shares(box: Box, environments: Words, modulus: int) -> Words:
-    """uint64 (columns of the summed line, columns of the crossing line, n), modulo a number."""
+    """Sum the shares of a box: uint64 (columns of the summed line, of the crossing line, n)."""
     ours, theirs = _words(box.summed, modulus), _words(box.crossing, modulus)
     shares = np.zeros((ours.shape[2], theirs.shape[2], ours.shape[1]), np.uint64)
     # All pairs of a row are looked at together; each word of its bits stands for 64 at most.
@@ -265,12 +238,12 @@ def _box_shares(box: Box, environments: Words, modulus: int) -> Words:
 
 
 def _words(numbers: NDArray[Any], modulus: int) -> Words:
-    """Integers modulo a number, as machine words."""
+    """Take integers modulo a number, as machine words."""
     if numbers.dtype == object:
         return (numbers % modulus).astype(np.uint64)
     return _reduced(numbers.astype(np.uint64), modulus)
 
 
 def _reduced(words: Words, modulus: int) -> Words:
-    """Words modulo a prime, or as they are modulo 2^64."""
+    """Take words modulo a prime, or leave them modulo 2^64."""
     return words if modulus == WORD else words % np.uint64(modulus)

@@ -1,4 +1,4 @@
-"""The maps of a line one by one: *words*, which tell the column of every digit by name.
+"""The maps of a line one by one: *words*, which have the column of every digit by name.
 
 An entry of a list stands for as many words as its multiplicity says, all with the same partitions.
 Its words are numbered. Interchangeable columns make several words of one path of the ``Graph``;
@@ -15,17 +15,16 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.graph import MOST_MAPS, Graph
+from gpusudoku.contraction.general.graph import MOST_MAPS, Graph, paths_from
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.general.maps import Bools, Ints, Maps, grouped
-from gpusudoku.contraction.general.paths import paths_from
 from gpusudoku.jobs.cancel import check_cancelled
 
 Named = NDArray[np.uint8]
 
 
 class Kinds(NamedTuple):
-    """How the words of entries name the columns of one band; entries that agree are of one kind."""
+    """The columns of one band in the words of entries; entries that agree are of one kind."""
 
     kind: Ints
     """int64 (entries): the kind of every entry."""
@@ -37,14 +36,14 @@ class LineWords(Protocol):
     """The words of a line."""
 
     def names(self, entries: Ints, numbers: NDArray[Any]) -> Named:
-        """The words of some entries with some numbers: uint8 (k, bands, n), columns of digits."""
+        """Write the words of entries with some numbers: uint8 (k, bands, n), columns of digits."""
 
     def kinds(self, band: int) -> Kinds:
-        """How the words name the columns of a band."""
+        """Find the kinds of all entries by the columns of a band."""
 
 
 def line_words(join: Join) -> tuple[list[LineWords], list[LineWords]]:
-    """The words of the summed lines of a join, as they are summed, and of the crossing lines.
+    """Return the words of the summed lines of a join, as they are summed, and of the others.
 
     Equal lines are listed once.
     """
@@ -58,14 +57,14 @@ def line_words(join: Join) -> tuple[list[LineWords], list[LineWords]]:
         key = allowed.tobytes()
         if key not in graphs:
             graphs[key] = Graph(allowed, "a line", MOST_MAPS)
-        return Paths(graphs[key]) if graphs[key].rows == 1 else Listed(graphs[key], maps)
+        return PathWords(graphs[key]) if graphs[key].rows == 1 else ListedWords(graphs[key], maps)
 
     first = [words_of(summed[line], maps) for line, maps in zip(way.order, way.summed, strict=True)]
     return first, [words_of(line, maps) for line, maps in zip(crossing, way.crossing, strict=True)]
 
 
-class Listed:
-    """Words of which there is a list; see ``LineWords``."""
+class ListedWords:
+    """The words of a line as a list; see ``LineWords``."""
 
     def __init__(self, graph: Graph, maps: Maps) -> None:
         self._graph = graph
@@ -94,8 +93,8 @@ class Listed:
         class_of = np.empty(graph.columns, np.int64)
         for number, members in enumerate(graph.alike):
             class_of[members] = number
-        # How many paths of an entry have each digit in each class but the last, in fields of words;
-        # a field holds the paths of an entry.
+        # The numbers of paths of an entry with each digit in each class but the last, in fields of
+        # words; a field holds all paths of an entry.
         classes, bits = len(graph.alike), int(self._paths.max()).bit_length()
         fields = graph.n * (classes - 1)
         per_word = 64 // bits
@@ -124,7 +123,7 @@ class Listed:
         return Kinds(kind, counts[:, :, class_of] * (graph.symmetry // sizes[class_of]))
 
 
-class Paths:
+class PathWords:
     """Words of a line with a single row in its boxes, of which there may be very many.
 
     They are the paths of the graph, and all belong to one entry. See ``LineWords``.

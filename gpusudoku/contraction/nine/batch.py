@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.contraction.nine.sum import SLABS_BYTES, WORKSPACE_BYTES, stages
-from gpusudoku.contraction.nine.tables import tables
+from gpusudoku.contraction.nine.sum import SLABS_BYTES, WORKSPACE_BYTES, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job, Task, Worker
 from gpusudoku.jobs.watch import watching
@@ -23,9 +22,9 @@ from gpusudoku.search.frontier import Frontier
 TASK_BOARDS = 8
 """Boards that a thread takes at a time, at most."""
 TASKS_PER_THREAD = 4
-"""So often a thread comes for more, at least, so that all threads end together."""
+"""Tasks for each thread, at least, so that all threads end together."""
 CHEAP_SECONDS = 0.005
-"""Boards that cost no more are counted by one call of the compiled code, others by one each."""
+"""Boards that cost no more are counted by one call of the compiled code, others by a call each."""
 EXPENSIVE_SECONDS = 0.05
 """A board that costs more than this is left out."""
 
@@ -34,11 +33,6 @@ def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int],
     """Count those of many 9x9 boards that cost little.
 
     Returns the counts, in the order of the boards, and the indices of those that were left out.
-
-    Raises
-    ------
-    Interrupted
-        After Ctrl-C.
     """
     live = Frontier.of(boards).simplified(SearchSettings())
     candidates = live.candidates
@@ -69,11 +63,11 @@ class BatchWorker(Worker):
         while (task := job.take()) is not None:
             start = time.perf_counter()
             candidates, roots = task.payload
-            results = self._counted(candidates, CHEAP_SECONDS, job.flag)
+            results = self._count(candidates, CHEAP_SECONDS, job.flag)
             for left in np.flatnonzero(results[:, STATUS] == LEFT).tolist():
                 check_cancelled()
                 one = candidates[left : left + 1]
-                results[left] = self._counted(one, EXPENSIVE_SECONDS, job.flag)[0]
+                results[left] = self._count(one, EXPENSIVE_SECONDS, job.flag)[0]
             if job.stopped:  # the last one may be cut short
                 break
             found = []
@@ -86,10 +80,10 @@ class BatchWorker(Worker):
             busy += time.perf_counter() - start
         return busy
 
-    def _counted(
+    def _count(
         self, candidates: NDArray[np.uint64], most: float, stop: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """What came of boards, int64 (B, RESULTS), none of which may cost more seconds."""
+        """Count boards, none of which may cost more seconds: int64 (B, RESULTS)."""
         results = np.empty((len(candidates), RESULTS), np.int64)
         where = self.workspace, stop, self.slabs, stages().addresses
         stages().count_boards(candidates, most * 1e9, tables(), *where, results)

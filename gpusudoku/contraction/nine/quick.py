@@ -1,61 +1,65 @@
-"""The solutions of a 9x9 board in the quick order, by number. Special to 3x3 boxes.
+"""The solutions of a 9x9 board in the quick order: some by number, or all. Special to 3x3 boxes.
 
-``kernels/contraction/nine/unrank.py`` says what the quick order is. It depends on the board alone.
+``kernels/contraction/nine/unrank.py`` defines the quick order. It depends on the board alone. All
+solutions are products of words. A thread writes them from *strips*, rows of cells that hold the
+digits of one crossing line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from itertools import accumulate
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import accumulate, islice
+from math import inf
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.nine.sum import Nine, stages
-from gpusudoku.contraction.nine.tables import tables
+from gpusudoku.contraction.nine.sum import Nine, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
+from gpusudoku.jobs.ordered import InOrder
 from gpusudoku.jobs.pieces import pieces
 from gpusudoku.jobs.spread import spread
 from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.contraction.nine.boxes import make_boxes
+from gpusudoku.kernels.contraction.nine.products import SPARE
 from gpusudoku.kernels.contraction.nine.slabs import Slabs
+from gpusudoku.kernels.contraction.nine.strips import CELLS, Known, Strips, make_strips
 from gpusudoku.kernels.contraction.nine.unrank import REMAINDER, Asked, make_relabelling
 from gpusudoku.kernels.contraction.nine.words import make_fitting, make_words
 
 CALLS_PER_THREAD = 8
 """Calls into which work is cut for each thread, at least, so that all threads end together."""
 SOON_SECONDS = 0.01
-"""What takes no longer than about this is done in the thread that calls, and an interrupt waits."""
+"""Work that takes no longer than this is done by the caller's thread; an interrupt waits."""
 PLACES = 1 << 14
 """Numbers that are located at a time, as an interrupt waits for them."""
 CALL_NUMBERS = 512
-"""Numbers that are worth handing to another thread."""
+"""Numbers that are worth a call on another thread."""
+BLOCK = 1 << 15
+"""Solutions in a block: 2.7 MB of text. Larger ones do not stay in a cache until they are read."""
+FIRST_PLACES, MOST_PLACES = 16, 1 << 10
+"""Blocks that are located at once, at first and at most: those of one pair take about as long as one
+of them."""
 
 
-class Place(NamedTuple):
-    """Where some solutions are in the quick order; all three are int64 arrays, or integers."""
+class PairPlaces(NamedTuple):
+    """The places of some solutions in the quick order; all three are int64 arrays, or integers."""
 
     orbit: Any
-    """Which of ``Orbits.pairs`` leads the orbit."""
+    """The index in ``Orbits.pairs`` of the pair that leads the orbit."""
     position: Any
     """The position of the pair in ``Orbits.members``."""
     number: Any
-    """How many solutions of the pair come before."""
+    """The solutions of the pair that come before."""
 
 
 class QuickOrder:
-    """All solutions of a board, in the quick order.
+    """All solutions of a board, in the quick order, whatever the number of threads.
 
-    Parameters
-    ----------
-    candidates
-        uint64 (81): see ``Nine``.
-    threads
-        On how many threads it works. What comes out does not depend on them.
-    symmetric, wide
-        See ``Nine``. Not symmetric, it is another order.
+    For other arguments see ``Nine``. If it is not symmetric, it is another order.
     """
 
     def __init__(
@@ -89,7 +93,7 @@ class QuickOrder:
             self._prepare()
 
     def _prepare(self) -> None:
-        """Make what leads from cells to grids."""
+        """Make the lists that lead from cells to grids."""
         work = self.nine.workspace
         stages().list_words(tables(), work.scratch, work.lists, self.words)
         known = work.lists, work.numbering, work.roles
@@ -98,7 +102,7 @@ class QuickOrder:
         stages().relabel(count, tables(), work.symmetries, work.orbits, self.relabelling)
 
     def _sum_pairs(self) -> NDArray[np.int64]:
-        """The sum of every pair in ``Orbits.pairs``: its solutions, but for the divisors."""
+        """Sum every pair in ``Orbits.pairs``: its solutions, but for the divisors."""
         results = np.zeros(self.nine.pairs, np.int64)
 
         def run(tasks: range, _: None, stop: NDArray[np.int64]) -> None:
@@ -113,7 +117,7 @@ class QuickOrder:
 
     @contextmanager
     def _slabs(self) -> Iterator[Slabs]:
-        """What a thread works in: made if all are in use, or an interrupt lost one."""
+        """Lend a thread memory: made if all are in use, or an interrupt lost one."""
         try:
             slabs = self._scratch.get_nowait()
         except Empty:
@@ -123,22 +127,14 @@ class QuickOrder:
         finally:
             self._scratch.put(slabs)
 
-    def locate(self, numbers: Sequence[int] | NDArray[Any]) -> Place:
-        """Where the solutions with these numbers are.
+    def locate(self, numbers: Sequence[int] | NDArray[Any]) -> PairPlaces:
+        """Find the places of solutions by their numbers, in any order.
 
-        Parameters
-        ----------
-        numbers
-            Integers, or an array of them, from 0 to ``count`` - 1, in any order.
-
-        Raises
-        ------
-        IndexError
-            If there is no such solution.
+        IndexError is raised if one is not from 0 to ``count`` - 1.
         """
         if len(numbers) > PLACES:
             parts = (numbers[at : at + PLACES] for at in range(0, len(numbers), PLACES))
-            return Place(*map(np.concatenate, zip(*map(self.locate, parts), strict=True)))
+            return PairPlaces(*map(np.concatenate, zip(*map(self.locate, parts), strict=True)))
         check_cancelled()
         if not (isinstance(numbers, np.ndarray) and numbers.dtype == np.int64 == self._dtype):
             numbers = np.array(numbers, object)
@@ -151,13 +147,12 @@ class QuickOrder:
         orbit = np.searchsorted(self._starts, given, side="right") - 1
         before, solutions = given - self._starts[orbit], self._solutions[orbit]
         member = (before // solutions).astype(np.int64)
-        return Place(orbit, self._first[orbit] + member, (before % solutions).astype(np.int64))
+        return PairPlaces(orbit, self._first[orbit] + member, (before % solutions).astype(np.int64))
 
     def at(self, numbers: Sequence[int] | NDArray[Any]) -> NDArray[np.uint8]:
-        """The solutions with these numbers, as uint8 (numbers, 81), in the order of the numbers.
+        """Return the solutions with these numbers: uint8 (numbers, 81); see ``locate``.
 
-        Numbers of one pair are best asked for together: the pair is summed again for each call.
-        See ``locate`` for what they are, and for the error that is raised.
+        Numbers of one pair are best given together: the pair is summed again for each call.
         """
         place = self.locate(numbers)
         grids = np.empty((len(place.orbit), 81), np.uint8)
@@ -188,21 +183,11 @@ class QuickOrder:
     def cells(
         self, orbits: NDArray[np.int64], numbers: NDArray[np.int64], stop: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """The cells of solutions of least pairs.
+        """Find the cells of solutions of least pairs.
 
-        Parameters
-        ----------
-        orbits
-            int64 (solutions): as in ``Place``, in ascending order.
-        numbers
-            int64 (solutions): as in ``Place``.
-        stop
-            int64 (1): once it is not 0, what is returned means nothing.
-
-        Returns
-        -------
-        int64 (solutions, 4): the entries of A, B and C in ``Operands``, and how many solutions of
-        the cell come before.
+        ``orbits``, in ascending order, and ``numbers`` are as in ``PairPlaces``. Returns int64
+        (solutions, 4): the entries of A, B and C in ``Operands``, and the number of solutions of
+        the cell that come before. It means nothing once ``stop[0]`` is not 0.
         """
         work, factor = self.nine.workspace, self.nine.factor
         chosen, start = np.unique(orbits, return_index=True)
@@ -214,3 +199,92 @@ class QuickOrder:
             find(asked, work.roles, work.operands, work.tensors, stop, slabs, cells)
         cells[:, REMAINDER] = cells[:, REMAINDER] * factor + numbers % factor
         return cells
+
+
+class _BlockStart(NamedTuple):
+    """The beginning of a block that is to be written, and its length."""
+
+    cursor: NDArray[np.int64]
+    """int64 (6): the place of its first solution; see ``write_solutions``."""
+    solutions: int
+
+
+class Products:
+    """Writes all solutions of a board, or a range of them, on several threads."""
+
+    def __init__(self, order: QuickOrder) -> None:
+        ready(stages().of_products())
+        self._order, boxes = order, make_boxes()
+        work = order.nine.workspace
+        if order.count:
+            stages().write_boxes(tables(), work.lists, work.roles, order.words, boxes)
+        self._known = Known(
+            lists=work.lists,
+            roles=work.roles,
+            tensors=work.tensors,
+            operands=work.operands,
+            orbits=work.orbits,
+            words=order.words,
+            fitting=order.fitting,
+            relabelling=order.relabelling,
+            boxes=boxes,
+        )
+
+    def rows(
+        self,
+        first: int = 0,
+        last: int | None = None,
+        *,
+        text: bool = False,
+        threads: int | None = None,
+    ) -> Generator[NDArray[np.uint8], None, None]:
+        """Yield the solutions from number ``first`` to before ``last``, by default all, in blocks.
+
+        Blocks are uint8 (k, 81), digits from 1 on; or with ``text`` lines, uint8 (k, 82): 81
+        characters, and the one that ends a line. Each block is an array of its own, contiguous,
+        with BLOCK rows, but for the last. No more than a few blocks for each thread are in memory,
+        besides those that the caller keeps. ``threads`` include the caller's; by default they are
+        as many as the order has. Closing the generator stops them.
+        """
+        end = self._order.count if last is None else last
+        if not 0 <= first <= end <= self._order.count:
+            raise IndexError(f"there are {self._order.count} solutions")
+        return self._blocks(self._parts(first, end), text, threads or self._order.threads)
+
+    def _blocks(
+        self, parts: Iterator[_BlockStart], text: bool, threads: int
+    ) -> Generator[NDArray[np.uint8], None, None]:
+        """Write parts, in their order."""
+        width = CELLS + text
+        scratch: SimpleQueue[Strips] = SimpleQueue()
+        for _ in range(threads):
+            scratch.put(make_strips(text))
+
+        def write(part: _BlockStart) -> NDArray[np.uint8]:
+            out = np.empty(part.solutions * width + SPARE, np.uint8)
+            strips = scratch.get()
+            try:
+                stages().write_solutions(part.cursor, part.solutions, self._known, strips, out)
+            finally:
+                scratch.put(strips)
+            return out[: part.solutions * width].reshape(-1, width)
+
+        with closing(InOrder(parts, write, threads, inf)) as blocks:
+            for done in blocks:
+                assert done.result is not None
+                yield done.result
+
+    def _parts(self, first: int, last: int) -> Iterator[_BlockStart]:
+        """Cut solutions into blocks."""
+
+        def find(place: PairPlaces, _: None, stop: NDArray[np.int64]) -> NDArray[np.int64]:
+            return self._order.cells(place.orbit, place.number, stop)
+
+        starts, many = iter(range(first, last, BLOCK)), FIRST_PLACES
+        while numbers := [*islice(starts, many)]:
+            place = self._order.locate(numbers)
+            [cells] = spread(find, [place], [None])
+            cursors = np.column_stack([cells, place.orbit, place.position])
+            for number, cursor in zip(numbers, cursors, strict=True):
+                yield _BlockStart(cursor, min(BLOCK, last - number))
+            many = min(2 * many, MOST_PLACES)

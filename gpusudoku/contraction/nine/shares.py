@@ -1,79 +1,216 @@
-"""How many solutions of a 9x9 board have which digit in which cell. Special to 3x3 boxes."""
+"""Shares: the solutions of a 9x9 board with each digit in each cell. Special to 3x3 boxes.
+
+They take three sums, *turns*, in each of which another crossing line is the pivot P. A turn has an
+*environment* for each of the three boxes of its pivot: solutions, by kinds of words of the lines
+that cross there. A *sweep* is a call of a kernel that adds pairs to the environments, until they
+are full. The turns of one board are shared by all threads; of many boards each thread takes one.
+"""
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from math import prod
 
 import numpy as np
+from numba import typeof
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.means import averaged
-from gpusudoku.contraction.nine.share_sums import SHARES, image_of
-from gpusudoku.contraction.nine.sum import Nine, stages
-from gpusudoku.contraction.nine.sweeper import (
-    CHEAP_SECONDS,
-    Room,
-    keep_room,
-    share_stages,
-    take_room,
-)
-from gpusudoku.contraction.nine.tables import tables
+from gpusudoku.contraction.general.symmetries import average, divide
+from gpusudoku.contraction.nine.sum import Nine, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job, Task, Worker
 from gpusudoku.jobs.pieces import pieces
 from gpusudoku.jobs.watch import watching
 from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.contraction.nine.arrays import P, Symmetries, make_workspace
+from gpusudoku.kernels.contraction.nine.cpu_shares import ShareStages
 from gpusudoku.kernels.contraction.nine.dot import narrow_enough
-from gpusudoku.kernels.contraction.nine.turns import Known
+from gpusudoku.kernels.contraction.nine.environments import LIMB, Found, make_found
+from gpusudoku.kernels.contraction.nine.ledger import FIRST, LAST, MOST, PENDING, USED, make_ledger
+from gpusudoku.kernels.contraction.nine.naming import make_naming
+from gpusudoku.kernels.contraction.nine.slabs import make_slabs
+from gpusudoku.kernels.contraction.nine.turns import Known, make_turn_arrays
+from gpusudoku.kernels.contraction.nine.words import make_words
 
+SHARES = 9 * 81
+"""Cells times digits: share 9 * cell + digit - 1 is that of a digit in a cell."""
+INDICES = np.arange(SHARES).reshape(3, 3, 3, 3, 9)
+"""The shares by band, row in it, stack, column in it, and digit."""
+CHEAP_SECONDS = 0.005
+"""A board that is estimated to cost less touches some ten megabytes at most: its memory is kept."""
+MOST_KEPT = 8
+"""Memories that are kept for other boards, at most."""
 MOST_PENDING = 1 << 62
 """Solutions that an environment holds, at most."""
 TASKS_PER_WORKER = 8
 """Times that every worker comes for more in a turn, unless the board is CHEAP."""
 TASK_SECONDS = 0.02
-"""What is taken at a time costs no more than about this: an interrupt waits for it."""
+"""A task costs no more than about this: an interrupt waits for it."""
 ALONE_SECONDS = 0.002
-"""A board that costs less is worked out by one thread: starting others would cost more."""
+"""A board that costs less is left to one thread: starting others would cost more."""
+EXPENSIVE_SECONDS = 0.05
+"""Of many boards, one that costs more than this is left to all threads together."""
+
+BoxShares = tuple[NDArray[np.intp], NDArray[np.object_]]
+"""The shares of a box: their indices, and their values."""
+
+
+@cache
+def share_stages() -> ShareStages:
+    """Return the stages, with the tables' types."""
+    return ShareStages(typeof(tables()))
+
+
+class ShareMemory:
+    """Memory for the shares of one board after the other, any board; untouched it costs nothing."""
+
+    def __init__(self) -> None:
+        self.workspace, self.words, self.naming = make_workspace(), make_words(), make_naming()
+        self.turn = make_turn_arrays(self.workspace.roles)
+        self.seconds = 0.0
+        """The estimated cost of the most expensive board so far."""
+        self._sweepers: dict[tuple[int, bool], Sweeper] = {}
+
+    def sweeper(self, worker: int, wide: bool) -> Sweeper:
+        """Return the memory of one of the threads that work here, numbered from 0 on."""
+        if (worker, wide) not in self._sweepers:
+            self._sweepers[worker, wide] = Sweeper(wide)
+        return self._sweepers[worker, wide]
+
+
+_kept: deque[ShareMemory] = deque(maxlen=MOST_KEPT)
+
+
+def take_memory() -> ShareMemory:
+    """Take memory that was kept, if any: fresh memory costs more time than a cheap board."""
+    with suppress(IndexError):
+        return _kept.pop()
+    return ShareMemory()
+
+
+def keep_memory(memory: ShareMemory) -> None:
+    """Keep memory that is free again, unless it has become large."""
+    if memory.seconds < CHEAP_SECONDS:
+        _kept.append(memory)
+
+
+class Sweeper:
+    """The memory in which one thread adds up environments; ``wide`` for boards of wide slabs."""
+
+    def __init__(self, wide: bool) -> None:
+        self.slabs, self.ledger = make_slabs(wide), make_ledger(wide)
+        self._wide, self._buffer, self._found = wide, np.zeros(0, np.int64), make_found()
+        self._environment = self._buffer
+
+    def begin(self, memory: ShareMemory, most_pending: int) -> None:
+        """Clear the environments for the turn of the board in a memory."""
+        # Not the memory itself, which has this sweeper: the circle would delay its release.
+        self._workspace, self._naming, self._turn = memory.workspace, memory.naming, memory.turn
+        size = int(self._turn.pivot.size[1])
+        if len(self._buffer) < size:
+            self._buffer = np.zeros(size, np.int64)
+        self._environment = self._buffer[:size]
+        self._environment[:] = 0
+        self.ledger.state[PENDING], self.ledger.state[MOST] = 0, most_pending
+
+    def sweep(self, pairs: range, stop: NDArray[np.int64]) -> Iterator[BoxShares]:
+        """Add some pairs to the environments; give shares as soon as these are full.
+
+        ``stop``, int64 (1), is not 0 once the thread is to stop, and then Cancelled is soon raised.
+        """
+        call, state = share_stages(), self.ledger.state
+        sweep = call.sweep_wide if self._wide else call.sweep_narrow
+        tensors = self._workspace.tensors
+        state[FIRST], state[LAST], state[USED] = pairs.start, pairs.stop, 0
+        while state[FIRST] < state[LAST]:
+            check_cancelled()
+            sweep(*self._turn, tensors, stop, self._environment, self.slabs, self.ledger)
+            if state[FIRST] < state[LAST]:
+                yield from self.flush()
+
+    def flush(self) -> Iterator[BoxShares]:
+        """Give the shares that the environments hold, as indices and integers; clear these."""
+        if self.ledger.state[PENDING] == 0:
+            return
+        turn, work = self._turn, self._workspace
+        factor = prod(work.lists.divisor.tolist())
+        known = tables(), work.numbering, self._naming, turn.roles, turn.pivot
+        for summed in range(3):
+            check_cancelled()
+            share_stages().collect(summed, *known, self._environment, self._found)
+            lines = int(turn.roles.crossing[P]), int(turn.roles.summed[summed])
+            yield in_box(*lines, exact(self._found, factor))
+        self._environment[:] = 0
+        self.ledger.state[PENDING] = 0
+
+
+def exact(found: Found, factor: int) -> NDArray[np.object_]:
+    """Make the shares of a box Python integers (9, 3, 3), by digit and names."""
+    total = np.zeros((9, 3, 3), object)
+    for one, two in zip(*np.nonzero(found.written), strict=True):
+        low, high = found.shares[one, two]
+        most = (int(low.max()) + (int(high.max()) << LIMB)) * factor
+        fits = np.int64 if most < 1 << 63 else object
+        numbers = (low.astype(fits) + (high.astype(fits) << LIMB)) * factor
+        total += divide(numbers, int(one * two))
+    return total
+
+
+def in_box(pivot: int, summed: int, shares: NDArray[np.object_]) -> BoxShares:
+    """Place the 81 shares of the box of two lines."""
+    if pivot < 3:  # a stack, whose names are columns
+        shares, pivot, summed = shares.swapaxes(1, 2), summed, pivot
+    places = INDICES[pivot - 3, :, summed].transpose(2, 0, 1)
+    return places.ravel(), shares.ravel()
+
+
+def image_of(symmetries: Symmetries, which: int) -> NDArray[np.intp]:
+    """Map every share to the index of its image under a symmetry: intp (SHARES)."""
+    names = tables().permutations[symmetries.names[which]]  # (6, 3)
+    band, row, stack, column, digit = np.indices(INDICES.shape)
+    to = band, names[3 + band, row], stack, names[stack, column], symmetries.digits[which][digit]
+    found: NDArray[np.intp] = INDICES[to].ravel()
+    return found
 
 
 def nine_shares(candidates: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
-    """How many solutions of a 9x9 board have which digit in which cell.
+    """Count the solutions with each digit in each cell: Python integers (81, 9).
 
-    Parameters
-    ----------
-    candidates
-        uint64 (81), as for ``Nine``.
-    threads
-        How many there are to work.
-
-    Returns
-    -------
-    Python integers (81, 9), by cell in reading order and digit. Those of a cell add up to the
-    number of solutions.
-
-    Raises
-    ------
-    Interrupted
-        After Ctrl-C.
+    ``candidates`` are as for ``Nine``. The shares of a cell add up to the number of solutions.
     """
-    room = take_room()
-    shares = NineShares(candidates, room=room).run(threads)
-    keep_room(room)
+    memory = take_memory()
+    shares = NineShares(candidates, memory=memory).run(threads)
+    keep_memory(memory)
+    return shares
+
+
+def many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
+    """Count the shares of many boards, each that costs little on one thread.
+
+    ``boards`` is uint64 (B, 81), their candidates; returns Python integers (B, 81, 9).
+    """
+    shares = np.zeros((len(boards), 81, 9), object)
+    if not len(boards):
+        return shares
+    workers = [BatchShareWorker(boards, shares) for _ in range(min(threads, len(boards)))]
+    with watching(None):
+        job = Job(1)
+    job.run([Task(index, 1 / len(boards)) for index in range(len(boards))], workers)
+    for worker in workers:
+        keep_memory(worker.memory)
+    for index in sorted(index for worker in workers for index in worker.left):
+        shares[index] = nine_shares(boards[index], threads)
     return shares
 
 
 class NineShares:
-    """The shares of one board: three sums, each with another crossing line as the pivot.
+    """The shares of one board, a turn for each of three pivots; for arguments see ``Nine``.
 
-    Parameters
-    ----------
-    candidates, symmetric, wide
-        As for ``Nine``.
-    most_pending
-        Solutions that an environment holds, at most (to check what happens then).
-    room
-        Where it is worked out; by default made for this board.
+    As a check, ``most_pending`` is the number of solutions that an environment holds, at most.
     """
 
     def __init__(
@@ -83,14 +220,14 @@ class NineShares:
         symmetric: bool = True,
         wide: bool = False,
         most_pending: int = MOST_PENDING,
-        room: Room | None = None,
+        memory: ShareMemory | None = None,
     ) -> None:
         ready([*stages().of_one_board(), stages().list_words, *share_stages().of_one_board()])
-        self.room, self.most_pending = room or Room(), most_pending
-        work = self.room.workspace
+        self.memory, self.most_pending = memory or ShareMemory(), most_pending
+        work = self.memory.workspace
         self.nine = Nine(candidates, symmetric=symmetric, workspace=work)
         self.wide = wide
-        """Whether the turn that is worked out needs wide slabs."""
+        """True if the current turn needs wide slabs."""
         self._symmetric, self._always_wide, self._found = symmetric, wide, 0
         self._pivots: range = range(0)
         self.seconds = 0.0
@@ -101,7 +238,7 @@ class NineShares:
             self._pivots = range(3) if sum(prices[:3]) < sum(prices[3:]) else range(3, 6)
 
     def run(self, threads: int) -> NDArray[np.object_]:
-        """Work them out on so many threads; see ``nine_shares``."""
+        """Count them on so many threads; see ``nine_shares``."""
         sums = np.zeros(SHARES, object)
         if self.seconds < ALONE_SECONDS:
             threads = 1
@@ -117,12 +254,12 @@ class NineShares:
         return self.finished(sums)
 
     def turns(self, threads: int) -> Iterator[int]:
-        """Make one turn after the other; give the number of its pairs, which are to be swept."""
+        """Make one turn after the other; yield the number of its pairs, which are to be swept."""
         if not self._pivots:
             return
-        room = self.room
-        room.seconds = max(room.seconds, self.seconds)
-        work, words, naming, turn = room.workspace, room.words, room.naming, room.turn
+        memory = self.memory
+        memory.seconds = max(memory.seconds, self.seconds)
+        work, words, naming, turn = memory.workspace, memory.words, memory.naming, memory.turn
         call, lists = share_stages(), work.lists
         stages().list_words(tables(), work.scratch, lists, words)
         call.name_entries(lists, work.numbering, words, naming)
@@ -147,20 +284,14 @@ class NineShares:
 
     def _choose(self, pivot: int) -> float:
         """Write the roles of a turn; return their price."""
-        work = self.room.workspace
+        work = self.memory.workspace
         price: float = share_stages().choose_turn(pivot, work.lists, work.numbering, work.roles)
         return price
 
     def finished(self, sums: NDArray[np.object_]) -> NDArray[np.object_]:
-        """The shares, from what the sweeps of all turns add up to.
-
-        Raises
-        ------
-        MismatchError
-            If they are no whole numbers. Whether they add up is for the caller to check.
-        """
-        images = [image_of(self.room.workspace.symmetries, s) for s in range(self._found)]
-        return averaged(sums, images).reshape(81, 9)
+        """Make shares of the sums of all turns; the caller checks that they add up."""
+        images = [image_of(self.memory.workspace.symmetries, s) for s in range(self._found)]
+        return average(sums, images).reshape(81, 9)
 
 
 class ShareWorker(Worker):
@@ -172,8 +303,8 @@ class ShareWorker(Worker):
     def __call__(self, job: Job) -> float:
         """See ``Worker``."""
         board, sums = self._board, np.zeros(SHARES, object)
-        sweeper = board.room.sweeper(self._number, board.wide)
-        sweeper.begin(board.room, board.most_pending)
+        sweeper = board.memory.sweeper(self._number, board.wide)
+        sweeper.begin(board.memory, board.most_pending)
         busy = 0.0
         while True:
             task = job.take()
@@ -186,3 +317,35 @@ class ShareWorker(Worker):
                 break
         job.report(enumerate(sums.tolist()))
         return busy
+
+
+class BatchShareWorker(Worker):
+    """One thread that writes the shares of board after board; tasks are indices of boards."""
+
+    def __init__(self, boards: NDArray[np.uint64], shares: NDArray[np.object_]) -> None:
+        self._boards, self._shares = boards, shares
+        self.memory = take_memory()
+        self.left: list[int] = []
+        """Boards that were left out: they cost too much, or need wide slabs."""
+
+    def __call__(self, job: Job) -> float:
+        """See ``Worker``."""
+        start = time.perf_counter()
+        while (task := job.take()) is not None:
+            board = NineShares(self._boards[task.payload], memory=self.memory)
+            if board.seconds > EXPENSIVE_SECONDS or not self._write(task, board, job.flag):
+                self.left.append(task.payload)
+        return time.perf_counter() - start
+
+    def _write(self, task: Task, board: NineShares, stop: NDArray[np.int64]) -> bool:
+        """Write the shares of a board; False if it needs wide slabs."""
+        sums, sweeper = np.zeros(SHARES, object), self.memory.sweeper(0, wide=False)
+        for pairs in board.turns(1):
+            if board.wide:
+                return False
+            sweeper.begin(self.memory, MOST_PENDING)
+            for some in sweeper.sweep(range(pairs), stop), sweeper.flush():
+                for indices, shares in some:
+                    sums[indices] += shares
+        self._shares[task.payload] = board.finished(sums)
+        return True

@@ -1,10 +1,22 @@
-"""The contraction of one 9x9 board by many threads, stage by stage. Special to 3x3 boxes."""
+"""The contraction of one 9x9 board by many threads or a GPU. Special to 3x3 boxes.
+
+With a, b and c entries of the lists of the summed lines, m their multiplicities, and for each
+crossing line the number of its maps that are orthogonal to all three:
+
+    solutions = sum over a, b, c of  m(a) m(b) m(c)  P(a, b, c)  Q(a, b, c)  R(a, b, c)
+
+and that times the divisors of the lists. A, B, C, P, Q and R are the *roles* of the six lines;
+P, Q and R have a *tensor* each. Pairs (a, b) are what is divided among tasks. For one of them a
+thread takes dot products of the tensors of Q and R, of rows that it copies into *slabs*: blocking
+buffers that fit into a second-level cache.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
+from itertools import permutations
 from math import prod
 from typing import Any
 
@@ -12,50 +24,100 @@ import numpy as np
 from numba import typeof
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.nine.gpu_sum import DeviceSum
-from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.jobs.pieces import pieces
 from gpusudoku.jobs.spread import called
 from gpusudoku.kernels.compiling import ready
-from gpusudoku.kernels.contraction.nine.arrays import A, B, Workspace, make_workspace
+from gpusudoku.kernels.contraction.nine.arrays import (
+    PARTITIONS,
+    A,
+    B,
+    C,
+    P,
+    Q,
+    R,
+    Tables,
+    Workspace,
+    make_workspace,
+)
 from gpusudoku.kernels.contraction.nine.cpu import NineStages
 from gpusudoku.kernels.contraction.nine.dot import narrow_enough
 from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LOW, Slabs, make_slabs
 from gpusudoku.kernels.kernel import Kernel
 
 WORKSPACE_BYTES = 180 << 20
-"""What a board takes at most (``make_workspace``)."""
+"""Bytes of a board, at most (``make_workspace``)."""
 SLABS_BYTES = 46 << 20
-"""What a thread takes at most (wide ``make_slabs``)."""
-
+"""Bytes of a thread, at most (wide ``make_slabs``)."""
 CALLS_PER_THREAD = 8
 """Calls into which a step of a tensor is cut for each thread, so that all threads end together."""
 CALL_ENTRIES = 1 << 18
 """Entries of a tensor that are worth handing to another thread."""
 TASKS = 1 << 14
 """Tasks of the sum, at most."""
+BLOCKS_EACH = 4
+"""Blocks of a GPU's sum for every one that it runs at once, at least, so that all end together."""
+
+
+@cache
+def tables() -> Tables:
+    """Make the 280 partitions of nine digits into three sets of three; it takes ten milliseconds.
+
+    The sets of a partition are numbered by their least digit. Partitions are numbered by the digits
+    of their codes, digit 1's set first, in ascending order.
+    """
+    powers = 3 ** np.arange(9)
+    codes = np.arange(3**9)[:, None] // powers % 3
+    balanced = ((codes == 0).sum(1) == 3) & ((codes == 1).sum(1) == 3)
+    codes = codes[balanced]
+    canonical = _canonical(codes)
+    order, index = np.unique(canonical @ powers[::-1], return_inverse=True)
+    number_of = np.full(3**9, -1, np.int16)
+    number_of[codes @ powers] = index
+    partitions = order[:, None] // powers[::-1] % 3
+    masks = np.stack([((partitions == s) << np.arange(9)).sum(1) for s in range(3)], axis=1)
+    common = np.bitwise_count(masks[:, None, :, None] & masks[None, :, None, :])
+    orthogonal = (common == 1).all(axis=(2, 3))
+    bits = np.zeros((PARTITIONS, 320), np.uint8)
+    bits[:, :PARTITIONS] = orthogonal
+    permuted = np.array(list(permutations(range(3))))
+    boxes = np.arange(3)
+    swaps = np.empty((9, 9, PARTITIONS), np.int16)
+    for one in range(9):
+        for two in range(9):
+            moved = np.arange(9)
+            moved[[one, two]] = two, one
+            swaps[one, two] = number_of[partitions[:, moved] @ powers]
+    return Tables.holding(
+        partition_of=number_of,
+        sets=partitions.astype(np.int8),
+        orthogonal=np.nonzero(orthogonal)[1].reshape(PARTITIONS, -1).astype(np.int16),
+        orthogonal_bits=np.packbits(bits, axis=1, bitorder="little").view(np.uint64),
+        count_steps=(1 << 3 * (3 * boxes + permuted)).sum(axis=1),
+        code_steps=(permuted[None] * powers[:, None, None] << 16 * boxes).sum(axis=2),
+        permutations=permuted,
+        swaps=swaps,
+    )
+
+
+def _canonical(codes: np.ndarray) -> np.ndarray:
+    """Renumber the sets of codes, digit by digit, in the order in which they come up."""
+    first = np.stack([np.argmax(codes == s, axis=1) for s in range(3)], axis=1)
+    rank = np.argsort(np.argsort(first, axis=1), axis=1)
+    return np.take_along_axis(rank, codes, axis=1)
 
 
 @cache
 def stages() -> NineStages:
-    """The stages, with the tables' types."""
+    """Return the stages, with the tables' types."""
     return NineStages(typeof(tables()))
 
 
 class Nine:
-    """One board: surveyed when made, then prepared, then summed by the task.
+    """One board: surveyed when made, then prepared, then summed by the task; see ``Contraction``.
 
-    Parameters
-    ----------
-    candidates
-        uint64 (81): the digits still possible in every cell as masks, bit d - 1 for digit d. A
-        cell with one candidate has none of its peers hold it.
-    symmetric
-        Whether pairs that have the same sum are summed once; if not, all are (to check that).
-    wide
-        Whether slabs take 32 bits even where 16 would do (to check that).
-    workspace
-        Where it is worked out; by default made for this board.
+    ``candidates`` is uint64 (81), bit d - 1 for digit d; no peer of a cell with one candidate has
+    it. ``workspace`` is by default made for this board. As checks, all pairs are summed if it is
+    not ``symmetric``, and slabs have 32 bits even where 16 would do if it is ``wide``.
     """
 
     def __init__(
@@ -76,7 +138,7 @@ class Nine:
         work = self.workspace
         stages().allowing.of(1)(candidates, tables(), work.lists)
         self.solvable = stages().survey(tables(), work.scratch, work.lists, work.numbering)
-        """Whether there may be a solution, as far as the lists tell."""
+        """False if the lists show that there is no solution."""
         self.seconds = 0.0
         if self.solvable:
             choose = stages().choosing.of(1)
@@ -85,7 +147,7 @@ class Nine:
 
     @property
     def factor(self) -> int:
-        """What the sum is to be multiplied by: the divisors taken out of the lists."""
+        """The divisors taken out of the lists, by which the sum is to be multiplied."""
         return prod(self.workspace.lists.divisor.tolist()) if self.solvable else 1
 
     def most_threads(self, memory: int) -> int:
@@ -107,9 +169,9 @@ class Nine:
         self._prepared = True
 
     def make_tensors(self, threads: int, others: Sequence[Callable[[], int]] = ()) -> list[int]:
-        """Write the tensors for the roles that stand in the workspace, each that differs once.
+        """Write the tensors for the roles in the workspace, each that differs once.
 
-        Others are called meanwhile; returns what comes of them.
+        Others are called meanwhile; their results are returned.
         """
         waiting, results = [*others], list[int]()
         for role in range(3):
@@ -123,7 +185,7 @@ class Nine:
         return results
 
     def _steps(self, role: int, calls: int) -> Iterator[list[Callable[[], int]]]:
-        """What writes the tensor of one crossing role: two steps, of as many calls or fewer."""
+        """Make the calls that write the tensor of one crossing role, in two steps."""
         work, roles = self.workspace, self.workspace.roles
         depth, row = int(roles.depth[role]), int(roles.shape[A, role] * roles.shape[B, role])
         calls = min(calls, depth * row // CALL_ENTRIES)
@@ -146,7 +208,7 @@ class Nine:
         return min(self.pairs, TASKS)
 
     def pairs_of(self, tasks: range) -> tuple[int, int]:
-        """The first pair of some consecutive tasks, and the one after their last."""
+        """Return the first pair of some consecutive tasks, and the one after their last."""
         return tasks.start * self.pairs // self.tasks, tasks.stop * self.pairs // self.tasks
 
     def scratch(self) -> Slabs:
@@ -167,12 +229,62 @@ class Nine:
         from gpusudoku.kernels.contraction.nine.cuda import narrow_enough as narrow_on_device
 
         work = self.workspace
-        on_device = DeviceSum(
-            gpu,
-            roles=work.roles,
-            operands=work.operands,
-            tensors=work.tensors,
-            pairs=work.orbits.pairs[: self.pairs],
-            wide=self.wide or not narrow_on_device(work.lists, work.roles, work.tensors),
-        )
+        wide = self.wide or not narrow_on_device(work.lists, work.roles, work.tensors)
+        on_device = DeviceSum(gpu, work, self.pairs, wide)
         return lambda tasks: on_device(*self.pairs_of(tasks))
+
+
+class DeviceSum:
+    """The sum of some pairs of a prepared board on a GPU, the current one."""
+
+    def __init__(self, gpu: Any, work: Workspace, pairs: int, wide: bool) -> None:
+        from gpusudoku.kernels.contraction.nine import cuda
+
+        def brought(array: NDArray[Any]) -> Any:
+            return gpu.for_kernel(gpu.xp.asarray(array))
+
+        roles, operands = work.roles, work.operands
+        self._gpu, self._pairs, self._start = gpu, work.orbits.pairs[:pairs], operands.start
+        self._terms = int(operands.start[C, -1])
+        self._kernel = cuda.kernel(wide)
+        wanted, most = gpu.tuning.sum_threads_per_block, cuda.MOST_THREADS
+        self._threads = (
+            gpu.fullest_block(self._kernel, most)
+            if wanted is None
+            else gpu.block_of(self._kernel, min(wanted, most))
+        )
+        words = operands.entries[C].view(np.int64).ravel()
+        on_gpu = {role: self._numbered_last(work, role) for role in {*roles.tensor}}
+        p, q, r = (on_gpu[role] for role in roles.tensor[[P, Q, R]])
+        self._arguments = (
+            brought(self._pairs),
+            brought(roles.shape),
+            cuda.DeviceOperands(brought(operands.entries), brought(words), brought(operands.start)),
+            cuda.RoleTensors(brought(p), brought(q.view(np.int64)), brought(r.view(np.int64))),
+        )
+
+    def _numbered_last(self, work: Workspace, role: int) -> Any:
+        """Bring the tensor of a role to the GPU: int16, flat, [a][b][c], filled up with zeros."""
+        from gpusudoku.kernels.contraction.nine.cuda import FOUR
+
+        a, b, c = work.roles.shape[:, role].tolist()
+        xp = self._gpu.xp
+        entries = xp.asarray(work.tensors.entries[role, : a * b * c]).reshape(c, a, b)
+        filled = xp.zeros((a, b, -(-c // FOUR) * FOUR), np.int16)
+        filled[:, :, :c] = entries.transpose(1, 2, 0)
+        return filled.ravel()
+
+    def __call__(self, first: int, last: int) -> tuple[int, int]:
+        """Sum pairs[first:last]; return the number of products added up, at most, too."""
+        pairs = last - first
+        at_once = self._gpu.blocks_at_once(self._kernel, self._threads)
+        parts = max(1, -(-BLOCKS_EACH * at_once // pairs))  # none would be a sum of 0
+        sums = self._gpu.xp.zeros(pairs, np.uint64)
+        launch = self._gpu.configured(self._kernel, pairs * parts, self._threads)
+        launch(first, parts, *self._arguments, self._gpu.for_kernel(sums))
+        found = self._gpu.host(sums).tolist()  # waits for the kernel
+        sizes = self._pairs[first:last, 2].tolist()
+        total = sum(one * size for one, size in zip(found, sizes, strict=True))
+        b, a = self._pairs[first:last, :2].T
+        lengths = np.diff(self._start, axis=1)
+        return total, int((lengths[A, a] * lengths[B, b]).sum()) * self._terms

@@ -13,15 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from gpusudoku.contraction.protocol import Contraction
-from gpusudoku.engines.cpu import CpuEngine, SearchWorker, tally_of
-from gpusudoku.engines.cpu_contraction import contract_on_threads
+from gpusudoku.engines.cpu import CpuEngine, SearchWorker, contract_on_threads, tally_of
 from gpusudoku.engines.cuda import availability
-from gpusudoku.engines.cuda.contraction import contract_on_gpus
-from gpusudoku.engines.cuda.device import Gpu, OutOfMemoryError, one_line_errors
-from gpusudoku.engines.cuda.relief import Relief, who_goes_on
-from gpusudoku.engines.cuda.tuning import Tuning
-from gpusudoku.engines.cuda.worker import GpuWorker
-from gpusudoku.engines.engine import Sums, Tally
+from gpusudoku.engines.cuda.device import Gpu, OutOfMemoryError, Tuning, one_line_errors
+from gpusudoku.engines.cuda.worker import GpuWorker, Relief, contract_on_gpus, who_goes_on
+from gpusudoku.engines.engine import Sums, WorkCounters
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Task
@@ -117,7 +113,7 @@ class CudaEngine:
         frontier: Frontier,
         settings: SearchSettings,
         job: Job,
-    ) -> Tally:
+    ) -> WorkCounters:
         """Run the job on all GPUs; see ``Engine``."""
         if not self.gpus:
             return self._cpu.explore(frontier, settings, job)
@@ -151,7 +147,7 @@ class CudaEngine:
         job: Job,
         memory: int,
         sums: Sums,
-    ) -> Tally:
+    ) -> WorkCounters:
         """Run the job, on GPUs if the contraction can be summed there; see ``Engine``."""
         threads = min(self.threads, contraction.most_threads(memory))
         gpus = [gpu for gpu in self.gpus if gpu not in self._too_small]

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.engines.cuda.device import Gpu
-from gpusudoku.engines.cuda.tuning import CONTIGUOUS
-from gpusudoku.engines.engine import Tally
+from gpusudoku.engines.cuda.device import CONTIGUOUS, Gpu
+from gpusudoku.engines.engine import WorkCounters
 from gpusudoku.jobs.job import Job
 from gpusudoku.jobs.pace import Pace
 from gpusudoku.kernels.search.arguments import (
@@ -59,7 +58,7 @@ class Haul(NamedTuple):
     """uint64 (roots)"""
     solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]]
     """Blocks of solutions, uint8 (k, n * n), and their roots, int64 (k)."""
-    tally: Tally
+    tally: WorkCounters
     """What was done."""
     left: Frontier
     """Boards that nobody has taken, and what is on the stacks: those come first, having been split
@@ -137,7 +136,7 @@ class Launch:
         self._groups = [type(group)(*map(gpu.for_kernel, group)) for group in groups]
         self._nonpeers = gpu.for_kernel(xp.asarray(layout.nonpeers))
         self._solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
-        self._tally, self._hauled = Tally(), np.zeros(roots, np.uint64)
+        self._tally, self._hauled = WorkCounters(), np.zeros(roots, np.uint64)
         # It is much the same to bring boards there and to bring them back. But whoever lists waits
         # for the first solutions.
         self._haul_seconds = 0.0 if job.on_solutions else time.perf_counter() - start
@@ -184,7 +183,7 @@ class Launch:
         found.used[...] = 0
         tally = host(self.stacks.tally)
         nodes, guesses = tally[[NODES, GUESSES]].sum(axis=1).tolist()
-        self._tally.add(Tally(nodes, guesses, int(tally[DEEPEST].max())))
+        self._tally.add(WorkCounters(nodes, guesses, int(tally[DEEPEST].max())))
         self.stacks.tally[...] = 0
         self._tops = host(self.stacks.state[TOP])
         self._taken = min(int(self.work.cursor[0]), self.boards)
@@ -211,7 +210,7 @@ class Launch:
         counts = self.gpu.host(self.found.counts)
         left = self._left()
         haul = Haul(counts - self._hauled, self._solutions, self._tally, left)
-        self._hauled, self._solutions, self._tally = counts, [], Tally()
+        self._hauled, self._solutions, self._tally = counts, [], WorkCounters()
         self._last_haul = time.perf_counter()
         self._haul_seconds = self._last_haul - start
         return haul

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any, Unpack
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.engines.engine import Engine, Tally
+from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import InputError, described
 from gpusudoku.given import BoardLike, board_of
@@ -149,9 +149,9 @@ def _check_part(number: int, parts: int) -> None:
 
 def _added(method: str, each: list[Mapping[str, Any]]) -> Stats:
     """The statistics of parts, of which each says what its plan would have without any work."""
-    done = Tally()
+    done = WorkCounters()
     for stats in each:
-        done.add(Tally(**{name: int(number) for name, number in stats["done"].items()}))
+        done.add(WorkCounters(**{name: int(number) for name, number in stats["done"].items()}))
     facts = {**each[0]["plan"], "utilisation": ()}
     facts["seconds"] = sum(float(stats["plan"]["seconds"] + stats["seconds"]) for stats in each)
     if method == "search":

@@ -177,12 +177,10 @@ def test_steps_are_about_right_and_a_sum_stops() -> None:
 @pytest.mark.parametrize("wide", [False, True])
 def test_plain_python_gives_the_same(monkeypatch: pytest.MonkeyPatch, wide: bool) -> None:
     """The sum and its estimate are Python functions, too."""
-    from gpusudoku.contraction.general import orientation
-
     board = puzzle("2x2", 3, 1)
     steps = join_of(board, wide=wide).steps
-    monkeypatch.setattr(orientation, "join", join.python)
-    monkeypatch.setattr(orientation, "probe", probe.python)
+    monkeypatch.setattr(module, "join", join.python)
+    monkeypatch.setattr(module, "probe", probe.python)
     with np.errstate(over="ignore"):  # random numbers and unused products wrap
         made = join_of(board, wide=wide)
         assert made.steps == steps

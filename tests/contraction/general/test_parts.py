@@ -12,8 +12,8 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction import prepare
 from gpusudoku.contraction.general import parts as module
-from gpusudoku.contraction.general.effort import Effort
-from gpusudoku.contraction.general.parts import Part, Parts, divided, simplified
+from gpusudoku.contraction.general.parts import BoardPart, Parts, divide, simplify
+from gpusudoku.contraction.protocol import Effort
 from gpusudoku.errors import TooExpensive
 from tests import naive
 from tests.boards import full_grid, puzzle, spoilt
@@ -38,7 +38,7 @@ def counted(parts: Parts, stop: int = 0) -> int:
 def test_children_share_no_solution_and_lose_none(shape: str, clues: int) -> None:
     """What singles have found are clues of theirs."""
     board = puzzle(shape, clues, 2)
-    [whole] = simplified([board])
+    [whole] = simplify([board])
     choices, children = np.bitwise_count(whole.candidates), whole.children()
     assert len(children) == (1 if whole.solved else choices[choices > 1].min())
     found = [cells for child in children for cells in naive.solutions(child)]
@@ -51,7 +51,7 @@ def test_children_share_no_solution_and_lose_none(shape: str, clues: int) -> Non
 def test_all_digits_of_the_widest_board() -> None:
     """A mask of one bit of 64 is its digit, up to the last."""
     cells = full_grid(Geometry(8, 8), 1).ravel()
-    part = Part(np.uint64(1) << (cells.astype(np.uint64) - np.uint64(1)), Geometry(8, 8))
+    part = BoardPart(np.uint64(1) << (cells.astype(np.uint64) - np.uint64(1)), Geometry(8, 8))
     assert part.solved
     [child] = part.children()
     assert (child.cells == cells).all()
@@ -60,7 +60,7 @@ def test_all_digits_of_the_widest_board() -> None:
 def test_contradictions_are_left_out() -> None:
     board = spoilt(puzzle("3x3", 60, 5), 1)
     assert naive.count(board) == 0
-    assert simplified([board]) == simplified([]) == divided([]) == []
+    assert simplify([board]) == simplify([]) == divide([]) == []
     parts = parts_of(Board([1, 1] + [0] * 14))
     assert (parts.seconds, counted(parts), parts.tasks) == (0, 0, [])
 

@@ -138,8 +138,7 @@ def test_cheap_and_expensive_boards_of_a_batch() -> None:
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("clues", [0, 7, 16, 24])
 def test_what_a_few_boards_take_as_plain_python_comes_out_as_compiled(clues: int) -> None:
-    from gpusudoku.contraction.nine.sum import stages
-    from gpusudoku.contraction.nine.tables import tables
+    from gpusudoku.contraction.nine.sum import stages, tables
     from gpusudoku.kernels.contraction.nine.arrays import make_workspace
 
     candidates, found = candidates_of(board_of(clues)), []

@@ -16,9 +16,8 @@ import pytest
 from numpy.typing import NDArray
 
 from gpusudoku import collection
-from gpusudoku.contraction.nine import products
-from gpusudoku.contraction.nine.products import Products
-from gpusudoku.contraction.nine.quick import QuickOrder
+from gpusudoku.contraction.nine import quick
+from gpusudoku.contraction.nine.quick import Products, QuickOrder
 from tests.boards import puzzle
 from tests.contraction.nine.counted import (
     GRIDS,
@@ -54,9 +53,9 @@ def written(order: QuickOrder, *part: int, threads: int | None = None) -> NDArra
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let blocks end within cells, and places be looked up a few at a time."""
-    monkeypatch.setattr(products, "BLOCK", 97)
-    monkeypatch.setattr(products, "FIRST_PLACES", 2)
-    monkeypatch.setattr(products, "MOST_PLACES", 4)
+    monkeypatch.setattr(quick, "BLOCK", 97)
+    monkeypatch.setattr(quick, "FIRST_PLACES", 2)
+    monkeypatch.setattr(quick, "MOST_PLACES", 4)
 
 
 @pytest.mark.parametrize(("clues", "seed"), FEW)
@@ -180,7 +179,7 @@ def test_blocks_stay_as_they_are() -> None:
         some = [*islice(blocks, 3)]
         before = [block.copy() for block in some]
         _ = [*islice(blocks, 12)]
-    assert all(len(block) == products.BLOCK and block.flags.c_contiguous for block in some)
+    assert all(len(block) == quick.BLOCK and block.flags.c_contiguous for block in some)
     assert all((block == copy).all() for block, copy in zip(some, before, strict=True))
 
 

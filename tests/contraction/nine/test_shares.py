@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 import gpusudoku
 from gpusudoku.board.board import Board
-from gpusudoku.contraction.nine import share_batch, sweeper
-from gpusudoku.contraction.nine.share_batch import many_nine_shares
-from gpusudoku.contraction.nine.shares import NineShares, nine_shares
+from gpusudoku.contraction.nine import shares as module
+from gpusudoku.contraction.nine.shares import NineShares, many_nine_shares, nine_shares
 from tests.boards import puzzle
 from tests.contraction.nine.counted import GRIDS, NINE, board_of, candidates_of
 
@@ -117,7 +116,7 @@ def test_orbits_width_threads_and_room_do_not_matter(clues: int) -> None:
 def test_boards_one_after_the_other(cheap: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of all kinds: what one board leaves in memory must not show in the next."""
     if not cheap:  # each too much for one thread
-        monkeypatch.setattr(share_batch, "EXPENSIVE_SECONDS", 0.0)
+        monkeypatch.setattr(module, "EXPENSIVE_SECONDS", 0.0)
     boards = [puzzle(NINE, clues, clues) for clues in ((81, 20, 30, 24, 60) if cheap else (19, 25))]
     candidates = np.array([candidates_of(board) for board in boards])
     alone = [shares_of(board) for board in boards]
@@ -134,7 +133,7 @@ def test_memory_where_something_went_wrong_is_given_up(monkeypatch: pytest.Monke
     candidates = candidates_of(puzzle(NINE, 30, 30))
     expected = nine_shares(candidates, 1)
     with monkeypatch.context() as patch:
-        patch.setattr(sweeper, "exact", wrong)
+        patch.setattr(module, "exact", wrong)
         with pytest.raises(ArithmeticError, match="wrong"):
             nine_shares(candidates, 1)
         with pytest.raises(ArithmeticError, match="wrong"):

@@ -12,9 +12,13 @@ import pytest
 
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.cuda import availability
-from gpusudoku.engines.cuda.device import Gpu, OutOfMemoryError, one_line_errors
-from gpusudoku.engines.cuda.occupancy import Multiprocessor
-from gpusudoku.engines.cuda.tuning import Tuning
+from gpusudoku.engines.cuda.device import (
+    Gpu,
+    Multiprocessor,
+    OutOfMemoryError,
+    Tuning,
+    one_line_errors,
+)
 from gpusudoku.engines.make import make_engine
 from gpusudoku.errors import DeviceError
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from gpusudoku.contraction.nine.sum import Nine
-from gpusudoku.engines.cuda.device import SIMULATED
+from gpusudoku.engines.cuda.device import SIMULATED, Multiprocessor
 from gpusudoku.engines.cuda.engine import CudaEngine
-from gpusudoku.engines.cuda.occupancy import Multiprocessor
 from gpusudoku.errors import DeviceError
 from tests.boards import puzzle
 from tests.contraction.nine.counted import candidates_of, summed

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from gpusudoku.engines.cuda import availability
-from gpusudoku.engines.cuda.device import SIMULATED
+from gpusudoku.engines.cuda.device import SIMULATED, Tuning, save_tuning, tuning_file, tuning_of
 from gpusudoku.engines.cuda.engine import CudaEngine
-from gpusudoku.engines.cuda.tuning import Tuning, save_tuning, tuning_file, tuning_of
 from gpusudoku.errors import InputError
 
 
