@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from gpusudoku.checking import cross_check
     from gpusudoku.counting import count, count_many
     from gpusudoku.engines.make import make_engine
-    from gpusudoku.explaining import Explained, explain
     from gpusudoku.formats import parse
     from gpusudoku.jobs.cancel import CancelToken
-    from gpusudoku.listing import Solutions, solutions
+    from gpusudoku.listing import Slice, Solutions, solutions
+    from gpusudoku.logic import Explained, Simplified, explain, simplify
     from gpusudoku.minimising import Minimised, minimise
     from gpusudoku.minimising import minimize as minimize
     from gpusudoku.options import Options
@@ -62,8 +62,6 @@ if TYPE_CHECKING:
     from gpusudoku.runs.parts.records import PartRecord
     from gpusudoku.runs.resuming import resume
     from gpusudoku.search.finds import Step
-    from gpusudoku.simplifying import Simplified, simplify
-    from gpusudoku.slicing import Slice
     from gpusudoku.solving import Solution, Solved, solve, solve_many
     from gpusudoku.web.widget import widget
 
@@ -80,15 +78,15 @@ _LAZY = {
     "Count": "results",
     "Counts": "results",
     "Estimates": "results",
-    "Explained": "explaining",
+    "Explained": "logic",
     "Geometry": "board.geometry",
     "Minimised": "minimising",
     "Options": "options",
     "PartRecord": "runs.parts.records",
     "Results": "results",
     "SearchStats": "results",
-    "Simplified": "simplifying",
-    "Slice": "slicing",
+    "Simplified": "logic",
+    "Slice": "listing",
     "Solution": "solving",
     "Solutions": "listing",
     "Solved": "solving",
@@ -97,14 +95,14 @@ _LAZY = {
     "count_many": "counting",
     "count_part": "runs.parts.counts",
     "cross_check": "checking",
-    "explain": "explaining",
+    "explain": "logic",
     "make_engine": "engines.make",
     "merge": "runs.parts.counts",
     "minimise": "minimising",
     "minimize": "minimising",  # as others spell it
     "parse": "formats",
     "resume": "runs.resuming",
-    "simplify": "simplifying",
+    "simplify": "logic",
     "solutions": "listing",
     "solve": "solving",
     "solve_many": "solving",

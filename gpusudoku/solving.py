@@ -25,8 +25,8 @@ from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.batch import find_solutions
+from gpusudoku.planning.streaming import Stream
 from gpusudoku.results import Results, SearchStats, recording
-from gpusudoku.streaming import Stream
 
 
 @dataclass(frozen=True, repr=False)

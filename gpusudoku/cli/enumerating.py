@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gpusudoku.board.batch import Batch
     from gpusudoku.engines.engine import Engine
     from gpusudoku.listing import Solutions
-    from gpusudoku.streaming import Listed
+    from gpusudoku.planning.streaming import Listed
 
     WithTexts = tuple[Listed, Iterable["Text"]]
 
@@ -125,7 +125,7 @@ class Listing:
 
     def all(self) -> Generator[WithTexts, None, None]:
         """What was listed of the boards, in their order, and the texts of its solutions."""
-        from gpusudoku.streaming import list_work
+        from gpusudoku.planning.streaming import list_work
 
         source, watched = self._source, self._watched
         if not (source.single or self._totals or self._chosen.by_number):
@@ -193,7 +193,7 @@ class Listing:
         self, board: Batch, part: tuple[int, int] | None = None
     ) -> Generator[Listed, None, None]:
         """List what a search of one board, or a part of it, finds."""
-        from gpusudoku.streaming import Listed, Stream
+        from gpusudoku.planning.streaming import Listed, Stream
 
         stream = Stream(board[0], self._options, engine=self._engine, part=part)
         if part is not None:
@@ -208,7 +208,7 @@ class Listing:
             self._totals.add_search(stream.stats)
 
     def _by_number(self, board: Batch) -> Generator[Listed, None, None]:
-        from gpusudoku.streaming import Listed
+        from gpusudoku.planning.streaming import Listed
 
         start = time.perf_counter()
         solutions = self.numbered(board)
