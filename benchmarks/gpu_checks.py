@@ -26,8 +26,8 @@ from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.jobs.watch import reporting
 from gpusudoku.options import STRATEGIES, Options
 from gpusudoku.planning.search import SearchPlan
+from gpusudoku.planning.streaming import Stream
 from gpusudoku.search.frontier import Frontier
-from gpusudoku.streaming import Stream
 
 PART = "correctness"
 ALONE = 1e300

@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from gpusudoku.checking import cross_check
     from gpusudoku.counting import count, count_many
     from gpusudoku.engines.make import make_engine
-    from gpusudoku.explaining import Explained, explain
     from gpusudoku.formats import parse
     from gpusudoku.jobs.cancel import CancelToken
-    from gpusudoku.listing import Solutions, solutions
+    from gpusudoku.listing import Slice, Solutions, solutions
+    from gpusudoku.logic import Explained, Simplified, explain, simplify
     from gpusudoku.minimising import Minimised, minimise
     from gpusudoku.minimising import minimize as minimize
     from gpusudoku.options import Options
@@ -63,8 +63,6 @@ if TYPE_CHECKING:
     from gpusudoku.runs.parts.records import PartRecord
     from gpusudoku.runs.resuming import resume
     from gpusudoku.search.finds import Step
-    from gpusudoku.simplifying import Simplified, simplify
-    from gpusudoku.slicing import Slice
     from gpusudoku.solving import solve, solve_many
     from gpusudoku.web.widget import widget
 
@@ -80,7 +78,7 @@ _LAZY = {
     "ContractionStats": "results",
     "Count": "results",
     "Estimates": "results",
-    "Explained": "explaining",
+    "Explained": "logic",
     "Geometry": "board.geometry",
     "Minimised": "minimising",
     "Options": "options",
@@ -88,8 +86,8 @@ _LAZY = {
     "ResultBlock": "results",
     "Results": "results",
     "SearchStats": "results",
-    "Simplified": "simplifying",
-    "Slice": "slicing",
+    "Simplified": "logic",
+    "Slice": "listing",
     "Solution": "results",
     "Solutions": "listing",
     "Step": "search.finds",
@@ -97,14 +95,14 @@ _LAZY = {
     "count_many": "counting",
     "count_part": "runs.parts.counts",
     "cross_check": "checking",
-    "explain": "explaining",
+    "explain": "logic",
     "make_engine": "engines.make",
     "merge": "runs.parts.counts",
     "minimise": "minimising",
     "minimize": "minimising",  # as others spell it
     "parse": "formats",
     "resume": "runs.resuming",
-    "simplify": "simplifying",
+    "simplify": "logic",
     "solutions": "listing",
     "solve": "solving",
     "solve_many": "solving",

@@ -1,4 +1,4 @@
-"""Counting a board again in another way, to check the first count."""
+"""Cross-check: counting a board again in another way."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from gpusudoku.planning.run import run_plan
 from gpusudoku.results import Count
 
 CHECK_SECONDS = 20.0
-"""A check may take this long."""
+"""The time that a check may take in any case."""
 CHECK_RATIO = 10.0
-"""It may also take this many times as long as the first count."""
+"""It may also take so many times as long as the first count."""
 
 
 @takes_options
 def cross_check(
     result: Count, *, cancel: CancelToken | None = None, **options: Unpack[OptionFields]
 ) -> str | None:
-    """Count again another way; say which, or None if none is affordable.
+    """Count again another way; return which, or None if none is affordable.
 
-    The other method on the other device; else the same method there; else the other method on the
-    same device; else, of a search, the other strategy: the first that by its estimate does not take
-    much longer than the count.
+    It is the first of these that by its estimate does not take much longer than the count: the
+    other method on the other device, the same method there, the other method on the same device,
+    and for a search the other strategy.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def cross_check(
     cancel
         As for ``count``.
     **options
-        Those of the count; the limit is known, and device ``cpu`` uses no GPU.
+        Those of the count; the limit is known, and with device ``cpu`` no GPU is used.
 
     Raises
     ------
@@ -69,14 +69,9 @@ def cross_check(
 
 
 class Checker:
-    """Does what ``cross_check`` does, for any number of counts; engines are made once.
+    """Cross-checks any number of counts with the same options, on the same engines.
 
-    Parameters
-    ----------
-    options
-        Those of the counts.
-    on_loss
-        Told if a GPU is lost meanwhile; by default that is a RuntimeWarning.
+    ``on_loss`` is called if a GPU is lost meanwhile; by default that is a RuntimeWarning.
     """
 
     def __init__(
@@ -98,7 +93,8 @@ class Checker:
         return None
 
     def _ways(self, result: Count) -> Iterator[tuple[str, Options]]:
-        """Other ways to count, in words and as options; first what has least in common."""
+        """Yield other ways to count, in words and as options, first those with least in common."""
+        devices = ("cpu",) if self._options.device == "cpu" else ("cpu", "cuda")
         working = _working(result, result.device, result.method)
         other_device = "cuda" if working == "cpu" else "cpu"
         other_method = "search" if result.method == "contraction" else "contraction"
@@ -106,27 +102,23 @@ class Checker:
         ways = [(_working(result, *way), way[1]) for way in asked]
         ways.sort(key=lambda way: way[0] == working)  # some contractions stay on the CPU
         for device, method in dict.fromkeys(ways):
-            if (device, method) != (working, result.method) and self._may_use(device):
+            if (device, method) != (working, result.method) and device in devices:
                 changed = [f"device {device}"] * (device != result.device)
                 changed += [f"method {method}"] * (method != result.method)
                 yield ", ".join(changed), self._with(result, device, method)
-        if result.method == "search" and self._may_use(working):
+        if result.method == "search" and working in devices:
             strategy = next(name for name in STRATEGIES if name != self._options.strategy)
             options = self._with(result, working, "search")
             yield f"strategy {strategy}", replace(options, strategy=strategy)
 
-    def _may_use(self, device: str) -> bool:
-        """Whether the options let a device take part."""
-        return device == "cpu" or self._options.device != "cpu"
-
     def _with(self, result: Count, device: str, method: str) -> Options:
-        """The options with another device and method, up to what the result counted."""
+        """Return the options with another device and method, limited to the count of the result."""
         limit = self._options.limit or (None if result.exact else result.count)
         gpus = self._options.gpus if device == "cuda" else None
         return replace(self._options, device=device, gpus=gpus, method=method, limit=limit)
 
     def _counted(self, result: Count, options: Options) -> Count | None:
-        """Count again; None if that is too expensive, or there is no such device."""
+        """Count again; None if that is too expensive, or the device cannot be used."""
         seconds, token = max(CHECK_SECONDS, CHECK_RATIO * result.stats.seconds), CancelToken()
         timer = threading.Timer(seconds, token.cancel)
         timer.daemon = True
@@ -141,13 +133,13 @@ class Checker:
         except DeviceError:
             return None
         except Cancelled:
-            check_cancelled()  # by whoever asked for the check, not for lack of time
+            check_cancelled()  # by the caller, not for lack of time
             return None
         finally:
             timer.cancel()
 
     def _engine(self, options: Options) -> Engine | None:
-        """The engine of a device; None if it cannot be used."""
+        """Return the engine of a device; None if it cannot be used."""
         if options.device not in self._engines:
             self._engines[options.device] = None
             self._engines[options.device] = engine_for(options, fallback=self._on_loss)
@@ -155,15 +147,15 @@ class Checker:
 
 
 def _working(result: Count, device: str, method: str) -> str:
-    """The device that does the work: only contractions of 9x9 boards have a kernel for a GPU."""
+    """Return the device that does the work: GPUs contract only 9x9 boards."""
     on_cpu = method == "contraction" and result.board.geometry != NINE
     return "cpu" if on_cpu else device
 
 
 def _affordable(result: Count, options: Options, seconds: float, engine: Engine) -> Plan | None:
-    """A plan, compiled, that should not take longer; a GPU is taken to be no slower than the CPU.
+    """Make a plan that should not take longer, on a GPU no longer than on the CPU; else None.
 
-    Nobody knows how long a search takes until it has found so many solutions: it is tried.
+    The time of a search up to a limit cannot be estimated: it is tried.
     """
     if options.method == "contraction" and result.board.given_candidates is not None:
         return None

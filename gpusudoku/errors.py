@@ -1,81 +1,81 @@
-"""The errors that a caller can meet, each with the exit status the command line gives it."""
+"""All errors, each with the exit status of the command line, and the wording of messages."""
 
 from typing import NamedTuple
 
 MOST_SHOWN = 40
-"""Characters of the input that a message quotes."""
+"""The most characters of the input that a message quotes."""
 MOST_OF_BOARD = 256
-"""Characters of a board that a message quotes: a line of 16x16 cells."""
+"""The most characters of a board that a message quotes: a line of 16x16 cells."""
 LONGEST_MESSAGE = 5000
-"""Characters of a message; the longest path of a file has 4096."""
+"""The most characters of a message; the longest path of a file has 4096."""
 
 
 def shown(text: str | bytes) -> str:
-    """A piece of the input as a message quotes it: short, without control characters."""
+    """Quote a piece of the input for a message: short, without control characters."""
     if isinstance(text, bytes):
         text = text[: 4 * MOST_SHOWN + 4].decode(errors="replace")
     return repr(shortened(text, MOST_SHOWN))
 
 
 def shortened(text: str, most: int) -> str:
-    """A text of at most so many characters: of a longer one the start."""
+    """Cut a text to at most so many characters, from its start."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def described(value: object) -> str:
-    """A value as a message names it: as it is if that is short, else by its type."""
+    """Name a value for a message: as it is if that is short, else by its type."""
     try:
         text = repr(value)
-    except Exception:  # an integer of too many digits, or of whoever made the type
+    except Exception:  # an integer of too many digits, or a type with a faulty repr
         text = ""
     short = 0 < len(text) <= MOST_SHOWN
     return text if short else f"a value of type {type(value).__name__}"
 
 
 def escaped(text: str) -> str:
-    """A text with escapes for line ends and control characters: it does nothing to a terminal."""
+    """Escape line ends and control characters of a text: it does nothing to a terminal then."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def printable(text: str) -> str:
-    """A message on one line, which is not very long, with control characters as escapes."""
+    """Put a message on one line, not very long, with control characters as escapes."""
     return _of_bounded_length(escaped(" ".join(text.split())))
 
 
 def _of_bounded_length(text: str) -> str:
-    """A text without its middle, if it is too long for a message."""
+    """Leave out the middle of a text that is too long for a message."""
     half = LONGEST_MESSAGE // 2
     return text if len(text) <= LONGEST_MESSAGE else f"{text[: half - 1]}…{text[-half:]}"
 
 
 def installing(extra: str) -> str:
-    """Say how to install an extra."""
+    """Return the command that installs an extra."""
     return f"pip install '.[{extra}]' in a checkout of gpusudoku"
 
 
 def not_installed(user: str, packages: str, extra: str) -> str:
-    """Say that something needs packages, and how to install the extra that has them."""
+    """Return the message that something needs packages, which an extra installs."""
     return f"{user} needs {packages}: {installing(extra)}"
 
 
 class BadEntry(NamedTuple):
-    """What is known of a board that cannot be read."""
+    """A board that cannot be read."""
 
     source: str
-    """The file, or whatever it is read from."""
+    """The name of the file, or of another source."""
     line: int
-    """Where the error is, from 1; 0 if no line is wrong."""
+    """The line of the error, from 1; 0 if no line is wrong."""
     reason: str
-    """The message of its error, without the place."""
+    """The message of the error, without the place."""
     puzzle: str = ""
-    """The board as it is given, empty if that is not known."""
+    """The text of the board, empty if that is not known."""
     columns: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
-    """What stands beside it, a text for each of the columns."""
+    """Texts beside the board, one for each of the columns."""
     is_last: bool = False
-    """Whether the rest of the input means nothing."""
+    """True if the rest of the input cannot be read either."""
 
 
 class GpusudokuError(Exception):
@@ -98,19 +98,19 @@ class InputError(GpusudokuError, ValueError):
     def __init__(self, message: object = "") -> None:
         super().__init__(message)
         self.entry: BadEntry | None = None
-        """What is known of the board, if it is the error of one that cannot be read."""
+        """The board, if it is the error of one that cannot be read."""
 
 
 class DeviceError(GpusudokuError, RuntimeError):
-    """The device that was asked for cannot be used on this machine."""
+    """The chosen device cannot be used on this machine."""
 
 
 class ClusterError(GpusudokuError, RuntimeError):
-    """The cluster that was asked for cannot be used, or was lost."""
+    """The chosen cluster cannot be used, or was lost."""
 
 
 class SaveError(GpusudokuError, RuntimeError):
-    """A long run could not be saved: it stops, and its file has all up to the save before."""
+    """A long run could not be saved: it stops, and its file has the state of the last save."""
 
 
 class MismatchError(GpusudokuError, RuntimeError):
@@ -120,7 +120,7 @@ class MismatchError(GpusudokuError, RuntimeError):
 class TooExpensive(GpusudokuError):  # noqa: N818 - the board is not wrong
     """The board would take more time or memory than allowed to count in this way.
 
-    ``seconds`` is what it should take, None if nobody knows.
+    ``seconds`` is the time that it should take, None if that is not known.
     """
 
     def __init__(self, message: object = "", seconds: float | None = None) -> None:
@@ -129,10 +129,10 @@ class TooExpensive(GpusudokuError):  # noqa: N818 - the board is not wrong
 
 
 class Interrupted(GpusudokuError):  # noqa: N818 - as KeyboardInterrupt
-    """The work was stopped from outside; ``count`` is what it had found, a lower bound.
+    """The work was stopped from outside; ``count`` is the number found so far, a lower bound.
 
-    It is what Ctrl-C becomes while something is counted or searched. Between that it is Python's
-    own KeyboardInterrupt: to stop at any Ctrl-C, catch both.
+    Ctrl-C raises it during a count or a search, and elsewhere Python's own KeyboardInterrupt: to
+    stop at any Ctrl-C, catch both.
     """
 
     def __init__(self, message: str, count: int = 0) -> None:

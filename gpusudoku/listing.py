@@ -1,49 +1,301 @@
-"""The solutions of a board as one object: how many, which is the k-th, samples, shares.
+"""The solutions of a board as one object: count, k-th solution, slices, samples, shares.
 
-Two orders are fixed by the board alone. *Ascending* compares solutions digit by digit, cell by
-cell: that of iterating, indexing, slices and ``rank``. The *quick* order is that of ``blocks``,
-``lines`` and ``sample``.
+Two orders are fixed by the board alone. *Ascending* (lexicographic) compares solutions digit by
+digit, cell by cell: that of iterating, indexing, slices and ``rank``. The *quick* order is that of
+``blocks``, ``lines`` and ``sample``.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Generator, Iterator
-from typing import Any, Unpack
+from contextlib import contextmanager
+from functools import cached_property
+from operator import index
+from typing import Any, TypeVar, Unpack, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.text import write_lines
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
-from gpusudoku.errors import InputError, described
+from gpusudoku.errors import InputError, TooExpensive, described
 from gpusudoku.given import BoardLike, board_of
-from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.cancel import CancelToken, cancelling, cancelling_of, check_cancelled
+from gpusudoku.jobs.interrupts import telling_interrupts
 from gpusudoku.jobs.pieces import part_of
-from gpusudoku.jobs.watch import Progress
+from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import OptionFields, Options, is_integer, takes_options
 from gpusudoku.orders.choose import Orders
-from gpusudoku.orders.protocol import Ordered, joined
+from gpusudoku.orders.few import SolutionIndex
 from gpusudoku.orders.sampling import SEED_BITS, Uniform
-from gpusudoku.slicing import TOO_MANY, Slice
+
+T = TypeVar("T")
+
+TOO_MANY = "solutions may be more than len() can tell: use .count"
+LENGTH_SECONDS = 2.0
+"""``len`` counts all solutions of a board unless that should take longer on one core."""
+SKIPPED = 64
+"""Slices with longer steps look up each solution; others pass over those in between."""
+LOOK_UP_ROWS = 1 << 12
+"""Solutions that such a slice looks up at a time."""
+MOST_BYTES = 1 << 40
+"""The size of the largest array, whatever memory there is."""
+
+
+class Slice:
+    """Some solutions of a board, in ascending order: what a slice of ``Solutions`` is.
+
+    It behaves like a list of boards. Nothing is computed before it is needed, and iterating takes
+    constant memory. Python limits ``len``: for many solutions use ``count``.
+    """
+
+    def __init__(
+        self,
+        orders: Orders,
+        slices: tuple[slice, ...],
+        cancel: CancelToken | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self._orders, self._slices, self._progress = orders, slices, progress
+        self.cancel = cancel
+        """The token that stops all work on these solutions; it may be replaced, also by None."""
+
+    def __repr__(self) -> str:
+        parts = [[part.start, part.stop, part.step] for part in self._slices]
+        texts = [["" if each is None else str(each) for each in part] for part in parts]
+        written = "".join(f"[{':'.join(text if text[2] else text[:2])}]" for text in texts)
+        return f"<Solutions of {self.board.describe()}{written and ', ' + written}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (type(self), self._orders, self._slices)
+
+    @property
+    def board(self) -> Board:
+        """The board whose solutions these are."""
+        return self._orders.board
+
+    @property
+    def count(self) -> int:
+        """The number of solutions, exact at any size; may take as long as ``gpusudoku.count``."""
+        numbers = self._uncounted()
+        if numbers is None:
+            with self._working():
+                self._orders.counted()
+            numbers = self._numbers
+        return max(0, -((numbers.start - numbers.stop) // numbers.step))
+
+    def __len__(self) -> int:
+        """Return the count, if Python can and it does not take long.
+
+        Raises
+        ------
+        OverflowError
+            If there are more.
+        TypeError
+            If they have to be counted and that should take long; ``list`` ignores this error.
+        """
+        numbers = self._uncounted()
+        if numbers is None:
+            try:
+                with self._working():
+                    self._orders.counted(LENGTH_SECONDS)
+            except TooExpensive:
+                raise TypeError("to count the solutions should take long: use .count") from None
+            numbers = self._numbers
+        try:
+            return len(numbers)
+        except OverflowError:
+            raise OverflowError(TOO_MANY) from None
+
+    def __bool__(self) -> bool:
+        """Tell whether there are any; a slice of the first solutions needs no count for that."""
+        numbers = self._uncounted()
+        return bool(self._numbers if numbers is None else numbers)
+
+    def __iter__(self) -> Iterator[Board]:
+        for block in Slice.blocks(self):
+            for cells in block:
+                check_cancelled(self.cancel)
+                yield Board(cells, self.board.geometry)
+
+    def __reversed__(self) -> Iterator[Board]:
+        return iter(self[::-1])
+
+    @overload
+    def __getitem__(self, k: int) -> Board: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> Slice: ...
+
+    def __getitem__(self, k: int | slice) -> Board | Slice:
+        """Return solution k, from 0, or from the end if k is negative; or a slice, a ``Slice``.
+
+        Raises
+        ------
+        IndexError
+            If there is no solution with this number.
+        TooExpensive
+            If it should take too long to find. For 9x9 boards of clues it never does.
+        """
+        if isinstance(k, slice):
+            range(0)[k]  # raises what a list raises for a wrong slice
+            return Slice(self._orders, (*self._slices, k), self.cancel, self._progress)
+        with self._working():
+            k = index(k)
+            first = None if self._slices or k < 0 else self._orders.first(k + 1)
+            if first is not None and k < len(first):
+                return Board(first[k], self.board.geometry)
+            try:
+                number = self._numbers[k]
+            except IndexError:
+                last = self.count - 1
+                there = f"numbers run from 0 to {last}" if last >= 0 else "there are none"
+                raise IndexError(f"no solution {k}: {there}") from None
+            [cells] = self._orders.ascending.at(np.array([number], object))
+        return Board(cells, self.board.geometry)
+
+    def __contains__(self, grid: object) -> bool:
+        """Tell whether a grid is one of them; without slices this needs no count."""
+        try:
+            solution = self._orders.solution(grid)  # type: ignore[arg-type]
+            return not self._slices or self.rank(solution) >= 0
+        except InputError:
+            return False
+
+    def rank(self, grid: BoardLike) -> int:
+        """Return the number of a solution: ``solutions[solutions.rank(grid)]`` is the grid again.
+
+        Raises
+        ------
+        InputError
+            A ValueError, if the grid is no solution of the board, or not in the slice.
+        TooExpensive
+            If it should take too long to find. For 9x9 boards of clues it never does.
+        """
+        solution = self._orders.solution(grid)
+        with self._working():
+            number = self._orders.ascending.rank(solution.cells)
+        try:
+            return self._numbers.index(number)
+        except ValueError:
+            raise InputError("this solution is not in the slice") from None
+
+    def blocks(self) -> Iterator[NDArray[np.uint8]]:
+        """Yield the solutions in arrays, uint8 (k, cells), in constant memory."""
+        return self._stoppable(self._ascending())
+
+    def lines(self) -> Iterator[bytes | memoryview]:
+        """Yield the solutions as text, in pieces of whole lines with newlines: for files."""
+        return map(write_lines, self.blocks())
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return all of them in one array, uint8 (count, cells), in ascending order."""
+        if copy is False:
+            raise ValueError("solutions are no array: one has to be made")
+        return self._joined(Slice.blocks(self), self.count).astype(dtype or np.uint8, copy=False)
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        """Let the token and Ctrl-C stop the work in this block, and report its progress."""
+        with cancelling(self.cancel), reporting(self._progress), telling_interrupts():
+            yield
+
+    def _stoppable(self, items: Iterator[T]) -> Generator[T, None, None]:
+        """Yield items, none of them None; the token, and Ctrl-C, stop the work on each."""
+
+        def reported() -> Generator[T, None, None]:
+            while True:
+                with reporting(self._progress), telling_interrupts():
+                    item = next(items, None)
+                if item is None:
+                    return
+                yield item
+
+        return cancelling_of(self.cancel, reported())
+
+    def _ascending(self) -> Iterator[NDArray[np.uint8]]:
+        bounds = self._bounds()
+        if bounds is None:
+            numbers = self._numbers
+            bounds = numbers.start, numbers.stop, numbers.step
+        start, stop, step = bounds
+        order = self._orders.ascending
+        if 0 < step <= SKIPPED:
+            skipped = 0
+            for block in order.rows(start, stop):
+                taken = block[skipped::step]
+                skipped = (skipped - len(block)) % step
+                if len(taken):
+                    yield taken
+            return
+        numbers, count = self._numbers, self.count
+        for first in range(0, count, LOOK_UP_ROWS):
+            yield order.at(np.array(numbers[first : min(first + LOOK_UP_ROWS, count)], object))
+
+    @cached_property
+    def _numbers(self) -> range:
+        """The numbers of these solutions among all; all have to be counted for that."""
+        with self._working():
+            numbers = range(self._orders.count)
+        for part in self._slices:
+            numbers = numbers[part]
+        return numbers
+
+    def _uncounted(self) -> range | None:
+        """Return the same without counting all, if the slice ends early enough; else None."""
+        first, end, step = self._bounds() or (0, None, 1)
+        if end is None:
+            return None
+        with self._working():
+            rows = self._orders.first(end)
+        return None if rows is None else range(first, min(end, len(rows)), step)
+
+    def _bounds(self) -> tuple[int, int | None, int] | None:
+        """Return first, end and step, as far as slices tell; None if they count from the end."""
+        first, stride = 0, 1
+        end: int | None = None
+        for part in self._slices:
+            start, stop, step = (
+                each and index(each) for each in (part.start, part.stop, part.step)
+            )
+            if (start or 0) < 0 or (stop or 0) < 0 or (step or 1) < 0:
+                return None
+            if stop is not None:
+                last = first + stop * stride
+                end = last if end is None else min(end, last)
+            first, stride = first + (start or 0) * stride, stride * (step or 1)
+        return first, end, stride
+
+    def _joined(self, blocks: Iterator[NDArray[np.uint8]], number: int) -> NDArray[np.uint8]:
+        """Join blocks to uint8 (number, cells); MemoryError, if too large, before any is found."""
+        cells = self.board.geometry.cells
+        if number * cells > MOST_BYTES:
+            raise MemoryError(f"{number} solutions do not fit in memory: take them in blocks")
+        found, start = np.empty((number, cells), np.uint8), 0
+        for block in blocks:
+            found[start : start + len(block)] = block
+            start += len(block)
+        return found
 
 
 class Solutions(Slice):
-    """All solutions of a board: how many, which is the k-th, samples, shares, all as arrays.
+    """All solutions of a board: count, k-th solution, samples, shares, all as arrays.
 
     They have all that a ``Slice`` has: the count, indexing, slices, ``rank`` and ``in``, arrays.
-    Nothing is worked out before it is asked for, and what was is kept. Results depend on the board
-    alone, never on threads, device or machine. It pickles as the board and its options. What is
-    asked for by several threads at a time is worked out by one of them.
+    Nothing is computed before it is needed, and results are kept. They depend on the board alone,
+    never on threads, device or machine. The object pickles as the board and its options, and
+    several threads may use it at a time.
 
     Iterating gives the solutions in *ascending* order, as boards, and so do ``solutions[k]`` and
     slices: digits compare as numbers, cell by cell, row by row. Numbers are from 0 and of any size.
     The *quick* order of ``blocks``, ``lines`` and ``sample`` is the same on every machine, too; it
     is ascending where there are at most 2^16 solutions. Boards with given candidates, and those of
     other shapes than 9x9 that are too expensive to contract, have the ascending order alone. What
-    takes counts of their solutions is an error where these should take too long, and the first
+    needs counts of solutions raises an error where these should take too long, and the first
     solution of a large board with few clues may be out of reach: ``solve`` finds one sooner.
 
     Parameters
@@ -53,19 +305,19 @@ class Solutions(Slice):
     options
         How to search and count; results do not depend on them.
     engine
-        What does it; by default made as the options ask.
+        The device that does it; by default made as the options say.
     progress
         Called as for ``count`` while all solutions are counted.
     cancel
-        Stops whatever is asked for, by ``Cancelled``. What was worked out before is kept, nothing
-        is kept by halves, and the attribute ``cancel`` takes another token, or None, to go on.
+        Stops any work on the solutions, by ``Cancelled``. Results computed before are kept, and the
+        attribute ``cancel`` takes another token, or None, to go on.
 
     Raises
     ------
     InputError
         If the options have a limit: a slice is what limits solutions.
     DeviceError
-        If CUDA is asked for and cannot be used.
+        If the options require CUDA and it cannot be used.
     """
 
     def __init__(
@@ -83,21 +335,19 @@ class Solutions(Slice):
                 f"limit {options.limit}: take a slice instead, as in"
                 f" solutions(board)[:{options.limit}]"
             )
-        orders = Orders(board, options, engine_for(options, engine))
-        super().__init__(orders, (), cancel)
-        self._progress = progress
+        super().__init__(Orders(board, options, engine_for(options, engine)), (), cancel, progress)
 
     def __len__(self) -> int:
-        # A TypeError, because list() asks for the length first, and passes over this error alone.
+        # A TypeError, because list() asks for the length first, and ignores this error alone.
         raise TypeError(TOO_MANY)
 
     def __bool__(self) -> bool:
-        """Whether there are any, which is known without counting them."""
-        with self._asked():
+        """Tell whether there are any, without counting them."""
+        with self._working():
             return self._orders.any
 
     def shares(self) -> NDArray[Any]:
-        """For every cell and digit the number of solutions that have it there.
+        """Count for every cell and digit the solutions that have the digit in the cell.
 
         Returns
         -------
@@ -107,28 +357,28 @@ class Solutions(Slice):
         Raises
         ------
         TooExpensive
-            If that should take too long. For 9x9 boards of clues it never does.
+            If it should take too long. For 9x9 boards of clues it never does.
         """
-        with self._asked():
+        with self._working():
             return self._orders.shares
 
     def sample(
         self, n: int, seed: int | None = None, *, distinct: bool = False
     ) -> NDArray[np.uint8]:
-        """Random solutions, each with the same chance, independent of each other.
+        """Draw random solutions, each with the same chance, independent of each other.
 
-        Solution i of a sample depends on the board, the seed and i alone: a longer sample begins as
-        a shorter one does.
+        Solution i of a sample depends on the board, the seed and i alone: a longer sample begins
+        with the solutions of a shorter one.
 
         Parameters
         ----------
         n
-            How many.
+            The number of solutions.
         seed
             From 0 to below 2^128; by default a new one every time.
         distinct
-            Whether no solution may come twice: those that came before are passed over. Then all
-            numbers that came are kept in memory.
+            True for solutions that are all different: those drawn before are passed over. All
+            numbers drawn are kept in memory then.
 
         Returns
         -------
@@ -140,21 +390,22 @@ class Solutions(Slice):
             A ValueError, if n or the seed is out of range, there are no solutions, or fewer than n
             if they are to be distinct.
         TooExpensive
-            If that should take too long. For 9x9 boards of clues it never does.
+            If it should take too long. For 9x9 boards of clues it never does.
         """
-        return joined(self.sample_blocks(n, seed, distinct=distinct), self.board, n)
+        return self._joined(self.sample_blocks(n, seed, distinct=distinct), n)
 
     def sample_blocks(
         self, n: int, seed: int | None = None, *, distinct: bool = False, first: int = 0
     ) -> Generator[NDArray[np.uint8], None, None]:
-        """The rows of ``sample`` in blocks, uint8 (k, cells), in constant memory for any n.
+        """Yield the rows of ``sample`` in blocks, uint8 (k, cells), in constant memory for any n.
 
-        Only those from number ``first`` on, if they need not be distinct: a part of a sample.
+        With ``first`` only those from that number on, unless they are to be distinct: a part of a
+        sample.
         """
         if not is_integer(n) or n < 0:
             raise InputError(f"a sample of {described(n)}: expected an integer from 0 up")
         seed = secrets.randbits(SEED_BITS) if seed is None else seed
-        with self._asked():
+        with self._working():
             count = self._orders.quick.count if n else 1
         uniform = Uniform(seed, count)
         if distinct and n > count:
@@ -162,38 +413,38 @@ class Solutions(Slice):
         if first and distinct:
             raise InputError(f"distinct solutions of a sample from number {first} on: only from 0")
         numbers = uniform.distinct(int(n)) if distinct else uniform.first(int(n), first)
-        return self._given(map(self._orders.quick.at, numbers) if n else iter(()))
+        return self._stoppable(map(self._orders.quick.at, numbers) if n else iter(()))
 
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        """The solutions in arrays, uint8 (k, cells), in the quick order and constant memory.
+        """Yield the solutions in arrays, uint8 (k, cells), in the quick order and constant memory.
 
-        Only those from number ``first`` to before ``last`` in that order, if these are given: parts
-        of a whole that are listed on many machines.
+        With bounds only those from number ``first`` to before ``last`` in that order: parts of a
+        list that many machines make.
 
         Raises
         ------
         InputError
             If the bounds are not in this order, or beyond the count.
         """
-        order, begin, end = self._quick(first, last)
-        return self._given(order.rows(begin, end))
+        order, begin, end = self._quick_part(first, last)
+        return self._stoppable(order.rows(begin, end))
 
     def lines(self, first: int = 0, last: int | None = None) -> Iterator[bytes | memoryview]:
-        """What ``blocks`` gives as text, in pieces of whole lines with newlines: for files."""
-        order, begin, end = self._quick(first, last)
-        return self._given(order.texts(begin, end))
+        """Yield ``blocks`` as text, in pieces of whole lines with newlines: for files."""
+        order, begin, end = self._quick_part(first, last)
+        return self._stoppable(order.texts(begin, end))
 
     def part(self, number: int, parts: int) -> tuple[int, int]:
-        """Where one of several parts of the quick order begins and ends, for ``blocks``.
+        """Return the bounds of one of several parts of the quick order, for ``blocks``.
 
-        Their sizes differ by one at most.
+        The sizes of parts differ by one at most.
 
         Parameters
         ----------
         number
-            That of the part, from 1 to ``parts``.
+            The number of the part, from 1 to ``parts``.
         parts
-            How many there are.
+            The number of parts.
 
         Returns
         -------
@@ -204,21 +455,20 @@ class Solutions(Slice):
         InputError
             If there is no such part.
         TooExpensive
-            If to count the solutions should take too long. For 9x9 boards of clues it never does.
+            If it should take too long to count. For 9x9 boards of clues it never does.
         """
         if not (is_integer(number) and is_integer(parts) and 1 <= number <= parts):
             raise InputError(
                 f"part {described(number)} of {described(parts)}: expected one from 1 to the second"
             )
         number, parts = int(number), int(parts)  # NumPy's integers would overflow
-        with self._asked():
-            count = self._orders.quick.count
-        part = part_of(count, number, parts)
+        with self._working():
+            part = part_of(self._orders.quick.count, number, parts)
         return part.start, part.stop
 
-    def _quick(self, first: int, last: int | None) -> tuple[Ordered, int, int]:
-        """The quick order, and the bounds of a part of it, which are checked."""
-        with self._asked():
+    def _quick_part(self, first: int, last: int | None) -> tuple[SolutionIndex, int, int]:
+        """Return the quick order, and the bounds of a part of it, checked."""
+        with self._working():
             order = self._orders.quick
         end = order.count if last is None else last
         if not (is_integer(first) and is_integer(end) and 0 <= first <= end <= order.count):
@@ -259,3 +509,9 @@ def solutions(
         raise InputError("expected a board, found its solutions: use them as they are, or .board")
     found, chosen = board_of(board, box), Options(**options)
     return Solutions(found, chosen, engine=engine, progress=progress, cancel=cancel)
+
+
+def _unpickled(kind: type[Slice], orders: Orders, slices: tuple[slice, ...]) -> Slice:
+    made = kind.__new__(kind)
+    Slice.__init__(made, orders, slices)
+    return made

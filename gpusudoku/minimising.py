@@ -1,4 +1,4 @@
-"""Puzzles without redundant clues: these are removed while the solution stays the only one."""
+"""Minimal puzzles: redundant clues are removed while the solution stays the only one."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from gpusudoku.solving import solve_board
 
 @dataclass(frozen=True, repr=False)
 class Minimised:
-    """A puzzle without redundant clues, and how it came about."""
+    """The result of ``minimise``: a puzzle without redundant clues."""
 
     puzzle: Board
     """The board that was given."""
     board: Board
-    """What is left of it: it has several solutions without any one of its clues."""
+    """The minimal puzzle: without any one of its clues it has several solutions."""
     removed: tuple[int, ...]
-    """The cells of the other clues, in the order in which they were removed."""
+    """The cells of the removed clues, in the order in which they were removed."""
     seed: int
-    """What the order depends on: the same board and seed give the same puzzle again."""
+    """The seed of the order: the same board and seed give the same puzzle again."""
 
     def __repr__(self) -> str:
         return f"<Minimised: {self._in_words()}>"
@@ -48,7 +48,7 @@ class Minimised:
         return f"{self.board.clues} of {self.puzzle.clues} clues left, with seed {self.seed}"
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON types, with the minimal puzzle as ``board``; the seed is a string."""
+        """Return all of it as JSON types; ``board`` is the minimal puzzle, the seed a string."""
         return {
             "puzzle": str(self.puzzle),
             "board": str(self.board),
@@ -72,9 +72,9 @@ def minimise(
 
     Every clue is tried once, in a random order, and removed if the others leave no other solution.
     So every clue that is left is necessary: the puzzle is minimal, though another order may lead to
-    one with fewer clues. A full grid gives a random minimal puzzle. What comes out depends on board
-    and seed alone, never on the engine. A board of 9x9 cells takes about a tenth of a second, one
-    of 16x16 some seconds; with 25x25 the search for another solution may take very long.
+    one with fewer clues. A full grid gives a random minimal puzzle. The result depends on board and
+    seed alone, never on the engine. A board of 9x9 cells takes about a tenth of a second, one of
+    16x16 some seconds; with 25x25 the search for another solution may take very long.
 
     Parameters
     ----------
@@ -84,18 +84,17 @@ def minimise(
     seed
         From 0 to below 2^128; by default a new one every time.
     engine
-        What searches, made by ``make_engine``; by default all cores of the CPU, even where there is
-        a GPU, because most searches take less than a millisecond.
+        The device that searches, made by ``make_engine``; by default all cores of the CPU, even
+        where there is a GPU, because most searches take less than a millisecond.
     progress
-        Called after every clue with how many were tried, and how many there are.
+        Called after every clue with the number of clues tried, and that of all.
     cancel
         Stops it, whichever thread cancels it: see ``CancelToken``.
 
     Raises
     ------
     InputError
-        If what is given is no board, or one that has no solution or several; or if the seed is out
-        of range.
+        If the board cannot be read, or has no solution or several; or if the seed is out of range.
     Interrupted, Cancelled
         After Ctrl-C, or once ``cancel`` is cancelled.
     """
@@ -107,7 +106,10 @@ def minimise(
     engine = engine_for(Options(device="cpu"), engine)
     try:
         with cancelling(cancel):
-            _check_solution(puzzle, engine)
+            found = solve_board(puzzle, Options(), engine)
+            if not found.unique:
+                number = "no solution" if found.board is None else "several solutions"
+                raise InputError(f"the board has {number}, expected exactly one")
             left, removed = _Clues(puzzle, engine), list[int]()
             for tried, cell in enumerate(order, 1):
                 if left.remove(cell):
@@ -116,20 +118,12 @@ def minimise(
                     progress(tried, len(clues))
     except Cancelled:
         raise
-    except (Interrupted, KeyboardInterrupt):  # solutions that a search found tell nothing here
+    except (Interrupted, KeyboardInterrupt):  # the count of a search means nothing here
         raise Interrupted("interrupted") from None
     return Minimised(puzzle, left.board(), tuple(removed), int(seed))
 
 
 minimize = minimise
-
-
-def _check_solution(puzzle: Board, engine: Engine) -> None:
-    """Complain about a board that does not have exactly one solution."""
-    found = solve_board(puzzle, Options(), engine)
-    if not found.unique:
-        number = "no solution" if found.board is None else "several solutions"
-        raise InputError(f"the board has {number}, expected exactly one")
 
 
 class _Clues:
@@ -143,7 +137,7 @@ class _Clues:
         self._masks = np.full(len(self._cells), self._any) if given is None else given.copy()
 
     def remove(self, cell: int) -> bool:
-        """Remove a clue if the others leave its cell no other digit; returns whether it did."""
+        """Remove a clue if the others leave its cell no other digit; return True if it did."""
         digit, self._cells[cell] = int(self._cells[cell]), 0
         self._masks[cell] = self._any & ~np.uint64(1 << (digit - 1))
         batch = Batch(self._puzzle.geometry, self._cells[None], self._masks[None])
@@ -154,6 +148,6 @@ class _Clues:
         return not others
 
     def board(self) -> Board:
-        """The board with the clues that are left."""
+        """Return the board with the clues that are left."""
         given = None if self._puzzle.given_candidates is None else self._masks
         return Board(self._cells, self._puzzle.geometry, candidates=given)

@@ -1,4 +1,4 @@
-"""The options of a count, a search or a listing, as the user gives them."""
+"""The options of counting and searching, checked."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ DEVICES = ("auto", "cpu", "cuda")
 STRATEGIES = ("first", "min")
 METHODS = ("auto", "search", "contraction")
 CUTOFFS_BY = ("space", "empty")
+_CHOICES = {
+    "device": DEVICES, "method": METHODS, "strategy": STRATEGIES, "cutoff_by": CUTOFFS_BY,
+}  # fmt: skip
 MOST_JOBS = 1024
 MOST_PARTS = 1 << 16
-"""Of one run: every part makes all tasks, of which it takes some."""
+"""The most parts of one run: every part makes all tasks, and does some of them."""
 MEMORY = 2 << 30
-"""The bytes that a contraction may take by default."""
+"""The memory of a contraction by default, in bytes."""
 LEAST_MEMORY = 256 << 20
-"""A 9x9 board takes no more than this on one thread."""
+"""The least that can be chosen: a 9x9 board takes no more than this on one thread."""
 
 
 Parameters = ParamSpec("Parameters")
@@ -32,7 +35,7 @@ Result = TypeVar("Result")
 
 
 class OptionFields(TypedDict, total=False):
-    """The fields of ``Options`` as keyword arguments, for those who check types."""
+    """The fields of ``Options`` as keyword arguments, for type checkers."""
 
     device: str
     method: str
@@ -48,15 +51,15 @@ class OptionFields(TypedDict, total=False):
 
 @dataclass(frozen=True, repr=False)
 class Options:
-    """How to count: on which device, by which method, and how a search proceeds.
+    """The options of a count: its device, its method, and the details of a search.
 
     Parameters
     ----------
     device
         ``auto`` (CUDA if it can be used), ``cpu`` or ``cuda``.
     method
-        ``search`` visits solutions, ``contraction`` counts without visiting, ``auto`` takes what is
-        estimated to take less time.
+        ``search`` visits solutions, ``contraction`` counts without visiting, ``auto`` takes the one
+        that should take less time.
     memory
         The most bytes that a contraction may take; 2 GiB by default.
     jobs
@@ -93,7 +96,7 @@ class Options:
     propagate: str = DEFAULT
 
     def __repr__(self) -> str:
-        """Only what differs from the defaults."""
+        """Return the fields that differ from the defaults."""
         changed = [
             f"{field.name}={getattr(self, field.name)!r}"
             for field in fields(self)
@@ -102,59 +105,48 @@ class Options:
         return f"Options({', '.join(changed)})"
 
     def __post_init__(self) -> None:
-        self._check_types()
-        if self.device not in DEVICES:
-            raise InputError(f"device {described(self.device)}: expected {', '.join(DEVICES)}")
-        if self.method not in METHODS:
-            raise InputError(f"method {described(self.method)}: expected {', '.join(METHODS)}")
-        if self.memory < LEAST_MEMORY:
-            least = f"{LEAST_MEMORY >> 20} MiB"
-            raise InputError(f"memory {described(self.memory)} bytes: at least {least} are needed")
-        if self.strategy not in STRATEGIES:
-            raise InputError(
-                f"strategy {described(self.strategy)}: expected {', '.join(STRATEGIES)}"
-            )
-        if self.jobs is not None and not 1 <= self.jobs <= MOST_JOBS:
-            raise InputError(f"jobs {described(self.jobs)}: expected from 1 to {MOST_JOBS}")
-        if self.gpus is not None and self.device == "cpu":
-            raise InputError("GPUs are chosen, but the device is cpu")
-        if self.limit is not None and self.limit < 1:
-            raise InputError(f"limit {described(self.limit)}: at least 1 is needed")
-        if self.cutoff is not None and not 1 <= self.cutoff < inf:
-            raise InputError(
-                f"cutoff {described(self.cutoff)}: a finite number from 1 up is needed"
-            )
-        if self.cutoff_by not in CUTOFFS_BY:
-            raise InputError(
-                f"cutoff by {described(self.cutoff_by)}: expected {', '.join(CUTOFFS_BY)}"
-            )
-        parse_techniques(self.propagate)
-
-    def _check_types(self) -> None:
-        """Complain about what no comparison of values would notice, or only with a TypeError."""
         for name in ("memory", "jobs", "limit"):
             value = getattr(self, name)
             if not (is_integer(value) or (value is None and name != "memory")):
                 of_what = ", the number of bytes" if name == "memory" else ""
                 raise InputError(f"{name} {described(value)}: expected an integer{of_what}")
-        number = is_integer(self.cutoff) or isinstance(self.cutoff, float)
-        if not (number or self.cutoff is None):
-            raise InputError(f"cutoff {described(self.cutoff)}: expected a number")
+        for name, choices in _CHOICES.items():
+            if (value := getattr(self, name)) not in choices:
+                words = name.replace("_", " ")
+                raise InputError(f"{words} {described(value)}: expected {', '.join(choices)}")
+        if self.memory < LEAST_MEMORY:
+            least = f"{LEAST_MEMORY >> 20} MiB"
+            raise InputError(f"memory {described(self.memory)} bytes: at least {least} are needed")
+        if self.jobs is not None and not 1 <= self.jobs <= MOST_JOBS:
+            raise InputError(f"jobs {described(self.jobs)}: expected from 1 to {MOST_JOBS}")
+        if self.limit is not None and self.limit < 1:
+            raise InputError(f"limit {described(self.limit)}: at least 1 is needed")
+        if self.cutoff is not None:
+            if not (is_integer(self.cutoff) or isinstance(self.cutoff, float)):
+                raise InputError(f"cutoff {described(self.cutoff)}: expected a number")
+            if not 1 <= self.cutoff < inf:
+                raise InputError(
+                    f"cutoff {described(self.cutoff)}: a finite number from 1 up is needed"
+                )
+        if self.gpus is not None:
+            are_numbers = isinstance(self.gpus, tuple) and all(
+                is_integer(gpu) and gpu >= 0 for gpu in self.gpus
+            )
+            if not (are_numbers and self.gpus):
+                raise InputError(
+                    f"gpus {described(self.gpus)}: expected the numbers of GPUs, such as (0, 1)"
+                )
+            if self.device == "cpu":
+                raise InputError("GPUs are chosen, but the device is cpu")
         if not isinstance(self.propagate, str):
             raise InputError(
                 f"propagate {described(self.propagate)}: expected names, separated by commas"
             )
-        gpus = self.gpus
-        if gpus is not None and not (
-            isinstance(gpus, tuple) and gpus and all(is_integer(gpu) and gpu >= 0 for gpu in gpus)
-        ):
-            raise InputError(
-                f"gpus {described(gpus)}: expected the numbers of GPUs, such as (0, 1)"
-            )
+        parse_techniques(self.propagate)
 
 
 def takes_options(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Let a function that takes the fields of ``Options`` complain about other keywords itself."""
+    """Let a function that takes the fields of ``Options`` raise the TypeError of other keywords."""
     parameters = signature(function).parameters.values()
     known = [each.name for each in parameters if each.kind is not Parameter.VAR_KEYWORD]
     known += [field.name for field in fields(Options)]
@@ -174,5 +166,5 @@ def takes_options(function: Callable[Parameters, Result]) -> Callable[Parameters
 
 
 def is_integer(value: object) -> bool:
-    """Whether a value is a whole number, NumPy's included, and not a truth value."""
+    """Tell whether a value is an integer, NumPy's included, and not a truth value."""
     return isinstance(value, Integral) and not isinstance(value, bool)

@@ -13,10 +13,10 @@ from gpusudoku.contraction.nine.shares import share_stages
 from gpusudoku.contraction.nine.sum import stages
 from gpusudoku.contraction.prepare import NINE
 from gpusudoku.kernels.kernel import Kernel
+from gpusudoku.logic import simplify_kernels
 from gpusudoku.options import STRATEGIES, Options
 from gpusudoku.planning.search import search_kernels
 from gpusudoku.search.techniques import GROUPS
-from gpusudoku.simplifying import simplify_kernels
 
 
 def usual_kernels(geometry: Geometry) -> list[Kernel]:

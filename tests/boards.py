@@ -29,9 +29,9 @@ from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Outcome
 from gpusudoku.planning.search import SearchPlan
+from gpusudoku.planning.streaming import Stream
 from gpusudoku.results import SearchStats
 from gpusudoku.search.frontier import Frontier
-from gpusudoku.streaming import Stream
 
 SHAPES = ["2x2", "1x4", "1x5", "2x3", "3x2", "3x3", "2x5", "4x4"]
 """Boxes of the boards that the compiled search is tried on; the widest, 8x8, has its own tests."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.simplifying import Simplified
+from gpusudoku.logic import Simplified
 
 Candidates = list[set[int]]
 

@@ -15,7 +15,7 @@ import gpusudoku
 from gpusudoku import Board, Cancelled, CancelToken, Interrupted
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.listing import Solutions, solutions
-from gpusudoku.streaming import Stream
+from gpusudoku.planning.streaming import Stream
 from tests import naive
 from tests.boards import puzzle
 from tests.orders.short import short_lists

@@ -24,8 +24,8 @@ ROOMS = [
     {"planning"},
     {"orders"},
     {
-        *("checking", "counting", "explaining", "listing", "minimising", "simplifying"),
-        *("runs", "slicing", "solving", "streaming", "warming"),
+        *("checking", "counting", "listing", "logic", "minimising"),
+        *("runs", "solving", "warming"),
     },
     {"bench", "web"},
     {"cli"},

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpusudoku import Board, Geometry, InputError, Slice, Solutions, slicing, solutions
+from gpusudoku import Board, Geometry, InputError, Slice, Solutions, listing, solutions
 from gpusudoku.errors import DeviceError, Interrupted
 from gpusudoku.orders import choose
 from tests import naive
@@ -128,8 +128,8 @@ class TestLength:
     def test_of_what_is_not_counted_soon(
         self, whole: Solutions, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(slicing, "EARLY", 10)
-        monkeypatch.setattr(slicing, "LENGTH_SECONDS", 0.0)
+        monkeypatch.setattr(choose, "UNCOUNTED", 10)
+        monkeypatch.setattr(listing, "LENGTH_SECONDS", 0.0)
         short_lists(monkeypatch)
         with pytest.raises(TypeError, match=r"should take long: use \.count$"):
             len(whole[:11])
@@ -259,7 +259,7 @@ def test_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(choose, "find", interrupt)
+        patch.setattr(choose, "find_each", interrupt)
         for call in calls:
             with pytest.raises(Interrupted):
                 call()

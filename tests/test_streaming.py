@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpusudoku import streaming
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import FIRST_BOARDS
 from gpusudoku.board.board import Board
@@ -21,8 +20,9 @@ from gpusudoku.engines import cpu as cpu_engine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.options import Options
+from gpusudoku.planning import streaming
+from gpusudoku.planning.streaming import FEW, Stream, list_work
 from gpusudoku.solving import solve_batches
-from gpusudoku.streaming import FEW, Stream, list_work
 from tests import naive
 from tests.boards import CLUES, full_grid, puzzle, spoilt, streamed
 from tests.waiting import until

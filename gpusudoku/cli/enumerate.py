@@ -175,7 +175,7 @@ class Lister:
 
     def list_all(self) -> None:
         """List all boards."""
-        from gpusudoku.streaming import list_work
+        from gpusudoku.planning.streaming import list_work
 
         source, sink = self._source, self._sink
         if source.single or self._totals or self._selection.by_number:
@@ -229,7 +229,7 @@ class Lister:
 
     def _list_by_search(self, board: Batch, part: tuple[int, int] | None = None) -> int:
         """List what a search of one board, or a part of it, finds; returns how many."""
-        from gpusudoku.streaming import Stream
+        from gpusudoku.planning.streaming import Stream
 
         stream = Stream(board[0], self._options, engine=self._engine, part=part)
         if part is not None:

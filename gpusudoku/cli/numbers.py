@@ -15,8 +15,7 @@ from gpusudoku.options import MOST_PARTS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gpusudoku.listing import Solutions
-    from gpusudoku.slicing import Slice
+    from gpusudoku.listing import Slice, Solutions
 
 MOST_DIGITS = 4000
 """Of a number that is read: Python takes few more, and no count has as many."""

@@ -24,7 +24,7 @@ from gpusudoku.search.techniques import (
 )
 
 if TYPE_CHECKING:
-    from gpusudoku.simplifying import Simplified
+    from gpusudoku.logic import Simplified
 
 own = own_option("simplify")
 
@@ -62,7 +62,7 @@ def simplify(
       gpusudoku simplify board.txt
       gpusudoku simplify puzzles.txt --technique hidden-single,naked-pair
     """
-    from gpusudoku.simplifying import simplify
+    from gpusudoku.logic import simplify
 
     bits = parse_techniques(techniques)
     refuse_stdout(boards)
@@ -138,7 +138,7 @@ def _record(board: Board, result: Simplified, bits: int) -> dict[str, object]:
 
 
 def _show(board: Board, result: Simplified, bits: int) -> None:
-    from gpusudoku.simplifying import simplify
+    from gpusudoku.logic import simplify
 
     show("before:")
     _draw(board, _candidates(board))

@@ -1,97 +1,123 @@
-"""Solutions in ascending order, by the counts of boards with the first cells fixed.
+"""Solutions in ascending order, found by the digits of the first empty cells: their prefixes.
 
-Cells are fixed in reading order, the counts for a cell's digits tell which digit the solution of a
-number has there, and so on until few solutions are left: these are searched for and sorted. To go
-through solutions one after the other no counts are needed: see ``Through``.
+Cells are filled in reading order. The counts for a cell's digits tell which digit the solution with
+a given number has there, and so on until few solutions are left: these are searched for and sorted.
+To list solutions one after the other no counts are needed: see ``LexicographicIterator``.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Generic, TypeVar
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
-from gpusudoku.jobs.cancel import Turns
+from gpusudoku.errors import Cancelled, TooExpensive
+from gpusudoku.jobs.cancel import Turns, check_cancelled
 from gpusudoku.jobs.watch import watching
 from gpusudoku.options import Options
-from gpusudoku.orders.counts import counts_of_digits
-from gpusudoku.orders.few import rank_in
-from gpusudoku.orders.prefixes import Prefixes, Through
-from gpusudoku.orders.protocol import as_texts
+from gpusudoku.orders.few import RankedIndex, find_each, rank_in
+from gpusudoku.orders.shares import counts_of_digits
 
 LEAF = 1 << 12
-"""So many solutions are listed together."""
+"""Prefixes with no more solutions have these listed, others the next digits counted."""
 LEAF_BYTES = 1 << 22
-"""Fewer of larger boards: these bytes."""
+"""The solutions in such a list are no more than fit in so many bytes, however few."""
 KEPT_LEAVES = 64
-"""Lists that are kept for who asks for more of them."""
+"""Lists that are kept for later numbers."""
 KEPT_NODES = 1 << 14
 """Prefixes whose counts are kept."""
-
 COUNT_SECONDS = 20.0
-"""A count that should take longer is not one of many on the way to a solution."""
-
-Value = TypeVar("Value")
-
-
-class Recent(Generic[Value]):
-    """What was used last, by prefix; the rest is forgotten."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: OrderedDict[bytes, Value] = OrderedDict()
-
-    def get(self, prefix: bytes, make: Callable[[bytes], Value]) -> Value:
-        """What is kept for a prefix, or made now."""
-        if prefix not in self._kept:
-            self._kept[prefix] = make(prefix)
-            if len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(prefix)
-        return self._kept[prefix]
-
-    def forget(self, prefix: bytes) -> None:
-        """Let it be made anew."""
-        self._kept.pop(prefix, None)
+"""A number is refused if one of the counts on the way to its solution should take longer."""
+LIST_SECONDS = 20.0
+"""A list is refused if a search for it takes longer on a core: there may well be no solution, which
+can take forever to show."""
+FIRST_MOST, LAST_MOST = 1 << 10, 1 << 13
+"""The iterator splits prefixes with more solutions: first more than FIRST_MOST, as the first blocks
+should come soon, later more than LAST_MOST."""
+TOGETHER = 32
+"""Prefixes that it searches together, at most."""
+QUICK = 1 / 8
+"""It takes more at a time after a search that took no more than this part of LIST_SECONDS."""
+FULL = 8
+"""It tries shorter prefixes if no more than one in so many of the solutions that might be found at
+a time is there."""
 
 
-@dataclass
-class _Node:
-    """A prefix with more solutions than are listed, and how many each next digit has."""
+class Prefixes:
+    """The prefixes of a board's solutions: the digits of its first empty cells, as bytes."""
 
-    coming: Iterator[int]
-    """The counts with the candidates of the next cell, in ascending order, found out as they are
-    asked for."""
-    counts: list[int] = field(default_factory=list)
-    """Those that came."""
+    def __init__(self, board: Board, options: Options, searcher: Engine) -> None:
+        self.board, self.cells = board, np.flatnonzero(board.cells == 0)
+        self._options, self._searcher = options, searcher
+
+    def filled(self, prefix: bytes) -> Board:
+        """Return the board with a prefix."""
+        cells = self.board.cells.copy()
+        cells[self.cells[: len(prefix)]] = np.frombuffer(prefix, np.uint8)
+        return Board(cells, self.board.geometry, candidates=self.board.given_candidates)
+
+    def digits(self, prefix: bytes) -> list[int]:
+        """List the candidates of the cell after a prefix, in ascending order."""
+        mask = int(self.filled(prefix).candidates[self.cells[len(prefix)]])
+        return [digit for digit in range(1, self.board.n + 1) if mask >> digit - 1 & 1]
+
+    def longer(self, prefix: bytes) -> list[bytes]:
+        """Lengthen a prefix up to a cell with several candidates; the last prefix comes first."""
+        longer = [prefix]
+        while len(longer) == 1 and len(longer[0]) < len(self.cells):
+            longer = [longer[0] + bytes([digit]) for digit in reversed(self.digits(longer[0]))]
+        return longer
+
+    def find(
+        self, prefixes: Sequence[bytes], most: int
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Find the solutions with prefixes in ascending order, as ``find_each``.
+
+        TooExpensive if that takes more than LIST_SECONDS.
+        """
+        boards = Batch.of([self.filled(prefix) for prefix in prefixes])
+        try:
+            return find_each(boards, self._options, self._searcher, most, LIST_SECONDS)
+        except Cancelled:
+            check_cancelled()  # by the caller, not for lack of time
+            raise TooExpensive(
+                "too expensive: this needs the solutions with some first cells filled in, and to"
+                f" find them takes more than {LIST_SECONDS:.0f} s"
+            ) from None
 
 
-class Ascending:
-    """Solutions by number; see ``Ranked``.
+class _Counts:
+    """The numbers of solutions with each candidate of a cell, counted as they are needed."""
 
-    Parameters
-    ----------
-    board
-        Any board.
-    options
-        How to count and search.
-    counter, searcher
-        What counts and what searches.
-    count
-        Gives the number of all solutions, when somebody needs it.
+    def __init__(self, begin: Callable[[], Iterator[int]]) -> None:
+        self._begin = begin
+        self._coming, self._known = begin(), list[int]()
 
-    Raises
-    ------
-    TooExpensive
-        By ``at``, ``rank``, and ``rows`` that do not begin with the first solution: if a count on
-        the way to a solution should take too long. Those of 9x9 boards never do.
+    def __getitem__(self, index: int) -> int:
+        try:
+            with watching(None):
+                while index >= len(self._known):
+                    self._known.append(next(self._coming))
+        except BaseException:  # the iterator gives nothing more after that
+            self._coming, self._known = self._begin(), []
+            raise
+        return self._known[index]
+
+
+class Ascending(RankedIndex):
+    """Solutions by number, by the counts of their prefixes.
+
+    ``count`` gives the number of all solutions, once it is needed. ``at``, ``rank``, and ``rows``
+    that do not begin with the first solution raise TooExpensive if a count on the way should take
+    too long. Those of 9x9 boards never do.
     """
 
     def __init__(
@@ -102,21 +128,21 @@ class Ascending:
         searcher: Engine,
         count: Callable[[], int],
     ) -> None:
-        self._board, self._options, self._count = board, options, count
-        self._counter, self._searcher = counter, searcher
-        self._prefixes, self._large = Prefixes(board), set[bytes]()
+        self._board, self._options, self._counter, self._count = board, options, counter, count
+        self._prefixes = Prefixes(board, options, searcher)
+        self._oversized = set[bytes]()
         self._leaf = min(LEAF, LEAF_BYTES // board.geometry.cells)
-        self._nodes: Recent[_Node] = Recent(KEPT_NODES)
-        self._leaves: Recent[NDArray[np.uint8]] = Recent(KEPT_LEAVES)
+        self._counts_after = lru_cache(KEPT_NODES)(self._make_counts)
+        self._list_of = lru_cache(KEPT_LEAVES)(self._make_list)
         self._lock = Turns()
 
     @property
     def count(self) -> int:
-        """See ``Ordered``."""
+        """See ``SolutionIndex``."""
         return self._count()
 
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
-        """See ``Ordered``. Those near to each other are found together."""
+        """See ``SolutionIndex``. Those near to each other are found together."""
         found = np.empty((len(numbers), self._board.geometry.cells), np.uint8)
         start = end = 0
         rows = found[:0]
@@ -124,13 +150,13 @@ class Ascending:
             number = int(numbers[place])
             if not start <= number < end:
                 prefix, start, _ = self._way_to(number)
-                rows = self._all_of(prefix)
+                rows = self._list(prefix)
                 end = start + len(rows)
             found[place] = rows[number - start]
         return found
 
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        """See ``Ordered``."""
+        """See ``SolutionIndex``."""
         number, prefixes = 0, [b""]
         if first > 0:
             if first >= self.count:
@@ -139,8 +165,7 @@ class Ascending:
             prefixes = [*others, prefix]
         if last is not None and number >= last:
             return
-        through = Through(self._prefixes, self._options, self._searcher, self._large)
-        for rows in through.rows(prefixes):
+        for rows in LexicographicIterator(self._prefixes, self._oversized).rows(prefixes):
             wanted = rows[max(0, first - number) : None if last is None else last - number]
             number += len(rows)
             if len(wanted):
@@ -148,12 +173,8 @@ class Ascending:
             if last is not None and number >= last:
                 return
 
-    def texts(self, first: int, last: int | None = None) -> Iterator[bytes | memoryview]:
-        """See ``Ordered``."""
-        return as_texts(self.rows(first, last))
-
     def rank(self, cells: NDArray[np.uint8]) -> int:
-        """See ``Ranked``."""
+        """See ``RankedIndex``."""
         digits = cells[self._prefixes.cells].tolist()
         prefix, rank, left = b"", 0, self.count
         while left > self._leaf:
@@ -164,12 +185,12 @@ class Ascending:
                     break
                 rank += left
             prefix += bytes([wanted])
-        return rank + rank_in(self._all_of(prefix), cells)
+        return rank + rank_in(self._list(prefix), cells)
 
     def _way_to(self, number: int) -> tuple[bytes, int, list[bytes]]:
-        """The prefix of the list that has a solution, the number of the first one in that list.
+        """Find the prefix of the list that has a solution, and the number of the list's first.
 
-        And the prefixes of all that come after the list, the last first.
+        Returns those, and the prefixes of all solutions after the list, the last first.
         """
         prefix, first, left = b"", 0, self.count
         after: list[bytes] = []
@@ -185,33 +206,124 @@ class Ascending:
         return prefix, first, after
 
     def _count_with(self, prefix: bytes, whole: int, index: int) -> int:
-        """The solutions with a prefix and a candidate of the next cell, of the whole before it.
-
-        Those of candidates before it are counted again, if they were forgotten meanwhile.
-        """
+        """Count the solutions with a prefix and a candidate of the next cell, of ``whole``."""
         with self._lock:
-            node = self._nodes.get(prefix, partial(self._node, whole))
-            try:
-                with watching(None):
-                    while index >= len(node.counts):
-                        node.counts.append(next(node.coming))
-            except BaseException:  # it gives nothing more after that
-                self._nodes.forget(prefix)
-                raise
-            return node.counts[index]
+            return self._counts_after(prefix, whole)[index]
 
-    def _node(self, whole: int, prefix: bytes) -> _Node:
-        digits = self._prefixes.digits(prefix)
+    def _make_counts(self, prefix: bytes, whole: int) -> _Counts:
         board, cell = self._prefixes.filled(prefix), int(self._prefixes.cells[len(prefix)])
-        known = self._options, self._counter, COUNT_SECONDS, whole
-        return _Node(counts_of_digits(board, cell, digits, *known))
-
-    def _all_of(self, prefix: bytes) -> NDArray[np.uint8]:
-        """The solutions with a prefix that has few."""
-        with self._lock:
-            return self._leaves.get(prefix, self._list)
+        digits, options, engine = self._prefixes.digits(prefix), self._options, self._counter
+        return _Counts(
+            lambda: counts_of_digits(board, cell, digits, options, engine, COUNT_SECONDS, whole)
+        )
 
     def _list(self, prefix: bytes) -> NDArray[np.uint8]:
-        rows, [count] = self._prefixes.found([prefix], self._options, self._searcher, self._leaf)
+        """List the solutions with a prefix that has few."""
+        with self._lock:
+            return self._list_of(prefix)
+
+    def _make_list(self, prefix: bytes) -> NDArray[np.uint8]:
+        rows, [count] = self._prefixes.find([prefix], self._leaf)
         assert count <= self._leaf  # they were counted
         return rows
+
+
+class _Part(NamedTuple):
+    """All solutions with some prefixes, in ascending order; or a prefix still to be searched."""
+
+    prefix: bytes
+    rows: NDArray[np.uint8] | None
+
+
+class LexicographicIterator:
+    """Lists solutions in ascending order, without counting any.
+
+    It searches the solutions with some prefixes together and sorts them. Where a prefix has too
+    many, it goes on with longer prefixes. ``oversized`` has prefixes that are known to have many
+    solutions; it adds those that it meets before the first solution.
+    """
+
+    def __init__(self, prefixes: Prefixes, oversized: set[bytes]) -> None:
+        self._prefixes, self._oversized = prefixes, oversized
+        self._bound = min(LAST_MOST, max(1, LEAF_BYTES // prefixes.board.geometry.cells))
+        self._most, self._together = min(FIRST_MOST, self._bound), 1
+        self._length = 0
+        """Shorter prefixes should have too many solutions."""
+
+    def rows(self, start: Sequence[bytes]) -> Iterator[NDArray[np.uint8]]:
+        """Yield the solutions with some prefixes, the last first, in blocks.
+
+        A group of prefixes that takes too long is searched one by one, and TooExpensive raised if
+        even one solution with one prefix is not found in LIST_SECONDS.
+        """
+        todo = [_Part(prefix, None) for prefix in start]
+        begun = False
+        while todo:
+            if (rows := todo[-1].rows) is not None:
+                todo.pop()
+                if len(rows):
+                    begun = True
+                    yield rows
+                continue
+            group = self._next_group(todo)
+            try:
+                found = self._find(group)
+            except TooExpensive:
+                if self._most == len(group) == 1:
+                    raise
+                self._most = self._together = 1
+                todo += [_Part(prefix, None) for prefix in reversed(group)]
+                continue
+            if not begun:
+                self._oversized.update(part.prefix for part in found if part.rows is None)
+            for part in reversed(found):
+                todo += [part] if part.rows is not None else self._split(part.prefix)
+
+    def _next_group(self, todo: list[_Part]) -> list[bytes]:
+        """Take the next prefixes to be searched."""
+        group: list[bytes] = []
+        while len(group) < self._together and todo and todo[-1].rows is None:
+            prefix = todo.pop().prefix
+            too_short = len(prefix) < min(self._length, len(self._prefixes.cells))
+            if too_short or prefix in self._oversized:
+                todo += self._split(prefix)
+            else:
+                group.append(prefix)
+        return group
+
+    def _split(self, prefix: bytes) -> list[_Part]:
+        return [_Part(longer, None) for longer in self._prefixes.longer(prefix)]
+
+    def _find(self, group: list[bytes]) -> list[_Part]:
+        """Search for the solutions with each of some prefixes; parts in ascending order."""
+        if not group:
+            return []
+        start_time = time.thread_time()
+        ordered, counts = self._prefixes.find(group, self._most)
+        is_quick = time.thread_time() - start_time <= QUICK * LIST_SECONDS
+        whole = counts <= self._most
+        self._adapt(group, whole, len(ordered), is_quick)
+        parts, start = [], 0
+        for is_whole, run in groupby(range(len(group)), whole.__getitem__):
+            indices = [*run]
+            if is_whole:
+                end = start + int(counts[indices].sum())
+                parts.append(_Part(b"", ordered[start:end]))
+                start = end
+            else:
+                parts += [_Part(group[index], None) for index in indices]
+        return parts
+
+    def _adapt(
+        self, group: list[bytes], whole: NDArray[np.bool_], found: int, is_quick: bool
+    ) -> None:
+        """Choose how much is found at a time from now on, and with how long prefixes."""
+        if not whole.all():
+            self._length = 1 + max(len(group[index]) for index in np.flatnonzero(~whole))
+            return
+        if not found or not is_quick:
+            return
+        if found * FULL <= self._most * len(group):
+            self._length = min(self._length, *map(len, group)) - 1
+        self._most = min(2 * self._most, self._bound)
+        self._together = min(2 * self._together, TOGETHER)

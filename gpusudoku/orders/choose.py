@@ -1,9 +1,9 @@
-"""Who numbers the solutions of a board, and who tells their shares.
+"""The solutions of one board in both orders, their number and shares, by the cheapest strategy.
 
-Two orders are fixed by the board alone. *Ascending* compares the digits cell by cell. *Quick* is
-ascending, too, where there are few solutions. Where there are many it is the order of the
-contraction, if there is one for the board: for those of 9x9 cells whose candidates follow from
-their clues there always is, for those of other shapes see ``general``.
+Solutions are numbered *in memory* where they are few; in *ascending* order by counts of prefixes;
+and in the *quick* order by a contraction. The quick order depends on the board alone: it is
+ascending where there are few solutions, and where there is no contraction for the board. For boards
+of 9x9 cells whose candidates follow from their clues there always is one.
 """
 
 from __future__ import annotations
@@ -15,263 +15,312 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku import __version__
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
-from gpusudoku.contraction.general.join import Join
+from gpusudoku.board.cells import digit_masks
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.contraction.general.join import MEMORY, Join
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.contraction.nine.shares import nine_shares
-from gpusudoku.contraction.prepare import is_nine
+from gpusudoku.contraction.nine.sum import Nine
+from gpusudoku.contraction.prepare import NINE, contraction_of, is_nine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
-from gpusudoku.errors import Cancelled, TooExpensive
+from gpusudoku.errors import Cancelled, InputError, TooExpensive
+from gpusudoku.given import BoardLike, board_of
 from gpusudoku.jobs.cancel import Turns, check_cancelled
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
-from gpusudoku.orders.ascending import LEAF, Ascending
-from gpusudoku.orders.few import Few, find, most_solutions
-from gpusudoku.orders.general import QuickGeneral, contracted, general_shares
-from gpusudoku.orders.nine import QuickNine
-from gpusudoku.orders.protocol import Ordered, Ranked
-from gpusudoku.orders.shares import (
-    MOST_VISITED,
-    SUMS,
-    VISITED_PER_SECOND,
-    check_shares,
-    counted_shares,
-    visited_shares,
+from gpusudoku.orders.ascending import Ascending
+from gpusudoku.orders.few import (
+    InMemory,
+    QuickGeneral,
+    QuickNine,
+    RankedIndex,
+    SolutionIndex,
+    find_each,
 )
+from gpusudoku.orders.shares import check_shares, shares_of_many
 from gpusudoku.planning.run import count_board
 from gpusudoku.planning.search import search_kernels
 from gpusudoku.search.frontier import Frontier
 
-MOST_SECONDS = 600.0
-"""If a count should take longer on one core, nothing is done that only begins with it."""
-SUM_SECONDS = 20.0
-"""A contraction of another shape that takes less counts the solutions, whatever a search takes."""
-LOOK_SECONDS = 5.0
-"""Solutions that are not found to be few in this time on one core are taken for many until they are
-counted: of a large board a single one can take forever. Of 9x9 boards of clues it soon shows."""
-ONE_ORDER = 1 << 16
-"""Boards with no more solutions have no quick order of their own: to find these and sort them takes
-a few hundredths of a second. So it is part of what the quick order is."""
+# All that switches between strategies, in numbers of solutions and in seconds on one core.
+UNCOUNTED = 1 << 10
+"""The first solutions of a board, up to so many, are listed without counting all."""
+SEARCHED_FIRST = 1 << 12
+"""Every board is searched for so many solutions; if it has no more, all are in memory then."""
+SEARCH_SECONDS = 5.0
+"""That search ends after this time, and the board is taken to have many until they are counted: a
+single solution of a large board can take forever. 9x9 boards of clues need no such bound."""
+ASCENDING_NINE = 1 << 16
+"""9x9 boards with no more solutions have ascending order alone: finding and sorting these takes a
+few hundredths of a second. So it is part of what the quick order is."""
+IN_MEMORY, IN_MEMORY_BYTES = 1 << 20, 1 << 28
+"""The same for other boards: their solutions are kept in memory once the quick order is needed."""
+COUNT_SECONDS = 600.0
+"""Nothing that begins with a count is done if the count should take longer."""
+CONTRACTION_COUNTS_SECONDS = 20.0
+"""A contraction of another shape that takes less counts the solutions, whatever a search costs."""
+CONTRACTION_SECONDS = 600.0
+"""A contraction of another shape that should take longer numbers no solutions."""
+PARTS_SECONDS = 60.0
+"""The same in parts: many numbers at once have most parts listed anew, which takes longer than to
+sum them."""
+
+
+def most_in_memory(geometry: Geometry) -> int:
+    """Return the most solutions of a board of a shape that are kept in memory."""
+    return min(IN_MEMORY, IN_MEMORY_BYTES // geometry.cells)
 
 
 class Orders:
-    """The solutions of one board; each thing is found out once, when somebody asks for it.
+    """The solutions of one board; each result is computed once, when it is first needed.
 
-    Parameters
-    ----------
-    board
-        Any board.
-    options
-        How to search and count; without a limit.
-    engine
-        What does that.
+    ``options`` have no limit. Several threads may use it at a time: one of them computes, and the
+    others wait.
     """
 
     def __init__(self, board: Board, options: Options, engine: Engine) -> None:
         self.board, self.options, self._engine = board, options, engine
         self._searcher = CpuEngine(engine.threads)
         """Lists are short: a GPU would take longer to begin than this to end."""
+        self._is_nine = is_nine(board.geometry, board.given_candidates)
         self._lock = Turns()
-        self._few: Few | None = None
-        self._quick: Ordered | None = None
         self._count: int | None = None
-        self._shares: NDArray[Any] | None = None
-        self._any: bool | None = None
-        self._looked = 0.0
-        """Seconds for which it was looked whether there are few."""
-        self._contracts = is_nine(board.geometry, board.given_candidates)
+        self._in_memory: InMemory | None = None
+        self._searched_seconds = 0.0
+        """The time for which it was searched in vain whether there are few solutions."""
+        self._first = np.empty((0, board.geometry.cells), np.uint8), False
+        """The first solutions, as many as were listed; True if they are all."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (__version__, self.board, self.options)
+        return _unpickled, (self.board, self.options)
 
     @property
     def is_counted(self) -> bool:
-        """Whether the number of solutions is known already."""
+        """True once the number of solutions is known."""
         return self._count is not None
 
     @property
     def count(self) -> int:
-        """The number of solutions, for what else is wanted.
+        """The number of solutions, for results that begin with it.
 
-        A contraction that is made for that counts them, too, if it does not take long.
-
-        Raises
-        ------
-        TooExpensive
-            If to count them should take too long. For 9x9 boards it never does.
+        A contraction that is made for them counts, too, if it does not take long. TooExpensive if
+        the count should take too long; for 9x9 boards it never does.
         """
         with self._lock:
-            if self._count is None and not self._are_few() and self._general is not None:
-                order = self._by_contraction if self._general.seconds <= SUM_SECONDS else None
-                self._count = None if order is None else order.count
-            return self.counted(inf if self._contracts else MOST_SECONDS)
+            if self._count is None and self._few() is None and self._contraction is not None:
+                is_cheap = self._contraction.seconds <= CONTRACTION_COUNTS_SECONDS
+                if is_cheap and self._by_contraction is not None:
+                    self._count = self._by_contraction.count
+            return self.counted(inf if self._is_nine else COUNT_SECONDS)
 
     def counted(self, most_seconds: float = inf) -> int:
-        """The number of solutions; TooExpensive if that should take longer on one core."""
+        """Count the solutions; TooExpensive if that should take longer on one core."""
         with self._lock:
-            if self._count is None and not self._are_few(most_seconds):
-                counted = count_board(self.board, self.options, self._engine, most_seconds)
-                self._count = counted.count
-            assert self._count is not None
+            if self._count is None:
+                few = self._few(most_seconds)
+                self._count = (
+                    count_board(self.board, self.options, self._engine, most_seconds).count
+                    if few is None
+                    else few.count
+                )
             return self._count
 
     @property
     def any(self) -> bool:
-        """Whether there is a solution, which is searched for as long as that takes."""
+        """True if there is a solution, which is searched for as long as that takes."""
         if self._count is not None:
             return self._count > 0
         with self._lock:
-            if self._any is None:
-                rows = self._found(0)
-                self._any = rows is None
-                if rows is not None:
-                    self._keep(rows)
             return self._any
 
     @property
-    def ascending(self) -> Ranked:
+    def ascending(self) -> RankedIndex:
         """The solutions in ascending order."""
         with self._lock:
-            if self._few is None and not self._are_few():
-                return self._by_prefixes
-            assert self._few is not None
-            return self._few
+            return self._few() or self._by_prefixes
 
     @property
-    def quick(self) -> Ordered:
+    def quick(self) -> SolutionIndex:
         """The solutions in the quick order."""
         with self._lock:
-            if self._quick is None:
-                self._quick = self._make_quick()
             return self._quick
 
     @property
     def shares(self) -> NDArray[Any]:
-        """For every cell and digit how many solutions have it there: object (cells, n).
+        """The solutions with each digit in each cell: object (cells, n).
 
-        Raises
-        ------
-        MismatchError
-            If they do not add up to the count in every cell, row, column and box.
+        MismatchError if they do not add up to the count in every cell, row, column and box.
         """
         with self._lock:
-            if self._shares is None:
-                self._shares = self._make_shares()
             return self._shares
 
-    def _make_shares(self) -> NDArray[Any]:
+    def first(self, number: int) -> NDArray[np.uint8] | None:
+        """List at least so many of the first solutions, or all, without counting them.
+
+        None if that is not worth while: if they are many, or the solutions are counted already.
+        """
+        if self.is_counted or number > UNCOUNTED:
+            return None
+        rows, are_all = self._first
+        if not are_all and len(rows) < number:
+            blocks, left = [rows[:0]], number
+            for block in self.ascending.rows(0, UNCOUNTED):
+                blocks.append(block)
+                left -= len(block)
+                if left <= 0:
+                    break
+            rows = np.concatenate(blocks)
+            self._first = rows, left > 0
+        return rows
+
+    def solution(self, grid: BoardLike) -> Board:
+        """Return a grid that is a solution as a board; InputError says why it is none."""
+        found = board_of(grid, self.board.geometry)
+        name = self.board.geometry.cell_name
+        if not found.is_full:
+            raise InputError(f"not a solution: {name(int(np.argmin(found.cells)))} is empty")
+        wrong = (self.board.cells > 0) & (found.cells != self.board.cells)
+        if wrong.any():
+            cell = int(np.argmax(wrong))
+            raise InputError(
+                f"not a solution: {name(cell)} holds {found.cells[cell]},"
+                f" and the board has {self.board.cells[cell]} there"
+            )
+        if found.conflicts:
+            raise InputError(f"not a solution: {found.conflicts[0].describe(found.geometry)}")
+        given = self.board.given_candidates
+        if given is not None and (excluded := digit_masks(found.cells) & ~given).any():
+            cell = int(np.flatnonzero(excluded)[0])
+            raise InputError(f"not a solution: {found.cells[cell]} is no candidate of {name(cell)}")
+        return found
+
+    @cached_property
+    def _any(self) -> bool:
+        return not self._search(0)
+
+    @cached_property
+    def _quick(self) -> SolutionIndex:
+        few = self._few()
+        if few is not None:
+            return few
+        most = ASCENDING_NINE if self._is_nine else most_in_memory(self.board.geometry)
+        if self._is_nine and (self._count is None or self._count > most):
+            order = QuickNine(self._candidates(), self._engine.threads)
+            self._count = order.count
+            if order.count > most:
+                return order
+        if self.count <= most:
+            return self._load()
+        return self._by_contraction or self._by_prefixes
+
+    @cached_property
+    def _shares(self) -> NDArray[Any]:
         geometry = self.board.geometry
-        if self._few is not None or self._are_few():
-            assert self._few is not None
-            shares = self._few.shares()
-        elif self._contracts:
+        few = self._few()
+        if few is not None:
+            shares = few.shares()
+        elif self._is_nine:
             shares = nine_shares(self._candidates(), self._engine.threads)
-        elif self.count <= most_solutions(geometry):
-            shares = self._all().shares()
+        elif self.count <= most_in_memory(geometry):
+            shares = self._load().shares()
         else:
-            shares = self._shares_of_many()
+            shares = shares_of_many(
+                self.board,
+                self.options,
+                self._engine,
+                self._searcher,
+                self.count,
+                self._contraction,
+            )
         count = int(shares[0].sum()) if self._count is None else self._count
         check_shares(shares, geometry, count)
         self._count = count
         shares.setflags(write=False)
         return shares
 
-    def _shares_of_many(self) -> NDArray[Any]:
-        """The shares of a board of another kind with many solutions, in the cheapest way."""
-        count, can_visit = self.count, self.count <= MOST_VISITED
-        price = count / VISITED_PER_SECOND if can_visit else inf
-        if self._general is not None and SUMS * self._general.seconds < price:
-            try:
-                return general_shares(self._general, self.board, count, self._engine.threads)
-            except TooExpensive:
-                pass  # this shows only while they are summed
-        if can_visit:
-            return visited_shares(self.board, self.options, self._searcher)
-        return counted_shares(self.board, self.options, self._engine)
+    def _few(self, seconds: float = inf) -> InMemory | None:
+        """Return all solutions if they are few.
 
-    def _are_few(self, seconds: float = inf) -> bool:
-        """Whether a look, which takes no longer than this on one core, finds all solutions.
-
-        Of a board with many, and of one that takes too long, it does not; but few that are counted
-        are searched for however long it takes.
+        None if they are many, or if a search of so many seconds on one core does not show; few that
+        were counted are searched for however long it takes.
         """
-        seconds = inf if self._contracts else min(seconds, LOOK_SECONDS)
+        seconds = inf if self._is_nine else min(seconds, SEARCH_SECONDS)
         if self._count is not None:
-            if self._few is None and self._count <= LEAF:
-                self._all()
-        elif self._looked < seconds:
+            if self._in_memory is None and self._count <= SEARCHED_FIRST:
+                return self._load()
+        elif self._searched_seconds < seconds:
             try:
-                rows = self._found(LEAF, seconds)
-                self._looked = inf
-                if rows is not None:
-                    self._keep(rows)
+                self._search(SEARCHED_FIRST, seconds)
+                self._searched_seconds = inf
             except Cancelled:
-                check_cancelled()  # by whoever asked, not for lack of time
-                self._looked = seconds
-        return self._few is not None
+                check_cancelled()  # by the caller, not for lack of time
+                self._searched_seconds = seconds
+        return self._in_memory
 
-    def _make_quick(self) -> Ordered:
-        if self._few is not None or self._are_few():
-            assert self._few is not None
-            return self._few
-        most = ONE_ORDER if self._contracts else most_solutions(self.board.geometry)
-        if self._contracts and (self._count is None or self._count > most):
-            order = QuickNine(self._candidates(), self._engine.threads)
-            self._count = order.count
-            if order.count > most:
-                return order
-        if self.count <= most:
-            return self._all()
-        return self._by_prefixes if self._by_contraction is None else self._by_contraction
+    def _load(self) -> InMemory:
+        """Load all solutions into memory, once they are known to be few enough."""
+        self._search(self.count)
+        assert self._in_memory is not None
+        return self._in_memory
 
-    def _all(self) -> Few:
-        """All solutions, once it is known that they are few enough."""
-        rows = self._found(self.count)
-        assert rows is not None
-        return self._keep(rows)
-
-    def _keep(self, rows: NDArray[np.uint8]) -> Few:
-        self._few, self._count = Few(rows, self.board.n), len(rows)
-        return self._few
-
-    def _found(self, most: int, seconds: float = inf) -> NDArray[np.uint8] | None:
-        """All solutions, or None if there are more; Cancelled if the search takes too long."""
+    def _search(self, most: int, seconds: float = inf) -> bool:
+        """Load all solutions unless there are more; True if it did. Cancelled at the time limit."""
         if seconds < inf:
             ready(search_kernels(self.board.geometry, self.options, self._searcher))
-        return find(Batch.of([self.board]), self.options, self._searcher, most, seconds)
+        board = Batch.of([self.board])
+        rows, [count] = find_each(board, self.options, self._searcher, most, seconds)
+        if count <= most:
+            self._in_memory, self._count = InMemory(rows, self.board.n), len(rows)
+        return bool(count <= most)
 
     def _candidates(self) -> NDArray[np.uint64]:
-        """What a contraction begins with, of a board that has solutions."""
+        """Return the candidates that a contraction begins with, of a board that has solutions."""
         simplified = Frontier.of([self.board]).simplified(SearchSettings())
         candidates: NDArray[np.uint64] = simplified.candidates[0]
         return candidates
 
     @cached_property
-    def _general(self) -> Join | Parts | None:
-        """The contraction of a board of another shape, if there is one."""
-        return contracted(self.board)
+    def _contraction(self) -> Join | Parts | None:
+        """The contraction of a board of another shape than 9x9, if there is one."""
+        return contraction_for_order(self.board)
 
     @cached_property
     def _by_contraction(self) -> QuickGeneral | None:
-        """The order of that contraction."""
-        if self._general is None:
+        if self._contraction is None:
             return None
         try:
-            return QuickGeneral(self._general, self._engine.threads, self._count)
+            return QuickGeneral(self._contraction, self._engine.threads, self._count)
         except TooExpensive:  # products of the sum pass one word
             return None
 
     @cached_property
     def _by_prefixes(self) -> Ascending:
-        engines = self._engine, self._searcher
-        return Ascending(self.board, self.options, *engines, lambda: self.count)
+        return Ascending(self.board, self.options, self._engine, self._searcher, lambda: self.count)
 
 
-def _restored(version: str, board: Board, options: Options) -> Orders:
-    """What was pickled: nothing of it depends on the version so far."""
+def _unpickled(board: Board, options: Options) -> Orders:
     return Orders(board, options, engine_for(options))
+
+
+def contraction_for_order(board: Board) -> Join | Parts | None:
+    """Return the contraction that numbers the solutions of a board of another shape than 9x9.
+
+    It depends on the board alone. None if there is none: candidates are given, singles show that
+    there is no solution, or it would take too long.
+    """
+    if board.geometry == NINE or board.given_candidates is not None:
+        return None
+    try:
+        # Options do not matter: they must not change the order.
+        found = contraction_of(board, Frontier.of([board]), MEMORY, CONTRACTION_SECONDS)
+    except TooExpensive:
+        return None
+    assert not isinstance(found, Nine)
+    assert found is None or isinstance(found, Join | Parts)
+    most = PARTS_SECONDS if isinstance(found, Parts) else CONTRACTION_SECONDS
+    return None if found is None or found.seconds > most else found

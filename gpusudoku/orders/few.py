@@ -1,9 +1,12 @@
-"""So few solutions that all of them are in memory, in ascending order."""
+"""Indexes of solutions by number: those of a few kept in memory, and those of contractions."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
+from itertools import accumulate
 from math import inf
 from typing import Any
 
@@ -11,183 +14,211 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch, sort_keys
-from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.text import write_lines
+from gpusudoku.contraction.general.join import Join
+from gpusudoku.contraction.general.parts import BoardPart, Parts
+from gpusudoku.contraction.general.quick import JoinOrder
+from gpusudoku.contraction.nine.quick import Products, QuickOrder
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
-from gpusudoku.jobs.cancel import Patience, cancelling, check_cancelled
+from gpusudoku.errors import MismatchError
+from gpusudoku.jobs.cancel import Patience, Turns, cancelling, check_cancelled
 from gpusudoku.jobs.spread import spread
 from gpusudoku.options import Options
-from gpusudoku.orders.protocol import as_texts
 from gpusudoku.planning.batch import find_solutions
 
-MOST_SOLUTIONS = 1 << 20
-"""Of boards with no more solutions all are kept in memory, once somebody asks for the quick order,
-and of 9x9 boards of clues fewer: see ``choose.ONE_ORDER``."""
-MOST_BYTES = 1 << 28
-"""Fewer solutions are kept of larger boards: these bytes."""
 BLOCK = 1 << 14
-"""Solutions that are handed on together."""
+"""Solutions in memory that are handed on together."""
+BLOCK_BYTES = 1 << 22
+"""The size of the blocks from a contraction of another shape than 9x9."""
+FEW_ROWS = 16
+"""Up to so many rows of the quick order of a 9x9 board are looked up, which takes less time than to
+prepare for writing many."""
 CUT = 1 << 12
 """Solutions that are sorted together: they should stay in a cache."""
 SMALL = 1 << 10
-"""So many rows are sorted as they are; of more it is quicker to make numbers first."""
+"""Up to so many rows are sorted as they are; of more it is quicker to make numbers first."""
 
 
-def most_solutions(geometry: Geometry) -> int:
-    """The most solutions of a board that are kept in memory."""
-    return min(MOST_SOLUTIONS, MOST_BYTES // geometry.cells)
+class SolutionIndex(ABC):
+    """All solutions of one board, numbered from 0, in the same order on every machine.
 
-
-def find(
-    board: Batch, options: Options, engine: Engine, most: int, seconds: float = inf
-) -> NDArray[np.uint8] | None:
-    """Find the solutions of a batch of one board; None if there are more than ``most``.
-
-    Returns
-    -------
-    uint8 (k, cells), in ascending order.
-
-    Raises
-    ------
-    Cancelled
-        As ``find_each`` does.
-    """
-    rows, [count] = find_each(board, options, engine, most, seconds)
-    return None if count > most else rows
-
-
-def find_each(
-    boards: Batch, options: Options, engine: Engine, most: int, seconds: float = inf
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Find the solutions of boards with no more than ``most``; others have none that are given.
-
-    All solutions of a board must come before those of the boards after it in ascending order. If
-    the search may take only some seconds on one core, the thread that calls searches alone.
-
-    Returns
-    -------
-    The solutions, uint8 (k, cells), in ascending order; and how many were found of each board,
-    int64 (boards), which is more than ``most`` if there are more.
-
-    Raises
-    ------
-    Cancelled
-        If the search takes longer; so whoever catches it calls ``check_cancelled``.
-    """
-    searcher, token = (engine, None) if seconds == inf else (CpuEngine(1), Patience(seconds))
-    limited = replace(options, limit=most + 1)
-    with cancelling(token):
-        rows, roots, _ = find_solutions(boards, limited, searcher)
-    counts = np.bincount(roots, minlength=len(boards))
-    whole = counts <= most
-    if not whole.all():
-        wanted = whole[roots]
-        rows, roots = rows[wanted], roots[wanted]
-    parts = _parts(np.cumsum(counts * whole).tolist())
-    if len(parts) == 1:
-        return in_order(rows), counts
-    # Of two bytes at most it is a radix sort.
-    places = np.argsort(roots.astype(np.min_scalar_type(len(boards))), kind="stable")
-    ordered = np.empty_like(rows)
-
-    def sort(part: slice, *_: object) -> None:
-        ordered[part] = in_order(rows.take(places[part], axis=0))
-
-    spread(sort, parts, [None] * engine.threads)
-    return ordered, counts
-
-
-def _parts(ends: list[int]) -> list[slice]:
-    """Where solutions are cut that are to be sorted: at ends of boards.
-
-    No part is larger than CUT, but where it is a single board's.
-    """
-    parts, start = [], 0
-    for end, following in zip(ends, [*ends[1:], inf], strict=True):
-        if following - start > CUT:
-            parts.append(slice(start, end))
-            start = end
-    return parts
-
-
-def in_order(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Full boards, uint8 (k, cells), all different, in ascending order."""
-    check_cancelled()
-    if len(rows) <= SMALL:
-        return rows[np.argsort(sort_keys(rows))]
-    open_cells = _open_cells(rows)
-    if len(rows) > CUT:
-        return _in_parts(rows, *open_cells[:2].tolist())
-    # Numbers of eight cells each: a sort compares one of them at a time, not texts.
-    words = max(1, -(-len(open_cells) // 8))
-    keys = np.zeros((len(rows), 8 * words), np.uint8)
-    keys[:, : len(open_cells)] = rows[:, open_cells]
-    numbers = keys.view(">u8").astype(np.uint64)
-    return rows[np.lexsort(numbers.T[::-1])]
-
-
-def _in_parts(rows: NDArray[np.uint8], one: int, other: int) -> NDArray[np.uint8]:
-    """Rows in order: by the first two cells in which they differ, and then part by part."""
-    keys = rows[:, one].astype(np.uint16) << 8 | rows[:, other]
-    places = np.argsort(keys, kind="stable")  # of two bytes it is a radix sort
-    ordered = np.empty_like(rows)
-    for part in _parts(np.unique(np.cumsum(np.bincount(keys))).tolist()):
-        ordered[part] = in_order(rows[places[part]])
-    return ordered
-
-
-def _open_cells(rows: NDArray[np.uint8]) -> NDArray[np.intp]:
-    """The cells in which rows differ."""
-    differ = np.zeros(rows.shape[1], bool)
-    for start in range(0, len(rows), BLOCK):
-        differ |= (rows[start : start + BLOCK] != rows[0]).any(axis=0)
-    return np.flatnonzero(differ)
-
-
-class Few:
-    """Solutions in memory; see ``Ordered``.
-
-    Parameters
-    ----------
-    rows
-        uint8 (k, cells): all solutions of a board, in ascending order.
-    digits
-        How many digits the board has.
+    Callers know the count: numbers out of range give no sensible result.
     """
 
-    def __init__(self, rows: NDArray[np.uint8], digits: int) -> None:
-        self._rows, self._digits = rows, digits
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """The number of solutions."""
+
+    @abstractmethod
+    def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return solutions, uint8 (k, cells), by their numbers.
+
+        These are int64 (k), or object (k) of Python's integers, in any order.
+        """
+
+    @abstractmethod
+    def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
+        """Yield the solutions from number ``first`` to before ``last``, or to the end, in blocks.
+
+        Each is uint8 (k, cells). Memory does not grow with their number.
+        """
+
+    def texts(self, first: int, last: int | None = None) -> Iterator[bytes | memoryview]:
+        """Yield the same as text: every solution in its canonical line, with a newline."""
+        return map(write_lines, self.rows(first, last))
+
+
+class RankedIndex(SolutionIndex):
+    """Solutions in ascending order."""
+
+    @abstractmethod
+    def rank(self, cells: NDArray[np.uint8]) -> int:
+        """Return the number of a solution, uint8 (cells)."""
+
+
+class InMemory(RankedIndex):
+    """All solutions of a board with n digits, uint8 (k, cells), in ascending order."""
+
+    def __init__(self, solutions: NDArray[np.uint8], n: int) -> None:
+        self._solutions, self._n = solutions, n
 
     @property
     def count(self) -> int:
-        """See ``Ordered``."""
-        return len(self._rows)
+        """See ``SolutionIndex``."""
+        return len(self._solutions)
 
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
-        """See ``Ordered``."""
-        return self._rows[numbers.astype(np.int64)]
+        """See ``SolutionIndex``."""
+        return self._solutions[numbers.astype(np.int64)]
 
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        """See ``Ordered``."""
+        """See ``SolutionIndex``."""
         last = self.count if last is None else min(last, self.count)
         for start in range(first, last, BLOCK):
-            yield self._rows[start : min(start + BLOCK, last)].copy()
-
-    def texts(self, first: int, last: int | None = None) -> Iterator[bytes | memoryview]:
-        """See ``Ordered``."""
-        return as_texts(self.rows(first, last))
+            yield self._solutions[start : min(start + BLOCK, last)].copy()
 
     def rank(self, cells: NDArray[np.uint8]) -> int:
-        """See ``Ranked``."""
-        return rank_in(self._rows, cells)
+        """See ``RankedIndex``."""
+        return rank_in(self._solutions, cells)
 
     def shares(self) -> NDArray[Any]:
-        """For every cell and digit how many solutions have it there: object (cells, digits)."""
-        return shares_in(self._rows, self._digits)
+        """Count for every cell and digit the solutions that have it there: object (cells, n)."""
+        return shares_in(self._solutions, self._n)
+
+
+class QuickNine(SolutionIndex):
+    """The contraction's order of a 9x9 board, from its candidates, uint64 (81), as ``Nine``'s."""
+
+    def __init__(self, candidates: NDArray[np.uint64], threads: int) -> None:
+        self._order, self._threads = QuickOrder(candidates, threads), threads
+        self._lock = Turns()
+
+    @property
+    def count(self) -> int:
+        """See ``SolutionIndex``."""
+        return self._order.count
+
+    def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
+        """See ``SolutionIndex``."""
+        return self._order.at(numbers)
+
+    def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
+        """See ``SolutionIndex``."""
+        last = self.count if last is None else min(last, self.count)
+        if last - first <= FEW_ROWS:
+            return iter([self.at(np.array(range(first, last), object))] if first < last else [])
+        with self._lock:
+            products = self._products
+        return products.rows(first, last, threads=self._threads)
+
+    def texts(self, first: int, last: int | None = None) -> Iterator[bytes | memoryview]:
+        """See ``SolutionIndex``."""
+        last = self.count if last is None else min(last, self.count)
+        with self._lock:
+            products = self._products
+        for lines in products.rows(first, last, text=True, threads=self._threads):
+            yield lines.reshape(-1).data
+
+    @cached_property
+    def _products(self) -> Products:
+        return Products(self._order)
+
+
+class QuickGeneral(SolutionIndex):
+    """The order of a contraction of another shape than 9x9.
+
+    A board that is contracted in parts has the solutions of its parts, one part after another. If
+    the number of solutions is known, ``count``, another number is a MismatchError. All methods
+    raise TooExpensive if products of the sum pass one word.
+    """
+
+    def __init__(self, contraction: Join | Parts, threads: int, count: int | None = None) -> None:
+        self._contraction, self._threads = contraction, threads
+        self._lock = Turns()
+        self._parts: list[BoardPart] = []
+        self._latest: tuple[int, JoinOrder] | None = None
+        """A part whose order is made, as an index."""
+        counts = []
+        if isinstance(contraction, Parts):
+            for part, join in contraction.joins():
+                self._parts.append(part)
+                counts.append(JoinOrder(join, threads).count)
+        else:
+            self._latest = 0, JoinOrder(contraction, threads)
+            counts.append(self._latest[1].count)
+        starts = [*accumulate(counts, initial=0)]
+        self._dtype = np.dtype(np.int64 if starts[-1] < 1 << 63 else object)
+        self._starts = np.array(starts, self._dtype)
+        if count is not None and count != self.count:
+            raise MismatchError(
+                f"the quick order has {self.count} solutions, not {count}: this is a bug"
+            )
+
+    @property
+    def count(self) -> int:
+        """See ``SolutionIndex``."""
+        return int(self._starts[-1])
+
+    def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
+        """See ``SolutionIndex``. Every part that has some of them is contracted once."""
+        given = numbers.astype(self._dtype)
+        part = np.searchsorted(self._starts, given, side="right") - 1
+        if len(self._starts) == 2:
+            return self._order(0).at(given)
+        grids: NDArray[np.uint8] | None = None
+        for index in np.unique(part).tolist():
+            rows = np.flatnonzero(part == index)
+            found = self._order(index).at(given[rows] - self._starts[index])
+            if grids is None:
+                grids = np.empty((len(given), found.shape[1]), np.uint8)
+            grids[rows] = found
+        assert grids is not None
+        return grids
+
+    def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
+        """See ``SolutionIndex``."""
+        last = self.count if last is None else min(last, self.count)
+        size = 1
+        while first < last:
+            end = min(first + size, last)
+            found = self.at(np.array(range(first, end), object))
+            yield found
+            first, size = end, min(4 * size, BLOCK_BYTES // found.shape[1])
+
+    def _order(self, index: int) -> JoinOrder:
+        """Return the order of a part; the latest is kept."""
+        with self._lock:
+            if self._latest is None or self._latest[0] != index:
+                assert isinstance(self._contraction, Parts)
+                join = self._contraction.join_of(self._parts[index])
+                self._latest = index, JoinOrder(join, self._threads)
+            return self._latest[1]
 
 
 def shares_in(rows: NDArray[np.uint8], digits: int) -> NDArray[Any]:
-    """For every cell and digit how many of some solutions have it there: object (cells, digits)."""
+    """Count for every cell and digit the rows that have it there: object (cells, digits)."""
     cells = rows.shape[1]
     numbers = np.zeros(cells * (digits + 1), np.int64)
     places = np.arange(cells) * (digits + 1)
@@ -198,5 +229,76 @@ def shares_in(rows: NDArray[np.uint8], digits: int) -> NDArray[Any]:
 
 
 def rank_in(rows: NDArray[np.uint8], cells: NDArray[np.uint8]) -> int:
-    """How many of some rows in ascending order are less than a solution, uint8 (cells)."""
+    """Count the rows, in ascending order, that are less than a solution, uint8 (cells)."""
     return int(np.searchsorted(sort_keys(rows), sort_keys(cells[None])[0]))
+
+
+def find_each(
+    boards: Batch, options: Options, engine: Engine, most: int, seconds: float = inf
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Find the solutions of boards, leaving out those of boards with more than ``most``.
+
+    All solutions of a board must come before those of the boards after it in ascending order. A
+    search with a time limit, in seconds on one core, stays in this thread. At the limit it raises
+    Cancelled: catch that and call ``check_cancelled``, in case the caller's token did.
+
+    Returns
+    -------
+    The solutions, uint8 (k, cells), in ascending order; and the number found for each board, int64
+    (boards), more than ``most`` if there are more.
+    """
+    searcher, token = (engine, None) if seconds == inf else (CpuEngine(1), Patience(seconds))
+    with cancelling(token):
+        rows, roots, _ = find_solutions(boards, replace(options, limit=most + 1), searcher)
+    counts = np.bincount(roots, minlength=len(boards))
+    whole = counts <= most
+    if not whole.all():
+        wanted = whole[roots]
+        rows, roots = rows[wanted], roots[wanted]
+    pieces = _pieces(np.cumsum(counts * whole).tolist())
+    if len(pieces) == 1:
+        return in_order(rows), counts
+    # Of two bytes at most it is a radix sort.
+    places = np.argsort(roots.astype(np.min_scalar_type(len(boards))), kind="stable")
+    ordered = np.empty_like(rows)
+
+    def sort(piece: slice, *_: object) -> None:
+        ordered[piece] = in_order(rows.take(places[piece], axis=0))
+
+    spread(sort, pieces, [None] * engine.threads)
+    return ordered, counts
+
+
+def in_order(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Sort full boards, uint8 (k, cells), all different, in ascending order."""
+    check_cancelled()
+    if len(rows) <= SMALL:
+        return rows[np.argsort(sort_keys(rows))]
+    differ = np.zeros(rows.shape[1], bool)
+    for start in range(0, len(rows), BLOCK):
+        differ |= (rows[start : start + BLOCK] != rows[0]).any(axis=0)
+    open_cells = np.flatnonzero(differ)
+    if len(rows) > CUT:  # by the first two cells in which they differ, and then piece by piece
+        one, other = open_cells[:2].tolist()
+        pairs = rows[:, one].astype(np.uint16) << 8 | rows[:, other]
+        places = np.argsort(pairs, kind="stable")  # of two bytes it is a radix sort
+        ordered = np.empty_like(rows)
+        for piece in _pieces(np.unique(np.cumsum(np.bincount(pairs))).tolist()):
+            ordered[piece] = in_order(rows[places[piece]])
+        return ordered
+    # Numbers of eight cells each: a sort compares one of them at a time, not texts.
+    words = max(1, -(-len(open_cells) // 8))
+    keys = np.zeros((len(rows), 8 * words), np.uint8)
+    keys[:, : len(open_cells)] = rows[:, open_cells]
+    numbers = keys.view(">u8").astype(np.uint64)
+    return rows[np.lexsort(numbers.T[::-1])]
+
+
+def _pieces(ends: list[int]) -> list[slice]:
+    """Cut solutions to be sorted at some of these ends, into pieces of CUT if ends are so close."""
+    pieces, start = [], 0
+    for end, following in zip(ends, [*ends[1:], inf], strict=True):
+        if following - start > CUT:
+            pieces.append(slice(start, end))
+            start = end
+    return pieces

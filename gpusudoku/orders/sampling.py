@@ -1,10 +1,10 @@
-"""Uniform numbers, each a function of a seed and its index alone.
+"""Uniform random numbers, each a function of a seed and its index alone.
 
 The raw bits are those of Philox 4x64, which makes every word of its stream from a key, here the
 seed, and a counter. NumPy promises that these streams never change. The reduction to numbers below
-a count is our own: the remainder of a whole word, or of some words together as one integer, where
-that is less than the largest multiple of the count that fits; if it is not, another is drawn. So
-every number has exactly the same chance.
+a count is our own: the remainder of a whole word, or of some words together as one integer, if that
+is less than the largest multiple of the count that fits; else another is drawn. So every number has
+exactly the same chance.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from gpusudoku.options import is_integer
 SEED_BITS = 128
 WORD_BITS = 64
 WORDS = 4
-"""Words that Philox makes of one value of its counter."""
+"""The number of words that Philox makes of one value of its counter."""
 ROUND = 1 << 192
-"""What the counter is ahead by in every next round."""
+"""The distance of the counter from one round to the next."""
 FIRST, BLOCK = 1 << 10, 1 << 18
 """Numbers that are drawn together, at first and at most: the first solutions come soon, and boards
 with many pairs of partitions take as long for a few as for many."""
@@ -34,22 +34,11 @@ PIECE = 1 << 14
 
 
 class Uniform:
-    """An endless sequence of independent, uniform numbers below a count.
+    """An endless sequence of independent, uniform numbers below a count, from a seed below 2^128.
 
     In every round number i has words of its own, those from i * w on, where w words are enough for
-    the count. It takes those of the first round that are not refused.
-
-    Parameters
-    ----------
-    seed
-        From 0 to below 2^128.
-    count
-        At least 1.
-
-    Raises
-    ------
-    InputError
-        If the seed is none, or there is nothing to draw from.
+    the count. It takes those of the first round that are not refused. InputError if the seed is
+    none, or the count 0.
     """
 
     def __init__(self, seed: int, count: int) -> None:
@@ -61,17 +50,15 @@ class Uniform:
             raise InputError("there are no solutions to take samples of")
         self._seed, self._count = int(seed), count
         self._words = -(-count.bit_length() // WORD_BITS)
-        """Words of a number."""
+        """The number of words of a number."""
         all_values = 1 << WORD_BITS * self._words
         self._largest = all_values - all_values % count - 1
         """The largest value that is not refused."""
         self._dtype = np.dtype(np.int64 if count <= 1 << 63 else object)
 
     def numbers(self, first: int, last: int) -> NDArray[Any]:
-        """The numbers with the indices from ``first`` to before ``last``.
+        """Draw the numbers with the indices from ``first`` to before ``last``.
 
-        Returns
-        -------
         int64 (k), or object (k), Python's integers, where the count exceeds 2^63.
         """
         if last - first > PIECE:
@@ -89,7 +76,7 @@ class Uniform:
         return found
 
     def first(self, n: int, start: int = 0) -> Iterator[NDArray[Any]]:
-        """The first n numbers, in blocks, or those of them from the index ``start`` on."""
+        """Yield the first n numbers, in blocks, or those of them from the index ``start`` on."""
         size = min(FIRST, BLOCK)
         while start < n:
             end = min(start + size, n)
@@ -97,7 +84,7 @@ class Uniform:
             start, size = end, min(4 * size, BLOCK)
 
     def distinct(self, n: int) -> Iterator[NDArray[Any]]:
-        """The first n numbers in blocks, passing over those that came before; n of the count."""
+        """Yield the first n different numbers, in blocks; n is at most the count."""
         seen: set[int] = set()
         drawn = 0
         while (left := n - len(seen)) > 0:
@@ -114,7 +101,7 @@ class Uniform:
                 yield np.array(new[:left], self._dtype)
 
     def _drawn(self, turn: int, first: int, last: int) -> NDArray[Any]:
-        """What some numbers are in one round before the reduction, the lowest word first."""
+        """Draw some numbers in one round, before the reduction; their low words come first."""
         value, skipped = divmod(first * self._words, WORDS)
         size = skipped + (last - first) * self._words
         raw = Philox(counter=turn * ROUND + value, key=self._seed).random_raw(size)

@@ -1,67 +1,107 @@
-"""Shares: for every cell and digit how many of the solutions have it there."""
+"""Shares: for every cell and digit the number of solutions that have the digit in the cell."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import inf
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
+from gpusudoku.board.cells import digit_masks
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.contraction.general.join import Join
+from gpusudoku.contraction.general.parts import Parts
+from gpusudoku.contraction.general.shares import join_shares
+from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.engine import Engine
-from gpusudoku.errors import MismatchError
+from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.watch import watching
 from gpusudoku.options import Options
-from gpusudoku.orders.counts import counts_of_digits
 from gpusudoku.orders.few import shares_in
+from gpusudoku.planning.batch import count_block
 from gpusudoku.planning.search import SearchPlan
+from gpusudoku.results import ResultBlock
 from gpusudoku.search.frontier import Frontier
 
-MOST_SECONDS = 600.0
-"""All counts together may be expected to take this on one core."""
-MOST_VISITED = 10**9
-"""So many solutions are visited, in some minutes, rather than counted for each candidate."""
+VISITED_SOLUTIONS = 10**9
+"""Up to so many solutions are visited, in some minutes, rather than counted for each candidate."""
 VISITED_PER_SECOND = 3e6
-"""So many are visited in a second on one core, of small boards."""
-SUMS = 3
-"""The shares by a contraction take as long as so many counts by it."""
+"""Solutions of small boards that one core visits in a second."""
+SHARES_PER_SUM = 3
+"""The shares by a contraction take so many times as long as the count by it."""
+COUNTED_SECONDS = 600.0
+"""All counts together may be expected to take this on one core."""
+
+
+def shares_of_many(
+    board: Board,
+    options: Options,
+    engine: Engine,
+    searcher: Engine,
+    count: int,
+    contraction: Join | Parts | None,
+) -> NDArray[Any]:
+    """Compute the shares of a board with so many solutions in the cheapest way: object (cells, n).
+
+    The contraction is that of a board of another shape than 9x9, if there is one. TooExpensive if
+    every way should take too long.
+    """
+    visit_seconds = count / VISITED_PER_SECOND if count <= VISITED_SOLUTIONS else inf
+    if contraction is not None and SHARES_PER_SUM * contraction.seconds < visit_seconds:
+        try:
+            return contracted_shares(contraction, board, count, engine.threads)
+        except TooExpensive:
+            pass  # this shows only while they are summed
+    if visit_seconds < inf:
+        return visited_shares(board, options, searcher)
+    return counted_shares(board, options, engine)
+
+
+def contracted_shares(
+    contraction: Join | Parts, board: Board, count: int, threads: int
+) -> NDArray[Any]:
+    """Contract; TooExpensive if too many names of columns and rows meet in a box."""
+    if isinstance(contraction, Join):
+        return join_shares(contraction, count, threads)
+    shares = np.zeros((board.geometry.cells, board.n), object)
+    for _, join in contraction.joins():
+        shares += join_shares(join, count, threads)
+    return shares
+
+
+def visited_shares(board: Board, options: Options, engine: Engine) -> NDArray[Any]:
+    """Search, and visit all solutions once."""
+    shares, lock = np.zeros((board.geometry.cells, board.n), object), Lock()
+
+    def add(rows: NDArray[np.uint8], _: NDArray[np.int64]) -> None:
+        """Called by many threads."""
+        some = shares_in(rows, board.n)
+        with lock:
+            shares[...] += some
+
+    SearchPlan(Frontier.of([board]), options).run(engine, on_solutions=add)
+    return shares
 
 
 def counted_shares(board: Board, options: Options, engine: Engine) -> NDArray[Any]:
-    """The shares of any board, object (cells, n), by a count for each of its candidates.
-
-    Raises
-    ------
-    TooExpensive
-        If that should take too long.
-    """
+    """Count for each candidate; TooExpensive if that should take too long."""
     shares = np.zeros((board.geometry.cells, board.n), object)
-    most_seconds = MOST_SECONDS / max(1, int(board.candidate_counts.sum()))
+    most_seconds = COUNTED_SECONDS / max(1, int(board.candidate_counts.sum()))
     for cell in np.flatnonzero(board.cells == 0).tolist():
         mask = int(board.candidates[cell])
         digits = [digit for digit in range(1, board.n + 1) if mask >> digit - 1 & 1]
         with watching(None):
             counts = list(counts_of_digits(board, cell, digits, options, engine, most_seconds))
         shares[cell, np.array(digits) - 1] = counts
-        whole = shares[cell].sum()
+        count = shares[cell].sum()
     clues = np.flatnonzero(board.cells)
-    shares[clues, board.cells[clues] - 1] = whole
-    return shares
-
-
-def visited_shares(board: Board, options: Options, engine: Engine) -> NDArray[Any]:
-    """The shares of any board, object (cells, n), by a search that visits all solutions once."""
-    shares, lock = np.zeros((board.geometry.cells, board.n), object), Lock()
-
-    def add(rows: NDArray[np.uint8], _: NDArray[np.int64]) -> None:
-        """Called by many threads."""
-        part = shares_in(rows, board.n)
-        with lock:
-            shares[...] += part
-
-    SearchPlan(Frontier.of([board]), options).run(engine, on_solutions=add)
+    shares[clues, board.cells[clues] - 1] = count
     return shares
 
 
@@ -75,3 +115,73 @@ def check_shares(shares: NDArray[Any], geometry: Geometry, count: int) -> None:
     """
     if (shares.sum(axis=1) != count).any() or (shares[geometry.units].sum(axis=1) != count).any():
         raise MismatchError("the shares do not add up to the count: this is a bug")
+
+
+def counts_of_digits(
+    board: Board,
+    cell: int,
+    digits: Sequence[int],
+    options: Options,
+    engine: Engine,
+    most_seconds: float,
+    whole: int | None = None,
+) -> Iterator[int]:
+    """Count the solutions with each of some digits in an empty cell, in their order.
+
+    They are counted as they are needed, some at a time to keep all threads busy. With ``auto``
+    boards of 9x9 cells are contracted without an estimate, as many solutions are expected. Digits
+    that the board does not have yet are alike, and counted once. If the number of solutions with
+    all the digits is known, ``whole``, the last ones that are alike have the rest of it.
+
+    Raises
+    ------
+    TooExpensive
+        If one of the counts should take more than ``most_seconds`` on one core.
+    MismatchError
+        If the others leave no number of solutions for the last ones.
+    """
+    kinds = list(digits)
+    if board.given_candidates is None:
+        absent = set(range(1, board.n + 1)) - set(board.cells.tolist())
+        kinds = [min(absent) if digit in absent else digit for digit in digits]
+    counted = list(dict.fromkeys(kinds))
+    if whole is not None:
+        counted.pop()
+    block = _with_digits(board, cell, counted)
+    if options.method == "auto" and is_nine(block.geometry, block.candidates):
+        options = replace(options, method="contraction")
+
+    coming = (
+        count
+        for first in range(0, len(block), engine.threads)
+        for counts in count_block(
+            block.part(first, first + engine.threads), options, engine, most_seconds=most_seconds
+        )
+        for count in cast(ResultBlock, counts).numbers.tolist()  # later is nothing, without a token
+    )
+    known: dict[int, int] = {}
+    for kind in kinds:
+        if kind in known:
+            pass
+        elif whole is None or len(known) < len(counted):
+            known[kind] = next(coming)
+        else:
+            others = sum(known[each] for each in kinds if each != kind)
+            known[kind], rest = divmod(whole - others, kinds.count(kind))
+            if rest or known[kind] < 0:
+                raise MismatchError(
+                    f"{others} of {whole} solutions leave no number for each of"
+                    f" {kinds.count(kind)} digits: this is a bug"
+                )
+        yield known[kind]
+
+
+def _with_digits(board: Board, cell: int, digits: Sequence[int]) -> Batch:
+    """Make the board once for every digit, with that in the cell."""
+    cells = np.tile(board.cells, (len(digits), 1))
+    cells[:, cell] = digits
+    if board.given_candidates is None:
+        return Batch(board.geometry, cells)
+    candidates = np.tile(board.given_candidates, (len(digits), 1))
+    candidates[:, cell] = digit_masks(cells[:, cell])
+    return Batch(board.geometry, cells, candidates)

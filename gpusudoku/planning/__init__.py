@@ -1,5 +1,1 @@
-"""Plans: how a board is to be counted, what that costs, and running it on an engine.
-
-``choose`` makes the plan of one board, ``batch`` that of many; ``search`` and ``contraction`` are
-the two kinds of plan.
-"""
+"""Plans: choosing how to count a board, or a batch, and running that on an engine."""

@@ -1,4 +1,4 @@
-"""Search or contraction of one board: what either would take, and which takes less."""
+"""The choice between search and contraction of one board, by their estimated times."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.options import Options
-from gpusudoku.planning.contraction import ContractionPlan
-from gpusudoku.planning.hybrid import HybridPlan
+from gpusudoku.planning.contraction import ContractionPlan, HybridPlan
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.search import TASKS, SearchPlan, search_kernels
 from gpusudoku.results import Estimates
 from gpusudoku.search.frontier import Frontier
 
 FEW_SOLUTIONS = 10_000
-"""A search that stops after no more solutions than this is not worth an estimate."""
+"""With a limit of no more solutions than this a search is not worth an estimate."""
 SHORT_SECONDS = 0.005
-"""A search that is estimated to take no longer is begun without a look at the contraction."""
+"""A search that is estimated to take no longer is chosen without estimating a contraction."""
 SEARCHED_CLUES = 15
 """A 9x9 board with fewer clues is likely to be contracted, so its search is not compiled before it
 is chosen. Others are likely to be searched."""
@@ -39,35 +38,33 @@ def choose(
     engine: Engine | None = None,
     parts: int = 1,
 ) -> Plan:
-    """Make the plan that the options ask for; ``auto`` compares estimates.
+    """Make the plan that the options name; ``auto`` compares estimates.
 
-    It is the same on every machine, whatever its engine.
+    The plan is the same on every machine, whatever its engine.
 
     Parameters
     ----------
-    board
-        It is packed once, here.
-    options
-        Those of the count.
     worth
         The seconds on one core for which the caller would wait. Only a share of them, or of those
-        that a search takes, goes into looking for a contraction.
+        that a search takes, goes into estimating a contraction.
     engine
-        Where the plan is going to run: what it is likely to need is compiled at once.
+        The device that is going to run the plan: the kernels that it is likely to need are compiled
+        at once.
     parts
-        Into how many parts the tasks are to be divided. There are as many tasks as are worth while.
+        The number of parts into which the tasks are to be divided.
 
     Raises
     ------
     InputError
-        If a contraction is asked for and the board carries candidates.
+        If the method is contraction and the board carries candidates.
     TooExpensive
-        If a contraction is asked for and the board is too expensive for it.
+        If the method is contraction and the board is too expensive for it.
     """
     contracted = contraction_kernels(board.geometry)
     searches = only_searches(options) or board.given_candidates is not None
     if engine is not None:
-        searchable = searches or _looks_searchable(board, options)
+        many_clues = board.geometry != NINE or board.clues >= SEARCHED_CLUES
+        searchable = searches or (options.method != "contraction" and many_clues)
         ready(search_kernels(board.geometry, options, engine) if searchable else contracted)
     roots = Frontier.of([board])
     if options.method == "contraction":
@@ -92,24 +89,15 @@ def choose(
 
 
 def only_searches(options: Options) -> bool:
-    """Whether the options leave no room for a contraction, whatever the board."""
+    """Tell whether the options exclude a contraction, whatever the board."""
     few = options.limit is not None and options.limit <= FEW_SOLUTIONS
     return options.method == "search" or (options.method == "auto" and few)
 
 
-def _looks_searchable(board: Board, options: Options) -> bool:
-    """Whether a search is likely to be chosen."""
-    many = board.geometry != NINE or board.clues >= SEARCHED_CLUES
-    return options.method != "contraction" and many
-
-
 def _contraction(
-    board: Board,
-    roots: Frontier,
-    options: Options,
-    worth: float,
+    board: Board, roots: Frontier, options: Options, worth: float
 ) -> ContractionPlan | HybridPlan:
-    """The plan of the cheapest contraction."""
+    """Make the plan of the cheapest contraction."""
     if board.given_candidates is not None:
         raise InputError(
             "a contraction counts boards of clues; this one carries candidates: use method search"

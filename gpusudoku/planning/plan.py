@@ -1,4 +1,4 @@
-"""What all plans have in common: a count, ready to run, in numbered tasks that can run apart."""
+"""The interface of all plans: a count, ready to run, in numbered tasks that can run apart."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ Done = TypeVar("Done", bound=Stats, covariant=True)
 
 
 class Outcome(NamedTuple, Generic[Done]):
-    """What came of running a plan."""
+    """The result of running a plan."""
 
     numbers: NDArray[Any]
     """uint64 or object (roots): the solutions of every root, which may exceed the limit."""
     stats: Done
-    """What was done."""
 
     @property
     def counts(self) -> list[int]:
@@ -38,7 +37,7 @@ class Plan(Protocol):
     """
 
     estimates: Estimates
-    """What was estimated before this plan was chosen."""
+    """The estimates made before this plan was chosen."""
 
     @property
     def method(self) -> str:
@@ -46,27 +45,21 @@ class Plan(Protocol):
 
     @property
     def seconds(self) -> float:
-        """The price: what it should take on one core, in seconds of a machine of 2024."""
+        """The price: the expected time on one core, in seconds of a machine of 2024."""
 
     def tasks(self) -> int:
-        """The number of tasks. To find it may take a part of the work."""
+        """Return the number of tasks. To find it may take a part of the work."""
 
     def part(self, number: int, parts: int) -> Portion:
-        """Part ``number``, from 1 on, of all tasks in ``parts`` parts; some may be empty.
+        """Return part ``number``, from 1 on, of all tasks in ``parts`` parts; some may be empty.
 
-        Raises
-        ------
-        InputError
-            If there is no such part.
+        InputError if there is no such part.
         """
 
     def run(self, engine: Engine) -> Outcome[Stats]:
         """Run all tasks; for one thread at a time.
 
-        Raises
-        ------
-        Interrupted
-            After Ctrl-C or a cancellation; its ``count`` is a lower bound.
+        After Ctrl-C or a cancellation Interrupted is raised; its ``count`` is a lower bound.
         """
 
     def step(self, engine: Engine, portion: Portion, *, seconds: float = inf) -> Step:
@@ -80,4 +73,4 @@ class Plan(Protocol):
     def stats(
         self, tally: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
     ) -> Stats:
-        """The statistics of a run, in one go or in steps, in which so much was done."""
+        """Return the statistics of a run, in one go or in steps, in which so much was done."""

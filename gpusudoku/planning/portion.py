@@ -1,9 +1,9 @@
-"""What is left to do of a long count, and what a while of work at it finds.
+"""The state of a long count: what is left to do, and what a step of work at it finds.
 
-A count consists of numbered tasks. Whoever works at some of them for a while has found numbers of
-solutions that add up, and has a rest: tasks that nobody has begun, and boards that are left of
-those that somebody has. What was found and what is left always belong together: kept together, they
-can be taken up again by any process on any machine, and no solution is lost or counted twice.
+A count consists of numbered tasks. A step of work at some of them finds numbers of solutions that
+add up, and leaves a rest: tasks that are not begun, and boards left of tasks that are. What was
+found and what is left always belong together: saved together, they can be resumed by any process on
+any machine, and no solution is lost or counted twice.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.engines.engine import WorkCounters
-from gpusudoku.errors import Interrupted
+from gpusudoku.errors import InputError, Interrupted
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,13 +34,27 @@ class Portion:
 
     @classmethod
     def of(cls, tasks: Iterable[range]) -> Portion:
-        """Whole tasks."""
+        """Make a portion of whole tasks."""
         runs = tuple(run for run in tasks if run)
         return cls(runs, np.zeros((0, 0), np.uint64), np.zeros(0, np.int64))
 
     @classmethod
+    def of_boards(
+        cls, boards: NDArray[np.uint64], task_of: NDArray[np.int64], whole: NDArray[np.uint64]
+    ) -> Portion:
+        """Make a portion of boards; one that is still the ``whole`` of its task becomes a task.
+
+        The last is uint64 (tasks, words), the board of every task.
+        """
+        if not len(boards):
+            return cls.of([])
+        begun = (boards != whole[task_of]).any(axis=1)
+        fresh = runs(np.sort(task_of[~begun]).tolist())
+        return cls(tuple(fresh), boards[begun], task_of[begun])
+
+    @classmethod
     def joined(cls, portions: Sequence[Portion]) -> Portion:
-        """All that is in some portions of one plan."""
+        """Join portions of one plan."""
         begun = [portion for portion in portions if len(portion.boards)]
         whole = cls.of(run for portion in portions for run in portion.tasks)
         if not begun:
@@ -49,11 +63,11 @@ class Portion:
         return cls(whole.tasks, boards, np.concatenate([portion.task_of for portion in begun]))
 
     def __bool__(self) -> bool:
-        """Whether there is anything to do."""
+        """Tell whether there is anything to do."""
         return bool(self.tasks) or len(self.boards) > 0
 
     def __len__(self) -> int:
-        """Tasks that nobody has begun, and boards: into so many it can be divided."""
+        """Count the tasks that are not begun, and the boards: the most portions to be had."""
         return sum(map(len, self.tasks)) + len(self.boards)
 
     @property
@@ -63,7 +77,7 @@ class Portion:
         return numbers | set(self.task_of.tolist())
 
     def dealt(self, hands: int) -> list[Portion]:
-        """The same as at most so many portions, dealt out as one deals cards; none is empty."""
+        """Divide it into at most so many portions, none empty, dealt out as one deals cards."""
         hands = max(1, min(hands, len(self)))
         numbers = [number for run in self.tasks for number in run]
         return [
@@ -75,42 +89,83 @@ class Portion:
             for hand in range(hands)
         ]
 
+    def check(self, tasks: int, words: int) -> None:
+        """Check that it is a portion of a plan with so many tasks, whose boards have so many words.
+
+        It may come from a damaged file: InputError for tasks or boards that cannot be the plan's,
+        or a task that is there twice.
+        """
+        # No set is made of the tasks before their bounds are known to be right.
+        right = all(0 <= run.start < run.stop <= tasks and run.step == 1 for run in self.tasks)
+        number = sum(map(len, self.tasks)) if right else 0
+        right = right and number <= tasks
+        if right and len(self.task_of):
+            right = self.task_of.min() >= 0 and self.task_of.max() < tasks
+            right = right and self.boards.shape == (len(self.task_of), words)
+        if right:
+            right = number + len(set(self.task_of.tolist())) == len(self.unfinished)
+        if not right:
+            raise InputError(f"no portion of a plan of {tasks} tasks")
+
 
 class Found(NamedTuple):
-    """What was found of some tasks that follow each other."""
+    """The solutions found of some tasks that follow each other."""
 
     tasks: range
     solutions: int
-    """How many, exact at any size; of a task that is not finished, those so far."""
+    """Exact at any size; of a task that is not finished, those so far."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """What came of working at a portion for a while."""
+    """The result of a step of work at a portion."""
 
     found: tuple[Found, ...]
-    """What is new: of every task that was worked at, or of runs of them."""
+    """New solutions of every task that was worked at, or of runs of them."""
     left: Portion
-    """What is left to do."""
+    """The work that is left."""
     tally: WorkCounters = field(default_factory=WorkCounters)
-    """What was done for that. An interrupt leaves none."""
+    """The work that was done. An interrupt leaves none."""
     seconds: float = 0.0
-    """How long it took."""
-    idle_seconds: float = 0.0
-    """How long workers had nothing to do in it, all together: the price of stopping for a save."""
-    workers: int = 1
-    """How many there were."""
+    utilisation: tuple[float, ...] = ()
+    """For every worker the share of these seconds in which it worked."""
     interrupted: Interrupted | None = None
-    """What ended it early, Ctrl-C or a cancellation; for the caller to raise once all is saved."""
+    """The Ctrl-C or cancellation that ended it early; the caller raises it once all is saved."""
 
     @property
     def count(self) -> int:
-        """All solutions that are new."""
+        """The number of new solutions."""
         return sum(found.solutions for found in self.found)
+
+    @property
+    def workers(self) -> int:
+        """The number of workers."""
+        return max(1, len(self.utilisation))
+
+    @property
+    def idle_seconds(self) -> float:
+        """The seconds in which workers had nothing to do: the price of stopping for a save."""
+        return self.seconds * (len(self.utilisation) - sum(self.utilisation))
+
+
+def found_of(tasks: Sequence[int], solutions: Sequence[int], left: Portion) -> tuple[Found, ...]:
+    """Return the solutions of some tasks, but for tasks that are not finished and have none yet."""
+    unfinished = left.unfinished
+    return tuple(
+        Found(range(task, task + 1), number)
+        for task, number in zip(tasks, solutions, strict=True)
+        if number or task not in unfinished
+    )
+
+
+def check_part(number: int, parts: int) -> None:
+    """Check that there is a part with this number, from 1 on; InputError if not."""
+    if not 1 <= number <= parts:
+        raise InputError(f"part {number} of {parts}: expected one from 1 to the second")
 
 
 def runs(numbers: Sequence[int]) -> list[range]:
-    """Ascending numbers as ranges of those that follow each other."""
+    """Write ascending numbers as ranges of those that follow each other."""
     found: list[range] = []
     for number in numbers:
         if found and found[-1].stop == number:

@@ -1,7 +1,4 @@
-"""The plan of a search: packed boards, a frontier whose boards are the tasks, and how to run it.
-
-Boards that are searched together have one plan, and a root each.
-"""
+"""The plan of a search: its tasks are the boards of a frontier."""
 
 from __future__ import annotations
 
@@ -13,7 +10,6 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine, WorkCounters
@@ -26,32 +22,26 @@ from gpusudoku.kernels.search.layout import layout_of
 from gpusudoku.kernels.search.settings import FIRST, MIN, SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Outcome
-from gpusudoku.planning.portion import Portion, Step
-from gpusudoku.planning.stepping import check_part, check_portion, found_of, rest_of, step_of
+from gpusudoku.planning.portion import Portion, Step, check_part, found_of
 from gpusudoku.results import Estimates, SearchStats
 from gpusudoku.search.frontier import Cutoff, Frontier, SearchEstimate, estimate_search
 from gpusudoku.search.techniques import parse_techniques, technique_names
 
 TASKS = 128
 """The number of tasks that a frontier is expanded to, unless a cutoff is given."""
-
-
 STRATEGIES = {"first": FIRST, "min": MIN}
 """The constant for every strategy of the options."""
 
 
 def search_settings(options: Options) -> SearchSettings:
-    """What a search does at every node."""
+    """Return the settings of a search with these options."""
     return SearchSettings(parse_techniques(options.propagate), STRATEGIES[options.strategy])
 
 
 def search_kernels(
     geometry: Geometry, options: Options, engine: Engine | None = None
 ) -> list[Kernel]:
-    """What a search needs compiled; None stands for an engine's CPU.
-
-    Many boards are also packed by a compiled function, few are not.
-    """
+    """List the kernels that a search needs, on the CPU if there is no engine."""
     layout = layout_of(geometry.box_rows, geometry.box_columns)
     settings = search_settings(options)
     kernels = [cpu.expand(layout, settings)]
@@ -61,32 +51,19 @@ def search_kernels(
 
 
 class SearchPlan:
-    """A search of one or more boards; see ``Plan``. Its tasks are frontier boards.
+    """A search of one or more boards; see ``Plan``.
 
-    Parameters
-    ----------
-    roots
-        The boards, packed.
-    options
-        How to search. The device and its workers are the engine's.
-    estimates
-        What was estimated before.
-    least_tasks
-        The frontier has at least so many boards, if there can be so many; not with a cutoff.
+    The boards are the ``roots``, packed, and its tasks the boards of a frontier: at least
+    ``least_tasks``, if there can be so many, or as many as the cutoff of the options says.
     """
 
     method = "search"
 
-    def __init__(
-        self,
-        roots: Frontier,
-        options: Options,
-        estimates: Estimates | None = None,
-        least_tasks: int = TASKS,
-    ) -> None:
-        self.estimates = estimates or Estimates()
+    def __init__(self, roots: Frontier, options: Options, least_tasks: int = TASKS) -> None:
+        self.estimates = Estimates()
         self.settings = search_settings(options)
         self._roots, self._options, self._least_tasks = roots, options, least_tasks
+        self._geometry = Geometry(roots.layout.box_rows, roots.layout.box_columns)
         self._cutoff = None
         if options.cutoff is not None:
             self._cutoff = Cutoff(options.cutoff, options.cutoff_by == "empty")
@@ -94,7 +71,7 @@ class SearchPlan:
 
     @cached_property
     def estimate(self) -> SearchEstimate:
-        """Nodes, solutions and time of the whole search, whatever the limit."""
+        """The estimated nodes, solutions and time of the whole search, whatever the limit."""
         return estimate_search(self._roots, self.settings)
 
     @property
@@ -111,13 +88,8 @@ class SearchPlan:
         check_part(number, parts)
         return Portion.of(range(task, task + 1) for task in range(number - 1, self.tasks(), parts))
 
-    @property
-    def _geometry(self) -> Geometry:
-        layout = self._roots.layout
-        return Geometry(layout.box_rows, layout.box_columns)
-
     def compile(self, engine: Engine) -> int:
-        """Compile all that ``run`` needs; returns how many boards keep the engine busy."""
+        """Compile all that ``run`` needs; return the number of boards that keep the engine busy."""
         ready(search_kernels(self._geometry, self._options, engine))
         return engine.prepare(self._roots, self.settings)
 
@@ -127,10 +99,10 @@ class SearchPlan:
         *,
         on_solutions: Callable[[Any, Any], None] | None = None,
     ) -> Outcome[SearchStats]:
-        """Search; see ``Plan``.
+        """See ``Plan``.
 
-        ``on_solutions`` is given the solutions as they are found, uint8 (k, cells), and the indices
-        of their roots, int64 (k). It may block.
+        ``on_solutions`` is called with solutions as they are found, uint8 (k, cells), and the
+        indices of their roots, int64 (k). It may block.
         """
         job = Job(len(self._roots), self._options.limit, on_solutions, np.uint64)
         try:
@@ -158,11 +130,16 @@ class SearchPlan:
         seconds: float = inf,
         on_solutions: Callable[[Any, Any], None] | None = None,
     ) -> Step:
-        """See ``Plan``. ``on_solutions`` is as in ``run``, but with indices that tell nothing."""
+        """See ``Plan``. ``on_solutions`` is as in ``run``, but its indices mean nothing."""
         width = self.compile(engine)
         whole = self._expanded(None)
-        check_portion(portion, len(whole), whole.layout.words)
-        frontier, tasks = _boards_of(whole, portion)
+        portion.check(len(whole), whole.layout.words)
+        # Boards that are left come first: they were split more often, and are sooner done.
+        tasks_of = [portion.task_of, *(np.arange(run.start, run.stop) for run in portion.tasks)]
+        boards = [portion.boards, *(whole.boards[run.start : run.stop] for run in portion.tasks)]
+        tasks, roots = np.unique(np.concatenate(tasks_of), return_inverse=True)
+        rows = np.concatenate([each.reshape(-1, whole.layout.words) for each in boards])
+        frontier = Frontier(whole.layout, rows, roots.astype(np.int64))
         job = Job(len(tasks), None, on_solutions, np.uint64, suspend_after=seconds)
         tally, interrupted = WorkCounters(), None
         try:
@@ -172,10 +149,16 @@ class SearchPlan:
             tally.add(WorkCounters(frontier.nodes, frontier.guesses))
         except Interrupted as error:
             interrupted = error
-        left = _portion_of(whole, [task.payload for task in job.left], tasks)
-        left = left if job.has_run else portion
+        left = portion
+        if job.has_run:
+            rest = [task.payload for task in job.left]
+            left = Portion.of_boards(
+                np.concatenate([rows[:0], *(each.boards for each in rest)]),
+                tasks[np.concatenate([roots[:0], *(each.roots for each in rest)])],
+                whole.boards,
+            )
         found = found_of(tasks.tolist(), job.counts, left)
-        return step_of(job, found, left, tally, interrupted)
+        return Step(found, left, tally, job.seconds, job.utilisation, interrupted)
 
     def stats(
         self, tally: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
@@ -184,7 +167,7 @@ class SearchPlan:
         return self._stats(self._expanded(None), tally, seconds, utilisation)
 
     def _expanded(self, job: Job | None) -> Frontier:
-        """The frontier of all tasks, made once unless the job is stopped meanwhile."""
+        """Return the frontier of all tasks, made once unless the job is stopped meanwhile."""
         if self._frontier is None:
             frontier = self._roots.expanded(self.settings, self._least_tasks, self._cutoff, job)
             if job is not None and job.stopped:
@@ -215,28 +198,3 @@ class SearchPlan:
             expansion_seconds=0.0,
             utilisation=utilisation,
         )
-
-
-def _boards_of(whole: Frontier, portion: Portion) -> tuple[Frontier, NDArray[np.int64]]:
-    """A portion as a frontier whose roots are indices of its tasks, and their numbers, int64 (k).
-
-    Boards that are left come first: they were split more often, and are sooner done.
-    """
-    fresh = [np.arange(run.start, run.stop) for run in portion.tasks]
-    boards = [whole.boards[run.start : run.stop] for run in portion.tasks]
-    if len(portion.boards):
-        fresh.insert(0, portion.task_of)
-        boards.insert(0, portion.boards)
-    task_of = np.concatenate([np.zeros(0, np.int64), *fresh])
-    tasks, roots = np.unique(task_of, return_inverse=True)
-    rows = np.concatenate([np.zeros((0, whole.layout.words), np.uint64), *boards])
-    return Frontier(whole.layout, rows, roots.astype(np.int64)), tasks
-
-
-def _portion_of(whole: Frontier, left: list[Frontier], tasks: NDArray[np.int64]) -> Portion:
-    """What is left."""
-    if not left:
-        return Portion.of([])
-    boards = np.concatenate([frontier.boards for frontier in left])
-    task_of = tasks[np.concatenate([frontier.roots for frontier in left])]
-    return rest_of(boards, task_of, whole.boards)

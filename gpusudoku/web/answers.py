@@ -17,12 +17,12 @@ from gpusudoku.counting import count
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import Cancelled, GpusudokuError, InputError
-from gpusudoku.explaining import explain
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.threads import start_thread
 from gpusudoku.jobs.watch import Progress
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.listing import Solutions
+from gpusudoku.logic import explain
 from gpusudoku.minimising import minimise
 from gpusudoku.options import Options
 from gpusudoku.orders.sampling import SEED_BITS

@@ -12,23 +12,22 @@ from gpusudoku.board.board import Board
 from gpusudoku.contraction.general import parts
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.options import Options
-from gpusudoku.orders import ascending, choose, few, prefixes
+from gpusudoku.orders import ascending, choose, few
 from gpusudoku.orders.choose import Orders
 from tests import naive
 
 
 def short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let few solutions be very few."""
-    for module in (ascending, choose):
-        monkeypatch.setattr(module, "LEAF", 5)
-    monkeypatch.setattr(choose, "ONE_ORDER", 5)
-    monkeypatch.setattr(few, "MOST_SOLUTIONS", 5)
+    monkeypatch.setattr(ascending, "LEAF", 5)
+    for name in ("SEARCHED_FIRST", "ASCENDING_NINE", "IN_MEMORY"):
+        monkeypatch.setattr(choose, name, 5)
 
 
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let few solutions be searched for, sorted and handed on together."""
     for name, value in {"FIRST_MOST": 2, "LAST_MOST": 5, "TOGETHER": 3}.items():
-        monkeypatch.setattr(prefixes, name, value)
+        monkeypatch.setattr(ascending, name, value)
     for name, value in {"BLOCK": 7, "CUT": 2, "SMALL": 1}.items():
         monkeypatch.setattr(few, name, value)
 

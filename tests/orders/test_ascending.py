@@ -14,10 +14,10 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import Cancelled, Interrupted, MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.options import Options
-from gpusudoku.orders import ascending, choose, few, prefixes
+from gpusudoku.orders import ascending, choose, few
 from gpusudoku.orders.ascending import Ascending
 from gpusudoku.orders.choose import Orders
-from gpusudoku.orders.counts import counts_of_digits
+from gpusudoku.orders.shares import counts_of_digits
 from tests.boards import puzzle
 from tests.orders.short import listed, orders_of, short_blocks, short_lists
 
@@ -72,7 +72,7 @@ def test_a_count_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_list_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prefixes, "LIST_SECONDS", -3.0)  # it is over already
+    monkeypatch.setattr(ascending, "LIST_SECONDS", -3.0)  # it is over already
     with pytest.raises(TooExpensive, match=r"and to find them takes more than -3 s$"):
         all_of(orders_of(BOARD))
 
@@ -88,7 +88,7 @@ def test_what_takes_too_long_together_is_found_one_by_one(
         return few.find_each(some, options, engine, wanted, seconds)
 
     given_up: list[int] = []
-    monkeypatch.setattr(prefixes, "find_each", find_each)
+    monkeypatch.setattr(ascending, "find_each", find_each)
     assert all_of(orders_of(BOARD)) == listed(BOARD).tolist()
     assert given_up
 
@@ -106,9 +106,9 @@ def test_more_boards_than_two_bytes_tell(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_look_for_few_solutions_may_be_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
     """The orders are the same, before anything is counted and after that."""
     monkeypatch.undo()  # few solutions are as many as usual
-    monkeypatch.setattr(choose, "LOOK_SECONDS", 1e-9)
+    monkeypatch.setattr(choose, "SEARCH_SECONDS", 1e-9)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choose, "LEAF", 1 << 12)
+        patch.setattr(choose, "SEARCHED_FIRST", 1 << 12)
         orders = orders_of(BOARD)
         assert all_of(orders) == listed(BOARD).tolist()
         assert not orders.is_counted

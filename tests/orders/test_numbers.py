@@ -14,9 +14,8 @@ from gpusudoku.board.board import Board
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.orders import ascending, choose, few
-from gpusudoku.orders.few import Few
-from gpusudoku.orders.general import QuickGeneral, contracted
-from gpusudoku.orders.nine import QuickNine
+from gpusudoku.orders.choose import contraction_for_order
+from gpusudoku.orders.few import InMemory, QuickGeneral, QuickNine
 from tests.boards import puzzle, spoilt, streamed
 from tests.orders.short import listed, orders_of, short_blocks, short_lists, short_parts
 
@@ -112,10 +111,10 @@ def test_nine_by_nine() -> None:
 
 
 def test_lists_of_the_usual_length() -> None:
-    """Few solutions are in ascending order in both."""
+    """InMemory solutions are in ascending order in both."""
     for board in (SIX, NINE):
         rows, order = listed(board), orders_of(board).quick
-        assert isinstance(order, Few)
+        assert isinstance(order, InMemory)
         assert (np.concatenate(list(order.rows(0))) == rows).all()
         order.at(np.arange(3))[:] = 0  # what is given can be changed
         next(order.rows(0))[:] = 0
@@ -127,13 +126,13 @@ def test_a_contraction_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     short_parts(monkeypatch)
     parts = Parts(SIX, 1 << 28, TooExpensive("too expensive to contract: said for a test"))
     assert len(list(parts.joins())) > 3
-    monkeypatch.setattr(choose, "contracted", lambda board: parts)
+    monkeypatch.setattr(choose, "contraction_for_order", lambda board: parts)
     check_quick(SIX)
 
 
 @pytest.mark.usefixtures("short", "uncompiled")
 def test_without_a_contraction_the_order_is_ascending(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "contracted", lambda board: None)
+    monkeypatch.setattr(choose, "contraction_for_order", lambda board: None)
     rows = listed(SIX)
     assert (np.concatenate(list(orders_of(SIX).quick.rows(0))) == rows).all()
 
@@ -151,23 +150,23 @@ def test_what_was_forgotten_is_found_out_again(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_number_of_solutions_alone_decides_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it was known before or not."""
-    monkeypatch.setattr(choose, "LEAF", 5)
-    for most, kind in [(len(listed(NINE)), Few), (len(listed(NINE)) - 1, QuickNine)]:
-        monkeypatch.setattr(choose, "ONE_ORDER", most)
+    monkeypatch.setattr(choose, "SEARCHED_FIRST", 5)
+    for most, kind in [(len(listed(NINE)), InMemory), (len(listed(NINE)) - 1, QuickNine)]:
+        monkeypatch.setattr(choose, "ASCENDING_NINE", most)
         for is_known in (False, True):
             found = orders_of(NINE)
             assert not is_known or found.count == len(listed(NINE))
             assert type(found.quick) is kind
 
 
-def test_what_is_contracted() -> None:
-    assert contracted(Board.empty(Geometry(2, 3))) is not None
-    assert contracted(Board.empty(Geometry(3, 3))) is None
-    assert contracted(Board([0] * 16, candidates=[15] * 15 + [7])) is None
+def test_what_is_contraction_for_order() -> None:
+    assert contraction_for_order(Board.empty(Geometry(2, 3))) is not None
+    assert contraction_for_order(Board.empty(Geometry(3, 3))) is None
+    assert contraction_for_order(Board([0] * 16, candidates=[15] * 15 + [7])) is None
 
 
 def test_another_count_is_a_mismatch() -> None:
-    join, count = contracted(SIX), len(listed(SIX))
+    join, count = contraction_for_order(SIX), len(listed(SIX))
     assert join is not None
     assert QuickGeneral(join, 1, count).count == count
     with pytest.raises(MismatchError, match=f"has {count} solutions, not {count + 1}: "):
@@ -177,14 +176,14 @@ def test_another_count_is_a_mismatch() -> None:
 @pytest.mark.parametrize("wanted", ["quick", "shares"])
 def test_a_huge_board_is_refused_in_one_line(wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is begun that would not end."""
-    monkeypatch.setattr(choose, "LOOK_SECONDS", 1e-9)
+    monkeypatch.setattr(choose, "SEARCH_SECONDS", 1e-9)
     with pytest.raises(TooExpensive, match=r"^too expensive: .*take about"):
         getattr(orders_of(Board.empty(Geometry(4, 4))), wanted)
 
 
 def test_large_boards_are_kept_in_bounds() -> None:
-    assert few.most_solutions(Geometry(3, 3)) == few.most_solutions(Geometry(4, 4)) == 1 << 20
-    assert few.most_solutions(Geometry(8, 8)) == 1 << 16
+    assert choose.most_in_memory(Geometry(3, 3)) == choose.most_in_memory(Geometry(4, 4)) == 1 << 20
+    assert choose.most_in_memory(Geometry(8, 8)) == 1 << 16
 
 
 @pytest.mark.parametrize("shape", ["1x1", "3x3", "6x6"])
@@ -214,4 +213,4 @@ def test_a_full_list_of_thirty_thousand() -> None:
     mixed = np.random.default_rng(0).permutation(len(rows))
     assert (order.at(mixed) == rows[mixed]).all()
     assert [order.rank(row) for row in rows] == list(range(len(rows)))
-    assert (found.shares == Few(rows, 9).shares()).all()
+    assert (found.shares == InMemory(rows, 9).shares()).all()

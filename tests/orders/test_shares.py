@@ -14,10 +14,9 @@ from gpusudoku.board.cells import digit_masks
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError, MismatchError, TooExpensive
-from gpusudoku.orders import choose, few, general, many
-from gpusudoku.orders.general import general_shares
+from gpusudoku.orders import choose, few, many, shares
 from gpusudoku.orders.many import share_batches, share_block
-from gpusudoku.orders.shares import counted_shares
+from gpusudoku.orders.shares import contracted_shares, counted_shares
 from gpusudoku.results import ResultBlock
 from tests.boards import puzzle, spoilt
 from tests.orders.short import listed, orders_of, shares_of, short_lists, short_parts
@@ -54,7 +53,7 @@ def test_few_solutions_and_none() -> None:
 @pytest.mark.parametrize("most", [0, 10**9])
 def test_nine_by_nine_with_candidates(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not contracted: its solutions are visited, or each candidate's are counted."""
-    monkeypatch.setattr(choose, "MOST_VISITED", most)
+    monkeypatch.setattr(shares, "VISITED_SOLUTIONS", most)
     rows = listed(NINE)
     cell = int(np.flatnonzero((rows[0] != rows).any(axis=0))[0])
     candidates = np.where(NINE.cells > 0, digit_masks(NINE.cells), NINE.candidates)
@@ -70,10 +69,10 @@ def test_every_candidate_counted() -> None:
 
 
 WAYS = {
-    "contraction": ["general_shares"],
+    "contraction": ["contracted_shares"],
     "visit": ["visited_shares"],
-    "refused": ["general_shares", "visited_shares"],
-    "counts": ["general_shares", "counted_shares"],
+    "refused": ["contracted_shares", "visited_shares"],
+    "counts": ["contracted_shares", "counted_shares"],
 }
 
 
@@ -86,16 +85,16 @@ def test_other_shapes_take_the_cheapest_way(way: str, monkeypatch: pytest.Monkey
         raise TooExpensive("too expensive")
 
     taken: list[str] = []
-    for name in ("general_shares", "visited_shares", "counted_shares"):
-        function = getattr(choose, name)
+    for name in ("contracted_shares", "visited_shares", "counted_shares"):
+        function = getattr(shares, name)
         monkeypatch.setattr(
-            choose, name, lambda *given, f=function, n=name: taken.append(n) or f(*given)
+            shares, name, lambda *given, f=function, n=name: taken.append(n) or f(*given)
         )
-    monkeypatch.setattr(choose, "VISITED_PER_SECOND", 1e9 if way == "visit" else 1e-9)
+    monkeypatch.setattr(shares, "VISITED_PER_SECOND", 1e9 if way == "visit" else 1e-9)
     if way in ("refused", "counts"):
-        monkeypatch.setattr(general, "join_shares", refuse)
+        monkeypatch.setattr(shares, "join_shares", refuse)
     if way == "counts":
-        monkeypatch.setattr(choose, "MOST_VISITED", 5)
+        monkeypatch.setattr(shares, "VISITED_SOLUTIONS", 5)
     assert_shares(orders_of(SIX).shares, SIX)
     assert taken == WAYS[way]
 
@@ -104,7 +103,7 @@ def test_other_shapes_take_the_cheapest_way(way: str, monkeypatch: pytest.Monkey
 def test_the_shares_of_parts_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     short_parts(monkeypatch)
     parts = Parts(SIX, 1 << 28, TooExpensive("too expensive to contract: said for a test"))
-    assert_shares(general_shares(parts, SIX, len(listed(SIX)), 2), SIX)
+    assert_shares(contracted_shares(parts, SIX, len(listed(SIX)), 2), SIX)
 
 
 @pytest.mark.usefixtures("short")
@@ -124,16 +123,16 @@ def test_many_boards_together(shape: str, jobs: int) -> None:
     boards = [puzzle(shape, number, 1) for number in clues]
     boards.insert(1, spoilt(puzzle(shape, clues[-1], 3), 2))
     boards.append(Board([1, 1, *[0] * (boards[0].cells.size - 2)]))
-    shares = share_block(Batch.of(boards), Options(device="cpu"), CpuEngine(jobs)).shares
-    for board, found in zip(boards, shares, strict=True):
-        assert_shares(found, board)
+    found = share_block(Batch.of(boards), Options(device="cpu"), CpuEngine(jobs)).shares
+    for board, each in zip(boards, found, strict=True):
+        assert_shares(each, board)
 
 
 def test_boards_with_many_are_as_those_that_are_alone() -> None:
     boards = [puzzle("3x3", 22, seed) for seed in range(2)]
-    shares = share_block(Batch.of(boards), Options(device="cpu"), CpuEngine(2)).shares
-    for board, found in zip(boards, shares, strict=True):
-        assert (found == orders_of(board, 2).shares).all()
+    found = share_block(Batch.of(boards), Options(device="cpu"), CpuEngine(2)).shares
+    for board, each in zip(boards, found, strict=True):
+        assert (each == orders_of(board, 2).shares).all()
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -160,5 +159,5 @@ def test_batches_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
         found.extend(share_batches(batches(), Options(device="cpu")))
     given = [each for some in found for each in zip(some.boards, some.shares, strict=True)]
     assert [board for board, _ in given] == boards
-    for board, shares in given:
-        assert_shares(shares, board)
+    for board, each in given:
+        assert_shares(each, board)

@@ -14,7 +14,7 @@ from gpusudoku.counting import count
 from gpusudoku.errors import TooExpensive
 from gpusudoku.options import MEMORY, Options
 from gpusudoku.planning.choose import choose
-from gpusudoku.planning.hybrid import HybridPlan
+from gpusudoku.planning.contraction import HybridPlan
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.results import Estimates

@@ -16,7 +16,7 @@ from tests.web.conftest import EVENTS, Running
 
 FAULTS = """
 import os, time
-import gpusudoku.explaining as library
+import gpusudoku.logic as library
 
 def explain(board, real=library.explain):
     if board.n == 4:

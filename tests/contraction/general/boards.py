@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.join import Join
-from gpusudoku.simplifying import simplify
+from gpusudoku.logic import simplify
 
 GOES_ON = np.zeros(1, np.int64)
 """The flag of a sum that is not stopped."""

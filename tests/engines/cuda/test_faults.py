@@ -15,8 +15,8 @@ from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.errors import DeviceError
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
+from gpusudoku.planning.streaming import Stream
 from gpusudoku.search.frontier import Frontier
-from gpusudoku.streaming import Stream
 from tests import naive
 from tests.boards import puzzle, searched, spoilt
 from tests.engines.cuda.faulty import LOST, SHORT, Faulty

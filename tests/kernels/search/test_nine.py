@@ -13,7 +13,7 @@ from gpusudoku.engines import cpu as cpu_engine
 from gpusudoku.kernels.lanes import LANES
 from gpusudoku.kernels.search.arguments import Stack
 from gpusudoku.options import Options
-from gpusudoku.streaming import Stream
+from gpusudoku.planning.streaming import Stream
 from tests import naive
 from tests.boards import puzzle, run_uncompiled, spoilt
 

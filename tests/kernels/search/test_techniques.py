@@ -13,7 +13,7 @@ import pytest
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.formats import parse
-from gpusudoku.simplifying import simplify
+from gpusudoku.logic import simplify
 from tests import naive
 from tests.boards import CLUES, puzzle, run_uncompiled, spoilt
 from tests.techniques import Candidates, candidates, given_clues, outcome, reference

@@ -1,4 +1,4 @@
-"""Solutions one after the other, streamed while the workers search."""
+"""Solutions as a search finds them: of one board as a stream, of many boards in blocks."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
-from gpusudoku.jobs.cancel import (
-    ASK_SECONDS,
-    CancelToken,
-    cancelling,
-    check_cancelled,
-    tokens,
-)
+from gpusudoku.jobs.cancel import ASK_SECONDS, CancelToken, cancelling, check_cancelled, tokens
 from gpusudoku.jobs.threads import start_thread
 from gpusudoku.jobs.watch import current_watch, watching
 from gpusudoku.options import Options
@@ -43,22 +37,18 @@ more where several threads find them."""
 
 
 class _Streaming:
-    """A search in a thread of its own, whose solutions wait for whoever reads them.
+    """A search in a thread of its own, whose solutions wait in a queue.
 
     The thread knows this, not the ``Stream``: so a stream that is dropped is collected.
     """
 
     def __init__(
-        self,
-        board: Board,
-        options: Options,
-        engine: Engine,
-        part: tuple[int, int] | None,
+        self, board: Board, options: Options, engine: Engine, part: tuple[int, int] | None
     ) -> None:
         self.stats: SearchStats | None = None
         self.closed = False
         self.error: BaseException | None = None
-        """What ended the search, unless that was closed."""
+        """The error that ended the search, unless the stream was closed."""
         self._engine = engine
         self._stop, self._tokens, self._watch = CancelToken(), tokens(), current_watch()
         self._blocks: queue.Queue[NDArray[np.uint8] | None] = queue.Queue(WAITING_BLOCKS)
@@ -81,7 +71,7 @@ class _Streaming:
         return None
 
     def stop(self) -> None:
-        """Have the workers stop soon. The collector of garbage may call this, in any thread."""
+        """Make the workers stop soon. The garbage collector may call this, in any thread."""
         self.closed = True
         self._stop.cancel()
 
@@ -91,27 +81,21 @@ class _Streaming:
         self._thread.join()
 
     def _search(self) -> None:
+        """Search all, or the part, in the thread."""
         try:
             with cancelling(*self._tokens, self._stop), watching(self._watch):
-                self.stats = self._found()
-        except BaseException as error:  # handed to the thread that reads, unless that closed it
+                if self.portion is None:
+                    self.stats = self.plan.run(self._engine, on_solutions=self._put).stats
+                else:
+                    step = self.plan.step(self._engine, self.portion, on_solutions=self._put)
+                    if step.interrupted is not None:
+                        raise step.interrupted
+                    self.stats = self.plan.stats(step.tally, step.seconds)
+        except BaseException as error:  # raised in the thread that reads, unless that closed it
             self.error = None if self._stop.cancelled else error
         self._put(None)
 
-    def _found(self) -> SearchStats:
-        """Search all, or the part; returns what was done."""
-
-        def put(block: NDArray[np.uint8], _: NDArray[np.int64]) -> None:
-            self._put(block)
-
-        if self.portion is None:
-            return self.plan.run(self._engine, on_solutions=put).stats
-        step = self.plan.step(self._engine, self.portion, on_solutions=put)
-        if step.interrupted is not None:
-            raise step.interrupted
-        return self.plan.stats(step.tally, step.seconds)
-
-    def _put(self, block: NDArray[np.uint8] | None) -> None:
+    def _put(self, block: NDArray[np.uint8] | None, _: object = None) -> None:
         """Hand a block over, once there is room; unless it is closed, or the search cancelled."""
         while not (self.closed or any(token.cancelled for token in self._tokens)):
             try:
@@ -124,21 +108,10 @@ class _Streaming:
 class Stream:
     """An iterator over blocks of solutions, uint8 (k, cells) arrays, each board row by row.
 
-    Solutions come as they are found: in a fixed order on one CPU thread, in any order on more.
-    No more than the limit are given. ``stats`` is there once the iterator has ended; ``close``
-    stops the workers before, and so do the tokens of the thread that makes it, and dropping the
-    iterator, soon. Its watch is told the progress, in another thread.
-
-    Parameters
-    ----------
-    board
-        Any board.
-    options
-        How to search, and the limit.
-    engine
-        What searches; by default made as the options ask.
-    part
-        The number of a part of the search, from 1 on, and how many parts there are; None for all.
+    Solutions come as they are found: in a fixed order on one CPU thread, in any order on more, and
+    no more than the limit. ``part`` is the number of a part of the search, from 1 on, and the
+    number of parts. ``close`` stops the workers before the end, and so do the tokens of the thread
+    that makes the stream, and dropping it, soon. Progress is reported in another thread.
     """
 
     def __init__(
@@ -160,12 +133,12 @@ class Stream:
 
     @property
     def stats(self) -> SearchStats | None:
-        """What was done, once the iterator has ended."""
+        """The statistics of the search, once the iterator has ended."""
         return self._streaming.stats
 
     @property
     def tasks(self) -> tuple[tuple[range, ...], int]:
-        """The tasks of the part, and how many there are in all."""
+        """The tasks of the part, and the number of all tasks."""
         total = self._streaming.plan.tasks()
         portion = self._streaming.portion
         return (range(total),) if portion is None else portion.tasks, total
@@ -209,17 +182,17 @@ class Listed:
 def list_work(options: Options, engine: Engine) -> Work:
     """Make the work that lists the solutions of boards, no more than the limit, as ``Listed``.
 
-    Those of a board with fewer than FEW come in ascending order; whoever takes what is listed lists
-    the others, each by itself.
+    Those of a board with fewer than FEW come in ascending order; the caller lists those of others,
+    each by itself.
     """
     return Work(
-        lambda block, alone: _listed(block, options, CpuEngine(1) if alone else engine, alone),
+        lambda block, alone: _list(block, options, CpuEngine(1) if alone else engine, alone),
         LISTED_BOARDS,
         engine.side_by_side,
     )
 
 
-def _listed(
+def _list(
     block: Batch, options: Options, engine: Engine, alone: bool
 ) -> Generator[Listed | Later[Listed], None, None]:
     rows, roots, _ = find_solutions(block, replace(options, limit=FEW), engine)
@@ -229,17 +202,17 @@ def _listed(
     if several.any():
         these = order[several]
         order[several] = these[np.lexsort((sort_keys(rows[these]), roots[these]))]
-    rest = _in_turn(block, rows[order], counts, options.limit)
+    results = _in_turn(block, rows[order], counts, options.limit)
     if alone and (counts >= FEW).any():
-        yield Later(rest)
+        yield Later(results)
     else:
-        yield from rest
+        yield from results
 
 
 def _in_turn(
     block: Batch, rows: NDArray[np.uint8], counts: NDArray[np.int64], limit: int | None
 ) -> Generator[Listed, None, None]:
-    """Give the sorted solutions of boards with few, and the others without any."""
+    """Yield the sorted solutions of boards with few, and the others without any."""
     first = np.concatenate([[0], np.cumsum(counts)])
     board_of = np.repeat(np.arange(len(block)), counts)
     if limit is not None:
