@@ -21,7 +21,7 @@ from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import InputError, described
 from gpusudoku.given import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken
-from gpusudoku.jobs.pieces import part_of
+from gpusudoku.jobs.job import part_of
 from gpusudoku.jobs.watch import Progress
 from gpusudoku.options import OptionFields, Options, is_integer, takes_options
 from gpusudoku.orders.choose import Orders

@@ -15,8 +15,8 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import check_cancelled
+from gpusudoku.jobs.job import Cost, Pace
 from gpusudoku.jobs.ordered import By, InOrder
-from gpusudoku.jobs.pace import Cost, Pace
 
 Result = TypeVar("Result")
 

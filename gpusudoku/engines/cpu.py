@@ -18,8 +18,7 @@ from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.cpu_contraction import contract_on_threads
 from gpusudoku.engines.engine import Sums, Tally
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.jobs.job import Job, Task, Worker
-from gpusudoku.jobs.pace import Cost
+from gpusudoku.jobs.job import Cost, Job, Task, Worker
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import (
     DEEPEST,

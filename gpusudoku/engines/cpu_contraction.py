@@ -8,8 +8,7 @@ from typing import Any
 
 from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.engine import Sums, Tally
-from gpusudoku.jobs.job import Job, Task, Worker
-from gpusudoku.jobs.pieces import pieces
+from gpusudoku.jobs.job import Job, Task, Worker, pieces
 
 TASKS_PER_WORKER = 8
 """Times that every worker comes for more, so that all end together."""

@@ -182,7 +182,7 @@ def announcing(announcer: Announcer) -> Iterator[None]:
 
 @contextmanager
 def watching(watch: Watch | None) -> Iterator[None]:
-    """Send the reports of this thread's work to a watch; None discards all but those on compiling."""
+    """Send this thread's reports to a watch; None discards all but those on compiling."""
     before = _watch.get()
     _watch.set(watch or Watch())
     try:

@@ -15,7 +15,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.jobs.cancel import Patience, cancelling, check_cancelled
-from gpusudoku.jobs.spread import spread
+from gpusudoku.jobs.job import spread
 from gpusudoku.options import Options
 from gpusudoku.orders.protocol import as_texts
 from gpusudoku.planning.batch import find_solutions

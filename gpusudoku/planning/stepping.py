@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.engines.engine import Tally
 from gpusudoku.errors import InputError, Interrupted
-from gpusudoku.jobs.job import Job
-from gpusudoku.jobs.pieces import part_of
+from gpusudoku.jobs.job import Job, part_of
 from gpusudoku.planning.portion import Found, Portion, Step, runs
 
 

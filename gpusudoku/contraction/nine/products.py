@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from gpusudoku.contraction.nine.quick import Place, QuickOrder
 from gpusudoku.contraction.nine.sum import stages
 from gpusudoku.contraction.nine.tables import tables
+from gpusudoku.jobs.job import spread
 from gpusudoku.jobs.ordered import InOrder
-from gpusudoku.jobs.spread import spread
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.boxes import make_boxes
 from gpusudoku.kernels.contraction.nine.products import SPARE

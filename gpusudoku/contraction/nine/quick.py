@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from gpusudoku.contraction.nine.sum import Nine, stages
 from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.jobs.pieces import pieces
-from gpusudoku.jobs.spread import spread
+from gpusudoku.jobs.job import pieces, spread
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.slabs import Slabs
 from gpusudoku.kernels.contraction.nine.unrank import REMAINDER, Asked, make_relabelling

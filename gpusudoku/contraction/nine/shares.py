@@ -20,8 +20,7 @@ from gpusudoku.contraction.nine.sweeper import (
 )
 from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.jobs.job import Job, Task, Worker
-from gpusudoku.jobs.pieces import pieces
+from gpusudoku.jobs.job import Job, Task, Worker, pieces
 from gpusudoku.jobs.watch import watching
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.dot import narrow_enough

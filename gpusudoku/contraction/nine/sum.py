@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.contraction.nine.gpu_sum import DeviceSum
 from gpusudoku.contraction.nine.tables import tables
-from gpusudoku.jobs.pieces import pieces
-from gpusudoku.jobs.spread import called
+from gpusudoku.jobs.job import called, pieces
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.arrays import A, B, Workspace, make_workspace
 from gpusudoku.kernels.contraction.nine.cpu import NineStages

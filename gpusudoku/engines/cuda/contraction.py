@@ -14,8 +14,7 @@ from gpusudoku.engines.cuda.device import Gpu, OutOfMemoryError
 from gpusudoku.engines.cuda.relief import Relief, drive
 from gpusudoku.engines.engine import Sums, Tally
 from gpusudoku.errors import DeviceError
-from gpusudoku.jobs.job import Job, Task
-from gpusudoku.jobs.pieces import pieces
+from gpusudoku.jobs.job import Job, Task, pieces
 
 
 def contract_on_gpus(

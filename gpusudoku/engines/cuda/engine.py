@@ -24,9 +24,7 @@ from gpusudoku.engines.cuda.worker import GpuWorker
 from gpusudoku.engines.engine import Sums, Tally
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.jobs.job import Job, Task
-from gpusudoku.jobs.pace import Cost
-from gpusudoku.jobs.pieces import pieces
+from gpusudoku.jobs.job import Cost, Job, Task, pieces
 from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from gpusudoku.engines.cuda.device import Gpu
 from gpusudoku.engines.cuda.tuning import CONTIGUOUS
 from gpusudoku.engines.engine import Tally
-from gpusudoku.jobs.job import Job
-from gpusudoku.jobs.pace import Pace
+from gpusudoku.jobs.job import Job, Pace
 from gpusudoku.kernels.search.arguments import (
     DEEPEST,
     GUESSES,

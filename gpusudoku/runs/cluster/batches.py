@@ -24,7 +24,7 @@ from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, QUICK_SECONDS, c
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.interrupts import telling_interrupts
-from gpusudoku.jobs.pace import Pace
+from gpusudoku.jobs.job import Pace
 from gpusudoku.jobs.watch import current_watch
 from gpusudoku.options import Options
 from gpusudoku.results import Count, Counts
