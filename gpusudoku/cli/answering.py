@@ -16,7 +16,7 @@ from gpusudoku.cli.answers import AnswerRecords, Answers, Writer
 from gpusudoku.cli.asked import Asked
 from gpusudoku.cli.journal import Journal
 from gpusudoku.cli.lines import line_ends
-from gpusudoku.cli.log import Log, open_log
+from gpusudoku.cli.output import Log, open_log
 from gpusudoku.cli.parts import Parted
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.report import Totals
