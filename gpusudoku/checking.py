@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from hashlib import sha256
@@ -20,8 +19,7 @@ from gpusudoku.errors import (
     TooExpensive,
     described,
 )
-from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled
-from gpusudoku.jobs.threads import start_thread
+from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling, check_cancelled
 from gpusudoku.jobs.watch import watching
 from gpusudoku.options import STRATEGIES, OptionFields, Options, takes_options
 from gpusudoku.planning.choose import choose
@@ -128,24 +126,19 @@ class Checker:
 
     def _counted(self, result: Count, options: Options) -> Count | None:
         """Count again; None if that is too expensive, or there is no such device."""
-        seconds, token = max(CHECK_SECONDS, CHECK_RATIO * result.stats.seconds), CancelToken()
-        timer = threading.Timer(seconds, token.cancel)
-        timer.daemon = True
+        seconds = max(CHECK_SECONDS, CHECK_RATIO * result.stats.seconds)
         try:
             engine = self._engine(options)
             plan = None if engine is None else _affordable(result, options, seconds, engine)
             if engine is None or plan is None:
                 return None
-            start_thread(timer)
-            with cancelling(token):
+            with Deadline(seconds):
                 return run_plan(plan, result.board, options, engine)
         except DeviceError:
             return None
         except Cancelled:
             check_cancelled()  # by whoever asked for the check, not for lack of time
             return None
-        finally:
-            timer.cancel()
 
     def _engine(self, options: Options) -> Engine | None:
         """The engine of a device; None if it cannot be used."""

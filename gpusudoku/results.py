@@ -23,7 +23,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.drawing import draw
 from gpusudoku.errors import Cancelled, InputError, TooExpensive, described
-from gpusudoku.jobs.cancel import CancelToken, cancelling_of, check_cancelled
+from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, made_in
 
 One = TypeVar("One", covariant=True)
 Blocks = TypeVar("Blocks", bound="Block[Any]")
@@ -445,7 +445,7 @@ class Results(Generic[Blocks, One]):
         cancel: CancelToken | None = None,
         boards: object = None,
     ) -> None:
-        self._blocks, self._cancel = cancelling_of(cancel, blocks), cancel
+        self._blocks, self._cancel = made_in(lambda: cancelling(cancel), blocks), cancel
         self._length = _length(boards)
         self._block: Blocks | None = None
         self._objects: Iterator[One] = iter(())

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpusudoku.board.board import Board
-from gpusudoku.errors import InputError, TooExpensive
+from gpusudoku.errors import InputError, Interrupted, TooExpensive
 from gpusudoku.given import BoardLike
-from gpusudoku.jobs.cancel import CancelToken, cancelling, cancelling_of, check_cancelled
-from gpusudoku.jobs.interrupts import telling_interrupts
+from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, made_in
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.orders.checking import solution_of
 from gpusudoku.orders.choose import Orders
@@ -182,22 +181,16 @@ class Slice:
 
     @contextmanager
     def _asked(self) -> Iterator[None]:
-        """Let the token, and Ctrl-C, stop what is worked out in here, and progress be told."""
-        with cancelling(self.cancel), reporting(self._progress), telling_interrupts():
-            yield
+        """Let the token, and Ctrl-C, stop the work in here, and report its progress."""
+        try:
+            with cancelling(self.cancel), reporting(self._progress):
+                yield
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted") from None
 
     def _given(self, items: Iterator[T]) -> Generator[T, None, None]:
         """Give items, none of them None; the token, and Ctrl-C, stop the work on each."""
-
-        def told() -> Generator[T, None, None]:
-            while True:
-                with reporting(self._progress), telling_interrupts():
-                    item = next(items, None)
-                if item is None:
-                    return
-                yield item
-
-        return cancelling_of(self.cancel, told())
+        return made_in(self._asked, items)
 
     def _ascending(self) -> Iterator[NDArray[np.uint8]]:
         return self._given(self._each_block())

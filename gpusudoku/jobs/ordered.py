@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 from gpusudoku.errors import Cancelled, Interrupted
-from gpusudoku.jobs.cancel import ASK_SECONDS, Patience, cancelling, check_cancelled, tokens
+from gpusudoku.jobs.cancel import ASK_SECONDS, Deadline, cancelling, check_cancelled, tokens
 from gpusudoku.jobs.threads import NoThread, note_fewer, start_thread
 from gpusudoku.jobs.watch import current_watch, watching
 
@@ -55,7 +55,7 @@ class _Task(Generic[Item, Result]):
     def __init__(self, item: Item, by: By) -> None:
         self.done, self.by = Done[Item, Result](item), by
         self.error: BaseException | None = None
-        self.token: Patience | None = None
+        self.token: Deadline | None = None
         """Stops the work on it, once somebody has begun that."""
         self.ended = False
         self._open = threading.Lock()
@@ -224,7 +224,7 @@ class InOrder(Generic[Item, Result]):
     def _do(self, task: _Task[Item, Result]) -> None:
         start = time.thread_time()
         error: BaseException | None = None
-        task.token = Patience(self._patience)
+        task.token = Deadline(self._patience, time.thread_time)
         if self._closed:  # before anybody could cancel it
             task.token.cancel()
         try:

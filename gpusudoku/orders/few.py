@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
@@ -14,7 +15,7 @@ from gpusudoku.board.batch import Batch, sort_keys
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
-from gpusudoku.jobs.cancel import Patience, cancelling, check_cancelled
+from gpusudoku.jobs.cancel import Deadline, cancelling, check_cancelled
 from gpusudoku.jobs.job import spread
 from gpusudoku.options import Options
 from gpusudoku.orders.protocol import as_texts
@@ -74,7 +75,8 @@ def find_each(
     Cancelled
         If the search takes longer; so whoever catches it calls ``check_cancelled``.
     """
-    searcher, token = (engine, None) if seconds == inf else (CpuEngine(1), Patience(seconds))
+    searcher: Engine = engine if seconds == inf else CpuEngine(1)
+    token = None if seconds == inf else Deadline(seconds, time.thread_time)
     limited = replace(options, limit=most + 1)
     with cancelling(token):
         rows, roots, _ = find_solutions(boards, limited, searcher)
