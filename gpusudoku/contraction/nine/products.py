@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from itertools import islice
-from math import inf
 from queue import SimpleQueue
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from gpusudoku.contraction.nine.quick import Place, QuickOrder
 from gpusudoku.contraction.nine.sum import stages
 from gpusudoku.contraction.nine.tables import tables
 from gpusudoku.jobs.job import spread
-from gpusudoku.jobs.ordered import InOrder
+from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.boxes import make_boxes
 from gpusudoku.kernels.contraction.nine.products import SPARE
@@ -120,7 +119,7 @@ class Products:
                 scratch.put(strips)
             return out[: part.solutions * width].reshape(-1, width)
 
-        with closing(InOrder(parts, write, threads, inf)) as blocks:
+        with closing(ordered_map(parts, write, threads)) as blocks:
             for done in blocks:
                 assert done.result is not None
                 yield done.result
