@@ -196,8 +196,6 @@ def reporting(
     progress: Callable[[Progress], None] | None, planned: Callable[[Any], None] | None = None
 ) -> Iterator[None]:
     """Call functions with progress and plans; without any function nothing changes."""
-    if progress is None and planned is None:
+    calls = None if progress is None and planned is None else _Calls(progress, planned)
+    with nullcontext() if calls is None else watching(calls):
         yield
-    else:
-        with watching(_Calls(progress, planned)):
-            yield
