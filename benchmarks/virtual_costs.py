@@ -19,8 +19,7 @@ from virtual_search import Costs
 import gpusudoku
 from gpusudoku import collection
 from gpusudoku.engines import cpu as engine
-from gpusudoku.jobs.job import Job, Task
-from gpusudoku.jobs.pace import Cost
+from gpusudoku.jobs.job import Cost, Job, Task
 from gpusudoku.kernels.search.arguments import NODES, TOP, Work
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
@@ -19,8 +18,7 @@ from gpusudoku.errors import (
     TooExpensive,
     described,
 )
-from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled
-from gpusudoku.jobs.threads import start_thread
+from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling, check_cancelled
 from gpusudoku.jobs.watch import watching
 from gpusudoku.options import STRATEGIES, OptionFields, Options, takes_options
 from gpusudoku.planning.choose import choose
@@ -118,25 +116,20 @@ class Checker:
         return replace(self._options, device=device, gpus=gpus, method=method, limit=limit)
 
     def _counted(self, result: Count, options: Options) -> Count | None:
-        """Count again; None if that is too expensive, or the device cannot be used."""
-        seconds, token = max(CHECK_SECONDS, CHECK_RATIO * result.stats.seconds), CancelToken()
-        timer = threading.Timer(seconds, token.cancel)
-        timer.daemon = True
+        """Count again; None if that is too expensive, or there is no such device."""
+        seconds = max(CHECK_SECONDS, CHECK_RATIO * result.stats.seconds)
         try:
             engine = self._engine(options)
             plan = None if engine is None else _affordable(result, options, seconds, engine)
             if engine is None or plan is None:
                 return None
-            start_thread(timer)
-            with cancelling(token):
+            with Deadline(seconds):
                 return run_plan(plan, result.board, options, engine)
         except DeviceError:
             return None
         except Cancelled:
             check_cancelled()  # by the caller, not for lack of time
             return None
-        finally:
-            timer.cancel()
 
     def _engine(self, options: Options) -> Engine | None:
         """Return the engine of a device; None if it cannot be used."""

@@ -36,7 +36,7 @@ from gpusudoku.errors import InputError, Interrupted, described, shown
 from gpusudoku.formats import parse, read_batches
 from gpusudoku.formats.plain import COMPILED_BOARDS, Run, plain_boards
 from gpusudoku.formats.texts import is_strings, joined_texts
-from gpusudoku.jobs.pace import Pace
+from gpusudoku.jobs.job import Pace
 
 BoardLike = Board | ArrayLike | os.PathLike[str]
 """What is taken for a board."""

@@ -22,11 +22,10 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import write_lines
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
-from gpusudoku.errors import InputError, TooExpensive, described
+from gpusudoku.errors import InputError, Interrupted, TooExpensive, described
 from gpusudoku.given import BoardLike, board_of
-from gpusudoku.jobs.cancel import CancelToken, cancelling, cancelling_of, check_cancelled
-from gpusudoku.jobs.interrupts import telling_interrupts
-from gpusudoku.jobs.pieces import part_of
+from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, made_in
+from gpusudoku.jobs.job import part_of
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import OptionFields, Options, is_integer, takes_options
 from gpusudoku.orders.choose import Orders
@@ -201,21 +200,15 @@ class Slice:
     @contextmanager
     def _working(self) -> Iterator[None]:
         """Let the token and Ctrl-C stop the work in this block, and report its progress."""
-        with cancelling(self.cancel), reporting(self._progress), telling_interrupts():
-            yield
+        try:
+            with cancelling(self.cancel), reporting(self._progress):
+                yield
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted") from None
 
     def _stoppable(self, items: Iterator[T]) -> Generator[T, None, None]:
         """Yield items, none of them None; the token, and Ctrl-C, stop the work on each."""
-
-        def reported() -> Generator[T, None, None]:
-            while True:
-                with reporting(self._progress), telling_interrupts():
-                    item = next(items, None)
-                if item is None:
-                    return
-                yield item
-
-        return cancelling_of(self.cancel, reported())
+        return made_in(self._working, items)
 
     def _ascending(self) -> Iterator[NDArray[np.uint8]]:
         bounds = self._bounds()

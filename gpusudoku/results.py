@@ -23,7 +23,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.drawing import draw
 from gpusudoku.errors import Cancelled, InputError, TooExpensive, described
-from gpusudoku.jobs.cancel import CancelToken, cancelling_of, check_cancelled
+from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, made_in
 
 Row = TypeVar("Row", covariant=True)
 
@@ -491,7 +491,7 @@ class Results(Generic[Row]):
         cancel: CancelToken | None = None,
         boards: object = None,
     ) -> None:
-        self._blocks, self._cancel = cancelling_of(cancel, blocks), cancel
+        self._blocks, self._cancel = made_in(lambda: cancelling(cancel), blocks), cancel
         self._length = _length(boards)
         self._block: ResultBlock | BadBoard | None = None
         self._objects: Iterator[Row] = iter(())

@@ -6,13 +6,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpusudoku import collection
 from gpusudoku.cli.messages import is_quiet, note
 from gpusudoku.cli.options import InputOptions
 from gpusudoku.cli.source import Source
-from gpusudoku.jobs.interrupts import skipping_interrupts
+from gpusudoku.jobs.interrupts import patient_interrupts
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def measure(request: Request) -> Results:
     )
     table = LiveTable(bench.measured, StringIO() if is_quiet() else sys.stderr)
     try:
-        with skipping_interrupts():
+        with patient_interrupts(inf):
             for each in bench:
                 table.show(each)
     except KeyboardInterrupt:  # between two cases

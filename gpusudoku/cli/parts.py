@@ -18,7 +18,7 @@ from gpusudoku.cli.saving import is_resumed
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import Ending
 from gpusudoku.errors import InputError
-from gpusudoku.jobs.pieces import part_of
+from gpusudoku.jobs.job import part_of
 from gpusudoku.runs.identity import Identity, identity_of_board
 from gpusudoku.runs.parts import files, records
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
-from typing import NoReturn
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from gpusudoku.cli.commands import cli
 from gpusudoku.cli.messages import Console, complain, note, tell
-from gpusudoku.cli.streams import discard_stdout, repair_streams
 from gpusudoku.errors import GpusudokuError, Interrupted, shortened
 from gpusudoku.jobs.interrupts import (
     heed_interrupts,
@@ -21,13 +22,37 @@ from gpusudoku.jobs.interrupts import (
 )
 from gpusudoku.jobs.watch import announcing
 
-_LONGEST_COMPLAINT = 500
-"""Characters of what is wrong with an option: click quotes all of its value."""
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+LONGEST_COMPLAINT = 500
+"""Characters of an error in an option: click quotes all of its value."""
+
+
+class _Stderr(io.FileIO):
+    """A stream that drops what it cannot write: no message is worth a result."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        with suppress(OSError):
+            return super().write(data)
+        return memoryview(data).nbytes
 
 
 def run_alone() -> NoReturn:
-    """Run the command line in a process that has nothing else to do."""
-    repair_streams()
+    """Run the command line in a process that has nothing else to do.
+
+    A stdout that was closed fails when it is written, as any other that is not open. Stderr never
+    fails.
+    """
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8")
+    sys.stderr = io.TextIOWrapper(
+        _Stderr(2, "w", closefd=False),
+        "utf-8" if sys.stderr is None else sys.stderr.encoding,
+        errors="backslashreplace",
+        line_buffering=True,
+        write_through=True,
+    )
     warnings.showwarning = lambda message, *_, **__: note(str(message))
     try:
         heed_interrupts()
@@ -51,7 +76,7 @@ def main() -> NoReturn:
         tell(error.format_message())
         status = 2
     except click.ClickException as error:
-        status = _say(shortened(error.format_message(), _LONGEST_COMPLAINT), 2)
+        status = _say(shortened(error.format_message(), LONGEST_COMPLAINT), 2)
     except (KeyboardInterrupt, click.Abort):
         status = _say("interrupted", interrupt_status())
     except Interrupted as error:
@@ -72,7 +97,10 @@ def main() -> NoReturn:
         if last_interrupt() is None:
             raise
         status = _say("interrupted", interrupt_status())  # some import makes another error of it
-    discard_stdout()
+    try:
+        sys.stdout.flush()
+    except OSError:  # the interpreter would try again at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(status)
 
 

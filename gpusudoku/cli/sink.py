@@ -14,8 +14,8 @@ import click
 import numpy as np
 
 from gpusudoku.cli.lines import line_ends
-from gpusudoku.cli.log import Log, open_log
 from gpusudoku.cli.options import OutputOptions
+from gpusudoku.cli.output import Log, open_log
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.saving import Journal, journaled
 from gpusudoku.cli.source import Source

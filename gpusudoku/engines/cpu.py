@@ -28,9 +28,7 @@ from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.engine import Sums, WorkCounters
 from gpusudoku.errors import Cancelled
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.jobs.job import Job, Task, Worker
-from gpusudoku.jobs.pace import Cost
-from gpusudoku.jobs.pieces import pieces
+from gpusudoku.jobs.job import Cost, Job, Task, Worker, pieces
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import (
     DEEPEST,

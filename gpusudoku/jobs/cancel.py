@@ -1,16 +1,16 @@
-"""Tokens that stop work from another thread.
+"""Tokens that stop work, from another thread or after some time.
 
 Each thread has the tokens that stop what it does: those of all ``with`` blocks that it is in. A
 ``Job`` that is made there is stopped by them, its workers have them, too, and what takes long in
-between asks ``check_cancelled``. So no function hands a token on.
+between calls ``check_cancelled``. So no function hands a token on.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Protocol, TypeVar
 from weakref import WeakSet
@@ -20,11 +20,11 @@ from gpusudoku.errors import Cancelled
 T = TypeVar("T")
 
 ASK_SECONDS = 0.02
-"""Whoever waits for something else asks again after this time whether to go on waiting."""
+"""Time between two checks of a thread that waits for something else."""
 
 
 class Stoppable(Protocol):
-    """What a token can stop, such as a job."""
+    """Something that a token can stop, such as a job."""
 
     def stop(self) -> None:
         """Ask all workers to put down what they are doing."""
@@ -86,57 +86,45 @@ class CancelToken:
             job.stop()
 
 
-class Patience(CancelToken):
-    """A token that is cancelled once the thread that made it has worked for some time.
+class Deadline(CancelToken):
+    """A token that is cancelled, too, once some seconds have passed by a clock.
 
-    Only that thread asks whether it is: its own time on a core counts, so that a busy machine
-    does not exhaust anybody's patience. Any thread may cancel it before.
+    With ``time.thread_time`` only the thread that made it may ask, and only its own time on a core
+    counts: so a busy machine leaves as much time as an idle one.
     """
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
-        self._end = time.thread_time() + seconds
+        self._clock, self._end = clock, clock() + seconds
 
     @property
     def cancelled(self) -> bool:
-        """Whether ``cancel`` was called, or the time is over."""
-        return self._cancelled or time.thread_time() > self._end
+        """True if ``cancel`` was called, or the time is over."""
+        return self._cancelled or self._clock() > self._end
 
 
 _tokens: ContextVar[tuple[CancelToken, ...]] = ContextVar("tokens", default=())
 
 
 def tokens() -> tuple[CancelToken, ...]:
-    """Those that stop what this thread does now, for threads that work for it."""
+    """Return the tokens that stop what this thread does now, for threads that work for it."""
     return _tokens.get()
 
 
 def any_cancelled() -> bool:
-    """Whether one of those that stop what this thread does now is cancelled."""
+    """Tell whether one of those tokens is cancelled."""
     return any(token.cancelled for token in _tokens.get())
 
 
 def check_cancelled(token: CancelToken | None = None) -> None:
-    """Stop here if one of them is, or one more.
-
-    Raises
-    ------
-    Cancelled
-        If it is.
-    """
+    """Raise Cancelled if one of those tokens is, or one more."""
     if any_cancelled() or (token is not None and token.cancelled):
         raise Cancelled("cancelled")
 
 
 @contextmanager
 def cancelling(*some: CancelToken | None) -> Iterator[None]:
-    """Let some tokens, None being no token, stop what this thread does in here, too.
-
-    Raises
-    ------
-    Cancelled
-        At once, if one is cancelled.
-    """
+    """Let more tokens stop what this thread does in here, at once if one is cancelled."""
     before = _tokens.get()
     _tokens.set((*before, *(token for token in some if token is not None)))
     try:
@@ -146,17 +134,20 @@ def cancelling(*some: CancelToken | None) -> Iterator[None]:
         _tokens.set(before)
 
 
-def cancelling_of(
-    token: CancelToken | None, items: Generator[T, None, None]
+def made_in(
+    context: Callable[[], AbstractContextManager[None]], items: Iterator[T]
 ) -> Generator[T, None, None]:
-    """Give items, none of them None; a token stops whoever makes one, not who takes it."""
-    with closing(items):
+    """Make each of some items, none of them None, in a context, and give it outside of that."""
+    try:
         while True:
-            with cancelling(token):
+            with context():
                 item = next(items, None)
             if item is None:
                 return
             yield item
+    finally:
+        if isinstance(items, Generator):
+            items.close()
 
 
 class Turns:

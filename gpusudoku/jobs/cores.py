@@ -1,4 +1,4 @@
-"""How many processor cores this process may use."""
+"""The number of processor cores that this process may use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def usable_cores() -> int:
-    """Cores this process may use: its affinity and, on Linux, its cgroup's quota."""
+    """Count the cores of the process's affinity or, on Linux, of its cgroup's quota if less."""
     if hasattr(os, "process_cpu_count"):
         cores = os.process_cpu_count() or 1
     elif hasattr(os, "sched_getaffinity"):
@@ -19,7 +19,7 @@ def usable_cores() -> int:
 
 
 def _cgroup_cores() -> float:
-    """CPU quota of the process's control groups in cores, infinite if there is none.
+    """Return the CPU quota of the process's control groups in cores, infinite if there is none.
 
     Version 2 where it is in use: the tightest quota from the process's own group up to the root.
     Version 1: that of the root, which in a container is the container's.

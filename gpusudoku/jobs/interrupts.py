@@ -1,8 +1,8 @@
 """Ctrl-C, SIGTERM, SIGHUP and other signals that end a program: caught, or held back.
 
-``jobs.job`` catches them while work is done; ``cli`` ends the program. The Python interface leaves
-all signals as they are: there Ctrl-C is a KeyboardInterrupt, or, where something was being counted
-or searched, an ``Interrupted`` with what was found.
+``jobs.job`` catches KeyboardInterrupt while work is done; ``cli`` ends the program. The Python
+interface leaves all signals as they are: there Ctrl-C is a KeyboardInterrupt, or, where something
+was being counted or searched, an ``Interrupted`` with what was found.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from contextvars import copy_context
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.threads import NoThread, start_thread
 
 if TYPE_CHECKING:
@@ -35,31 +34,28 @@ ENDING = tuple(
     )
     if hasattr(signal, name)
 )
-"""The signals that end a program unless it does something about them, as far as there are such."""
+"""The signals that end a program unless it handles them, those that the system has."""
 PATIENCE_SECONDS = 1.5
-"""A process that was to end is ended by force after this time."""
+"""Time after which a process that was to end is ended by force."""
 AGAIN_SECONDS = 0.01
-"""A signal that was lost is sent again after this time, when it should be raised elsewhere."""
+"""Time after which a signal that was lost is sent again: it should then be raised elsewhere."""
 WAIT_SECONDS = 0.2
-"""How long to wait at a time where Windows lets no Ctrl-C in meanwhile."""
+"""Time to wait at once, as Windows lets no Ctrl-C in meanwhile."""
 
 
 class _Signals:
-    """What this process makes of signals; the main thread decides on each, once."""
+    """The state of signals in this process; the main thread decides on each, once."""
 
-    def __init__(self) -> None:
-        self.last: int | None = None
-        """The last that was to end the process."""
-        self.heeded = False
-        """Whether a signal is raised as a KeyboardInterrupt; else it ends the process at once."""
-        self.ending = False
-        """Whether the process ends, and others do not matter any more."""
-        self.skips = False
-        """Whether Ctrl-C is an event that the process may outlive."""
-        self.outlived = -inf
-        """When there was the last such event."""
-        self.patience = 0.0
-        """Seconds that the process needs to end by itself, if that is more than usual."""
+    last: int | None = None
+    """The last that was to end the process."""
+    heeded = False
+    """True if a signal is raised as a KeyboardInterrupt; else it ends the process at once."""
+    ending = False
+    """True if the process ends, so that no other signal matters."""
+    patience = 0.0
+    """Seconds that the process needs to end by itself; infinite if it may outlive Ctrl-C."""
+    outlived = -inf
+    """The time of the last Ctrl-C that it may outlive."""
 
     def handle(self, number: int, frame: Any) -> None:
         """Decide on a signal, in the main thread."""
@@ -68,14 +64,14 @@ class _Signals:
         self.last = number
         if not self.heeded:
             _end(number)
-        if self.skips and number == signal.SIGINT:
+        if self.patience == inf and number == signal.SIGINT:
             self.outlived = time.monotonic()
         else:
             self.ending, self.outlived = True, -inf
         raise KeyboardInterrupt
 
     def lost(self, unraisable: sys.UnraisableHookArgs) -> None:
-        """Send a signal again that met the end of an object: no exception leaves that."""
+        """Send a signal again that came while an object was freed: no exception leaves that."""
         if self.last is None or not issubclass(unraisable.exc_type, KeyboardInterrupt):
             sys.__unraisablehook__(unraisable)
             return
@@ -85,13 +81,13 @@ class _Signals:
     def watch(self, awake: socket) -> None:
         """End the process by force if it does not end by itself soon after a signal.
 
-        Nothing tells which of several signals the main thread has decided on, so an event excuses
-        each Ctrl-C that came at about its time.
+        It is unknown on which of several signals the main thread has decided, so a Ctrl-C that may
+        be outlived excuses each that came at about its time.
         """
         while True:
             numbers = awake.recv(1 << 10)
             came = time.monotonic()
-            time.sleep(max(PATIENCE_SECONDS, self.patience))
+            time.sleep(max(PATIENCE_SECONDS, self.patience if self.patience < inf else 0.0))
             for number in numbers:
                 excused = number == signal.SIGINT and self.outlived > came - 2 * PATIENCE_SECONDS
                 if number in ENDING and not excused:
@@ -102,7 +98,7 @@ _signals = _Signals()
 
 
 def catch_interrupts() -> None:
-    """Catch the signals that end this process, but those that it was told to ignore.
+    """Catch the signals that end this process, except those that it should ignore.
 
     Until ``heed_interrupts`` each ends it at once: there is nothing yet that could be lost. From
     then on the first is a KeyboardInterrupt, and others do not disturb the cleaning up. If it waits
@@ -112,7 +108,7 @@ def catch_interrupts() -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as it is under nohup
             signal.signal(number, _signals.handle)
     sys.unraisablehook = _signals.lost
-    from socket import socketpair  # only now, since it takes a moment
+    from socket import socketpair  # imported lazily: it takes a moment
 
     awake, wake = socketpair()
     wake.setblocking(False)
@@ -132,28 +128,22 @@ def outlive_interrupts() -> None:
 
 
 def last_interrupt() -> int | None:
-    """The number of the last signal that was to end this process; None if there was none."""
+    """Return the number of the last signal that was to end this process; None for none."""
     return _signals.last
 
 
 def interrupt_status() -> int:
-    """The exit status of a process that such a signal ended."""
+    """Return the exit status of a process that such a signal ended."""
     return 128 + (_signals.last or signal.SIGINT)
 
 
 @contextmanager
-def skipping_interrupts() -> Iterator[None]:
-    """Let Ctrl-C be an event in here that the process may outlive."""
-    _signals.skips = True
-    try:
-        yield
-    finally:
-        _signals.skips = False
-
-
-@contextmanager
 def patient_interrupts(seconds: float) -> Iterator[None]:
-    """Let the process have so long to end by itself after a signal in here."""
+    """Let the process have so long to end by itself after a signal in here.
+
+    If that is infinite, it need not end after Ctrl-C: each is a KeyboardInterrupt. Other signals
+    end it as ever.
+    """
     before, _signals.patience = _signals.patience, seconds
     try:
         yield
@@ -162,20 +152,11 @@ def patient_interrupts(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def telling_interrupts() -> Iterator[None]:
-    """Let Ctrl-C in here be an ``Interrupted``, as it is while a job runs."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise Interrupted("interrupted") from None
-
-
-@contextmanager
 def held_interrupts() -> Iterator[Callable[[], bool]]:
-    """Hold signals back; what is given tells whether there was one.
+    """Hold signals back; the function that is given tells whether there was one.
 
-    It is sent again at the end, to whoever would have got it. Only the main thread gets signals,
-    so in any other this does nothing.
+    It is sent again at the end, to the handler that would have got it. Only the main thread gets
+    signals, so in any other this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
@@ -191,16 +172,16 @@ def held_interrupts() -> Iterator[Callable[[], bool]]:
     finally:
         for number in reversed(old):  # Ctrl-C last: others are not interrupted by it
             signal.signal(number, old[number])
-        if held:  # even after an error, which somebody may know how to go on from
+        if held:  # even after an error, which a caller may handle
             signal.raise_signal(held[0])
 
 
 def interruptibly(work: Callable[[], T]) -> T:
-    """Do what an exception must not cut short, and be interrupted all the same.
+    """Do work that an exception must not cut short, and be interrupted all the same.
 
-    It is done in a thread, and an interrupt ends the waiting for it: the thread goes on, and its
-    result is lost. Whoever wants the same again starts anew: the same kernel may be compiled twice,
-    one after the other, since Numba compiles one at a time.
+    In the main thread it is done by another, as ``in_thread``. Whoever wants the same again starts
+    anew: the same kernel may be compiled twice, one after the other, as Numba compiles one at a
+    time.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
@@ -208,14 +189,14 @@ def interruptibly(work: Callable[[], T]) -> T:
 
 
 def in_thread(work: Callable[[], T]) -> T:
-    """Do something in a thread of its own, and wait for it; an interrupt ends the waiting."""
+    """Do work in a thread of its own; an interrupt ends the waiting, and the result is lost."""
     results: list[T] = []
     errors: list[BaseException] = []
 
     def run() -> None:
         try:
             results.append(work())
-        except BaseException as error:  # handed to the thread that waits
+        except BaseException as error:  # for the thread that waits
             errors.append(error)
 
     thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)

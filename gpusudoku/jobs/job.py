@@ -1,9 +1,12 @@
-"""Independent tasks, shared out among workers: progress, limits and interrupts.
+"""Independent tasks, shared among workers: progress, limits and interrupts.
 
-Nothing here knows of Sudoku. What workers find is added to counters, which are exact integers.
-Workers are threads: a compiled loop that has released the interpreter's lock, or one that drives a
-GPU. A thread is started only for a task that nobody else takes. So a job that turns out to be short
-has few threads, and one whose tasks are shared again and again soon has all.
+What workers find is added to counters, which are exact integers. Workers are threads: a compiled
+loop that has released the interpreter's lock, or one that drives a GPU. A thread is started only
+for a task that no other thread takes. So a job that turns out to be short has few threads, and one
+whose tasks are shared again and again soon has all.
+
+``spread`` and ``called`` are for work that needs no counters. ``pieces`` and ``part_of`` cut work,
+``Pace`` and ``Cost`` tell how much of it to do at a time.
 """
 
 from __future__ import annotations
@@ -13,21 +16,25 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from itertools import pairwise
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpusudoku.errors import Cancelled, Interrupted
-from gpusudoku.jobs.cancel import CancelToken, cancelling, tokens
-from gpusudoku.jobs.counters import Counters
+from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, tokens
 from gpusudoku.jobs.threads import NoThread, Threads, note_fewer
 from gpusudoku.jobs.watch import Progress, Watch, current_watch, watching
+
+Item = TypeVar("Item")
+Scratch = TypeVar("Scratch")
+Result = TypeVar("Result")
 
 
 @dataclass
 class Task:
-    """What a worker takes at a time."""
+    """Work that a worker takes at a time."""
 
     payload: Any
     weight: float
@@ -38,14 +45,13 @@ class Worker(Protocol):
     """Takes tasks from a job until it gets None, and reports what it finds to the job."""
 
     def __call__(self, job: Job) -> float:
-        """Work until the job has no more tasks or is stopped; returns the seconds of work."""
+        """Work until the job has no more tasks or is stopped; return the seconds of work."""
 
 
 class Job:
-    """Tasks, what the workers find, and when to stop.
+    """Tasks, counters of what the workers find, and when to stop.
 
-    The tokens of the thread that makes it stop it, too, and its watch is told the progress; see
-    ``jobs.cancel`` and ``jobs.watch``.
+    The tokens of the thread that makes it stop it, and the watch of that thread gets its progress.
 
     Parameters
     ----------
@@ -56,10 +62,10 @@ class Job:
     on_solutions
         Called with each block of what the workers list, and with the counter of each; may block.
     dtype
-        How the counts are kept: as integers of any size, or as uint64, which is quick for many
-        counters and is enough where whatever is counted is visited.
+        The type of the counters: object for integers of any size, or uint64, which is quick for
+        many counters and cannot overflow if everything counted is visited.
     suspend_after
-        After about so many seconds it suspends itself; None for a job that never has to.
+        Seconds after which it suspends itself; None for never.
     """
 
     def __init__(
@@ -70,13 +76,14 @@ class Job:
         dtype: DTypeLike = object,
         suspend_after: float | None = None,
     ) -> None:
-        self._counters = Counters(counters, limit, dtype)
-        self.limit = limit
+        self.numbers: NDArray[Any] = np.zeros(counters, dtype)
+        """The counters."""
+        self.limit, self._below_limit = limit, counters
         self.on_solutions = on_solutions
         self.busy: list[float] = []
         """Seconds that each worker it began with was at work, of the ``seconds`` it took."""
         self.start = 0.0
-        """When it began, as ``time.perf_counter`` has it."""
+        """The time by ``time.perf_counter`` at which it began."""
         self.seconds = 0.0
         self._waiting, self._resigned, self._done = 0, 0, 0.0
         self._queue: deque[Task] = deque()
@@ -95,13 +102,8 @@ class Job:
 
     @property
     def counts(self) -> list[int]:
-        """The counters."""
+        """The counters as integers."""
         return list(self.numbers.tolist())
-
-    @property
-    def numbers(self) -> NDArray[Any]:
-        """The counters as an array, of the type in which they are kept."""
-        return self._counters.numbers
 
     @property
     def total(self) -> int:
@@ -115,27 +117,27 @@ class Job:
 
     @property
     def has_run(self) -> bool:
-        """Whether it has been run, to its end or not."""
+        """True once it has been run, to its end or not."""
         return self.seconds > 0
 
     @property
     def is_attended(self) -> bool:
-        """Whether ``run`` has more to do than to wait: to tell the progress, or to suspend it."""
+        """True if ``run`` does more than wait: it reports progress, or suspends the job."""
         return self._watch.sees_progress or self._suspend_after is not None
 
     @property
     def stopped(self) -> bool:
-        """Whether workers should put down what they are doing."""
+        """True if workers should put down what they are doing."""
         return bool(self.flag[0]) or self._is_cancelled
 
     @property
     def ending(self) -> bool:
-        """Whether workers should hand back what they have left, by ``leave``, and take no more."""
+        """True if workers should hand back what they have left, by ``leave``, and take no more."""
         return self._suspended or self.stopped
 
     @property
     def left(self) -> list[Task]:
-        """Once a job has ended early: all tasks that nobody took, and what is left of others.
+        """Once a job has ended early: all tasks that no worker took, and what is left of others.
 
         What is left of a task, and what was reported of it before, are the whole task.
         """
@@ -148,16 +150,20 @@ class Job:
 
     @property
     def busy_workers(self) -> int:
-        """How many workers have a task, or will soon."""
+        """The number of workers that have a task, or will soon."""
         return self._threads.wanted - self._resigned - self._waiting
 
     @property
     def idle_workers(self) -> int:
-        """How many could take one more task: they wait for one, or could have a thread by now.
+        """The number that could take one more task: they wait, or could have a thread by now.
 
-        Whoever has much should share some of it. It is negative if there are more tasks already.
+        A worker that has much should share some of it. Negative if there are more tasks already.
         """
         return self._threads.ready + self._waiting - len(self._queue)
+
+    @property
+    def _is_cancelled(self) -> bool:
+        return any(token.cancelled for token in self._tokens)
 
     def stop(self) -> None:
         """Ask all workers to put down what they are doing."""
@@ -177,11 +183,11 @@ class Job:
             self._left.append(task)
 
     def take(self) -> Task | None:
-        """The next task; None once no worker has any left, or when the job is ending."""
+        """Return the next task; None once no worker has any left, or when the job is ending."""
         with self._change:
             self._waiting += 1
             while not self._queue and not self.ending:
-                if self.busy_workers <= 0:  # nobody is left who could share one
+                if self.busy_workers <= 0:  # no worker is left that could share a task
                     self._halt()
                 else:
                     self._change.wait()
@@ -201,15 +207,15 @@ class Job:
             self._threads.want(added - woken)
 
     def enlist(self, workers: Sequence[Worker]) -> None:
-        """Have more workers while the job runs: for those that are about to resign."""
+        """Have more workers while the job runs: in place of those that are about to resign."""
         with self._change:
             self._workers = [*self._workers, *workers]
             self._threads.add(len(workers))
 
     def resign(self, task: Task | None, error: BaseException) -> None:
-        """For a worker that can do nothing any more: give back what is left of its task, if any.
+        """Give back what is left of the task of a worker that can go on no more, and must end.
 
-        It must end then. If nobody is left for what there is to do, ``run`` raises the error.
+        If no worker is left for what there is to do, ``run`` raises the error.
         """
         with self._change:
             self._resigned += 1
@@ -218,7 +224,7 @@ class Job:
             if self._queue and self._resigned == self._threads.wanted and not self.ending:
                 self._error = self._error or error
                 self._halt()
-            self._change.notify_all()  # who waits may be the last, and waits for nobody
+            self._change.notify_all()  # a worker that waits may be the last, and waits in vain
 
     def report(self, found: Iterable[tuple[int, int]], weight: float = 0.0) -> None:
         """Add (counter, number) pairs, no counter twice, and weight to the work done."""
@@ -229,17 +235,24 @@ class Job:
         """Add a number to every counter, uint64 (counters), and weight to the work done."""
         self._add(numbers, slice(None), weight)
 
+    def _add(self, numbers: NDArray[Any], counters: Any, weight: float) -> None:
+        with self._change:
+            self._done += weight
+            before = self.numbers[counters]
+            after = before + numbers
+            if self.limit is not None:
+                reached = (before < self.limit) & (after >= self.limit)
+                self._below_limit -= int(np.count_nonzero(reached))
+                if not self._below_limit:
+                    self._halt()
+            self.numbers[counters] = after  # at last: ``before`` may be a view of it
+
     def run(self, tasks: Iterable[Task], workers: Sequence[Worker]) -> None:
-        """Run workers on the tasks and all that they share; returns when all is done.
+        """Run workers on the tasks and all that they share; return when all is done.
 
-        Every worker has its own thread, which is started once there is a task for it.
-
-        Raises
-        ------
-        Interrupted, Cancelled
-            After Ctrl-C or a cancellation, once all have stopped; ``counts`` has what they found.
-        NoThread
-            If no thread can be started; with fewer than wanted it goes on, with a warning.
+        Every worker has its own thread, which is started once there is a task for it. After Ctrl-C
+        or a cancellation, all workers stop and report before Interrupted or Cancelled is raised.
+        NoThread is raised if no thread at all can be started; with fewer it goes on, and warns.
         """
         self._begin(tasks, workers)
         interrupted, ended = False, False
@@ -262,21 +275,13 @@ class Job:
         self._finish()
 
     def run_here(self, tasks: Iterable[Task], worker: Worker) -> None:
-        """Run one worker in the thread that calls, and no other; else it is as ``run``.
-
-        A KeyboardInterrupt is raised as it is; ``counts`` holds what the worker had found.
-        """
+        """Do the same with one worker, in the thread that calls; KeyboardInterrupt passes."""
         self._begin(tasks, [worker])
         self._guard(0)
         self._end()
         self._finish()
 
-    @property
-    def _is_cancelled(self) -> bool:
-        return any(token.cancelled for token in self._tokens)
-
     def _begin(self, tasks: Iterable[Task], workers: Sequence[Worker]) -> None:
-        """Take in what there is to do and by whom."""
         self._workers = workers
         self._threads = Threads(len(workers))
         self.busy = [0.0] * len(workers)
@@ -309,25 +314,109 @@ class Job:
         if self._is_cancelled:
             raise Cancelled("cancelled", self.total)
 
-    def _add(self, numbers: NDArray[Any], counters: Any, weight: float) -> None:
-        with self._change:
-            self._done += weight
-            self._counters.add(numbers, counters)
-            if self._counters.are_full:
-                self._halt()
-
     def _halt(self) -> None:
-        """Stop; for those who hold the lock."""
+        """Stop; the caller holds the lock."""
         self.flag[0] = 1
         self._change.notify_all()
 
     def _guard(self, index: int) -> None:
+        """Run a worker; keep its error for the thread that waits."""
         try:
             with cancelling(*self._tokens, self._own), watching(Watch(self._watch)):
                 seconds = self._workers[index](self)
             if index < len(self.busy):
                 self.busy[index] = seconds
-        except BaseException as error:  # handed to the thread that waits
+        except BaseException as error:
             if not (isinstance(error, Cancelled) and (self._own.cancelled or self._is_cancelled)):
                 self._error = self._error or error
             self.stop()
+
+
+def spread(
+    work: Callable[[Item, Scratch, NDArray[np.int64]], Result],
+    items: Sequence[Item],
+    scratch: Sequence[Scratch],
+) -> list[Result]:
+    """Work on all items in other threads, one for each scratch; results in the items' order.
+
+    The thread that calls stays free for signals, also if there is one other only. ``work`` gets an
+    item, the scratch of its thread, and int64 (1), which is not 0 once all are to stop. What it
+    returns after that is lost, but an error would hide why the work was stopped.
+    """
+    results: list[Result | None] = [None] * len(items)
+
+    def worker_with(own: Scratch) -> Worker:
+        def worker(job: Job) -> float:
+            while (task := job.take()) is not None:
+                results[task.payload] = work(items[task.payload], own, job.flag)
+            return 0.0
+
+        return worker
+
+    with watching(None):
+        job = Job(0)
+    tasks = [Task(place, 0.0) for place in range(len(items))]
+    job.run(tasks, [worker_with(own) for own in scratch[: len(items)]])
+    return cast("list[Result]", results)
+
+
+def called(calls: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
+    """Make some calls, on threads if there are several; return their results in order."""
+    if len(calls) < 2:
+        check_cancelled()
+        return [call() for call in calls]
+    return spread(lambda call, *_: call(), calls, [None] * threads)
+
+
+def pieces(whole: range, most: int) -> list[range]:
+    """Cut a range of step 1 into at most ``most`` ranges of nearly the same size, none empty."""
+    start, size = whole.start, max(0, whole.stop - whole.start)
+    count = min(size, max(1, most))
+    ends = [start + size * piece // count for piece in range(count + 1)] if size else []
+    return [range(first, end) for first, end in pairwise(ends)]
+
+
+def part_of(whole: int, number: int, parts: int) -> range:
+    """Return part ``number``, from 1 on, of ``parts`` of the range of a whole; it may be empty.
+
+    Their sizes differ by one at most, and one after the other they are the whole.
+    """
+    return range(whole * (number - 1) // parts, whole * number // parts)
+
+
+class Pace:
+    """A size of pieces of work that should each take so many seconds, or half or twice as long.
+
+    It doubles, up to ``most``, while work is quick, and halves when it is slow.
+    """
+
+    def __init__(self, size: int, seconds: float, most: int | None = None) -> None:
+        self.size = size if most is None else min(size, most)
+        self._seconds, self._most = seconds, most
+
+    def took(self, seconds: float, *, full: bool) -> None:
+        """Set the next size by the time of the last piece; ``full`` if it had the full size."""
+        if full and seconds < self._seconds / 2:
+            self.size = 2 * self.size if self._most is None else min(2 * self.size, self._most)
+        elif seconds > self._seconds * 2:
+            self.size = max(1, self.size // 2)
+
+
+class Cost:
+    """The mean time that one of many things takes; the last ones weigh most.
+
+    Threads may share it without a lock: one that reads between the two sums of another gets a
+    mean that is a little off, and the next time corrects it.
+    """
+
+    def __init__(self) -> None:
+        self._seconds = self._number = 0.0
+
+    def took(self, seconds: float, number: int) -> None:
+        """Learn how long some took."""
+        self._seconds = self._seconds / 2 + seconds
+        self._number = self._number / 2 + number
+
+    def of(self, number: int) -> float:
+        """Estimate the seconds that some will take; 0 if nothing was learnt."""
+        return number * self._seconds / self._number if self._number else 0.0

@@ -12,11 +12,10 @@ from queue import Empty, SimpleQueue
 from gpusudoku.errors import GpusudokuError
 
 START_SECONDS = 1e-4
-"""There is at most one more thread for each of these that go by: starting one takes about half as
-long, and what is not worth so many is done before."""
-
+"""Time for each thread that may be started: starting one takes about half as long, and work that is
+not worth so many threads ends before."""
 POLL_SECONDS = 0.05
-"""How often the thread that waits for the others wakes, and can be interrupted."""
+"""Time after which the thread that waits for the others wakes, and can be interrupted."""
 
 
 class NoThread(GpusudokuError, RuntimeError):  # noqa: N818 - it says what is missing
@@ -24,13 +23,7 @@ class NoThread(GpusudokuError, RuntimeError):  # noqa: N818 - it says what is mi
 
 
 def start_thread(thread: threading.Thread) -> None:
-    """Start a thread.
-
-    Raises
-    ------
-    NoThread
-        If there can be no more.
-    """
+    """Start a thread; raise NoThread if there can be no more."""
     with suppress(RuntimeError, MemoryError):
         return thread.start()
     try:
@@ -52,18 +45,12 @@ def note_fewer() -> None:
 
 
 class Threads:
-    """Threads that each call a function with a number of their own, from 0 on.
-
-    Parameters
-    ----------
-    most
-        No more than so many are started.
-    """
+    """Threads, ``most`` at most, that each call a function with a number of their own, from 0."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.wanted = 0
-        """How many have been asked for."""
+        """The number that has been asked for."""
         self._start = time.perf_counter()
         self._threads: list[threading.Thread] = []
         self._ended = [False] * most
@@ -72,13 +59,13 @@ class Threads:
 
     @property
     def ready(self) -> int:
-        """How many more are worth starting by now."""
+        """The number that is worth starting by now, beside those asked for."""
         seconds = time.perf_counter() - self._start
         return max(0, min(self.most, 1 + int(seconds / START_SECONDS)) - self.wanted)
 
     @property
     def ended(self) -> bool:
-        """Whether all that were asked for have ended."""
+        """True if all that were asked for have ended."""
         return all(self._ended[: self.wanted])
 
     def want(self, number: int) -> None:
@@ -96,15 +83,9 @@ class Threads:
     def attend(self, call: Callable[[int], None]) -> bool:
         """Start a thread, if one is wanted; else wait until one is, or has ended, but not long.
 
-        It calls ``call``, which must not raise, and which only the thread keeps: so whoever has
-        these threads is freed as soon as nobody needs them.
-
-        Returns whether it waited.
-
-        Raises
-        ------
-        NoThread
-            If one is wanted and cannot be started.
+        The thread calls ``call``, which must not raise, and which only the thread keeps: so the job
+        of these threads is freed as soon as it is not used any more. Return True after waiting. If
+        one is wanted and cannot be started, NoThread is raised.
         """
         index = len(self._threads)
         if index == self.wanted:

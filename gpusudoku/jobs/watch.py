@@ -182,7 +182,7 @@ def announcing(announcer: Announcer) -> Iterator[None]:
 
 @contextmanager
 def watching(watch: Watch | None) -> Iterator[None]:
-    """Send the reports of this thread's work to a watch; None keeps only those on compiling."""
+    """Send this thread's reports to a watch; None discards all but those on compiling."""
     before = _watch.get()
     _watch.set(watch or Watch())
     try:
@@ -196,8 +196,6 @@ def reporting(
     progress: Callable[[Progress], None] | None, planned: Callable[[Any], None] | None = None
 ) -> Iterator[None]:
     """Call functions with progress and plans; without any function nothing changes."""
-    if progress is None and planned is None:
+    calls = None if progress is None and planned is None else _Calls(progress, planned)
+    with nullcontext() if calls is None else watching(calls):
         yield
-    else:
-        with watching(_Calls(progress, planned)):
-            yield

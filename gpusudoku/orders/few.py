@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,8 +23,8 @@ from gpusudoku.contraction.nine.quick import Products, QuickOrder
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import MismatchError
-from gpusudoku.jobs.cancel import Patience, Turns, cancelling, check_cancelled
-from gpusudoku.jobs.spread import spread
+from gpusudoku.jobs.cancel import Deadline, Turns, cancelling, check_cancelled
+from gpusudoku.jobs.job import spread
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import find_solutions
 
@@ -247,7 +248,8 @@ def find_each(
     The solutions, uint8 (k, cells), in ascending order; and the number found for each board, int64
     (boards), more than ``most`` if there are more.
     """
-    searcher, token = (engine, None) if seconds == inf else (CpuEngine(1), Patience(seconds))
+    searcher: Engine = engine if seconds == inf else CpuEngine(1)
+    token = None if seconds == inf else Deadline(seconds, time.thread_time)
     with cancelling(token):
         rows, roots, _ = find_solutions(boards, replace(options, limit=most + 1), searcher)
     counts = np.bincount(roots, minlength=len(boards))

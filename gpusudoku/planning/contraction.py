@@ -13,8 +13,7 @@ from gpusudoku.engines.cpu import contract_parts
 from gpusudoku.engines.engine import Engine, Sums, WorkCounters
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.jobs.job import Job, Task
-from gpusudoku.jobs.pieces import part_of
+from gpusudoku.jobs.job import Job, Task, part_of
 from gpusudoku.planning.plan import Outcome, Plan
 from gpusudoku.planning.portion import Found, Portion, Step, check_part, found_of
 from gpusudoku.results import ContractionStats, Estimates, Stats

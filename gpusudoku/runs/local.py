@@ -55,34 +55,23 @@ def work(
     Interrupted
         After Ctrl-C or a cancellation, when all is saved.
     """
-    pace, do = Pace(), plan.step
+    seconds, do = FIRST_SECONDS, plan.step
     if on_solutions is not None:
         do = partial(cast("SearchPlan", plan).step, on_solutions=on_solutions)
     for number, portion in keeper.deal().items():
         while portion:
             with watching(_Whole(keeper)):
-                step = do(engine, portion, seconds=pace.seconds)
+                step = do(engine, portion, seconds=seconds)
             start = time.perf_counter()
             (save or keeper.save)(number, step)
             if step.interrupted is not None:
                 raise step.interrupted
-            pace.took(step, time.perf_counter() - start)
+            cost = step.idle_seconds / step.workers + time.perf_counter() - start
+            if cost > WORTH * step.seconds:
+                seconds = max(FIRST_SECONDS, min(2 * seconds, MOST_SECONDS))
+            elif cost < WORTH / 4 * step.seconds:
+                seconds = max(FIRST_SECONDS, seconds / 2)
             portion = step.left
-
-
-class Pace:
-    """How long to work until the next save."""
-
-    def __init__(self) -> None:
-        self.seconds = FIRST_SECONDS
-
-    def took(self, step: Step, saving: float) -> None:
-        """Learn what a step cost, and how long it took to save it."""
-        cost = step.idle_seconds / step.workers + saving
-        if cost > WORTH * step.seconds:
-            self.seconds = max(FIRST_SECONDS, min(2 * self.seconds, MOST_SECONDS))
-        elif cost < WORTH / 4 * step.seconds:
-            self.seconds = max(FIRST_SECONDS, self.seconds / 2)
 
 
 class _Whole(Watch):

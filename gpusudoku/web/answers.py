@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
+from math import inf
 from typing import Any
 
 from gpusudoku import __version__, collection
@@ -17,8 +18,7 @@ from gpusudoku.counting import count
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import Cancelled, GpusudokuError, InputError
-from gpusudoku.jobs.cancel import CancelToken, cancelling
-from gpusudoku.jobs.threads import start_thread
+from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling
 from gpusudoku.jobs.watch import Progress
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.listing import Solutions
@@ -96,12 +96,7 @@ class Answers:
         if question.kind in SEARCHED:
             with cancelling(cancel):
                 self._compile(question.board, tell)
-        over = CancelToken()
-        timer = None
-        if question.seconds is not None:
-            timer = threading.Timer(max(0.0, question.seconds - waited), over.cancel)
-            timer.daemon = True
-            start_thread(timer)
+        over = Deadline(inf if question.seconds is None else max(0.0, question.seconds - waited))
         try:
             with cancelling(cancel, over):
                 facts: Facts = getattr(self, f"_{question.kind}")(question, tell)
@@ -111,9 +106,6 @@ class Answers:
                 raise
             words = f"it takes longer than {question.seconds:.3g} s; how long is not known"
             raise Expensive(words, None, error.count) from None
-        finally:
-            if timer is not None:
-                timer.cancel()
 
     def _compile(self, board: Board, tell: Tell) -> None:
         """Compile what boards of a shape need to be searched: no question pays for that."""

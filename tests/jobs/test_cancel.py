@@ -11,6 +11,7 @@ import pytest
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import (
     CancelToken,
+    Deadline,
     any_cancelled,
     cancelling,
     check_cancelled,
@@ -147,3 +148,15 @@ def test_a_job_within_a_job_is_stopped_with_it() -> None:
 
     Job(1).run(tasks(1), [each(work)])
     assert inner[0].stopped
+
+
+def test_a_deadline_stops_a_job_by_the_clock() -> None:
+    with Deadline(0.05):
+        job = Job(1)
+    with pytest.raises(Cancelled):
+        job.run(tasks(1, 2), [UntilStopped(), UntilStopped()])
+    with Deadline(1000.0) as later:
+        check_cancelled()
+        later.cancel()
+        with pytest.raises(Cancelled):
+            check_cancelled()

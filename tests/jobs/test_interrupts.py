@@ -12,12 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gpusudoku.errors import Interrupted
-from gpusudoku.jobs.interrupts import (
-    held_interrupts,
-    interruptibly,
-    telling_interrupts,
-)
+from gpusudoku.jobs.interrupts import held_interrupts, interruptibly
 from tests.jobs.workers import in_a_thread
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,7 +80,7 @@ def test_other_threads_get_none() -> None:
 
 
 OUTLIVES = """
-import os, signal, sys, threading, time
+import math, os, signal, sys, threading, time
 from gpusudoku.jobs import interrupts
 
 asked, may_go_on, sleep = [], threading.Semaphore(0), time.sleep
@@ -105,7 +100,7 @@ time.sleep = patience
 interrupts.catch_interrupts()
 interrupts.heed_interrupts()
 try:
-    with interrupts.skipping_interrupts():
+    with interrupts.patient_interrupts(math.inf):
         os.kill(os.getpid(), signal.SIGINT)
         sleep(300)
 except KeyboardInterrupt:
@@ -171,8 +166,3 @@ def test_an_interrupt_ends_the_waiting_but_not_the_work() -> None:
     assert not done.is_set()
     go_on.set()
     assert done.wait(200)
-
-
-def test_ctrl_c_is_told_as_elsewhere() -> None:
-    with pytest.raises(Interrupted), telling_interrupts():
-        raise KeyboardInterrupt

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from itertools import count, islice
+from itertools import count
 
 import pytest
 
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken, any_cancelled, check_cancelled
-from gpusudoku.jobs.ordered import AHEAD, By, InOrder
+from gpusudoku.jobs.ordered import AHEAD, Done, Where, ordered_map
 from tests.waiting import until
 
 LONG = 1000.0
@@ -26,7 +26,7 @@ def square(item: int) -> int:
 @pytest.mark.parametrize("threads", [1, *THREADS])
 @pytest.mark.parametrize("number", [0, 1, 300])
 def test_order_is_kept(threads: int, number: int) -> None:
-    with closing(InOrder(range(number), square, threads, LONG)) as results:
+    with closing(ordered_map(range(number), square, threads, LONG)) as results:
         found = [(done.item, done.result) for done in results]
     assert found == [(item, item * item) for item in range(number)]
 
@@ -41,7 +41,7 @@ def test_as_many_threads_work_as_were_asked_for(threads: int) -> None:
         meeting.wait(200)
 
     before = set(threading.enumerate())
-    with closing(InOrder(range(threads * 5), work, threads, LONG)) as results:
+    with closing(ordered_map(range(threads * 5), work, threads, LONG)) as results:
         assert len(list(results)) == threads * 5
     assert len(workers) == threads
     assert threading.current_thread() in workers
@@ -65,7 +65,7 @@ def test_nothing_is_read_too_early(threads: int) -> None:
         assert all_read.wait(200)
         return item
 
-    with closing(InOrder(endless(), work, threads, LONG)) as results:
+    with closing(ordered_map(endless(), work, threads, LONG)) as results:
         for given in range(1, 50):
             assert next(results).item == given
             assert read < given + AHEAD * threads
@@ -83,10 +83,10 @@ def test_what_is_not_worth_handing_over_is_done_by_the_reader(threads: int) -> N
             ended.set()
         return threading.get_ident()
 
-    def by(item: int) -> By:
-        return By.READER if item else By.ANY
+    def where(item: int) -> Where:
+        return Where.INLINE if item else Where.POOL
 
-    with closing(InOrder(range(100), work, threads, LONG, by)) as results:
+    with closing(ordered_map(range(100), work, threads, LONG, where)) as results:
         first, *others = [done.result for done in results]
     assert others == [main] * 99
     assert (first == main) == (threads == 1)
@@ -101,10 +101,10 @@ def test_what_nobody_is_to_work_on_is_given_before_more_is_read(threads: int) ->
             read.append(item)
             yield item
 
-    def by(item: int) -> By:
-        return By.NONE if item % 7 == 3 else By.ANY
+    def where(item: int) -> Where:
+        return Where.EXCLUSIVE if item % 7 == 3 else Where.POOL
 
-    with closing(InOrder(items(), square, threads, LONG, by)) as results:
+    with closing(ordered_map(items(), square, threads, LONG, where)) as results:
         for item, done in enumerate(results):
             assert done.item == item
             assert done.result == (None if item % 7 == 3 else item * item)
@@ -122,10 +122,10 @@ def test_an_error_of_an_item_or_of_reading_comes_in_its_turn() -> None:
         assert item > 3 or failed.wait(200)
         return item
 
-    with closing(InOrder(range(20), work, 4, LONG)) as results:  # noqa: SIM117
+    with closing(ordered_map(range(20), work, 4, LONG)) as results:  # noqa: SIM117
         with pytest.raises(ValueError, match="three"):
             found.extend(done.result for done in results)
-    with closing(InOrder((6 // (3 - item) for item in range(9)), square, 2, LONG)) as results:  # noqa: SIM117
+    with closing(ordered_map((6 // (3 - item) for item in range(9)), square, 2, LONG)) as results:  # noqa: SIM117
         with pytest.raises(ZeroDivisionError):
             found.extend(done.result for done in results)
     assert found == [0, 1, 2, 4, 9, 36]
@@ -144,13 +144,13 @@ def test_what_takes_too_long_is_put_down(threads: int) -> None:
             check_cancelled()
         return item
 
-    with closing(InOrder(range(6), work, threads, 0.05)) as results:
+    with closing(ordered_map(range(6), work, threads, 0.05)) as results:
         found = list(results)
     assert [done.result for done in found] == [0, 1, None, 3, 4, 5]
     assert found[1].seconds < 0.05 <= found[2].seconds
 
 
-def under_way(work: Callable[[int], object]) -> InOrder[int, object]:
+def under_way(work: Callable[[int], object]) -> Generator[Done[int, object], None, None]:
     """Make an iterator that has given item 0, while another thread works on item 1."""
     begun, main = [threading.Event(), threading.Event()], threading.current_thread()
 
@@ -167,7 +167,7 @@ def under_way(work: Callable[[int], object]) -> InOrder[int, object]:
             assert begun[1].wait(200)
         return item if item == 0 or threading.current_thread() is main else work(item)
 
-    results = InOrder(items(), some, 3, LONG)
+    results = ordered_map(items(), some, 3, LONG)
     assert next(results).item == 0
     return results
 
@@ -192,21 +192,6 @@ def test_closing_and_tokens_stop_what_is_under_way(how: str) -> None:
     assert set(threading.enumerate()) <= before
 
 
-def test_once_settled_no_other_thread_works() -> None:
-    settled, left_alone, main = threading.Event(), [], threading.current_thread()
-
-    def work(item: int) -> None:
-        if threading.current_thread() is not main:
-            left_alone.append(settled.wait(0.1))
-
-    with closing(under_way(work)) as results:
-        results.settle()
-        settled.set()
-        assert left_alone
-        assert not any(left_alone)
-        assert [done.item for done in islice(results, 20)] == list(range(1, 21))
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt, Interrupted("interrupted")])
 def test_an_interrupt_does_not_wait_for_its_turn(error: BaseException) -> None:
     """It is met where the thread that iterates works on a later item."""
@@ -223,6 +208,6 @@ def test_an_interrupt_does_not_wait_for_its_turn(error: BaseException) -> None:
         begun.set()
         until(any_cancelled)
 
-    results = InOrder(items(), work, 2, LONG)
+    results = ordered_map(items(), work, 2, LONG)
     with closing(results), pytest.raises((KeyboardInterrupt, Interrupted)):
         next(results)

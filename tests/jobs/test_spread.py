@@ -16,9 +16,7 @@ from hypothesis import strategies as some
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.jobs.pace import Pace
-from gpusudoku.jobs.pieces import part_of, pieces
-from gpusudoku.jobs.spread import called, spread
+from gpusudoku.jobs.job import Pace, called, part_of, pieces, spread
 from tests.waiting import until
 
 

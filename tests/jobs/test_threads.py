@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from gpusudoku.jobs.job import Job
-from gpusudoku.jobs.ordered import InOrder
+from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.jobs.threads import NoThread
 from tests.jobs.workers import counts, each, tasks
 from tests.waiting import until
@@ -68,7 +68,7 @@ def test_a_job_without_any_is_refused(limit: SimpleNamespace) -> None:
 
 def test_items_are_in_order_with_too_few(limit: SimpleNamespace) -> None:
     limit.number = 1
-    items = InOrder(range(100), lambda item: item + 1, 4, 60.0)
+    items = ordered_map(range(100), lambda item: item + 1, 4, 60.0)
     with closing(items), pytest.warns(RuntimeWarning, match="no more threads"):
         assert [done.result for done in items] == list(range(1, 101))
 

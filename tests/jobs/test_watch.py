@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from gpusudoku.jobs.job import Job, Task
-from gpusudoku.jobs.ordered import InOrder
+from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.jobs.watch import (
     Announcer,
     Progress,
@@ -77,7 +77,7 @@ def test_threads_have_the_watch_of_whom_they_work_for() -> None:
     watch = Watch()
     with watching(watch):
         Job(0).run([Task(None, 0.0)], [look])
-        list(InOrder(range(9), look, 3, 100.0))
+        list(ordered_map(range(9), look, 3, 100.0))
     assert seen[0].around is watch
     assert set(seen[1:]) == {watch}
 

@@ -29,8 +29,7 @@ from gpusudoku.contraction.general.symmetries import (
 from gpusudoku.contraction.general.words import LineWords, line_words
 from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import Turns, check_cancelled
-from gpusudoku.jobs.pieces import pieces
-from gpusudoku.jobs.spread import spread
+from gpusudoku.jobs.job import pieces, spread
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.numbers import (

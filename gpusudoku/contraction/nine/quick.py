@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import accumulate, islice
-from math import inf
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
@@ -19,9 +18,8 @@ from numpy.typing import NDArray
 
 from gpusudoku.contraction.nine.sum import Nine, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.jobs.ordered import InOrder
-from gpusudoku.jobs.pieces import pieces
-from gpusudoku.jobs.spread import spread
+from gpusudoku.jobs.job import pieces, spread
+from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.boxes import make_boxes
 from gpusudoku.kernels.contraction.nine.products import SPARE
@@ -268,7 +266,7 @@ class Products:
                 scratch.put(strips)
             return out[: part.solutions * width].reshape(-1, width)
 
-        with closing(InOrder(parts, write, threads, inf)) as blocks:
+        with closing(ordered_map(parts, write, threads)) as blocks:
             for done in blocks:
                 assert done.result is not None
                 yield done.result

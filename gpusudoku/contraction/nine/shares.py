@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from gpusudoku.contraction.general.symmetries import average, divide
 from gpusudoku.contraction.nine.sum import Nine, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.jobs.job import Job, Task, Worker
-from gpusudoku.jobs.pieces import pieces
+from gpusudoku.jobs.job import Job, Task, Worker, pieces
 from gpusudoku.jobs.watch import watching
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.arrays import P, Symmetries, make_workspace

@@ -24,8 +24,7 @@ import numpy as np
 from numba import typeof
 from numpy.typing import NDArray
 
-from gpusudoku.jobs.pieces import pieces
-from gpusudoku.jobs.spread import called
+from gpusudoku.jobs.job import called, pieces
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.arrays import (
     PARTITIONS,

@@ -20,9 +20,7 @@ from gpusudoku.engines.cuda.worker import GpuWorker, Relief, contract_on_gpus, w
 from gpusudoku.engines.engine import Sums, WorkCounters
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.jobs.job import Job, Task
-from gpusudoku.jobs.pace import Cost
-from gpusudoku.jobs.pieces import pieces
+from gpusudoku.jobs.job import Cost, Job, Task, pieces
 from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.engines.cuda.device import CONTIGUOUS, Gpu
 from gpusudoku.engines.engine import WorkCounters
-from gpusudoku.jobs.job import Job
-from gpusudoku.jobs.pace import Pace
+from gpusudoku.jobs.job import Job, Pace
 from gpusudoku.kernels.search.arguments import (
     DEEPEST,
     GUESSES,

@@ -42,8 +42,7 @@ from gpusudoku.engines.cuda.device import Gpu, OutOfMemoryError
 from gpusudoku.engines.cuda.launch import Haul, Launch
 from gpusudoku.engines.engine import Sums, WorkCounters
 from gpusudoku.errors import Cancelled, DeviceError
-from gpusudoku.jobs.job import Job, Task, Worker
-from gpusudoku.jobs.pieces import pieces
+from gpusudoku.jobs.job import Job, Task, Worker, pieces
 from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings

@@ -23,8 +23,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, QUICK_SECONDS, cut_blocks
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.jobs.interrupts import telling_interrupts
-from gpusudoku.jobs.pace import Pace
+from gpusudoku.jobs.job import Pace
 from gpusudoku.jobs.watch import current_watch
 from gpusudoku.options import Options
 from gpusudoku.results import Count, ResultBlock
@@ -113,17 +112,18 @@ class _Flow:
     def results(self) -> Generator[ResultBlock, None, None]:
         """Have all boards counted."""
         try:
-            with telling_interrupts():
-                while self._window or self._may_read():
-                    check_cancelled()
-                    if self._is_counted:
-                        yield from self._window.popleft().counts
-                    elif self._may_read():
-                        self._read()
-                    else:
-                        self._go_on()
+            while self._window or self._may_read():
+                check_cancelled()
+                if self._is_counted:
+                    yield from self._window.popleft().counts
+                elif self._may_read():
+                    self._read()
+                else:
+                    self._go_on()
             if self._error is not None:
                 raise self._error
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted") from None
         finally:
             self._dealer.dismiss()
 

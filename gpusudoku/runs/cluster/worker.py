@@ -18,7 +18,7 @@ import numpy as np
 
 from gpusudoku import __version__
 from gpusudoku.errors import Cancelled, GpusudokuError, TooExpensive
-from gpusudoku.jobs.cancel import CancelToken, check_cancelled
+from gpusudoku.jobs.cancel import CancelToken, Deadline, check_cancelled
 from gpusudoku.jobs.watch import Silence, watching
 from gpusudoku.options import Options
 
@@ -97,20 +97,16 @@ def count_some(
     """
     from gpusudoku.planning.batch import count_block
 
-    token, out_of_time = _token(key), CancelToken()
-    clock = threading.Timer(seconds, out_of_time.cancel)
+    token = _token(key)
     counts: list[ResultBlock] = []
     with _at_work, token, watching(Silence()):
         engine, start = _engine(replace(options, jobs=threads)), time.perf_counter()
-        clock.start()
         try:
-            with out_of_time:
+            with Deadline(seconds):
                 for some in cast("Iterator[ResultBlock]", count_block(block, options, engine)):
                     counts.append(replace(some, boards=block.part(0, 0)))
         except (Cancelled, TooExpensive):
             check_cancelled()
-        finally:
-            clock.cancel()
     return CountedBlock(counts, time.perf_counter() - start)
 
 
