@@ -139,7 +139,8 @@ class RequestQueue:
             try:
                 start_thread(threading.Thread(target=work, name=self._threads, daemon=True))
             except NoThread as error:
-                self._leave(pending)
+                with self._lock:
+                    self._working.remove(pending)
                 pending.end(error)
 
     def _next(self) -> PendingRequest[Any] | None:
@@ -165,11 +166,8 @@ class RequestQueue:
                 clear_frames(here.__traceback__)
                 here = here.__context__
             end = partial(pending.answer.set_exception, error)
-        self._leave(pending)
+        with self._lock:
+            self._working.remove(pending)
         with suppress(InvalidStateError):  # it has ended already
             end()
         self._begin()
-
-    def _leave(self, pending: PendingRequest[Any]) -> None:
-        with self._lock:
-            self._working.remove(pending)

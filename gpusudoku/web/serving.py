@@ -102,19 +102,6 @@ def most_connections() -> int:
     return MOST_CONNECTIONS if limit == RLIM_INFINITY else min(MOST_CONNECTIONS, limit // 4)
 
 
-def seldom(complain: Complain) -> Complain:
-    """Wrap a function so that it prints the same message only once a minute."""
-    said: dict[str, float] = {}
-
-    def say(message: str) -> None:
-        now = time.monotonic()
-        if now - said.get(message, -inf) >= QUIET_SECONDS:
-            said[message] = now
-            complain(message)
-
-    return say
-
-
 class _Protocol(H11Protocol):
     """HTTP with limits of connections and time: uvicorn waits for slow clients for ever."""
 
@@ -185,10 +172,10 @@ class Server:
         self._queue = RequestQueue(
             most, "gpusudoku-answer", is_open=all(kernel.kept for kernel in kernels)
         )
-        self._complain = complain = seldom(complain)
+        self._print, self._printed = complain, dict[str, float]()
         config = uvicorn.Config(
-            make_app(answerer, self._queue, allowed, seconds=seconds, complain=complain),
-            http=partial(_Protocol, most_connections(), complain),  # type: ignore[arg-type]
+            make_app(answerer, self._queue, allowed, seconds=seconds, complain=self._complain),
+            http=partial(_Protocol, most_connections(), self._complain),  # type: ignore[arg-type]
             backlog=BACKLOG,
             loop="asyncio",
             ws="none",
@@ -238,9 +225,13 @@ class Server:
     def _run(self) -> None:
         """Run the event loop; uvicorn handles signals only in the main thread."""
 
+        def complain(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+            error = context.get("exception")
+            self._complain(f"{type(error).__name__}: {error}" if error else context["message"])
+
         async def serve() -> None:
             # asyncio would write a traceback for every connection that it cannot accept
-            asyncio.get_running_loop().set_exception_handler(self._complain_of)
+            asyncio.get_running_loop().set_exception_handler(complain)
             await self._server.serve([self._listening])
 
         try:
@@ -251,9 +242,12 @@ class Server:
             self._has_ended = True
             self._end.put(None)
 
-    def _complain_of(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        error = context.get("exception")
-        self._complain(f"{type(error).__name__}: {error}" if error else context["message"])
+    def _complain(self, message: str) -> None:
+        """Print an error on the terminal, the same one only once a minute."""
+        now = time.monotonic()
+        if now - self._printed.get(message, -inf) >= QUIET_SECONDS:
+            self._printed[message] = now
+            self._print(message)
 
 
 def addresses_of(host: str, listening: socket.socket, names: Sequence[str]) -> list[str]:
