@@ -155,7 +155,7 @@ def _start(
     """Begin to serve; return the server, its addresses and its engine."""
     from gpusudoku.contraction.prepare import NINE
     from gpusudoku.warming import usual_kernels
-    from gpusudoku.web.answers import Answers
+    from gpusudoku.web.answers import Answerer
     from gpusudoku.web.app import Permissions
     from gpusudoku.web.serving import (
         USUAL_PORT,
@@ -177,7 +177,7 @@ def _start(
     options = Options(**{name: settings[name] for name in _OPTIONS})
     engine = start_engine(options)
     server = Server(
-        Answers(engine, options),
+        Answerer(engine, options),
         listening,
         most=settings["most"],
         seconds=settings["seconds"],

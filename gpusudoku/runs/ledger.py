@@ -1,4 +1,4 @@
-"""The file that a long run is kept in: what was found, and what is left, always together.
+"""Writing the file of a long run: what was found, and what is left, always together.
 
 Each save is one transaction, so the file has both as they were after one of them, whatever happens
 to the process or to the machine. What is left is kept in portions, each with a number: a run on one
@@ -21,29 +21,27 @@ from gpusudoku.errors import InputError, SaveError
 from gpusudoku.jobs.interrupts import held_interrupts
 from gpusudoku.planning.portion import Found, Portion, Step
 from gpusudoku.results import decimal_digits
-from gpusudoku.runs.database import Database
 from gpusudoku.runs.identity import Identity
-from gpusudoku.runs.kept import Kept, Position, State, load
-from gpusudoku.runs.owner import Owner
-from gpusudoku.runs.rows import number_of, row_of, sealed, unsealed
-from gpusudoku.runs.tasks import check_step, share_done
+from gpusudoku.runs.keeper import check_step, share_done
+from gpusudoku.runs.kept import (
+    Database,
+    Kept,
+    Owner,
+    Position,
+    RunState,
+    load,
+    number_of,
+    row_of,
+    sealed,
+    unsealed,
+)
 
 
 class Ledger:
     """A long run in a file, for this process alone. A context manager; for one thread at a time.
 
-    When it is made, the file is checked and locked, and nothing is written to it. ``begin`` comes
-    next, once it is known what the run is of.
-
-    Parameters
-    ----------
-    path
-        The file. One that is missing or empty is going to hold a new run.
-
-    Raises
-    ------
-    InputError
-        If it is no file that a ledger wrote, is damaged, cannot be written, or is in use.
+    Making one checks and locks the file, which may be missing or empty, and writes nothing; an
+    InputError says why it cannot be used. ``begin`` comes next, once the identity is known.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -51,7 +49,7 @@ class Ledger:
         self.path, self.nodes = self._database.path, inf
         """The file, as it was named, and ``Keeper.nodes``."""
         self.hint = f"; 'gpusudoku resume {self.path}' goes on"
-        """What a message about an interrupt ends with."""
+        """The end of a message about an interrupt."""
         self._kept: Kept | None = None
         try:
             if not self._database.is_new:
@@ -60,7 +58,7 @@ class Ledger:
             self._database.close()
             raise
         self._left: dict[int, Portion] = dict(self._kept.left) if self._kept else {}
-        self._state = self._kept.state if self._kept else State()
+        self._state = self._kept.state if self._kept else RunState()
 
     def __enter__(self) -> Ledger:
         return self
@@ -70,7 +68,7 @@ class Ledger:
 
     @property
     def identity(self) -> Identity | None:
-        """What the run in the file is of; None if there is none yet."""
+        """The identity of the run in the file; None if there is none yet."""
         return None if self._kept is None else self._kept.identity
 
     @property
@@ -85,7 +83,7 @@ class Ledger:
 
     @property
     def tally(self) -> WorkCounters:
-        """What was done, in all."""
+        """The work done, in all."""
         return self._state.tally
 
     @property
@@ -95,33 +93,21 @@ class Ledger:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is left."""
+        """True if nothing is left."""
         return self._state.finished
 
     @property
     def position(self) -> Position:
-        """How far ordered output has come."""
+        """The place up to which ordered output is written."""
         return self._state.position or Position()
 
     def begin(
         self, identity: Identity, setup: Mapping[str, Any], portion: Portion | None = None
     ) -> None:
-        """Begin a run, or go on with the one that the file holds.
+        """Begin a run, or go on with the one that the file holds, which keeps its setup.
 
-        Parameters
-        ----------
-        identity
-            What it is of.
-        setup
-            What it takes to go on, as JSON, with ``kind``: who knows how. Of a run that the file
-            holds the setup stays as it is.
-        portion
-            All that is to be done, in whole tasks; None for ordered output.
-
-        Raises
-        ------
-        InputError
-            If the file holds another run, or cannot be written.
+        ``setup`` are the facts needed to go on, as JSON; ``portion`` is all that is to be done, in
+        whole tasks, None for ordered output. An InputError says if the file holds another run.
         """
         kept = self._kept
         if kept is not None and (different := identity.difference(kept.identity)):
@@ -129,8 +115,18 @@ class Ledger:
         try:
             with held_interrupts(), self._transaction():
                 if kept is None:
-                    self._make(identity, setup, portion)
-                if not self.finished:  # who finished it stays known, and when
+                    self._database.make()
+                    self._put("identity", identity.json)
+                    self._put("setup", json.dumps(setup, default=int))  # NumPy's integers, too
+                    state = RunState(
+                        began=time.time(), finished=portion is not None and not portion
+                    )
+                    if portion:
+                        self._put_portion(1, portion)
+                        end = max(run.stop for run in portion.tasks)
+                        state = replace(state, tasks=len(portion), end=end, portions=1)
+                    self._put_state(state)
+                if not self.finished:  # its last owner stays known
                     self._put("owner", Owner.here().json)
         except SaveError as error:
             raise InputError(str(error).partition(";")[0]) from None
@@ -138,13 +134,7 @@ class Ledger:
         self._state, self._left = self._kept.state, dict(self._kept.left)
 
     def deal(self, hands: int = 1, ids: Iterable[int] | None = None) -> dict[int, Portion]:
-        """Deal out what is left to at most so many hands: all of it, or some portions.
-
-        Raises
-        ------
-        SaveError
-            If that cannot be saved.
-        """
+        """See ``Keeper``; a SaveError says if that cannot be saved."""
         old = list(self._left if ids is None else ids)
         if len(old) == hands or not old:
             return {number: self._left[number] for number in old}
@@ -169,25 +159,12 @@ class Ledger:
         done: float | None = None,
         position: Position | None = None,
     ) -> None:
-        """Save what came of working at a portion for a while.
+        """Save what came of working on a portion for a while; see ``Keeper``.
 
-        Parameters
-        ----------
-        number
-            Of the portion. What is left of it keeps the number; if nothing is, that is gone.
-        step
-            What came of it.
-        done
-            The estimated share of the whole work that is done; by default that of the tasks.
-        position
-            How far the output is that has all of the step, in any order; see ``move``.
-
-        Raises
-        ------
-        ValueError
-            If that cannot have come of this portion; nothing is saved.
-        SaveError
-            If it cannot be saved; the file has all up to the save before.
+        ``done`` is the estimated share of the whole work that is done, by default that of the
+        tasks; ``position`` the end of the output that has all of the step, in any order. A
+        ValueError says if this cannot have come of the portion, a SaveError if it cannot be saved;
+        then the file has all up to the save before.
         """
         check_step(self._left[number], step)
         left = {other: each for other, each in self._left.items() if other != number}
@@ -225,25 +202,10 @@ class Ledger:
         done: float | None = None,
         finished: bool = False,
     ) -> None:
-        """Save how far ordered output has come. What was written before is to be on the disk.
+        """Save the place up to which ordered output is written, and on the disk.
 
-        Parameters
-        ----------
-        position
-            The new one.
-        count
-            Solutions found, in all.
-        seconds
-            Seconds of work since the last save.
-        done
-            The estimated share of the whole work that is done; None if it is not known.
-        finished
-            Whether nothing is left.
-
-        Raises
-        ------
-        SaveError
-            If it cannot be saved; the file has all up to the save before.
+        ``count`` are all solutions found, ``seconds`` those since the last save, ``done`` is the
+        estimated share of the whole work that is done, None if unknown. A SaveError as of ``save``.
         """
         with held_interrupts():
             with self._transaction():
@@ -253,7 +215,7 @@ class Ledger:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Save all that is done in here, or nothing of it."""
+        """Save all that a block does, or nothing of it."""
         with self._database.saving():
             if self._kept is not None:  # the lock is let go for a moment at each commit
                 [(text,)] = self._database.run("SELECT value FROM facts WHERE name = 'owner'")
@@ -262,32 +224,22 @@ class Ledger:
             yield
             self._database.commit()
 
-    def _make(self, identity: Identity, setup: Mapping[str, Any], portion: Portion | None) -> None:
-        """Write all of a new run."""
-        self._database.make()
-        self._put("identity", identity.json)
-        self._put("setup", json.dumps(setup, default=int))  # NumPy's integers, too
-        state = State(began=time.time(), finished=portion is not None and not portion)
-        if portion:
-            self._put_portion(1, portion)
-            end = max(run.stop for run in portion.tasks)
-            state = replace(state, tasks=len(portion), end=end, portions=1)
-        self._put_state(state)
-
     def _put(self, name: str, value: str) -> None:
         self._database.run("REPLACE INTO facts VALUES (?, ?, ?)", sealed(name, value))
 
     def _put_portion(self, number: int, portion: Portion) -> None:
         self._database.run("INSERT INTO portions VALUES (?,?,?,?,?,?)", (number, *row_of(portion)))
 
-    def _put_state(self, state: State, seconds: float = 0.0, done: float | None = None) -> State:
-        """Write the state after some more seconds of work; returns it."""
+    def _put_state(
+        self, state: RunState, seconds: float = 0.0, done: float | None = None
+    ) -> RunState:
+        """Write the state after some more seconds of work, and return it."""
         state = state.later(seconds, done)
         self._put("state", state.json)
         return state
 
     def _add(self, found: Found) -> int:
-        """Add what was found of some tasks; returns the number of new rows."""
+        """Add the solutions found of some tasks; return the number of new rows."""
         key = (found.tasks.start, found.tasks.stop)
         rows = self._database.run(
             "SELECT first, after, count, seal FROM tasks WHERE first = ? AND after = ?", key

@@ -1,14 +1,16 @@
-"""Answers to what a page asks, as JSON types; integers that may exceed 2^53 are text."""
+"""Answers to questions of a page, or failures, as JSON; integers that may exceed 2^53 are text."""
 
 from __future__ import annotations
 
 import secrets
 import threading
 import time
+import traceback
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
 from math import inf
+from pathlib import Path
 from typing import Any
 
 from gpusudoku import __version__, collection
@@ -17,7 +19,7 @@ from gpusudoku.board.text import write_cells
 from gpusudoku.counting import count
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
-from gpusudoku.errors import Cancelled, GpusudokuError, InputError
+from gpusudoku.errors import Cancelled, GpusudokuError, InputError, TooExpensive, printable
 from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling
 from gpusudoku.jobs.watch import Progress
 from gpusudoku.kernels.compiling import ready
@@ -34,99 +36,124 @@ from gpusudoku.web.questions import Question
 SEARCHED = ("count", "shares", "sample", "nth", "minimise")
 """The kinds of questions that may take a search."""
 KEPT = 2
-"""Boards whose solutions are kept as far as they are worked out, those asked for last. What numbers
-the solutions of a 9x9 board with 8 clues takes 100 MiB, and of an empty one nearly 300."""
+"""Boards whose solutions are kept as far as they are known, the last ones asked for. Tables that
+number the solutions of a 9x9 board with 8 clues take 100 MiB, those of an empty one nearly 300."""
+STATUSES = {
+    "input": 400,
+    "foreign": 403,
+    "missing": 404,
+    "method": 405,
+    "overtaken": 409,
+    "large": 413,
+    "expensive": 422,
+    "failed": 500,
+    "busy": 503,
+    "late": 504,
+}
+"""The kinds of failures, each with its status of HTTP."""
+_PACKAGE = Path(__file__).parents[1]
 
-Facts = dict[str, Any]
+Json = dict[str, Any]
 """A JSON object."""
-Tell = Callable[[Facts], None]
+Tell = Callable[[Json], None]
 """Takes the progress of an answer, about twenty times a second."""
 
 
-class Expensive(GpusudokuError):  # noqa: N818 - as TooExpensive
-    """An answer would take longer than the question allows, or has taken so long.
+class Failure(Exception):  # noqa: N818 - it need not be an error
+    """The reason why there is no answer; ``more`` are further fields of its JSON object."""
 
-    ``seconds`` is what it should take, None if nobody knows; ``count`` is how many solutions had
-    been found.
-    """
-
-    def __init__(self, message: str, seconds: float | None, count: int = 0) -> None:
+    def __init__(self, kind: str, message: str, **more: Any) -> None:
         super().__init__(message)
-        self.seconds, self.count = seconds, count
+        self.kind, self.status, self.more = kind, STATUSES[kind], more
+
+    @property
+    def facts(self) -> Json:
+        """All of it as a JSON object."""
+        message = printable(str(self))
+        return {"error": message, "kind": self.kind, "status": self.status, **self.more}
 
 
-class Answers:
-    """Answers questions, any number at a time, each in the thread that asks.
+def failure_of(error: BaseException) -> Failure:
+    """Turn any error into a failure, which says nothing more of an unexpected one."""
+    if isinstance(error, Failure):
+        return error
+    if isinstance(error, TooExpensive):
+        more = {"seconds": error.seconds, "at_least": "0", "final": True}
+        return Failure("expensive", str(error), **more)
+    if isinstance(error, GpusudokuError):
+        return Failure("input" if isinstance(error, InputError) else "failed", str(error))
+    if isinstance(error, MemoryError):
+        return Failure("failed", "out of memory")
+    return Failure("failed", "something went wrong here; the server's terminal says where")
 
-    Parameters
-    ----------
-    engine
-        What counts, for all of them.
-    options
-        How; without a limit.
-    """
+
+def place_of_error(error: BaseException) -> str:
+    """Return the type of an error and the line of ours that raised it: nothing of the question."""
+    ours = [
+        f"{path.relative_to(_PACKAGE).as_posix()}:{frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if _PACKAGE in (path := Path(frame.filename)).parents
+    ]
+    return f"{type(error).__name__} in {ours[-1] if ours else 'a library'}"
+
+
+class Answerer:
+    """Answers questions with one engine, any number at a time, each in the thread that asks."""
 
     def __init__(self, engine: Engine, options: Options | None = None) -> None:
         self._engine, self._options = engine, options or Options()
         self._kept: OrderedDict[Board, Solutions] = OrderedDict()
         self._lock = threading.Lock()
 
-    def about(self) -> Facts:
-        """What answers here, and the boards that come with the program."""
+    def about(self) -> Json:
+        """Describe the engine, and list the boards that come with the program."""
         engine = self._engine
         facts = {"version": __version__, "device": engine.name, "threads": engine.threads}
         return {**facts, "boards": _examples()}
 
     def answer(
         self, question: Question, tell: Tell, cancel: CancelToken, waited: float = 0.0
-    ) -> Facts:
-        """Work out an answer; ``cancel`` stops that, and ``waited`` is taken off its seconds.
+    ) -> Json:
+        """Find the answer; ``cancel`` stops that, and ``waited`` is taken off its seconds.
 
-        Raises
-        ------
-        InputError
-            If there is no answer: no solution with a number, or none at all, say.
-        Expensive
-            If it takes longer than the question allows.
-        TooExpensive
-            If the board cannot be done in reasonable time, however long one waits.
-        Cancelled
-            Once ``cancel`` is cancelled.
+        Raises a Failure if that takes longer than the question allows, or an error of the library.
         """
         if question.kind in SEARCHED:
             with cancelling(cancel):
-                self._compile(question.board, tell)
+                self._compile(question.board(), tell)
         over = Deadline(inf if question.seconds is None else max(0.0, question.seconds - waited))
         try:
             with cancelling(cancel, over):
-                facts: Facts = getattr(self, f"_{question.kind}")(question, tell)
+                facts: Json = getattr(self, f"_{question.kind}")(question, tell)
                 return facts
         except Cancelled as error:
             if cancel.cancelled or not over.cancelled:
                 raise
             words = f"it takes longer than {question.seconds:.3g} s; how long is not known"
-            raise Expensive(words, None, error.count) from None
+            found = decimal_digits(error.count)
+            raise Failure("expensive", words, seconds=None, at_least=found) from None
 
     def _compile(self, board: Board, tell: Tell) -> None:
-        """Compile what boards of a shape need to be searched: no question pays for that."""
+        """Compile the kernels that search such boards, outside the seconds of a question."""
         kernels = search_kernels(board.geometry, self._options, self._engine)
         if not all(kernel.fetch() for kernel in kernels):
             tell({"compiling": True})
             ready(kernels)
             tell({"compiling": False})
 
-    def _read(self, question: Question, tell: Tell) -> Facts:
-        board = question.board
+    def _read(self, question: Question, tell: Tell) -> Json:
+        board = question.board()
         return {**_of(board), "cells": board.cells.tolist()}
 
-    def _count(self, question: Question, tell: Tell) -> Facts:
-        said: Facts = {}
+    def _count(self, question: Question, tell: Tell) -> Json:
+        said: Json = {}
 
         def planned(plan: Plan) -> None:
             seconds = plan.seconds / self._engine.threads
             said.update(method=plan.method, estimate=seconds)
             if question.seconds is not None and seconds > question.seconds:
-                raise Expensive("it should take longer than the question allows", seconds)
+                words = "it should take longer than the question allows"
+                raise Failure("expensive", words, seconds=seconds, at_least="0")
             tell(said)
 
         def progress(now: Progress) -> None:
@@ -134,7 +161,7 @@ class Answers:
             tell({**said, "done": now.done, "at_least": found, "seconds": now.seconds})
 
         result = count(
-            question.board,
+            question.board(),
             engine=self._engine,
             planned=planned,
             progress=progress,
@@ -142,46 +169,46 @@ class Answers:
         )
         return result.as_dict()
 
-    def _shares(self, question: Question, tell: Tell) -> Facts:
-        shares = self._solutions(question.board).shares().tolist()
+    def _shares(self, question: Question, tell: Tell) -> Json:
+        shares = self._solutions(question.board()).shares().tolist()
         texts = [list(map(decimal_digits, row)) for row in shares]
-        return {**_of(question.board), "count": decimal_digits(sum(shares[0])), "shares": texts}
+        return {**_of(question.board()), "count": decimal_digits(sum(shares[0])), "shares": texts}
 
-    def _sample(self, question: Question, tell: Tell) -> Facts:
+    def _sample(self, question: Question, tell: Tell) -> Json:
         n, seed = question.fields["n"], question.fields["seed"]
         seed = secrets.randbits(SEED_BITS) if seed is None else seed
-        found = self._solutions(question.board)
+        found = self._solutions(question.board())
         if n and not found:
             raise InputError("the board has no solution")
         grids = found.sample(n, seed)
         facts = {
-            **_of(question.board),
+            **_of(question.board()),
             "seed": str(seed),
             "solutions": [write_cells(grid) for grid in grids],
         }
         if question.fields["numbers"]:  # which takes longer than to draw them
-            boards = [Board(grid, question.board.geometry) for grid in grids]
+            boards = [Board(grid, question.board().geometry) for grid in grids]
             facts["k"] = [decimal_digits(found.rank(board)) for board in boards]
         return facts
 
-    def _nth(self, question: Question, tell: Tell) -> Facts:
+    def _nth(self, question: Question, tell: Tell) -> Json:
         numbers = question.fields["k"]
-        found = self._solutions(question.board)
+        found = self._solutions(question.board())
         try:
             solutions = [str(found[k]) for k in numbers]
         except IndexError as error:
             raise InputError(str(error)) from None
         return {
-            **_of(question.board),
+            **_of(question.board()),
             "count": decimal_digits(found.count),
             "k": list(map(decimal_digits, numbers)),
             "solutions": solutions,
         }
 
-    def _simplify(self, question: Question, tell: Tell) -> Facts:
-        return explain(question.board).as_dict()
+    def _simplify(self, question: Question, tell: Tell) -> Json:
+        return explain(question.board()).as_dict()
 
-    def _minimise(self, question: Question, tell: Tell) -> Facts:
+    def _minimise(self, question: Question, tell: Tell) -> Json:
         start = time.perf_counter()
 
         def progress(done: int, clues: int) -> None:
@@ -190,11 +217,11 @@ class Answers:
         # Most searches take less than a millisecond: a GPU would take longer to begin.
         engine = CpuEngine(self._engine.threads)
         seed = question.fields["seed"]
-        result = minimise(question.board, seed=seed, engine=engine, progress=progress)
+        result = minimise(question.board(), seed=seed, engine=engine, progress=progress)
         return result.as_dict()
 
     def _solutions(self, board: Board) -> Solutions:
-        """The solutions of a board, which are kept for the next question about it."""
+        """Return the solutions of a board, which are kept for the next question about it."""
         with self._lock:
             found = self._kept.pop(board, None)
             if found is None:
@@ -206,8 +233,8 @@ class Answers:
 
 
 @cache
-def _examples() -> list[Facts]:
-    """The boards that come with the program, but those that only the literature has counted."""
+def _examples() -> list[Json]:
+    """List the boards that come with the program, except those that nothing here can count."""
     return [
         {
             "name": entry.name,
@@ -220,5 +247,5 @@ def _examples() -> list[Facts]:
     ]
 
 
-def _of(board: Board) -> Facts:
+def _of(board: Board) -> Json:
     return {"board": str(board), "box": str(board.geometry)}

@@ -1,206 +1,349 @@
-"""The server as an ASGI application: questions, the page's files, and what is known of both."""
+"""The server as an ASGI application: its routes, answers as JSON or as events, and who may ask.
+
+A page of a foreign site can send requests to this machine, and can have its own name lead here
+(DNS rebinding). So a request needs a ``Host`` that is known, and no ``Origin`` but that host's.
+Every answer forbids browsers what the page does not need.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
+import json
+import mimetypes
+import re
 import time
-from collections.abc import Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
-from importlib.resources import files
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from starlette.applications import Starlette
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gpusudoku.errors import Cancelled, GpusudokuError
-from gpusudoku.web.answers import Answers, Tell
-from gpusudoku.web.desk import Case, Desk
-from gpusudoku.web.events import News, stream, wants_stream
-from gpusudoku.web.failures import Failure, failure_of, place_of_error
-from gpusudoku.web.guard import Gone, Guard, Receive, read_body
+from gpusudoku.errors import Cancelled, GpusudokuError, shown
+from gpusudoku.web.answers import Answerer, Failure, Json, Tell, failure_of, place_of_error
 from gpusudoku.web.questions import KINDS, Question, read_question
-from gpusudoku.web.replies import JSON, Message, Send, as_json, reply, reply_failure
+from gpusudoku.web.request_queue import PendingRequest, RequestQueue
 
 Complain = Callable[[str], None]
-"""Says on a terminal what went wrong here."""
+"""Prints an error of the server on its terminal."""
 
-OPEN_SECONDS = 0.1
-"""How often it is seen whether the desk is open."""
-READERS = 2
-"""Threads that read questions: a large one that is none takes a second."""
-_readers = ThreadPoolExecutor(READERS, "gpusudoku-reader")
+MOST_BYTES = 256 << 10
+"""Of a body; a board of 25x25 cells with all its candidates has 16 KB."""
+MOST_READ = 8 << 20
+"""Bytes read of a body that is too large, so that its sender receives the refusal."""
+BUSY_SECONDS = 5
+"""The time after which a client that was refused as all are busy may ask again."""
+BEAT_SECONDS = 0.25
+"""The time between two events with progress, which may only say how much time has gone by."""
+_readers = ThreadPoolExecutor(2, "gpusudoku-reader")  # of a large body that is no question a second
 
-_TYPES = {
-    "css": "text/css; charset=utf-8",
-    "html": "text/html; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
-    "svg": "image/svg+xml",
+JSON = "application/json"
+EVENTS = "text/event-stream"
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]/@\s]+)(?::\d{1,5})?", re.ASCII)
+_SAFETY = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self';"
+    " connect-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none';"
+    " frame-ancestors 'none'",
 }
+mimetypes.add_type("text/javascript", ".js")  # some systems have another, which no browser runs
 
 
 class Permissions(NamedTuple):
-    """Who may ask, besides pages of this machine; as ``Guard`` takes them."""
+    """The names of the server, and the origins whose pages may ask, besides this machine's own."""
 
     hosts: Collection[str] = ()
     origins: Collection[str] = ()
+    """As ``https://example.org``."""
 
 
 def make_app(
-    answers: Answers, desk: Desk, seconds: float, complain: Complain, allowed: Permissions
-) -> Guard:
-    """The whole application; every question is given up after some seconds."""
-    about = as_json(answers.about())
+    answerer: Answerer,
+    queue: RequestQueue,
+    allowed: Permissions,
+    *,
+    seconds: float,
+    complain: Complain,
+) -> ASGIApp:
+    """Make the whole application; it gives every question up after some seconds."""
+    about = _as_json(answerer.about())
 
     async def tell_about(request: Request) -> Response:
         return Response(about, media_type=JSON)
 
     async def tell_status(request: Request) -> Response:
-        counts = {"working": desk.working, "waiting": desk.waiting}
-        status = {**counts, "compiling": not desk.is_open}
-        return Response(as_json(status), media_type=JSON)
+        counts = {"working": queue.working, "waiting": queue.waiting}
+        return Response(_as_json({**counts, "compiling": not queue.is_open}), media_type=JSON)
 
-    questions = [
-        Route(f"/{kind}", Asking(kind, answers, desk, seconds, complain), methods=["POST"])
-        for kind in KINDS
-    ]
-    page = _page_files()
+    page = _Page(directory=Path(__file__).with_name("page"))
+    endpoints = {kind: _Endpoint(kind, answerer, queue, seconds, complain) for kind in KINDS}
     routes = [
-        *questions,
+        *(Route(f"/{kind}", endpoint, methods=["POST"]) for kind, endpoint in endpoints.items()),
         Route("/about", tell_about),
         Route("/status", tell_status),
-        Route("/", partial(_give_file, page, "index.html")),
-        Route("/page/{name}", partial(_give_file, page, None)),
+        Route("/", page),
+        Route("/page/{name}", page),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _refuse})
     app.router.redirect_slashes = False
-    return Guard(app, allowed.hosts, allowed.origins)
+    cors = CORSMiddleware(
+        app,
+        allow_origins=allowed.origins,
+        allow_methods=["GET", "POST"],
+        allow_headers=["Accept", "Content-Type"],
+        allow_private_network=True,
+    )
+    return _Guard(cors, allowed)
 
 
-class Asking:
-    """Answers questions of one kind, as one JSON object or as a stream."""
+class _Guard:
+    """Refuses requests that come by another name, or from pages of foreign sites."""
 
-    def __init__(
-        self, kind: str, answers: Answers, desk: Desk, seconds: float, complain: Complain
-    ) -> None:
-        self._kind, self._answers, self._desk = kind, answers, desk
-        self._seconds, self._complain = seconds, complain
+    def __init__(self, app: ASGIApp, allowed: Permissions) -> None:
+        self._app, self._origins = app, frozenset(allowed.origins)
+        self._hosts = frozenset([*LOOPBACK, *map(in_address, allowed.hosts)])
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer a question; the work for it ends with the connection of whoever asks."""
-        ticket = self._desk.ticket()
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        headers = Headers(scope=scope)
+        may_read = "cross" if headers.get("origin") in self._origins else "same"
+
+        async def send_safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                out = MutableHeaders(raw=list(message.get("headers", ())))
+                out.update({**_SAFETY, "Cross-Origin-Resource-Policy": f"{may_read}-origin"})
+                out.setdefault("Cache-Control", "no-store")
+                message = {**message, "headers": out.raw}
+            await send(message)
+
+        app = self._app
         try:
-            body = await read_body(scope, receive)
+            self._check(scope, headers)
+        except Failure as failure:
+            app = _failure_response(failure)
+        await app(scope, receive, send_safely)
+
+    def _check(self, scope: Scope, headers: Headers) -> None:
+        """Raise a Failure if the request may not be answered."""
+        hosts = headers.getlist("host")
+        host = _HOST.fullmatch(hosts[0].lower()) if len(hosts) == 1 else None
+        if host is None or host[1] not in self._hosts:
+            asked = shown(hosts[0]) if hosts else "no name"
+            raise Failure("foreign", f"the server does not go by {asked} (see --allow-host)")
+        origins = headers.getlist("origin")
+        for origin in origins:
+            if origin not in self._origins and origin.lower() != f"http://{host[0]}":
+                message = f"pages of {shown(origin)} may not ask (see --allow-origin)"
+                raise Failure("foreign", message)
+        if headers.get("sec-fetch-site") == "cross-site" and not origins:
+            mode, place = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
+            request = scope["method"], scope["path"], mode, place
+            if request != ("GET", "/", "navigate", "document"):  # a link to the page, in no frame
+                raise Failure("foreign", "pages of other sites may not ask")
+
+
+class _Page(StaticFiles):
+    """The files of the page, which a browser asks for again each time."""
+
+    def get_path(self, scope: Scope) -> str:
+        name: str = scope["path_params"].get("name", "index.html")
+        return name
+
+    def file_response(self, *args: Any, **settings: Any) -> Response:
+        response = super().file_response(*args, **settings)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+class ProgressChannel:
+    """Carries progress, and the end, from the threads that work on a question to an event loop."""
+
+    def __init__(self) -> None:
+        self.facts: Json = {}
+        """What is known so far: of what comes faster than it is sent, the last."""
+        self._loop, self._event = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell(self, facts: Json) -> None:
+        """Take progress, from any thread; this wakes nobody."""
+        self.facts = {**self.facts, **facts}
+
+    def wake(self, *_: object) -> None:
+        """Wake the one who waits, from any thread."""
+        with suppress(RuntimeError):  # the loop has been closed
+            self._loop.call_soon_threadsafe(self._event.set)
+
+    async def wait(self, seconds: float | None = None) -> None:
+        """Wait until ``wake``, or for some seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._event.wait()
+        self._event.clear()
+
+
+@dataclass(frozen=True)
+class _Endpoint:
+    """Answers questions of one kind, as one JSON object or as server-sent events.
+
+    Events are ``progress``, any number of times, and at last ``result`` or ``error``.
+    """
+
+    kind: str
+    answerer: Answerer
+    queue: RequestQueue
+    seconds: float
+    complain: Complain
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a question; the work for it ends with the connection of the client."""
+        number, request = self.queue.next_number(), Request(scope, receive)
+        try:
+            body = await _read_body(request)
             loop = asyncio.get_running_loop()
-            question = await loop.run_in_executor(_readers, read_question, self._kind, body)
-            is_stream = wants_stream(Headers(scope=scope).get("accept", ""))
-            news = News()
-            case = Case(partial(self._work, question, news.tell), question.page, ticket)
-            case.answer.add_done_callback(news.wake)
+            question = await loop.run_in_executor(_readers, read_question, self.kind, body)
+            accepted = request.headers.get("accept", "").split(",")
+            is_stream = EVENTS in (each.split(";")[0].strip().lower() for each in accepted)
+            channel = ProgressChannel()
+            work = partial(self._work, question, channel.tell)
+            pending = PendingRequest(work, question.page, number)
+            pending.answer.add_done_callback(channel.wake)
             if question.kind == "read":  # which needs no engine
                 try:
-                    case.answer.set_result(await loop.run_in_executor(_readers, case.work, case))
+                    found = await loop.run_in_executor(_readers, pending.work, pending)
+                    pending.answer.set_result(found)
                 except GpusudokuError as error:  # an event, if events are asked for
-                    case.end(error)
-            elif not (self._desk.is_open or is_stream):
+                    pending.end(error)
+            elif not (self.queue.is_open or is_stream):
                 message = "still compiling (first start only): ask again in a few seconds"
                 raise Failure("busy", message)
-            taken = case.answer.done() or self._desk.ask(case)
-        except Gone:
+            taken = pending.answer.done() or self.queue.ask(pending)
+        except ClientDisconnect:
             return
         except Exception as error:
-            await reply_failure(send, self._failure_of(error))
+            await _failure_response(self._failure_of(error))(scope, receive, send)
             return
-        limit = asyncio.create_task(self._limit(case, question.seconds))
-        watch = asyncio.create_task(self._watch(case, receive))
+        limit = asyncio.create_task(self._limit(pending, question.seconds))
+        watch = asyncio.create_task(_end_with_connection(pending, receive))
         try:
             if taken and is_stream:
-                await stream(case, news, send, self._failure_of)
-            else:
-                await self._answer(case, news, send)
+                headers = {"X-Accel-Buffering": "no"}
+                events = self._events(pending, channel)
+                await StreamingResponse(events, 200, headers, EVENTS)(scope, receive, send)
+                return
+            while not pending.answer.done():
+                await channel.wait()
+            failed = pending.answer.exception()
+            if failed is None:
+                response = Response(pending.answer.result() + b"\n", media_type=JSON)
+                await response(scope, receive, send)
+            elif not isinstance(failed, Cancelled):
+                await _failure_response(self._failure_of(failed))(scope, receive, send)
         finally:
             limit.cancel()
             watch.cancel()
-            case.end()
+            pending.end()
 
-    async def _limit(self, case: Case[bytes], seconds: float | None) -> None:
-        """End a question that waits or is worked at for too long, once the desk is open."""
-        while case.compiling:
-            await asyncio.sleep(OPEN_SECONDS)
-        first = self._seconds if seconds is None else min(seconds, self._seconds)
+    async def _limit(self, pending: PendingRequest[bytes], seconds: float | None) -> None:
+        """End a question that waits or is worked on for too long, once the queue is open."""
+        while pending.compiling:
+            await asyncio.sleep(0.1)
+        first = self.seconds if seconds is None else min(seconds, self.seconds)
         await asyncio.sleep(first)
-        if seconds is not None and case.waiting and not case.behind_own:
-            case.end(Failure("busy", "waited too long behind other questions: ask again later"))
-        await asyncio.sleep(self._seconds - first)
-        case.end(Failure("late", f"given up after {self._seconds:g} s, as the server is told to"))
+        if seconds is not None and pending.waiting and not pending.behind_own:
+            pending.end(Failure("busy", "waited too long behind other questions: ask again later"))
+        await asyncio.sleep(self.seconds - first)
+        words = f"given up after {self.seconds:g} s, as the server is told to"
+        pending.end(Failure("late", words))
 
-    def _work(self, question: Question, tell: Tell, case: Case[bytes]) -> bytes:
-        waited = 0.0 if case.behind_own else time.monotonic() - case.asked
-        return as_json(self._answers.answer(question, tell, case.cancel, waited))
+    def _work(self, question: Question, tell: Tell, pending: PendingRequest[bytes]) -> bytes:
+        waited = 0.0 if pending.behind_own else time.monotonic() - pending.asked
+        return _as_json(self.answerer.answer(question, tell, pending.cancel, waited))
 
-    async def _watch(self, case: Case[bytes], receive: Receive) -> None:
-        """Drop the case once nobody waits for its answer."""
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        case.end()
-
-    async def _answer(self, case: Case[bytes], news: News, send: Send) -> None:
-        while not case.answer.done():
-            await news.wait()
-        error = case.answer.exception()
+    async def _events(
+        self, pending: PendingRequest[bytes], channel: ProgressChannel
+    ) -> AsyncIterator[bytes]:
+        start = time.perf_counter()
+        while not pending.answer.done():
+            await channel.wait(BEAT_SECONDS)
+            if pending.answer.done():
+                break
+            facts = channel.facts
+            if pending.compiling:
+                facts = {"compiling": True}
+            elif pending.waiting:
+                facts = {"waiting": True, "own": pending.behind_own}
+            elapsed = round(time.perf_counter() - start, 3)
+            yield b"event: progress\ndata: %s\n\n" % _as_json({**facts, "elapsed": elapsed})
+        error = pending.answer.exception()
         if error is None:
-            await reply(send, case.answer.result() + b"\n")
+            yield b"event: result\ndata: %s\n\n" % pending.answer.result()
         elif not isinstance(error, Cancelled):
-            await reply_failure(send, self._failure_of(error))
+            yield b"event: error\ndata: %s\n\n" % _as_json(self._failure_of(error).facts)
 
     def _failure_of(self, error: BaseException) -> Failure:
-        """What is told; of our own errors the terminal is told where they are."""
+        """Return what the client is told; the terminal says where an unexpected error occurred."""
         if not isinstance(error, (Failure, GpusudokuError)):
-            self._complain(f"a question ({self._kind}) failed: {place_of_error(error)}")
+            self.complain(f"a question ({self.kind}) failed: {place_of_error(error)}")
         return failure_of(error)
 
 
-class _File(NamedTuple):
-    """A file of the page."""
-
-    content: bytes
-    kind: str
-    tag: str
+async def _end_with_connection(pending: PendingRequest[bytes], receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    pending.end()
 
 
-def _page_files() -> dict[str, _File]:
-    """All files of the page by name: no path of a request ever meets the file system."""
-    found = {}
-    for file in files("gpusudoku.web").joinpath("page").iterdir():
-        kind = _TYPES.get(file.name.rpartition(".")[2])
-        if kind is not None:
-            content = file.read_bytes()
-            tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-            found[file.name] = _File(content, kind, tag)
-    return found
-
-
-async def _give_file(page: dict[str, _File], name: str | None, request: Request) -> Response:
-    file = page.get(request.path_params["name"] if name is None else name)
-    if file is None:
-        raise HTTPException(404)
-    headers = {"Cache-Control": "no-cache", "ETag": file.tag}
-    if request.headers.get("if-none-match") == file.tag:
-        return Response(status_code=304, headers=headers)
-    return Response(file.content, headers={**headers, "Content-Type": file.kind})
+async def _read_body(request: Request) -> bytes:
+    """Read the body of a request; raise a Failure if it is too large."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size <= MOST_BYTES:
+            parts.append(part)
+        elif size > MOST_READ:
+            break
+    if size > MOST_BYTES:
+        raise Failure("large", f"the body has more than {MOST_BYTES >> 10} KiB")
+    return b"".join(parts)
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
-    """Tell of a path or a method that is none."""
+    """Refuse an unknown path, or a method that a path does not take."""
     assert isinstance(error, HTTPException)
     if error.status_code == 405:
         failure = Failure("method", f"this path does not take {request.method}")
     else:
         failure = Failure("missing", "there is nothing at this path")
-    body = as_json(failure.facts) + b"\n"
-    return Response(body, failure.status, headers=error.headers, media_type=JSON)
+    return _failure_response(failure, error.headers)
+
+
+def _failure_response(failure: Failure, headers: Mapping[str, str] | None = None) -> Response:
+    more = dict(headers or {})
+    if failure.kind == "busy":
+        more["Retry-After"] = str(BUSY_SECONDS)
+    if failure.kind in ("large", "foreign", "input"):  # the request may not have been read
+        more["Connection"] = "close"
+    return Response(_as_json(failure.facts) + b"\n", failure.status, more, JSON)
+
+
+def _as_json(facts: Json) -> bytes:
+    """Return an object on one line, in ASCII."""
+    return json.dumps(facts, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def in_address(host: str) -> str:
+    """Return the name or address of a host as it stands in addresses of pages."""
+    return f"[{host.strip('[]')}]".lower() if ":" in host else host.lower()

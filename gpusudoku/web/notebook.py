@@ -1,45 +1,142 @@
-"""The widget that a notebook shows. Importing this needs anywidget."""
+"""The widget that a notebook shows, and its conversation with the kernel.
+
+Importing this needs anywidget.
+"""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 import anywidget
 import traitlets
 
 from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
-from gpusudoku.errors import InputError
+from gpusudoku.errors import Cancelled, GpusudokuError, InputError, described
 from gpusudoku.formats import parse
 from gpusudoku.given import board_of
-from gpusudoku.options import Options
-from gpusudoku.web.answers import Answers, Facts
-from gpusudoku.web.conversation import Conversation
+from gpusudoku.options import Options, is_integer
+from gpusudoku.web.answers import Answerer, Failure, Json, failure_of, place_of_error
 from gpusudoku.web.joined import joined_modules, joined_styles
-from gpusudoku.web.questions import Question
+from gpusudoku.web.questions import KINDS, Question, question_of
+from gpusudoku.web.request_queue import PendingRequest, RequestQueue
 
 MOST_DIGITS = 25
 """Of a board that can be edited."""
+MOST = 32
+"""Questions worked on at a time: more than the views of a widget have."""
+Pending = PendingRequest[Json]
 
 
-def _as_json(board: Board, widget: BoardWidget) -> dict[str, str]:
-    return {"board": str(board), "box": str(board.geometry)}
+class Conversation:
+    """Works on the questions of a widget's pages; a newer one supersedes that of its page.
 
+    A question is ``{"id": integer, "kind": "count", "question": {...}}``. Its answer are messages
+    ``{"id", "event": "progress" | "result" | "error", "data": {...}}``, with the same objects as
+    over HTTP. ``{"id", "cancel": true}`` stops the work; then no message follows. ``send`` takes
+    messages for the browser, from any thread, one at a time; ``answered`` takes every question with
+    its answer, in the thread that found it.
+    """
 
-def _from_json(facts: dict[str, str], widget: BoardWidget) -> Board:
-    return parse(facts["board"], facts["box"])
+    def __init__(
+        self,
+        answerer: Answerer,
+        send: Callable[[Json], None],
+        answered: Callable[[Question, Json], None],
+    ) -> None:
+        self._answerer, self._send, self._answered = answerer, send, answered
+        self._queue = RequestQueue(MOST, "gpusudoku-widget")
+        self._lock = threading.RLock()  # sending may find that the connection is closed
+        self._pending: dict[int, Pending] = {}
+        self._closed = False
+
+    def receive(self, message: object) -> None:
+        """Take a message, and return at once; refuse one that makes no sense, if it has an id."""
+        if not isinstance(message, dict) or not is_integer(message.get("id")):
+            return
+        number = message["id"]
+        if message.get("cancel"):
+            if pending := self._pending.get(number):
+                pending.end()
+            return
+        try:
+            kind = message.get("kind")
+            if not isinstance(kind, str) or kind not in KINDS:
+                raise Failure("missing", f"unknown kind of question: {described(kind)}")
+            question = question_of(kind, message.get("question"))
+            work = partial(self._work, number, question, threading.current_thread())
+            with self._lock:
+                if number in self._pending:
+                    raise Failure("input", f"question {number} is being answered: take another id")
+                pending = Pending(work, question.page, self._queue.next_number())
+                self._pending[number] = pending
+                pending.answer.add_done_callback(partial(self._ended, number, question))
+                self._queue.ask(pending)
+        except (Failure, GpusudokuError) as error:
+            self._tell(number, "error", failure_of(error).facts)
+
+    def close(self) -> None:
+        """Stop all work, and send no more."""
+        with self._lock:
+            self._closed = True
+        self._queue.close()
+
+    def _work(
+        self, number: int, question: Question, asker: threading.Thread, pending: Pending
+    ) -> Json:
+        def tell(facts: Json) -> None:
+            if not asker.is_alive():  # as when a page of marimo was closed some time ago
+                pending.end()
+            with self._lock:
+                if not pending.answer.done():
+                    self._tell(number, "progress", facts)
+
+        tell({})  # the browser knows by it that the kernel is not busy with a cell
+        return self._answerer.answer(question, tell, pending.cancel)
+
+    def _ended(self, number: int, question: Question, answer: Future[Json]) -> None:
+        """Send the answer to a question, or its failure, unless it was cancelled."""
+        error = answer.exception()
+        with self._lock:
+            del self._pending[number]
+            if error is None:
+                self._answered(question, answer.result())
+                self._tell(number, "result", answer.result())
+            elif not isinstance(error, Cancelled):
+                failure = Failure("failed", f"not foreseen: {place_of_error(error)}")
+                if isinstance(error, (Failure, GpusudokuError, MemoryError)):
+                    failure = failure_of(error)
+                self._tell(number, "error", failure.facts)
+
+    def _tell(self, number: int, event: str, data: Json) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            try:
+                self._send({"id": number, "event": event, "data": data})
+            except Exception:  # the connection has been closed, of whatever kind it is
+                self.close()
 
 
 class _EditableBoard(traitlets.TraitType[Board, Any]):
-    """Takes whatever is a board that can be edited; of a validator traitlets keeps None away."""
+    """Takes a board that can be edited, in any form; traitlets keeps None away from validators."""
 
     def validate(self, obj: object, value: Any) -> Board:
-        return editable(board_of(value))
+        board = board_of(value)
+        if board.n > MOST_DIGITS:
+            most = f"{MOST_DIGITS}x{MOST_DIGITS}"
+            raise InputError(f"{board.describe()}: one of up to {most} cells can be edited")
+        if board.given_candidates is not None:
+            raise InputError(f"{board.describe()}: only one without can be edited")
+        return board
 
 
 class BoardWidget(anywidget.AnyWidget):
-    """A board to edit in a notebook, and beside it what is known of its solutions.
+    """A board to edit in a notebook, and beside it the count of its solutions and more.
 
     ``gpusudoku.widget`` makes it. It is an anywidget: ``observe``, ``close``, ``layout`` and so on
     are those of all widgets.
@@ -47,18 +144,22 @@ class BoardWidget(anywidget.AnyWidget):
 
     _esm = joined_modules()
     _css = joined_styles()
-    board = _EditableBoard().tag(sync=True, to_json=_as_json, from_json=_from_json)
+    board = _EditableBoard().tag(
+        sync=True,
+        to_json=lambda board, widget: {"board": str(board), "box": str(board.geometry)},
+        from_json=lambda facts, widget: parse(facts["board"], facts["box"]),
+    )
     """The board on the screen as a ``Board``; to set it, whatever ``count`` takes for one."""
     _link = traitlets.Unicode().tag(sync=True)
     """The board once more, as the page's links have it, which tell clues from edits."""
     _about = traitlets.Dict().tag(sync=True)
-    """What answers here, and the boards that come with the program."""
+    """The engine, and the boards that come with the program."""
 
     def __init__(self, board: Board, engine: Engine, options: Options) -> None:
-        answers = Answers(engine, options)
+        answerer = Answerer(engine, options)
         self._known: tuple[Board, int] | None = None
-        self._conversation = Conversation(answers, self.send, self._answered)
-        super().__init__(board=board, _about=answers.about())
+        self._conversation = Conversation(answerer, self.send, self._answered)
+        super().__init__(board=board, _about=answerer.about())
         self.on_msg(self._receive)
 
     def __repr__(self) -> str:
@@ -66,7 +167,7 @@ class BoardWidget(anywidget.AnyWidget):
 
     @property
     def count(self) -> int | None:
-        """How many solutions the board on the screen has; None until the widget has counted them.
+        """The number of solutions of the board on the screen; None until they are counted.
 
         It stays None where the count was too expensive or has been cancelled.
         """
@@ -78,7 +179,7 @@ class BoardWidget(anywidget.AnyWidget):
 
     @traitlets.observe("comm")
     def _attend(self, change: dict[str, Any]) -> None:
-        """Stop all work when the connection is closed, by whomever: marimo does it by itself."""
+        """Stop all work when the connection is closed; marimo closes it by itself."""
         comm = change["new"]
         if comm is None:
             return
@@ -94,32 +195,6 @@ class BoardWidget(anywidget.AnyWidget):
     def _receive(self, widget: object, content: object, buffers: object) -> None:
         self._conversation.receive(content)
 
-    def _answered(self, question: Question, facts: Facts) -> None:
+    def _answered(self, question: Question, facts: Json) -> None:
         if question.kind == "count" and facts["exact"]:
-            self._known = question.board, int(facts["count"])
-
-
-def editable(board: Board) -> Board:
-    """A board, if it can be edited.
-
-    Raises
-    ------
-    InputError
-        If it is too large, or has given candidates.
-    """
-    if board.n > MOST_DIGITS:
-        most = f"{MOST_DIGITS}x{MOST_DIGITS}"
-        raise InputError(f"{board.describe()}: one of up to {most} cells can be edited")
-    if board.given_candidates is not None:
-        raise InputError(f"{board.describe()}: only one without can be edited")
-    return board
-
-
-def widget_of(
-    board: Any, box: Geometry | str | None, engine: Engine, options: Options
-) -> BoardWidget:
-    """A widget; by default of an empty 9x9 board, or of one with other boxes."""
-    if board is None:
-        shape = Geometry.of(box) or Geometry(3, 3)
-        return BoardWidget(editable(Board.empty(shape)), engine, options)
-    return BoardWidget(editable(board_of(board, box)), engine, options)
+            self._known = question.board(), int(facts["count"])

@@ -1,4 +1,4 @@
-"""What a page asks about a board: one JSON object, checked field by field."""
+"""Questions of a page about a board: one JSON object each, checked field by field."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import cached_property, partial
+from functools import cache, partial
 from math import inf
 from typing import Any
 
@@ -30,7 +30,7 @@ LONGEST_NUMBER = 4000
 """Digits of an integer that comes as text; Python refuses to read many more."""
 _DIGITS = re.compile(r"\d+", re.ASCII)
 _PLACE = re.compile(r"<text>(?::(?P<line>\d+))?(?::(?P<column>\d+))?: ")
-"""Where something is wrong in a text, as ``parse`` says it."""
+"""The place of an error in a text, as ``parse`` writes it."""
 
 
 @dataclass(frozen=True)
@@ -39,35 +39,18 @@ class Question:
 
     kind: str
     """One of ``KINDS``."""
-    read_board: Callable[[], Board]
-    """Reads what ``board`` is."""
+    board: Callable[[], Board]
+    """Reads the board, once; only one of the kind ``read`` may be none, which is an InputError."""
     seconds: float | None = None
     """It is given up if it should take longer, or once it has; None for as long as it takes."""
     page: str | None = None
-    """Who asks: a newer question of the same page takes the place of an older one."""
+    """The name of the page that asks: a newer question of it supersedes an older one."""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """What only this kind of question has."""
-
-    @cached_property
-    def board(self) -> Board:
-        """The board, read when it is first asked for.
-
-        Raises
-        ------
-        InputError
-            If it cannot be read; but only of the kind ``read``, whose answer that is.
-        """
-        return self.read_board()
+    """The fields that only this kind of question has."""
 
 
 def read_question(kind: str, text: bytes | str) -> Question:
-    """Read a question from JSON.
-
-    Raises
-    ------
-    InputError
-        If it is no JSON object, or a field is missing, unknown or wrong; the message names it.
-    """
+    """Read a question from JSON; an InputError names a field that is missing, unknown or wrong."""
     try:
         if isinstance(text, bytes):
             text = text.decode()
@@ -87,7 +70,7 @@ def read_question(kind: str, text: bytes | str) -> Question:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON: of two fields with one name it would be unclear which holds."""
+    """Make an object of JSON; refuse two fields of one name, as it is unclear which holds."""
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
@@ -96,19 +79,19 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _short(digits: str) -> int:
-    """An integer: Python reads long ones slowly, or not at all."""
+    """Read an integer; refuse long ones, which Python reads slowly, or not at all."""
     if len(digits) > LONGEST_NUMBER:
         raise InputError(f"an integer of {len(digits)} digits: {LONGEST_NUMBER} at most are read")
     return int(digits)
 
 
 def _no_constant(name: str) -> float:
-    """Complain about what Python takes for a number."""
+    """Refuse NaN and the infinities, which Python takes for numbers."""
     raise InputError(f"no JSON: {name} is no number")
 
 
 def question_of(kind: str, given: object) -> Question:
-    """A question from a JSON object that is read already; errors as of ``read_question``."""
+    """Make a question of a JSON object; errors as of ``read_question``."""
     if not isinstance(given, dict):
         raise InputError("expected a JSON object")
     own = KINDS[kind]
@@ -119,10 +102,10 @@ def question_of(kind: str, given: object) -> Question:
             guess = f"; did you mean {close[0]!r}?" if close else f": expected {', '.join(known)}"
             raise InputError(f"unknown field {shown(name)}{guess}")
     fields = {name: read(name, given.get(name)) for name, read in own.items()}
-    board = partial(_board, given, fields.get("near"))
+    board = cache(partial(_board, given, fields.get("near")))
     question = Question(kind, board, _seconds(given), _page(given), fields)
     if kind != "read":
-        _ = question.board
+        question.board()
     return question
 
 
@@ -137,25 +120,17 @@ def _board(given: dict[str, Any], near: Geometry | None) -> Board:
         if near is not None and geometry is None:
             return parse_near(text, near)
         return parse(text, geometry)
-    except InputError as error:
-        raise InputError(_about_board(_in_json(str(error)), text)) from None
-
-
-def _about_board(message: str, text: str) -> str:
-    """What is wrong with a board: its field is named, and the line if there are several."""
-    place = _PLACE.match(message)
-    found = {} if place is None else place.groupdict()
-    if "\n" not in text.strip():
-        found["line"] = None
-    names = ["board", *(f"{name} {number}" for name, number in found.items() if number)]
-    return f"{', '.join(names)}: {message[place.end() if place else 0 :]}"
-
-
-def _in_json(message: str) -> str:
-    """What is wrong with a board, with fields in place of the options of the command line."""
-    message = re.sub(r"--box (\w+)", r'"box": "\1"', message).replace("--box", '"box"')
-    message = message.replace(", or that of --column NAME", "")
-    return message.replace("give --column NAME", "call the right one puzzle")
+    except InputError as error:  # which may name options of the command line
+        message = re.sub(r"--box (\w+)", r'"box": "\1"', str(error)).replace("--box", '"box"')
+        message = message.replace(", or that of --column NAME", "")
+        message = message.replace("give --column NAME", "call the right one puzzle")
+        place = _PLACE.match(message)
+        found = {} if place is None else place.groupdict()
+        if "\n" not in text.strip():
+            found["line"] = None
+        names = ["board", *(f"{name} {number}" for name, number in found.items() if number)]
+        words = message[place.end() if place else 0 :]
+        raise InputError(f"{', '.join(names)}: {words}") from None
 
 
 def _near(name: str, value: object) -> Geometry | None:
@@ -212,9 +187,9 @@ def _numbers(name: str, value: object) -> list[int]:
 
 
 def _integer(name: str, value: object, most: float = inf, words: str = "") -> int:
-    """An integer from 0 to the most, which ``words`` tell, if there is one.
+    """Read an integer from 0 to the most, which ``words`` name.
 
-    It comes as a number or as text: JavaScript keeps only numbers below 2^53 exactly.
+    It is a number or text: JavaScript keeps only numbers below 2^53 exactly.
     """
     number = -1
     if is_integer(value):
@@ -228,7 +203,7 @@ def _integer(name: str, value: object, most: float = inf, words: str = "") -> in
 
 
 def _found(value: object) -> str:
-    """What stands there, as JSON has it."""
+    """Describe a value as JSON has it."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -245,4 +220,4 @@ KINDS: Mapping[str, Mapping[str, Callable[[str, object], Any]]] = {
     "simplify": {},
     "minimise": {"seed": _seed},
 }
-"""The kinds of questions, each with the fields of its own and what reads them."""
+"""The kinds of questions, each with the fields of its own and the functions that read them."""

@@ -26,28 +26,25 @@ from gpusudoku.jobs.interrupts import WAIT_SECONDS
 from gpusudoku.jobs.threads import start_thread
 from gpusudoku.kernels import compiling
 from gpusudoku.kernels.kernel import Kernel
-from gpusudoku.web.answers import Answers
-from gpusudoku.web.app import Complain, Permissions, make_app
-from gpusudoku.web.desk import Desk
-from gpusudoku.web.guard import in_address
+from gpusudoku.web.answers import Answerer
+from gpusudoku.web.app import Complain, Permissions, in_address, make_app
 from gpusudoku.web.questions import question_of
+from gpusudoku.web.request_queue import RequestQueue
 
 USUAL_PORT = 6561
 """81 * 81."""
-THREADS = "gpusudoku-answer"
-"""The name of the threads that work at questions."""
 REQUEST_SECONDS = 10.0
-"""A request has to be there, head and body, this time after its first byte or the connection."""
+"""The time in which a request must arrive whole, after its first byte or the connection."""
 SEND_SECONDS = 30.0
-"""Who takes nothing of an answer for so long is taken for gone."""
+"""A client that takes nothing of an answer for so long is disconnected."""
 IDLE_SECONDS = 60
-"""A connection that nobody uses is closed after this time."""
+"""An idle connection is closed after this time."""
 GOODBYE_SECONDS = 5
-"""So long those who read slowly are waited for when the server stops."""
+"""The time that slow readers get when the server stops."""
 MOST_CONNECTIONS = 256
-"""Connections at a time, fewer where a process may have few descriptors."""
+"""Connections at a time; fewer where a process may have few descriptors."""
 QUIET_SECONDS = 60.0
-"""What is wrong again within this time is not said again."""
+"""The same message is not printed again within this time."""
 BACKLOG = 16
 """Connections that are accepted before any can be closed: they have descriptors, too."""
 
@@ -56,36 +53,19 @@ _WARMING = [("count", _PUZZLE), *((kind, "." * 81) for kind in ("count", "shares
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine and cannot be reached from others.
-
-    Raises
-    ------
-    InputError
-        If there is no such host.
-    """
+    """Tell whether a host is this machine and cannot be reached from others."""
     return ipaddress.ip_address(str(_resolved(host, 0)[1][0]).partition("%")[0]).is_loopback
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """A socket that listens; without a port at the usual one, or at any if that is taken.
-
-    Raises
-    ------
-    InputError
-        If there is no such host.
-    GpusudokuError
-        If the port that is asked for cannot be had.
-    """
-    try:
-        return _listen(host, USUAL_PORT if port is None else port)
-    except OSError as error:
-        if port is not None:
+    """Open a socket that listens; without a port at the usual one, or at any if that is taken."""
+    where, why = host if port is None else f"port {port} of {host}", ""
+    for wanted in (USUAL_PORT, 0) if port is None else (port,):
+        try:
+            return _listen(host, wanted)
+        except OSError as error:
             why = error.strerror or "it cannot be had"
-            raise GpusudokuError(f"port {port} of {host}: {why}") from None
-    try:
-        return _listen(host, 0)
-    except OSError as error:
-        raise GpusudokuError(f"{host}: {error.strerror or 'no port can be had'}") from None
+    raise GpusudokuError(f"{where}: {why}")
 
 
 def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
@@ -113,26 +93,13 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def most_connections() -> int:
-    """Return how many connections there may be."""
+    """Return the number of connections that there may be."""
     try:
         from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
     except ImportError:  # Windows
         return MOST_CONNECTIONS
     limit = getrlimit(RLIMIT_NOFILE)[0]
     return MOST_CONNECTIONS if limit == RLIM_INFINITY else min(MOST_CONNECTIONS, limit // 4)
-
-
-def seldom(complain: Complain) -> Complain:
-    """Say the same only once a minute."""
-    said: dict[str, float] = {}
-
-    def say(message: str) -> None:
-        now = time.monotonic()
-        if now - said.get(message, -inf) >= QUIET_SECONDS:
-            said[message] = now
-            complain(message)
-
-    return say
 
 
 class _Protocol(H11Protocol):
@@ -148,9 +115,8 @@ class _Protocol(H11Protocol):
         self._watch("request", REQUEST_SECONDS)
         if len(self.connections) > self._most:
             self._complain(f"more than {self._most} connections: closed idle and slow ones")
-            others: list[Any] = [
-                each for each in self.connections if not each.transport.is_closing()
-            ]
+            others: list[Any] = list(self.connections)
+            others = [each for each in others if not each.transport.is_closing()]
             idle = [each for each in others if each.timeout_keep_alive_task is not None]
             slow = [each for each in others if "request" in each._timers]
             oldest = min(slow, key=lambda each: each._timers["request"].when())
@@ -185,29 +151,15 @@ class _Protocol(H11Protocol):
 
 
 class Server:
-    """Serves the page from a thread of its own, until it is stopped.
+    """Serves the page from a thread of its own, until it is stopped; then it closes ``listening``.
 
-    Parameters
-    ----------
-    answers
-        What answers the questions.
-    listening
-        What ``listen`` gives; it is closed in the end.
-    most
-        So many questions are worked at at a time.
-    seconds
-        Each is given up after this time, the time that it waits included.
-    allowed
-        Who may ask.
-    complain
-        Says on a terminal what went wrong here, from any thread.
-    kernels
-        Questions wait until ``warm_up`` has compiled these.
+    It works on up to ``most`` questions at a time, gives each up ``seconds`` after it came, and
+    answers none until ``warm_up`` has compiled the ``kernels``.
     """
 
     def __init__(
         self,
-        answers: Answers,
+        answerer: Answerer,
         listening: socket.socket,
         *,
         most: int,
@@ -217,11 +169,13 @@ class Server:
         kernels: Sequence[Kernel] = (),
     ) -> None:
         self._kernels, self._listening = kernels, listening
-        self._desk = Desk(most, THREADS, is_open=all(kernel.kept for kernel in kernels))
-        self._complain = complain = seldom(complain)
+        self._queue = RequestQueue(
+            most, "gpusudoku-answer", is_open=all(kernel.kept for kernel in kernels)
+        )
+        self._print, self._printed = complain, dict[str, float]()
         config = uvicorn.Config(
-            make_app(answers, self._desk, seconds, complain, allowed),
-            http=partial(_Protocol, most_connections(), complain),  # type: ignore[arg-type]
+            make_app(answerer, self._queue, allowed, seconds=seconds, complain=self._complain),
+            http=partial(_Protocol, most_connections(), self._complain),  # type: ignore[arg-type]
             backlog=BACKLOG,
             loop="asyncio",
             ws="none",
@@ -242,13 +196,13 @@ class Server:
         start_thread(threading.Thread(target=self._run, name="gpusudoku-server", daemon=True))
 
     def warm_up(self, engine: Engine) -> bool:
-        """Compile and load what usual questions need; return whether they had to wait for it."""
-        waiting = not self._desk.is_open
+        """Compile and load the kernels of usual questions; return whether questions had to wait."""
+        waiting = not self._queue.is_open
         compiling.ready(self._kernels)
-        answers = Answers(engine)
+        answerer = Answerer(engine)
         for kind, board in _WARMING:
-            answers.answer(question_of(kind, {"board": board}), lambda _: None, CancelToken())
-        self._desk.open()
+            answerer.answer(question_of(kind, {"board": board}), lambda _: None, CancelToken())
+        self._queue.open()
         return waiting
 
     def wait(self) -> None:
@@ -260,35 +214,43 @@ class Server:
 
     def stop(self) -> None:
         """Stop all work, end all streams, and wait until that is done."""
-        self._desk.close()
+        self._queue.close()
         end = time.monotonic() + GOODBYE_SECONDS
-        while self._desk.working and not self._has_ended and time.monotonic() < end:
+        while self._queue.working and not self._has_ended and time.monotonic() < end:
             time.sleep(0.01)  # uvicorn would count this time as that of slow readers
         self._server.should_exit = True
         self.wait()
         self._listening.close()
 
     def _run(self) -> None:
-        """Signals are for the main thread: uvicorn takes none in any other."""
+        """Run the event loop; uvicorn handles signals only in the main thread."""
+
+        def complain(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+            error = context.get("exception")
+            self._complain(f"{type(error).__name__}: {error}" if error else context["message"])
+
+        async def serve() -> None:
+            # asyncio would write a traceback for every connection that it cannot accept
+            asyncio.get_running_loop().set_exception_handler(complain)
+            await self._server.serve([self._listening])
+
         try:
-            asyncio.run(self._serve())
+            asyncio.run(serve())
         except Exception as error:
             self._complain(f"the server ended: {error}")
         finally:
             self._has_ended = True
             self._end.put(None)
 
-    async def _serve(self) -> None:
-        """Serve; asyncio would write a traceback for every connection that it cannot accept."""
-        asyncio.get_running_loop().set_exception_handler(self._complain_of)
-        await self._server.serve([self._listening])
-
-    def _complain_of(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        error = context.get("exception")
-        self._complain(f"{type(error).__name__}: {error}" if error else context["message"])
+    def _complain(self, message: str) -> None:
+        """Print an error on the terminal, the same one only once a minute."""
+        now = time.monotonic()
+        if now - self._printed.get(message, -inf) >= QUIET_SECONDS:
+            self._printed[message] = now
+            self._print(message)
 
 
 def addresses_of(host: str, listening: socket.socket, names: Sequence[str]) -> list[str]:
-    """The addresses of the page; ``names`` are those that others have for this machine."""
+    """List the addresses of the page; ``names`` are those that others have for this machine."""
     found = dict.fromkeys(map(in_address, [host] if is_loopback(host) else names))
     return [f"http://{name}:{listening.getsockname()[1]}/" for name in found]

@@ -1,14 +1,15 @@
-"""A widget for notebooks: the page's component, with the kernel in place of the server."""
+"""The widget for notebooks: the page's component, with the kernel in place of the server."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import InputError, not_installed
-from gpusudoku.given import BoardLike
+from gpusudoku.given import BoardLike, board_of
 from gpusudoku.options import OptionFields, Options, takes_options
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def widget(
         import anywidget  # noqa: F401
     except ImportError:
         raise ImportError(not_installed("a widget", "anywidget", "notebook")) from None
-    from gpusudoku.web.notebook import widget_of
+    from gpusudoku.web.notebook import BoardWidget
 
-    return widget_of(board, box, engine_for(chosen, engine), chosen)
+    if board is None:
+        board = Board.empty(Geometry.of(box) or Geometry(3, 3))
+    return BoardWidget(board_of(board, box), engine_for(chosen, engine), chosen)

@@ -16,7 +16,7 @@ import pytest
 
 import gpusudoku
 from gpusudoku import InputError
-from gpusudoku.runs.rows import sealed
+from gpusudoku.runs.kept import sealed
 from tests.runs.stopped import BOARD, SEARCH, TOTAL
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX")
