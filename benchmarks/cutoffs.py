@@ -17,7 +17,7 @@ from script import command, repeated, table
 from simulated_figures import plain
 from summary import duration
 
-from gpusudoku.bench.tables import Row
+from gpusudoku.bench.suite import Row
 from gpusudoku.errors import InputError
 
 KINDS = ("cutoff-space", "cutoff-empty")

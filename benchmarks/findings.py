@@ -29,7 +29,7 @@ from summary import duration, factor
 
 from gpusudoku import collection
 from gpusudoku.bench.figures import FEWEST, matrix
-from gpusudoku.bench.tables import Row
+from gpusudoku.bench.suite import Row
 from gpusudoku.errors import InputError
 
 PARTS = {"bench": "bench", "cutoff-space": "cutoff", "cutoff-empty": "cutoff"}

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from gpusudoku.bench.figures import each, figures_of, fingerprint, log_axis, save
-from gpusudoku.bench.running import Subject
-from gpusudoku.bench.tables import Row
+from gpusudoku.bench.suite import Row, Subject
 from gpusudoku.errors import InputError
 from tests.bench.samples import EMPTY, MACHINE, rows_with
 
@@ -34,10 +33,12 @@ def test_which_there_are() -> None:
     rows = rows_with(BOARDS, jobs=[1])
     assert figures([]) == {}
     assert set(figures(rows)) == {"utilisation"}
-    other = {"device": "cuda", "jobs": None, "solutions_per_second": 1e9}
-    gpu = [replace(row, values=row.values | other) for row in rows]
-    (axes,) = figures([*rows, *gpu])["devices"].axes
-    assert legend_of(axes) == ["cpu", "cuda"]
+    gpu = [
+        replace(row, values=row.values | {"device": "cuda", "jobs": None, "solutions": number})
+        for number, row in enumerate(rows, 1)
+    ]
+    (axes,) = figures([*rows, *gpu])["time-over-solutions"].axes
+    assert legend_of(axes) == ["search, 1 thread", "search, GPU"]
 
 
 def test_they_are_saved_with_what_they_show(tmp_path: Path) -> None:
