@@ -25,7 +25,7 @@ ROOMS = [
     {"orders"},
     {
         *("checking", "counting", "explaining", "listing", "minimising", "simplifying"),
-        *("runs", "slicing", "solving", "streaming", "warming"),
+        *("runs", "slicing", "solving", "streaming"),
     },
     {"bench", "web"},
     {"cli"},

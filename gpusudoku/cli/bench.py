@@ -150,12 +150,16 @@ def bench(
 ) -> None:
     """Measure engines and settings side by side.
 
-    Without a BOARD, those that come with the program are measured. Cases take turns, so that a slow
-    minute affects all of them. Every count is checked. In the table "busy" is the share of the time
-    in which the threads worked, and "got" the share of that for which they had a core. If other
-    programs took the cores, or slowed the run on one thread, a row is starved: a ? stands behind
-    its speed-up. Ctrl-C skips the current case; twice within a second it ends the run, and shows
-    the results so far.
+    Without a BOARD, all boards that come with the program are measured. Cases take turns, so that a
+    slow minute affects all of them. Every count is checked. Ctrl-C skips the current case; twice
+    within a second it ends the run, and shows the results so far.
+
+    \b
+    In the table:
+      busy     the share of the time in which the threads worked
+      got      the share of that for which they had a core
+      starved  other programs took the cores, or slowed the run on one thread,
+               so a speed-up with a ? is doubtful
 
     \b
     Examples:
