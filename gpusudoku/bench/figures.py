@@ -394,7 +394,8 @@ def cutoff(rows: Sequence[Row]) -> Any:
         looks = style(number)
         for point in points:
             x, hollow = point["cutoff"], point["cutoff_reached"] is False
-            _bar(axes, [x, x], [point["minimum"], point["maximum"]], looks)
+            ends = [point["minimum"], point["maximum"]]
+            axes.plot([x, x], ends, color=looks["color"], linewidth=0.8)
             axes.plot(x, point["median"], **looks, fillstyle="none" if hollow else "full")
         middle = [point["median"] for point in points]
         axes.plot([point["cutoff"] for point in points], middle, dash, color=looks["color"])
@@ -420,11 +421,6 @@ def _size(row: Row, by_empty: bool) -> str:
     return rf"search space ${10**rest:.0f}\cdot10^{{{exponent:.0f}}}$"
 
 
-def _bar(axes: Any, x: Sequence[float], y: Sequence[float], looks: Mapping[str, Any]) -> None:
-    """Draw the thin bar of a spread."""
-    axes.plot(x, y, color=looks["color"], linewidth=0.8)
-
-
 def _points(axes: Any, rows: Sequence[Row], names: Sequence[str], at: Place) -> list[Any]:
     """Draw a mark with a bar for each row, and return the entries of their legend.
 
@@ -441,7 +437,8 @@ def _points(axes: Any, rows: Sequence[Row], names: Sequence[str], at: Place) -> 
         cells, own = cells_of(row), looks[settings.index(name)]
         size = nine if cells == 81 else smaller if cells < 81 else larger
         sizes.add(size)
-        _bar(axes, *at(row, [row["minimum"], row["maximum"]]), own)
+        ends = at(row, [row["minimum"], row["maximum"]])
+        axes.plot(*ends, color=own["color"], linewidth=0.8)
         axes.plot(*at(row, [row["median"]]), SIZES[size], **own)
     keys = [key(name, **own, marker="o") for name, own in zip(settings, looks, strict=True)]
     several = [size for size in SIZES if size in sizes and len(sizes) > 1]

@@ -51,6 +51,16 @@ FOLDER = Path(gpusudoku.__file__).resolve().parents[1]
 MEASURED = ("gpusudoku", "kernels", "boards", "benchmarks", "pyproject.toml",
             ":!benchmarks/results", ":!*.md")  # fmt: skip
 """The files that can change a measurement, for git; measurements themselves write results."""
+OPTIONS: dict[str, Sequence[Any]] = {
+    "method": ("search",),
+    "strategy": ("min",),
+    "propagate": ("singles",),
+    "cutoff": (None,),
+    "cutoff_by": ("space",),
+    "device": ("cpu",),
+    "jobs": (1,),
+}
+"""The options that make a setting, with their values in cases that do not vary them."""
 COLUMNS = (
     "board", "clues", "empty_cells", "log10_space", "solutions", "method", "device", "jobs",
     "strategy", "propagate", "cutoff_by", "cutoff", "cutoff_reached", "runs", "median", "minimum",
@@ -90,34 +100,17 @@ class Case:
         return " ".join(words)
 
 
-def cases_of(
-    subjects: Iterable[Subject],
-    *,
-    devices: Sequence[str] = ("cpu",),
-    jobs: Sequence[int] = (1,),
-    methods: Sequence[str] = ("search",),
-    strategies: Sequence[str] = ("min",),
-    propagates: Sequence[str] = ("singles",),
-    cutoffs: Sequence[float | None] = (None,),
-    cutoff_by: str = "space",
-) -> list[Case]:
+def cases_of(subjects: Iterable[Subject], **values: Sequence[Any]) -> list[Case]:
     """Return every board under every combination of options that makes a difference.
 
-    Only the CPU has threads, and a contraction has neither strategy, propagation nor cutoff.
+    ``values`` are those of the options in OPTIONS, by default as there. Only the CPU has
+    threads, and a contraction has neither strategy, propagation nor cutoff.
     """
     settings: dict[str, dict[str, Any]] = {}
-    for method, strategy, propagate, cutoff, device, number in product(
-        methods, strategies, propagates, cutoffs, devices, jobs
-    ):
-        options = {
-            "method": method,
-            "device": device,
-            "jobs": number if device == "cpu" else None,
-            "strategy": strategy,
-            "propagate": propagate,
-            "cutoff": cutoff,
-            "cutoff_by": cutoff_by,
-        }
+    for combination in product(*(OPTIONS | values).values()):
+        options = dict(zip(OPTIONS, combination, strict=True))
+        if options["device"] != "cpu":
+            options["jobs"] = None
         settings.setdefault(Case(Subject("", Board([0])), options).setting, options)
     return [Case(subject, options) for subject in subjects for options in settings.values()]
 
@@ -146,51 +139,44 @@ def estimated_seconds(case: Case, patience: float) -> float:
     return plan.seconds / (case.options["jobs"] or 1)
 
 
-@dataclass(frozen=True)
-class Run:
-    """One count of a case. Seconds are the engine's, without start-up and compiling."""
+def share_got(result: Count, wall: float, processor: float) -> float | None:
+    """Return the share of their time for which the threads of a count had a core, if it is known.
 
-    count: int
-    seconds: float
-    nodes: int
-    method: str
-    utilisation: tuple[float, ...]
-    got: float | None
-    """The share of the time that its threads worked for which they had a core; None if unknown."""
-    cutoff_reached: bool
-    """False if memory did not allow a frontier of boards as small as the cutoff."""
-
-    @classmethod
-    def of(cls, result: Count, wall: float, processor: float) -> Run:
-        """Take from a count what rows show, with its seconds of wall clock and of all threads."""
-        stats, wanted, nodes, reached = result.stats, wall, 0, True
-        if isinstance(stats, SearchStats):
-            nodes, reached = stats.nodes, stats.cutoff_reached
-            # Every thread that works uses a core. Of a contraction it is unknown how long there
-            # was only one thread to use, so one core is wanted at least.
-            shared = stats.seconds - stats.expansion_seconds
-            wanted += max(0.0, sum(stats.utilisation) - 1) * shared
-        got = processor / wanted if result.device == "cpu" and wall >= LEAST_SECONDS else None
-        busy = tuple(stats.utilisation)
-        return cls(result.count, stats.seconds, nodes, result.method, busy, got, reached)
+    The count took some seconds of the wall clock, and its threads together some of a processor.
+    """
+    if result.device != "cpu" or wall < LEAST_SECONDS:
+        return None
+    stats, wanted = result.stats, wall
+    if isinstance(stats, SearchStats):
+        # Every thread that works uses a core. Of a contraction it is unknown how long there was
+        # work for one thread only, so one core is wanted at least.
+        shared = stats.seconds - stats.expansion_seconds
+        wanted += max(0.0, sum(stats.utilisation) - 1) * shared
+    return processor / wanted
 
 
 @dataclass
 class Measured:
-    """A case and its runs."""
+    """A case and its runs, whose seconds are the engine's, without start-up and compiling."""
 
     case: Case
-    runs: list[Run] = field(default_factory=list)
+    runs: list[Count] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
+    """Of each run, the share of their time for which its threads had a core, if it is known."""
     note: str = ""
     """Why the case is not measured any more; empty while it is."""
     wrong: bool = False
     """True if the reason is a wrong count."""
 
     @property
+    def seconds(self) -> list[float]:
+        """The seconds of each run."""
+        return [run.stats.seconds for run in self.runs]
+
+    @property
     def got(self) -> float | None:
-        """The share of their time for which threads had a core, in the median run."""
-        known = [run.got for run in self.runs if run.got is not None]
-        return median(known) if known else None
+        """The median of ``shares``."""
+        return median(self.shares) if self.shares else None
 
 
 class Bench:
@@ -241,7 +227,7 @@ class Bench:
         if each.note or warm_up or not each.runs:
             return not each.note
         if self._seconds is not None:
-            return sum(run.seconds for run in each.runs) < self._seconds
+            return sum(each.seconds) < self._seconds
         return len(each.runs) < self._repeats
 
     def _run(self, each: Measured, warm_up: bool) -> bool:
@@ -262,14 +248,15 @@ class Bench:
             self.interrupted = twice or last_interrupt() not in (None, signal.SIGINT)
             self._last_interrupt = now
             return not self.interrupted
-        run = Run.of(result, wall, processor)
-        first = run.count, each.case.setting
+        first = result.count, each.case.setting
         expected, whose = self._counts.setdefault(each.case.subject.name, first)
-        if run.count != expected:
+        if result.count != expected:
             each.wrong = True
-            each.note = f"{run.count} solutions counted, but {expected} are right ({whose})"
+            each.note = f"{result.count} solutions counted, but {expected} are right ({whose})"
         elif not warm_up:
-            each.runs.append(run)
+            each.runs.append(result)
+            got = share_got(result, wall, processor)
+            each.shares += [] if got is None else [got]
         return True
 
 
@@ -397,22 +384,24 @@ def _row(each: Measured, alone: Measured | None) -> Row:
         "runs": len(runs),
         "note": each.note,
     }
-    seconds = [run.seconds for run in runs]
+    seconds = each.seconds
     if runs:
-        middle, nodes = median(seconds), runs[0].nodes
-        one_thread = median(run.seconds for run in alone.runs) if alone else None
-        busy = [mean(run.utilisation) for run in runs if run.utilisation]
+        first, middle = runs[0], median(seconds)
+        search = first.stats if isinstance(first.stats, SearchStats) else None
+        nodes = search.nodes if search else 0
+        one_thread = median(alone.seconds) if alone else None
+        busy = [mean(run.stats.utilisation) for run in runs if run.stats.utilisation]
         shares = [case.got for case in (each, alone) if case is not None]
         values |= {
-            "solutions": runs[0].count,
-            "method": runs[0].method,
-            "cutoff_reached": runs[0].cutoff_reached,
+            "solutions": first.count,
+            "method": first.method,
+            "cutoff_reached": search is None or search.cutoff_reached,
             "median": middle,
             "minimum": min(seconds),
             "maximum": max(seconds),
             "deviation": stdev(seconds) if len(seconds) > 1 else 0.0,
             "speed_up": one_thread / middle if one_thread and middle else None,
-            "solutions_per_second": runs[0].count / middle if middle else None,
+            "solutions_per_second": first.count / middle if middle else None,
             "nodes_per_second": nodes / middle if middle and nodes else None,
             "utilisation": mean(busy) if len(busy) == len(runs) else None,
             "got": each.got,

@@ -19,9 +19,9 @@ from gpusudoku.cli.messages import is_quiet, note
 from gpusudoku.cli.options import Command, Reading, force, own_option, reading
 from gpusudoku.cli.output import Output, refuse, show
 from gpusudoku.cli.source import Source
-from gpusudoku.cli.usage import Choice, Integer, Seconds
+from gpusudoku.cli.usage import Choice, Integer, Number, Seconds
 from gpusudoku.engines.cuda import availability
-from gpusudoku.errors import InputError, MismatchError, shown
+from gpusudoku.errors import InputError, MismatchError
 from gpusudoku.jobs.interrupts import interrupt_status, skipping_interrupts
 from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES, Options
 from gpusudoku.search.techniques import DEFAULT
@@ -44,30 +44,15 @@ bench_option = own_option("bench")
 
 
 def _list_option(
-    *names: str, parse: Callable[[str], Any] = str, choices: Sequence[str] = (), **settings: Any
+    *names: str, kind: Choice | Integer | Number, **settings: Any
 ) -> Callable[[Command], Command]:
-    """Make an option that takes several values, separated by commas, each once."""
+    """Make an option that takes several values of a kind, separated by commas, each once."""
 
     def callback(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
-        if value is None:
-            return None
-        words = [word.strip() for word in value.split(",")]
-        for word in words:
-            if choices and word not in choices:
-                raise click.BadParameter(f"{shown(word)}: expected some of {', '.join(choices)}")
-        try:
-            return tuple(dict.fromkeys(parse(word) for word in words))
-        except ValueError:
-            raise click.BadParameter(f"{shown(value)}: expected numbers, such as 1,2,4") from None
+        words = [] if value is None else value.split(",")
+        return tuple(dict.fromkeys(kind.convert(word.strip(), param, ctx) for word in words))
 
     return bench_option(*names, callback=callback, metavar="LIST", **settings)
-
-
-def _jobs(word: str) -> int:
-    number = int(word)
-    if not 1 <= number <= MOST_JOBS:
-        raise click.BadParameter(f"{number} threads: expected 1 to {MOST_JOBS}")
-    return number
 
 
 @click.command()
@@ -81,35 +66,30 @@ def _jobs(word: str) -> int:
 @bench_option("--exclude", multiple=True, metavar="PATTERN", help="No boards whose names match.")
 @_list_option(
     "--device",
-    "devices",
-    choices=("cpu", "cuda"),
+    kind=Choice(("cpu", "cuda")),
     help="cpu, cuda or both.  [default: all that can be used]",
 )
 @_list_option(
     "-j",
     "--jobs",
-    parse=_jobs,
+    kind=Integer(1, MOST_JOBS),
     help="Numbers of CPU threads, such as 1,2,4.  [default: 1, 2, 4 ... all cores]",
 )
 @_list_option(
     "--method",
-    "methods",
-    choices=METHODS,
+    kind=Choice(METHODS),
     default="search,contraction",
     help="search, contraction, auto.",
 )
-@_list_option("--strategy", "strategies", choices=STRATEGIES, default="min", help="first, min.")
+@_list_option("--strategy", kind=Choice(STRATEGIES), default="min", help="first, min.")
 @bench_option(
     "--propagate",
-    "propagates",
     multiple=True,
     default=(DEFAULT,),
     metavar="TECHNIQUES",
     help="As for count; may be given several times.",
 )
-@_list_option(
-    "--cutoff", "cutoffs", parse=float, help="Cutoffs of a search, such as 1e10,1e20,1e30."
-)
+@_list_option("--cutoff", kind=Number(), help="Cutoffs of a search, such as 1e10,1e20,1e30.")
 @bench_option(
     "--cutoff-by",
     type=Choice(CUTOFFS_BY),
@@ -171,8 +151,9 @@ def bench(
     from gpusudoku.bench import figures, suite
 
     # Files that could not be written are refused before anything is measured.
-    for path in filter(lambda x: x is not None, (csv_file, json_file)):
-        refuse(path, force, [*boards, *([] if recorded is None else [recorded])])
+    for path in (csv_file, json_file):
+        if path is not None:
+            refuse(path, force, [*boards, *([] if recorded is None else [recorded])])
     if csv_file is not None and csv_file == json_file:
         raise InputError(f"{csv_file}: --csv and --json cannot both be written to it")
     if plot is not None:
@@ -187,10 +168,8 @@ def bench(
         wrong = [f"{each.case.subject.name}: {each.note}" for each in run.measured if each.wrong]
         interrupted = run.interrupted
     show(suite.heading(machine), head(), *map(line, rows))
-    for path, text in (
-        (csv_file, suite.as_csv(rows)),
-        (json_file, suite.as_json(rows, machine)),
-    ):
+    texts = {csv_file: suite.as_csv(rows), json_file: suite.as_json(rows, machine)}
+    for path, text in texts.items():
         if path is not None:
             with Output(path, force, boards) as out:
                 out.write(text.encode())
@@ -224,13 +203,13 @@ def _measure(
     """Measure the boards under all settings, after a check of all options."""
     from gpusudoku.bench.suite import Bench, cases_of, thread_numbers
 
-    for propagate in settings["propagates"]:
+    for propagate in settings["propagate"]:
         Options(propagate=propagate)  # raises for unknown techniques
-    settings["devices"] = settings["devices"] or (
-        ("cpu", "cuda") if availability.unusable_because() is None else ("cpu",)
-    )
+    no_gpu = availability.unusable_because() is not None
+    settings["device"] = settings["device"] or (("cpu",) if no_gpu else ("cpu", "cuda"))
     settings["jobs"] = settings["jobs"] or thread_numbers()
-    settings["cutoffs"] = settings["cutoffs"] or (None,)
+    settings["cutoff"] = settings["cutoff"] or (None,)
+    settings["cutoff_by"] = (settings["cutoff_by"],)
     subjects = [
         subject
         for subject in _subjects(boards, reading)

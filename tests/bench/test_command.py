@@ -67,8 +67,8 @@ def test_a_file_of_boards_and_cutoffs_by_empty_cells(bench: Any, tmp_path: Path)
     ("arguments", "message"),
     [
         (["@nothing"], "no board named '@nothing'"),
-        (["--device", "gpu"], "'gpu': expected some of cpu, cuda"),
-        (["-j", "1,x"], "expected numbers"),
+        (["--device", "gpu"], "--device 'gpu': expected cpu or cuda"),
+        (["-j", "1,x"], "--jobs 'x': expected an integer from 1 to 1024"),
         (["--propagate", "guessing"], "unknown technique"),
         (["--cutoff", "0"], "cutoff 0.0"),
         (["--csv", ""], "a file without a name"),

@@ -42,7 +42,7 @@ def test_which_there_are() -> None:
 
 
 def test_they_are_saved_with_what_they_show(tmp_path: Path) -> None:
-    rows, folder = rows_with(BOARDS, jobs=[1, 2], cutoffs=[10.0, 100.0]), tmp_path / "new"
+    rows, folder = rows_with(BOARDS, jobs=[1, 2], cutoff=[10.0, 100.0]), tmp_path / "new"
     written = save(figures_of(rows, MACHINE), str(folder))
     assert written == [folder / "cutoff.svg", folder / "cutoff.png"]
     assert all(path.stat().st_size > 1000 for path in written)
@@ -53,7 +53,7 @@ def test_they_are_saved_with_what_they_show(tmp_path: Path) -> None:
 
 
 def test_one_has_title_machine_date_commit_and_a_line_of_each_strategy() -> None:
-    rows = rows_with(BOARDS, jobs=[1, 2, 4], strategies=["min", "first"])
+    rows = rows_with(BOARDS, jobs=[1, 2, 4], strategy=["min", "first"])
     figure = figures(rows)["speed-up"]
     title = "How many times as fast a search is on several threads, by board"
     assert " ".join(figure.get_suptitle().split()) == title

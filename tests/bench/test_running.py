@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gpusudoku.bench import suite
-from gpusudoku.bench.suite import COLUMNS, Case, Run, cases_of, heading, machine, undisturbed
+from gpusudoku.bench.suite import COLUMNS, Case, cases_of, heading, machine, undisturbed
 from gpusudoku.cli.bench import LiveTable, head, line
 from gpusudoku.errors import InputError
 from gpusudoku.results import Count
@@ -22,8 +22,8 @@ from tests.bench.samples import SUBJECTS, fake, measured, rows_with
 
 def test_cases_differ_in_what_makes_a_difference() -> None:
     """A contraction has no strategy and no cutoff, a GPU no threads."""
-    ways = {"methods": ["search", "contraction"], "strategies": ["first", "min"]}
-    ways |= {"devices": ["cpu", "cuda"], "jobs": [1, 2], "cutoffs": [None, 1e9]}
+    ways = {"method": ["search", "contraction"], "strategy": ["first", "min"]}
+    ways |= {"device": ["cpu", "cuda"], "jobs": [1, 2], "cutoff": [None, 1e9]}
     cases = cases_of(SUBJECTS, **ways)
     settings = [case.setting for case in cases if case.subject is SUBJECTS[0]]
     assert len(set(settings)) == len(settings) == 3 * 4 + 3
@@ -33,12 +33,12 @@ def test_cases_differ_in_what_makes_a_difference() -> None:
 
 
 def test_the_cores_that_threads_got_if_it_can_be_known() -> None:
-    [search, contraction] = cases_of(SUBJECTS[:1], methods=["search", "contraction"], jobs=[4])
+    [search, contraction] = cases_of(SUBJECTS[:1], method=["search", "contraction"], jobs=[4])
     found = fake()(search)
-    assert Run.of(found, 0.75, 1.0).got == pytest.approx(1.0)
-    assert Run.of(found, 0.009, 0.001).got is None
-    assert Run.of(replace(found, device="cuda"), 0.75, 1.0).got is None
-    assert Run.of(fake()(contraction), 1.0, 1.5).got == pytest.approx(1.5)
+    assert suite.share_got(found, 0.75, 1.0) == pytest.approx(1.0)
+    assert suite.share_got(found, 0.009, 0.001) is None
+    assert suite.share_got(replace(found, device="cuda"), 0.75, 1.0) is None
+    assert suite.share_got(fake()(contraction), 1.0, 1.5) == pytest.approx(1.5)
 
 
 def test_runs_take_turns_after_a_warm_up() -> None:
@@ -107,7 +107,7 @@ def test_values_of_a_row() -> None:
     assert row["median"] == row["minimum"] == row["maximum"] == 0.5
     assert (row["deviation"], row["speed_up"], row["utilisation"]) == (0.0, 2.0, 0.5)
     assert (row["solutions_per_second"], row["nodes_per_second"]) == (576, 1200)
-    [row] = rows_with(SUBJECTS[:1], methods=["contraction"])
+    [row] = rows_with(SUBJECTS[:1], method=["contraction"])
     assert (row["method"], row["nodes_per_second"]) == ("contraction", None)
 
 
