@@ -127,7 +127,7 @@ def times(_: Path | None = None) -> None:
         cells = [cell(seconds) for seconds in (*theirs, one, many, quicker)]
         lines.append([name, f"{collection.entry(name).count:,}", *cells,
                       factor(theirs[0] / one) if one else ""])  # fmt: skip
-    print(f"{repeated([row.times for row in rows if row['board'] in SECONDS])}\n")
+    print(f"{repeated([row['times'] for row in rows if row['board'] in SECONDS])}\n")
     table([*heads, "theirs over ours, 1 core"], lines)
     name = max(SECONDS, key=lambda name: collection.entry(name).count)
     number, least = min(plain(virtual())[name].items(), key=lambda item: item[1])

@@ -93,7 +93,7 @@ def measured_points(path: Path, threads: int) -> dict[str, dict[str, float]]:
     alone = {row["board"]: row["median"] for row in rows
              if (row["method"], row["jobs"]) == ("search", 1)}  # fmt: skip
     return {
-        row["board"]: {name: row.values.get(name) for name in VARIABLES.values()}
+        row["board"]: {name: row.get(name) for name in VARIABLES.values()}
         | {"alone": alone[row["board"]]}
         for row in rows
         if (row["method"], row["jobs"]) == ("search", threads) and row["speed_up"]

@@ -510,7 +510,7 @@ def correlated(rows: Sequence[Row], number: int) -> dict[str, NDArray[np.float64
     matrices = {}
     for title, names in series_of(nine).items():
         points = [
-            row.values | {"alone": alone.get(tuple(row[n] for n in columns))}
+            row | {"alone": alone.get(tuple(row[n] for n in columns))}
             for row in nine
             if row["jobs"] == number and row["board"] in names
         ]

@@ -308,16 +308,8 @@ def heading(described: dict[str, object]) -> str:
     return f"{described['processor']}, {described['cores']} cores{names}, {described['date']}"
 
 
-@dataclass(frozen=True)
-class Row:
-    """A case and its results: ``values`` by ``COLUMNS``, and the seconds of every run."""
-
-    values: dict[str, Any]
-    setting: str
-    times: tuple[float, ...]
-
-    def __getitem__(self, column: str) -> Any:
-        return self.values[column]
+Row = dict[str, Any]
+"""A case and its results: by COLUMNS, and with its ``setting`` and the ``times`` of all runs."""
 
 
 def undisturbed(rows: Iterable[Row]) -> list[Row]:
@@ -363,7 +355,7 @@ def marked(rows: list[Row]) -> list[Row]:
     slowed = {setting(row) for row in rows if is_too_fast(row)}
     for row in rows:
         if setting(row) in slowed:
-            row.values["starved"] = True
+            row["starved"] = True
     return rows
 
 
@@ -374,8 +366,8 @@ def too_fast(speed_up: float, threads: int) -> bool:
 
 def _row(each: Measured, alone: Measured | None) -> Row:
     board, runs = each.case.subject.board, each.runs
-    values: dict[str, Any] = dict.fromkeys(COLUMNS)
-    values |= {
+    row: Row = dict.fromkeys(COLUMNS)
+    row |= {
         **each.case.options,
         "board": each.case.subject.name,
         "clues": board.clues,
@@ -383,16 +375,17 @@ def _row(each: Measured, alone: Measured | None) -> Row:
         "log10_space": log10(board.search_space) if board.search_space else None,
         "runs": len(runs),
         "note": each.note,
+        "setting": each.case.setting,
+        "times": each.seconds,
     }
-    seconds = each.seconds
     if runs:
-        first, middle = runs[0], median(seconds)
+        first, seconds, middle = runs[0], each.seconds, median(each.seconds)
         search = first.stats if isinstance(first.stats, SearchStats) else None
         nodes = search.nodes if search else 0
         one_thread = median(alone.seconds) if alone else None
         busy = [mean(run.stats.utilisation) for run in runs if run.stats.utilisation]
         shares = [case.got for case in (each, alone) if case is not None]
-        values |= {
+        row |= {
             "solutions": first.count,
             "method": first.method,
             "cutoff_reached": search is None or search.cutoff_reached,
@@ -407,7 +400,7 @@ def _row(each: Measured, alone: Measured | None) -> Row:
             "got": each.got,
             "starved": any(share is not None and share < STARVED for share in shares),
         }
-    return Row(values, each.case.setting, tuple(seconds))
+    return row
 
 
 @dataclass(frozen=True)
@@ -454,9 +447,9 @@ def search_law(rows: Sequence[Row]) -> PowerLaw | None:
 def as_csv(rows: Sequence[Row]) -> str:
     """Return all columns as CSV, one line for every row."""
     text = StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(row.values for row in rows)
+    writer.writerows(rows)
     return text.getvalue()
 
 
@@ -465,11 +458,10 @@ def as_json(rows: Sequence[Row], machine: dict[str, object]) -> str:
 
     The number of solutions is a string, because it may exceed 2^53.
     """
-    records = []
-    for row in rows:
-        solutions = None if row["solutions"] is None else decimal_digits(row["solutions"])
-        record = {**row.values, "solutions": solutions}
-        records.append({**record, "setting": row.setting, "times": row.times})
+    records = [
+        row if row["solutions"] is None else {**row, "solutions": decimal_digits(row["solutions"])}
+        for row in rows
+    ]
     return json.dumps({"machine": machine, "rows": records}, indent=1) + "\n"
 
 
@@ -477,12 +469,14 @@ def read_json(path: str) -> tuple[list[Row], dict[str, Any]]:
     """Read the rows and the description of the machine that ``as_json`` wrote."""
     try:
         recorded = json.loads(Path(path).read_text(encoding="utf-8"))
-        rows = []
-        for record in recorded["rows"]:
-            if record["solutions"] is not None:
-                record["solutions"] = int(record["solutions"])
-            values = {name: record.get(name) for name in COLUMNS}
-            rows.append(Row(values, record["setting"], tuple(record["times"])))
+        rows = [
+            {name: record.get(name) for name in COLUMNS}
+            | {"setting": record["setting"], "times": list(record["times"])}
+            for record in recorded["rows"]
+        ]
+        for row in rows:
+            if row["solutions"] is not None:
+                row["solutions"] = int(row["solutions"])
         described = dict(recorded["machine"])
         heading(described)  # raises if a field is missing
         return marked(rows), described

@@ -299,7 +299,7 @@ def line(row: Row) -> str:
     texts = [
         row["board"],
         number("solutions", ",") if solutions < 10**9 else f"{Decimal(solutions):.3e}",
-        row.setting,
+        row["setting"],
         *(number(name, ".3g", " s") for name in ("median", "minimum", "maximum", "deviation")),
         number("speed_up", ".2f", "?" if row["starved"] else ""),
         number("solutions_per_second", ".3g"),

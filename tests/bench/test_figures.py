@@ -5,7 +5,6 @@ That they show what was measured is tested with the recorded results, in ``tests
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ def test_which_there_are() -> None:
     assert figures([]) == {}
     assert set(figures(rows)) == {"utilisation"}
     gpu = [
-        replace(row, values=row.values | {"device": "cuda", "jobs": None, "solutions": number})
+        row | {"device": "cuda", "jobs": None, "solutions": number}
         for number, row in enumerate(rows, 1)
     ]
     (axes,) = figures([*rows, *gpu])["time-over-solutions"].axes

@@ -100,7 +100,7 @@ def test_one_interrupt_skips_and_two_or_another_signal_end(
 
 def test_values_of_a_row() -> None:
     _, row = rows_with(SUBJECTS[:1], jobs=[1, 2])
-    assert tuple(row.values) == COLUMNS
+    assert tuple(row) == (*COLUMNS, "setting", "times")
     assert (row["board"], row["jobs"], row["solutions"], row["runs"]) == ("small", 2, 288, 3)
     assert (row["clues"], row["empty_cells"]) == (0, 16)
     assert row["log10_space"] == pytest.approx(16 * 0.60206, rel=1e-4)
@@ -201,7 +201,7 @@ def test_a_power_law_is_found() -> None:
 
     def law(solutions: list[float], seconds: list[float]) -> suite.PowerLaw | None:
         points = zip(solutions, seconds, strict=True)
-        rows = [suite.Row({**one, "solutions": n, "median": s}, "", (s,)) for n, s in points]
+        rows = [one | {"solutions": n, "median": s} for n, s in points]
         return suite.search_law(rows)
 
     found = law([1e4, 1e5, 1e6, 1e7, 100], [2e-3, 2e-2, 2e-1, 2.0, 9.0])
