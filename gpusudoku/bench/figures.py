@@ -319,6 +319,14 @@ def _names(rows: Sequence[Row], *always: str, columns: Sequence[str] = SETTING) 
     ]
 
 
+def _lines(rows: Sequence[Row], names: Sequence[str], x: str) -> dict[tuple[str, str], list[Row]]:
+    """Return the rows of each board and setting, in the order of a column."""
+    lines: dict[tuple[str, str], list[Row]] = {}
+    for row, name in sorted(zip(rows, names, strict=True), key=lambda pair: pair[0][x]):
+        lines.setdefault((row["board"], name), []).append(row)
+    return lines
+
+
 def speed_up_axes(axes: Any, cores: Sequence[float], speed_ups: Iterable[float]) -> Any:
     """Make both axes logarithmic, and draw the line of N times on N; returns its key."""
     some = [value for value in speed_ups if value > 0]
@@ -347,16 +355,15 @@ def speed_up(rows: Sequence[Row]) -> Any:
     series = series_of(rows)
     figure, panels = grid_of(len(series), 3.1)
     said = _names(rows, columns=("strategy", "propagate"))
-    known = [pair for pair in zip(rows, said, strict=True) if pair[0]["speed_up"]]
-    known.sort(key=lambda pair: pair[0]["jobs"])
+    lines = _lines(rows, said, "jobs")
     dashes = dict(zip(dict.fromkeys(said), cycle(LINES), strict=False))
     keys = [key(name, color="black", linestyle=dash) for name, dash in dashes.items()]
     numbers = sorted({row["jobs"] for row in rows})
+    range_of_y = [*numbers, *(row["speed_up"] for row in rows if row["speed_up"])]
     for axes, (title, names) in zip(panels, series.items(), strict=True):
-        linear = speed_up_axes(axes, numbers, [*numbers, *(row["speed_up"] for row, _ in known)])
+        linear = speed_up_axes(axes, numbers, range_of_y)
         for (number, board), (setting, dash) in product(enumerate(names), dashes.items()):
-            some = [row for row, name in known if (row["board"], name) == (board, setting)]
-            if some:
+            if some := [row for row in lines.get((board, setting), ()) if row["speed_up"]]:
                 middle = np.array([row["speed_up"] for row in some])
                 # The spread of the times, as a spread of the speed-up:
                 alone = middle * [row["median"] for row in some]
@@ -381,17 +388,10 @@ def cutoff(rows: Sequence[Row]) -> Any:
     by_empty = rows[0]["cutoff_by"] == "empty"
     said = _names(rows, "jobs")
     sizes = {row["board"]: _size(row, by_empty) for row in rows}
-    lines = dict(zip(dict.fromkeys(said), cycle(LINES), strict=False))
-    for (number, board), (setting, dash) in product(enumerate(sizes), lines.items()):
-        points = sorted(
-            (
-                r
-                for r, name in zip(rows, said, strict=True)
-                if (r["board"], name) == (board, setting)
-            ),
-            key=lambda row: row["cutoff"],
-        )
-        looks = style(number)
+    lines = _lines(rows, said, "cutoff")
+    dashes = dict(zip(dict.fromkeys(said), cycle(LINES), strict=False))
+    for (number, board), (setting, dash) in product(enumerate(sizes), dashes.items()):
+        points, looks = lines.get((board, setting), []), style(number)
         for point in points:
             x, hollow = point["cutoff"], point["cutoff_reached"] is False
             ends = [point["minimum"], point["maximum"]]
@@ -405,7 +405,7 @@ def cutoff(rows: Sequence[Row]) -> Any:
     what = "has so few empty cells" if by_empty else "has so small a search space"
     axes.set(xlabel=f"cutoff: boards are split until each {what}", ylabel="time of the search")
     handles = [key(f"{board}: {sizes[board]}", **style(i)) for i, board in enumerate(sizes)]
-    handles += [key(name, color="black", linestyle=dash) for name, dash in lines.items()]
+    handles += [key(name, color="black", linestyle=dash) for name, dash in dashes.items()]
     if any(row["cutoff_reached"] is False for row in rows):
         not_reached = "hollow: not reached, for want of memory"
         handles.append(key(not_reached, color="black", marker="o", fillstyle="none"))

@@ -179,6 +179,7 @@ class Measured:
         return median(self.shares) if self.shares else None
 
 
+@dataclass
 class Bench:
     """Measures cases in turn, so that a slow minute of the machine affects all of them.
 
@@ -187,29 +188,25 @@ class Bench:
     clocks, of the wall and of the processor.
     """
 
-    def __init__(
-        self,
-        cases: Sequence[Case],
-        repeats: int = 3,
-        seconds: float | None = None,
-        patience: float = inf,
-        count: Callable[[Case], Count] = counted,
-        expected: Callable[[Case, float], float] = estimated_seconds,
-        clock: Callable[[], float] = time.perf_counter,
-        processor: Callable[[], float] = time.process_time,
-    ) -> None:
-        self.measured = [Measured(case) for case in cases]
-        self.interrupted = False
-        """True if the run was ended early."""
-        self._count, self._expected, self._patience = count, expected, patience
-        self._repeats, self._seconds = repeats, seconds
-        self._clock, self._processor = clock, processor
+    cases: Sequence[Case]
+    repeats: int = 3
+    seconds: float | None = None
+    patience: float = inf
+    count: Callable[[Case], Count] = counted
+    expected: Callable[[Case, float], float] = estimated_seconds
+    clock: Callable[[], float] = time.perf_counter
+    processor: Callable[[], float] = time.process_time
+    interrupted: bool = False
+    """True if the run was ended early."""
+
+    def __post_init__(self) -> None:
+        self.measured = [Measured(case) for case in self.cases]
+        self._last_interrupt = -inf
         self._counts: dict[str, tuple[int, str]] = {
             case.subject.name: (case.subject.count, "known")
-            for case in cases
+            for case in self.cases
             if case.subject.count is not None
         }
-        self._last_interrupt = -inf
 
     def __iter__(self) -> Iterator[Measured]:
         """Measure; gives every case before and after each of its runs, the first a warm-up."""
@@ -226,23 +223,22 @@ class Bench:
     def _is_due(self, each: Measured, warm_up: bool) -> bool:
         if each.note or warm_up or not each.runs:
             return not each.note
-        if self._seconds is not None:
-            return sum(each.seconds) < self._seconds
-        return len(each.runs) < self._repeats
+        if self.seconds is not None:
+            return sum(each.seconds) < self.seconds
+        return len(each.runs) < self.repeats
 
     def _run(self, each: Measured, warm_up: bool) -> bool:
         """Run a case once; return False if the whole run ends."""
-        patience = self._patience
         try:
-            if warm_up and (seconds := self._expected(each.case, patience)) > patience:
+            if warm_up and (seconds := self.expected(each.case, self.patience)) > self.patience:
                 too_long = f"left out: about {seconds:.2g} s"
                 each.note = "too expensive" if isinf(seconds) else too_long
                 return True
-            before = self._clock(), self._processor()
-            result = self._count(each.case)
-            wall, processor = self._clock() - before[0], self._processor() - before[1]
+            before = self.clock(), self.processor()
+            result = self.count(each.case)
+            wall, processor = self.clock() - before[0], self.processor() - before[1]
         except (KeyboardInterrupt, Interrupted):
-            now = self._clock()
+            now = self.clock()
             each.note = "interrupted"
             twice = now - self._last_interrupt < TWICE_SECONDS
             self.interrupted = twice or last_interrupt() not in (None, signal.SIGINT)
