@@ -164,7 +164,7 @@ class Measured:
     shares: list[float] = field(default_factory=list)
     """Of each run, the share of their time for which its threads had a core, if it is known."""
     note: str = ""
-    """Why the case is not measured any more; empty while it is."""
+    """The reason to measure the case no more; empty while there is none."""
     wrong: bool = False
     """True if the reason is a wrong count."""
 

@@ -1,4 +1,4 @@
-"""The command group, and what belongs to it.
+"""The command group, its help and its guesses at wrong names.
 
 A command is imported when it is run, or when its help is shown: most need NumPy and more, which
 takes longer to import than Python takes to start.
@@ -61,7 +61,7 @@ ELSEWHERE = {
     "minimize": _MINIMISE,
     "rate": _EXPLAIN.format("names the techniques that a board needs"),
 }
-"""Where to find what is no command."""
+"""Hints for names that are no commands."""
 
 
 class _Imported(Mapping[str, click.Command]):
@@ -178,9 +178,7 @@ class Commands(click.Group):
 
 
 @click.group(
-    cls=Commands,
-    commands=_Imported(),
-    context_settings={"help_option_names": ["-h", "--help"]},
+    cls=Commands, commands=_Imported(), context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.version_option(
     __version__, "-V", "--version", prog_name="gpusudoku", message="%(prog)s %(version)s"

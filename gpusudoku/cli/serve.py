@@ -12,15 +12,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.compile import usual_kernels
 from gpusudoku.cli.completing import complete_boards, complete_boxes
 from gpusudoku.cli.messages import complain, note, quietly
-from gpusudoku.cli.options import (
-    Reading,
-    box_of,
-    devices,
-    method,
-    option,
-    own_option,
-    quiet_option,
-)
+from gpusudoku.cli.options import Reading, box_of, devices, method, option, own_option, quiet_option
 from gpusudoku.cli.output import show
 from gpusudoku.cli.report import start_engine
 from gpusudoku.cli.source import Source
