@@ -17,7 +17,7 @@ from script import command, repeated, table
 from simulated_figures import plain
 from summary import duration
 
-from gpusudoku.bench.tables import Row
+from gpusudoku.bench.suite import Row
 from gpusudoku.errors import InputError
 
 KINDS = ("cutoff-space", "cutoff-empty")
@@ -111,7 +111,7 @@ def show(_: Path | None = None) -> None:
          f"{duration(empty.seconds)} at {empty.cutoff:g}", f"{empty.least:g} to {empty.most:g}"]
         for name, (space, empty) in measured_cutoffs().items()
     ]  # fmt: skip
-    runs = [row.times for name in KINDS for row in searches(name)]
+    runs = [row["times"] for name in KINDS for row in searches(name)]
     print(f"Measured on {most} threads. {repeated(runs)}\n")
     table([*heads, "best by empty cells", f"within {NEAR - 1:.0%}"], rows)
     apart = apart_by_kind()

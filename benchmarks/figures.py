@@ -16,7 +16,7 @@ import simulated_figures
 from machine import RESULTS
 from script import command
 
-from gpusudoku.bench import figures, tables
+from gpusudoku.bench import figures, suite
 
 PLOTS = RESULTS / "plots"
 NAMES = ("bench", "cutoff-space", "cutoff-empty", "simulated")
@@ -27,7 +27,7 @@ def figures_of(path: Path) -> Iterator[tuple[str, Any]]:
     """Draw the figures of a recorded file, with their names."""
     if path.stem == "simulated":
         return simulated_figures.figures_of(path)
-    return figures.figures_of(*tables.read_json(str(path)))
+    return figures.figures_of(*suite.read_json(str(path)))
 
 
 @command("figures")

@@ -29,7 +29,7 @@ from summary import duration, factor
 
 from gpusudoku import collection
 from gpusudoku.bench.figures import FEWEST, matrix
-from gpusudoku.bench.tables import Row
+from gpusudoku.bench.suite import Row
 from gpusudoku.errors import InputError
 
 PARTS = {"bench": "bench", "cutoff-space": "cutoff", "cutoff-empty": "cutoff"}
@@ -127,7 +127,7 @@ def times(_: Path | None = None) -> None:
         cells = [cell(seconds) for seconds in (*theirs, one, many, quicker)]
         lines.append([name, f"{collection.entry(name).count:,}", *cells,
                       factor(theirs[0] / one) if one else ""])  # fmt: skip
-    print(f"{repeated([row.times for row in rows if row['board'] in SECONDS])}\n")
+    print(f"{repeated([row['times'] for row in rows if row['board'] in SECONDS])}\n")
     table([*heads, "theirs over ours, 1 core"], lines)
     name = max(SECONDS, key=lambda name: collection.entry(name).count)
     number, least = min(plain(virtual())[name].items(), key=lambda item: item[1])

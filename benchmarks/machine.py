@@ -12,7 +12,7 @@ from typing import Any
 
 import numba
 
-from gpusudoku.bench.machine import heading, machine
+from gpusudoku.bench.suite import heading, machine
 from gpusudoku.errors import InputError
 
 __all__ = [

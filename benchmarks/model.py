@@ -18,7 +18,7 @@ from script import command, table
 from simulated_figures import suite_rows
 
 from gpusudoku.bench.figures import threads
-from gpusudoku.bench.tables import PowerLaw, search_law
+from gpusudoku.bench.suite import PowerLaw, search_law
 from gpusudoku.errors import InputError
 from gpusudoku.kernels.search.layout import layout_of
 from gpusudoku.kernels.search.select import search_for

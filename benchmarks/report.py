@@ -35,7 +35,7 @@ from machine import RESULTS
 from script import command
 from speed import LARGE, SERIES
 
-from gpusudoku.bench.machine import commit, machine
+from gpusudoku.bench.suite import commit, machine
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.interrupts import held_interrupts

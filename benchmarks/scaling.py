@@ -18,8 +18,7 @@ from machine import gigahertz, record, recorded
 from script import Run, board_names, counted, grouped, repeated, script, table, turns
 
 from gpusudoku import collection
-from gpusudoku.bench.running import thread_numbers
-from gpusudoku.bench.tables import too_fast
+from gpusudoku.bench.suite import thread_numbers, too_fast
 from gpusudoku.engines.make import make_engine
 
 BOARDS = ["1f", "2f", "a8"]

@@ -12,7 +12,6 @@ from published import CORES, CORRELATED, CORRELATIONS, SOURCE, SPEED_UPS
 from script import Run
 
 from gpusudoku import collection
-from gpusudoku.bench import tables
 from gpusudoku.bench.figures import (
     COEFFICIENTS,
     COLOURS,
@@ -36,7 +35,7 @@ from gpusudoku.bench.figures import (
     speed_up_axes,
     style,
 )
-from gpusudoku.bench.tables import Row, undisturbed
+from gpusudoku.bench.suite import Row, read_json, undisturbed
 from gpusudoku.errors import InputError
 
 MOST_CORES = max(CORES)
@@ -82,7 +81,7 @@ def measured_speed_ups(path: Path, threads: int = 2) -> dict[str, float]:
 
 def suite_rows(path: Path) -> list[Row]:
     """Read the rows of a run of ``gpusudoku bench`` that were not starved."""
-    return undisturbed(tables.read_json(str(path))[0])
+    return undisturbed(read_json(str(path))[0])
 
 
 def measured_points(path: Path, threads: int) -> dict[str, dict[str, float]]:
@@ -94,7 +93,7 @@ def measured_points(path: Path, threads: int) -> dict[str, dict[str, float]]:
     alone = {row["board"]: row["median"] for row in rows
              if (row["method"], row["jobs"]) == ("search", 1)}  # fmt: skip
     return {
-        row["board"]: {name: row.values.get(name) for name in VARIABLES.values()}
+        row["board"]: {name: row.get(name) for name in VARIABLES.values()}
         | {"alone": alone[row["board"]]}
         for row in rows
         if (row["method"], row["jobs"]) == ("search", threads) and row["speed_up"]

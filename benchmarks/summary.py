@@ -20,8 +20,7 @@ from peers import middle
 from published import SECONDS, SOURCE
 
 from gpusudoku import collection
-from gpusudoku.bench import tables
-from gpusudoku.bench.tables import Row, undisturbed
+from gpusudoku.bench.suite import Row, read_json, undisturbed
 from gpusudoku.errors import InputError
 
 DEFAULT = "gpusudoku auto, all cores"
@@ -42,7 +41,7 @@ def show(path: Path) -> None:
     peers, documents = (
         json.loads((path.parent / f"{name}.json").read_text()) for name in ("peers", "documents")
     )
-    rows, described = tables.read_json(str(path.parent / "bench.json"))
+    rows, described = read_json(str(path.parent / "bench.json"))
     machines = [heading(each) for each in (peers["machine"], described)]
     print(f"{'; 2f: '.join(dict.fromkeys(machines))}\n")
     heads = ["board", "solutions", "gpusudoku", "search on one core", "best other program"]

@@ -43,7 +43,6 @@ SECONDS = 60
 
 ALSO = {
     "gpusudoku/cli": ["tests/test_sessions.py"],
-    "gpusudoku/warming.py": ["tests/cli/test_compile.py"],
     "gpusudoku/runs": ["tests/cli/test_checkpoint.py", "tests/cli/test_parts.py"],
     "kernels/contraction": ["tests/contraction"],
     "kernels/search": ["tests/search"],

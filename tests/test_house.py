@@ -24,8 +24,7 @@ ROOMS = [
     {"planning"},
     {"orders"},
     {
-        *("checking", "counting", "listing", "logic", "minimising"),
-        *("runs", "solving", "warming"),
+        *("checking", "counting", "listing", "logic", "minimising", "runs", "solving"),
     },
     {"bench", "web"},
     {"cli"},

@@ -1,7 +1,7 @@
 """Figures of a run, as SVG and PNG: legible in print, in grey, and for the colour-blind.
 
-``figures_of`` says which figures a run has. Each of them is drawn by a function, with axes, legends
-and colours as ``shares --plot`` and ``benchmarks/`` have them, too.
+``figures_of`` draws those that a run has. ``benchmarks/`` draws its own with the same axes, legends
+and colours, and ``shares --plot`` in the same style.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from importlib.util import find_spec
-from itertools import product
+from itertools import cycle, product
 from math import ceil, floor, log10
 from pathlib import Path
 from textwrap import fill
@@ -18,19 +18,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpusudoku.bench.machine import heading
-from gpusudoku.bench.tables import Row, cells_of, search_law, undisturbed
+from gpusudoku.bench.suite import Row, cells_of, heading, search_law, undisturbed
 from gpusudoku.errors import GpusudokuError, InputError, not_installed
 
+Place = Callable[[Row, Sequence[float]], tuple[Sequence[float], Sequence[float]]]
 Figure = tuple[str, str, Any, list[str]]
-"""Name, title, figure, and what stands under it."""
+"""Name, title, figure, and the notes under it."""
 
 WIDTH = 6.8
 """Inches. So narrow that letters can still be read where a figure is as wide as a telephone."""
 SINGLE = 5.4
 """The width of a figure with one panel in a grid, in inches."""
-LARGE_LETTERS, SMALL_LETTERS = 12, 15
-"""So many letters of a title, and of a note, fit into an inch."""
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999"]
 """The palette of Okabe and Ito, whose colours the colour-blind can tell apart."""
 MARKERS = "osD^vPX*"
@@ -56,12 +54,13 @@ COEFFICIENTS = "Pearson's coefficients; of the search space the logarithm."
 SHARES = "Marks: means of all threads and of {} runs. Thin bars: the shortest and the longest run."
 MEDIANS = "Medians of {} runs."
 SPACE = "Search space: the product of the numbers of candidates of all empty cells."
+SETTING = ("method", "jobs", "strategy", "propagate")
 OVER = {
     "solutions": ("solutions", "number of solutions", []),
     "space": ("log10_space", "search space", [SPACE]),
     "size": ("cells", "number of cells", []),
 }
-"""What time is drawn over: the column, in words, and what must be said of it."""
+"""The quantities over which time is drawn: their column, label and notes, by name."""
 VARIABLES = {
     "search space": "log10_space",
     "empty cells": "empty_cells",
@@ -70,14 +69,14 @@ VARIABLES = {
     "time": "median",
     "speed-up": "speed_up",
 }
-"""What is correlated, as label and name; of the search space the logarithm."""
+"""The columns that are correlated, by their labels; of the search space the logarithm."""
 FEWEST = 4
 """Correlations of fewer boards say nothing."""
 FURTHER = 1e3
-"""So many times as many solutions as any board to which it was fitted has is a law drawn for."""
+"""A law is drawn up to this multiple of the most solutions to which it was fitted."""
 DOUBLINGS = [2.0**power for power in range(-10, 11)]
 MOST_OTHERS = 8
-"""So many boards of no series are drawn beside those of series, and no more."""
+"""The most boards of no series that are drawn beside those of series."""
 
 
 def figures_of(rows: Sequence[Row], machine: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -101,24 +100,23 @@ def _figures(rows: list[Row]) -> Iterator[Figure]:
     numbers = sorted({row["jobs"] for row in searched})
     if len(numbers) > 1:
         title = "How many times as fast a search is on several threads, by board"
-        yield "speed-up", title, speed_up(searched, series_of(searched)), [SPREAD]
+        yield "speed-up", title, speed_up(searched), [SPREAD]
     for number in numbers[1:]:
         matrices = correlated(searched, number)
         if matrices:
             title = f"What the speed-up on {number} threads goes with: correlations of 9x9 boards"
             notes = [MEDIANS, COEFFICIENTS, SPACE]
             yield f"correlation-{number}", title, correlation(matrices), notes
-    if any(row["utilisation"] is not None for row in searched):
+    known = [row for row in searched if row["utilisation"] is not None]
+    if known:
         title = "Share of its time for which the threads of a search were at work, by board"
-        yield "utilisation", title, busy(searched), [SHARES]
+        yield "utilisation", title, busy(known), [SHARES]
     least = min((row["jobs"] for row in rows if row["jobs"]), default=None)
     some = [row for row in rows if row["jobs"] in (None, least)]
     if len({row["solutions"] for row in some}) > 2:
         for name, (column, label, notes) in OVER.items():
             title = f"Time to count all solutions of a board, over its {label}"
             yield f"time-over-{name}", title, over_time(some, column, label), [SPREAD, *notes]
-    if {"cpu", "cuda"} <= {row["device"] for row in rows}:
-        yield "devices", "Solutions counted a second, CPU and GPU", bars(rows), [MEDIANS]
 
 
 def require() -> None:
@@ -160,8 +158,7 @@ def save(figures: Iterable[tuple[str, Any]], folder: str) -> list[Path]:
 def fingerprint(figure: Any) -> str:
     """Return a digest of data, looks and texts, the same for all versions of matplotlib."""
     shown = [f"title {figure.get_suptitle()}; {figure.get_supxlabel()}"]
-    for number, axes in enumerate(figure.axes):
-        shown += [f"{number} {artist}" for artist in _artists(axes)]
+    shown += [f"{i} {artist}" for i, axes in enumerate(figure.axes) for artist in _artists(axes)]
     return f"shows {sha256(repr(sorted(shown)).encode()).hexdigest()[:16]}"
 
 
@@ -196,15 +193,14 @@ def _artists(axes: Any) -> Iterator[str]:
 
 def source_of(machine: dict[str, Any]) -> str:
     """Name the machine, the date and the commit of a measurement."""
-    commit = f", commit {machine['commit']}" if machine.get("commit") else ""
-    return f"{heading(machine)}{commit}"
+    return heading(machine) + (f", commit {machine['commit']}" if machine.get("commit") else "")
 
 
 def entitle(figure: Any, title: str, *notes: str) -> None:
     """Put a title over a figure, and under it what its marks mean and where the data come from."""
     width = figure.get_size_inches()[0]
-    figure.suptitle(fill(title, int(LARGE_LETTERS * width)))
-    below = [fill(line, int(SMALL_LETTERS * width)) for line in notes]
+    figure.suptitle(fill(title, int(12 * width)))  # so many letters fit into an inch
+    below = [fill(line, int(15 * width)) for line in notes]
     figure.supxlabel("\n".join(below), fontsize=8, color="0.3")
 
 
@@ -228,11 +224,11 @@ def key(label: str, **looks: Any) -> Any:
     return Line2D([], [], label=label, **({"linestyle": ""} | looks))
 
 
-def panel(height: float, width: float = WIDTH) -> tuple[Any, Any]:
+def panel(height: float) -> tuple[Any, Any]:
     """Return a new figure with one panel, and its axes."""
     from matplotlib import pyplot
 
-    return pyplot.subplots(figsize=(width, height))
+    return pyplot.subplots(figsize=(WIDTH, height))
 
 
 def grid_of(panels: int, height: float) -> tuple[Any, list[Any]]:
@@ -298,32 +294,19 @@ def threads(number: int | None) -> str:
     return "GPU" if number is None else f"{number} thread{'s' * (number > 1)}"
 
 
-def series_of(rows: Sequence[Row], square: int | None = None) -> dict[str, list[str]]:
-    """Return the names of boards by series: ``1a`` is of series 1; others form one if they are few.
-
-    With ``square`` only boards with that many rows and columns.
-    """
+def series_of(rows: Iterable[Row]) -> dict[str, list[str]]:
+    """Return the names of boards by series: ``1a`` is of series 1, and others are one if few."""
     series: dict[str, list[str]] = {}
-    for row in rows:
-        if square is None or cells_of(row) == square**2:
-            name = row["board"]
-            names = series.setdefault(f"series {name[0]}" if len(name) == 2 else "boards", [])
-            if name not in names:
-                names.append(name)
+    for name in dict.fromkeys(row["board"] for row in rows):
+        series.setdefault(f"series {name[0]}" if len(name) == 2 else "boards", []).append(name)
     others = series.pop("boards", [])
     if others and (not series or len(others) <= MOST_OTHERS):
         series["boards"] = others[:MOST_OTHERS]
     return series
 
 
-def _way(row: Row) -> tuple[Any, ...]:
-    """Return the setting of a row but for its threads and its cutoff."""
-    search = row["method"] != "contraction"
-    return row["method"], row["device"], *((row["strategy"], row["propagate"]) if search else ())
-
-
-def _names(rows: Sequence[Row], always: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Name the setting of each row: columns that are ``always`` said, and those that differ."""
+def _names(rows: Sequence[Row], *always: str, columns: Sequence[str] = SETTING) -> list[str]:
+    """Name the setting of each row by the columns in ``always`` and those that differ."""
     searched = [row for row in rows if row["method"] != "contraction"]
     said = [name for name in columns if name in always or len({row[name] for row in searched}) > 1]
     return [
@@ -336,8 +319,12 @@ def _names(rows: Sequence[Row], always: Sequence[str], columns: Sequence[str]) -
     ]
 
 
-def _settings(rows: Sequence[Row], *always: str) -> list[str]:
-    return _names(rows, always, ("method", "jobs", "strategy", "propagate"))
+def _lines(rows: Sequence[Row], names: Sequence[str], x: str) -> dict[tuple[str, str], list[Row]]:
+    """Return the rows of each board and setting, in the order of a column."""
+    lines: dict[tuple[str, str], list[Row]] = {}
+    for row, name in sorted(zip(rows, names, strict=True), key=lambda pair: pair[0][x]):
+        lines.setdefault((row["board"], name), []).append(row)
+    return lines
 
 
 def speed_up_axes(axes: Any, cores: Sequence[float], speed_ups: Iterable[float]) -> Any:
@@ -363,32 +350,31 @@ def label_speed_ups(panels: Sequence[Any], cores: str) -> None:
         axes.set_ylabel(f"speed-up over 1 {cores}")
 
 
-def speed_up(rows: Sequence[Row], series: dict[str, list[str]]) -> Any:
+def speed_up(rows: Sequence[Row]) -> Any:
     """Draw the speed-up against threads: a panel for every series, a line for every setting."""
+    series = series_of(rows)
     figure, panels = grid_of(len(series), 3.1)
-    ways = list(dict.fromkeys(_way(row) for row in rows))
+    said = _names(rows, columns=("strategy", "propagate"))
+    lines = _lines(rows, said, "jobs")
+    dashes = dict(zip(dict.fromkeys(said), cycle(LINES), strict=False))
+    keys = [key(name, color="black", linestyle=dash) for name, dash in dashes.items()]
     numbers = sorted({row["jobs"] for row in rows})
-    known = sorted((row for row in rows if row["speed_up"]), key=lambda row: row["jobs"])
-    settings = dict.fromkeys(_names(rows, [], ("method", "strategy", "propagate")))
-    dashes = [key(name, color="black", linestyle=LINES[i % 4]) for i, name in enumerate(settings)]
+    range_of_y = [*numbers, *(row["speed_up"] for row in rows if row["speed_up"])]
     for axes, (title, names) in zip(panels, series.items(), strict=True):
-        linear = speed_up_axes(axes, numbers, [*numbers, *(row["speed_up"] for row in known)])
-        handles = []
-        for number, name in enumerate(names):
-            for line, setting in enumerate(ways):
-                some = [row for row in known if (row["board"], _way(row)) == (name, setting)]
-                if some:
-                    middle = np.array([row["speed_up"] for row in some])
-                    # What the spread of the times makes of it:
-                    alone = middle * [row["median"] for row in some]
-                    least = alone / [row["maximum"] for row in some]
-                    most = alone / [row["minimum"] for row in some]
-                    spread = np.maximum(0.0, [middle - least, most - middle])
-                    looks = {**style(number), "linestyle": LINES[line % 4], "markersize": 5,
-                             "linewidth": 1.2, "elinewidth": 0.8, "capsize": 2}  # fmt: skip
-                    axes.errorbar([row["jobs"] for row in some], middle, yerr=spread, **looks)
-            handles.append(key(name, **style(number), linestyle="-"))
-        above(axes, [*handles, linear, *(dashes if len(ways) > 1 else [])], 5, title)
+        linear = speed_up_axes(axes, numbers, range_of_y)
+        for (number, board), (setting, dash) in product(enumerate(names), dashes.items()):
+            if some := [row for row in lines.get((board, setting), ()) if row["speed_up"]]:
+                middle = np.array([row["speed_up"] for row in some])
+                # The spread of the times, as a spread of the speed-up:
+                alone = middle * [row["median"] for row in some]
+                least = alone / [row["maximum"] for row in some]
+                most = alone / [row["minimum"] for row in some]
+                spread = np.maximum(0.0, [middle - least, most - middle])
+                looks = {**style(number), "linestyle": dash, "markersize": 5, "linewidth": 1.2,
+                         "elinewidth": 0.8, "capsize": 2}  # fmt: skip
+                axes.errorbar([row["jobs"] for row in some], middle, yerr=spread, **looks)
+        handles = [key(board, **style(i), linestyle="-") for i, board in enumerate(names)]
+        above(axes, [*handles, linear, *(keys if len(keys) > 1 else [])], 5, title)
     label_speed_ups(panels, "thread")
     return figure
 
@@ -400,30 +386,26 @@ def cutoff(rows: Sequence[Row]) -> Any:
     """
     figure, axes = panel(5.4)
     by_empty = rows[0]["cutoff_by"] == "empty"
-    said = _settings(rows, "jobs")
-    boards, lines = (list(dict.fromkeys(x)) for x in ([row["board"] for row in rows], said))
-    for (number, name), (dash, line) in product(enumerate(boards), enumerate(lines)):
-        points = sorted(
-            (r for r, s in zip(rows, said, strict=True) if (r["board"], s) == (name, line)),
-            key=lambda row: row["cutoff"],
-        )
-        looks = style(number)
+    said = _names(rows, "jobs")
+    sizes = {row["board"]: _size(row, by_empty) for row in rows}
+    lines = _lines(rows, said, "cutoff")
+    dashes = dict(zip(dict.fromkeys(said), cycle(LINES), strict=False))
+    for (number, board), (setting, dash) in product(enumerate(sizes), dashes.items()):
+        points, looks = lines.get((board, setting), []), style(number)
         for point in points:
-            x = point["cutoff"]
-            fill_style = "none" if point["cutoff_reached"] is False else "full"
-            axes.plot([x, x], [point["minimum"], point["maximum"]], color=looks["color"],
-                      linewidth=0.8)  # fmt: skip
-            axes.plot(x, point["median"], **looks, fillstyle=fill_style)
-        axes.plot([p["cutoff"] for p in points], [p["median"] for p in points],
-                  color=looks["color"], linestyle=LINES[dash % 4])  # fmt: skip
+            x, hollow = point["cutoff"], point["cutoff_reached"] is False
+            ends = [point["minimum"], point["maximum"]]
+            axes.plot([x, x], ends, color=looks["color"], linewidth=0.8)
+            axes.plot(x, point["median"], **looks, fillstyle="none" if hollow else "full")
+        middle = [point["median"] for point in points]
+        axes.plot([point["cutoff"] for point in points], middle, dash, color=looks["color"])
     if not by_empty:
         log_axis(axes.xaxis, [row["cutoff"] for row in rows])
     log_axis(axes.yaxis, [row["median"] for row in rows], seconds=True)
     what = "has so few empty cells" if by_empty else "has so small a search space"
     axes.set(xlabel=f"cutoff: boards are split until each {what}", ylabel="time of the search")
-    sizes = {row["board"]: _size(row, by_empty) for row in rows}
-    handles = [key(f"{name}: {sizes[name]}", **style(i)) for i, name in enumerate(boards)]
-    handles += [key(line, color="black", linestyle=LINES[i % 4]) for i, line in enumerate(lines)]
+    handles = [key(f"{board}: {sizes[board]}", **style(i)) for i, board in enumerate(sizes)]
+    handles += [key(name, color="black", linestyle=dash) for name, dash in dashes.items()]
     if any(row["cutoff_reached"] is False for row in rows):
         not_reached = "hollow: not reached, for want of memory"
         handles.append(key(not_reached, color="black", marker="o", fillstyle="none"))
@@ -439,23 +421,28 @@ def _size(row: Row, by_empty: bool) -> str:
     return rf"search space ${10**rest:.0f}\cdot10^{{{exponent:.0f}}}$"
 
 
-def _marker(row: Row) -> str:
-    """Return a key of SIZES."""
+def _points(axes: Any, rows: Sequence[Row], names: Sequence[str], at: Place) -> list[Any]:
+    """Draw a mark with a bar for each row, and return the entries of their legend.
+
+    Names have colours and fillings, which grey tells apart, too, and sizes of boards have markers.
+    ``at`` turns a row and some of its seconds into x and y.
+    """
+    settings, sizes = list(dict.fromkeys(names)), set()
+    looks = [
+        {"color": colour, "fillstyle": filling, "markersize": 5}
+        for colour, filling, _ in zip(cycle(COLOURS), cycle(FILLS), settings, strict=False)
+    ]
     smaller, nine, larger = SIZES
-    return nine if cells_of(row) == 81 else smaller if cells_of(row) < 81 else larger
-
-
-def _point(number: int) -> dict[str, Any]:
-    """Return colour and filling of a setting, told apart in grey, too."""
-    fill_style = FILLS[number % len(FILLS)]
-    return {"color": COLOURS[number % len(COLOURS)], "fillstyle": fill_style, "markersize": 5}
-
-
-def _point_keys(settings: Sequence[str], rows: Sequence[Row]) -> list[Any]:
-    """Return entries for the settings, and for the sizes unless they are all the same."""
-    keys = [key(word, **_point(number), marker="o") for number, word in enumerate(settings)]
-    sizes = [name for name in SIZES if name in {_marker(row) for row in rows}]
-    return keys + [key(s, color="0.5", marker=SIZES[s]) for s in sizes if len(sizes) > 1]
+    for row, name in zip(rows, names, strict=True):
+        cells, own = cells_of(row), looks[settings.index(name)]
+        size = nine if cells == 81 else smaller if cells < 81 else larger
+        sizes.add(size)
+        ends = at(row, [row["minimum"], row["maximum"]])
+        axes.plot(*ends, color=own["color"], linewidth=0.8)
+        axes.plot(*at(row, [row["median"]]), SIZES[size], **own)
+    keys = [key(name, **own, marker="o") for name, own in zip(settings, looks, strict=True)]
+    several = [size for size in SIZES if size in sizes and len(sizes) > 1]
+    return keys + [key(size, color="0.5", marker=SIZES[size]) for size in several]
 
 
 def over_time(rows: Sequence[Row], column: str, label: str) -> Any:
@@ -465,15 +452,14 @@ def over_time(rows: Sequence[Row], column: str, label: str) -> Any:
     beyond the boards to which it was fitted, and left out where the rows are of more threads.
     """
     figure, axes = panel(5.4)
-    known = [row for row in rows if column == "cells" or row[column]]
-    values = [float(cells_of(row) if column == "cells" else row[column]) for row in known]
-    said = _settings(known, "method", "jobs")
-    settings = list(dict.fromkeys(said))
-    for row, x, name in zip(known, values, said, strict=True):
-        looks = _point(settings.index(name))
-        axes.plot([x, x], [row["minimum"], row["maximum"]], color=looks["color"], linewidth=0.8)
-        axes.plot(x, row["median"], SIZES[_marker(row)], **looks)
-    handles = _point_keys(settings, known)
+
+    def value(row: Row) -> float:
+        return float(cells_of(row) if column == "cells" else row[column] or 0.0)
+
+    known = [row for row in rows if value(row)]
+    handles = _points(
+        axes, known, _names(known, "method", "jobs"), lambda row, y: ([value(row)] * len(y), y)
+    )
     times = [row["median"] for row in known]
     law = search_law(rows) if column == "solutions" else None
     if law is not None:
@@ -488,7 +474,7 @@ def over_time(rows: Sequence[Row], column: str, label: str) -> Any:
     if column == "log10_space":
         axes.xaxis.set_major_formatter(lambda power, _: f"$10^{{{power:g}}}$")
     else:
-        log_axis(axes.xaxis, values)
+        log_axis(axes.xaxis, map(value, known))
     log_axis(axes.yaxis, times, seconds=True)
     axes.set(xlabel=label, ylabel="time")
     above(axes, handles, 2)
@@ -498,36 +484,13 @@ def over_time(rows: Sequence[Row], column: str, label: str) -> Any:
 def busy(rows: Sequence[Row]) -> Any:
     """Draw the share of the time in which threads were at work, against the time of the run."""
     figure, axes = panel(4.8)
-    known = [row for row in rows if row["utilisation"] is not None]
-    numbers = sorted({row["jobs"] for row in known})
-    for row in known:
-        looks, share = _point(numbers.index(row["jobs"])), row["utilisation"]
-        ends = [row["minimum"], row["maximum"]]
-        axes.plot(ends, [share, share], color=looks["color"], linewidth=0.8)
-        axes.plot(row["median"], share, SIZES[_marker(row)], **looks)
-    log_axis(axes.xaxis, [row["median"] for row in known], seconds=True)
+    rows = sorted(rows, key=lambda row: row["jobs"])
+    names = [threads(row["jobs"]) for row in rows]
+    handles = _points(axes, rows, names, lambda row, x: (x, [row["utilisation"]] * len(x)))
+    log_axis(axes.xaxis, [row["median"] for row in rows], seconds=True)
     axes.set(xlabel="time of the search", ylabel="share of it at work", ylim=(-0.03, 1.05))
     axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    above(axes, _point_keys([threads(number) for number in numbers], known), 3)
-    return figure
-
-
-def bars(rows: Sequence[Row]) -> Any:
-    """Draw solutions a second on GPUs and on the CPU, board by board."""
-    names = list(dict.fromkeys(row["board"] for row in rows))
-    figure, axes = panel(4.8, max(WIDTH, 0.3 * len(names)))
-    for number, device in enumerate(("cpu", "cuda")):
-        best = [
-            max((r["solutions_per_second"] or 0 for r in rows
-                 if (r["board"], r["device"]) == (name, device)), default=0)
-            for name in names
-        ]  # fmt: skip
-        axes.bar(np.arange(len(names)) + 0.4 * number, best, 0.4, label=device,
-                 color=COLOURS[number], hatch=("", "//")[number])  # fmt: skip
-    axes.set_xticks(np.arange(len(names)) + 0.2, names, rotation=60)
-    axes.set(xlabel="board", ylabel="solutions a second, best setting")
-    set_log(axes.yaxis, [10.0**power for power in range(16)], short)
-    above(axes, axes.containers, 2)
+    above(axes, handles, 3)
     return figure
 
 
@@ -541,15 +504,17 @@ def matrix(points: Sequence[Mapping[str, float]]) -> NDArray[np.float64]:
 
 def correlated(rows: Sequence[Row], number: int) -> dict[str, NDArray[np.float64]]:
     """Return the matrix of every series with enough boards of 9x9, on a number of threads."""
-    alone = {(row["board"], _way(row)): row["median"] for row in rows if row["jobs"] == 1}
+    columns = ("board", "strategy", "propagate")
+    alone = {tuple(row[n] for n in columns): row["median"] for row in rows if row["jobs"] == 1}
+    nine = [row for row in rows if cells_of(row) == 81]
     matrices = {}
-    for title, names in series_of(rows, square=9).items():
-        points = []
-        for row in rows:
-            if row["jobs"] == number and row["board"] in names:
-                point = row.values | {"alone": alone.get((row["board"], _way(row)))}
-                if all(point[name] is not None for name in VARIABLES.values()):
-                    points.append(point)
+    for title, names in series_of(nine).items():
+        points = [
+            row | {"alone": alone.get(tuple(row[n] for n in columns))}
+            for row in nine
+            if row["jobs"] == number and row["board"] in names
+        ]
+        points = [point for point in points if None not in map(point.get, VARIABLES.values())]
         if len(points) >= FEWEST:
             matrices[f"{title}, {len(points)} boards"] = matrix(points)
     return matrices

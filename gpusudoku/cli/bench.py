@@ -2,52 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from io import StringIO
+from math import inf
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku.cli.measuring import Request, Results, measure
-from gpusudoku.cli.messages import note
-from gpusudoku.cli.options import Command, force, own_option, reading
+from gpusudoku import collection
+from gpusudoku.cli.messages import is_quiet, note
+from gpusudoku.cli.options import Command, InputOptions, force, own_option, reading
 from gpusudoku.cli.output import Output, refuse, show
-from gpusudoku.cli.usage import Choice, Integer, Seconds
-from gpusudoku.errors import InputError, MismatchError, shown
-from gpusudoku.jobs.interrupts import interrupt_status
-from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES
+from gpusudoku.cli.source import Source
+from gpusudoku.cli.usage import Choice, Integer, Number, Seconds
+from gpusudoku.engines.cuda import availability
+from gpusudoku.errors import InputError, MismatchError
+from gpusudoku.jobs.interrupts import interrupt_status, patient_interrupts
+from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES, Options
 from gpusudoku.search.techniques import DEFAULT
+
+if TYPE_CHECKING:
+    from gpusudoku.bench.suite import Bench, Measured, Row, Subject
+
+EVERY_SECONDS = 0.2
+MARGIN = 4
+"""The number of lines of the terminal that stay free."""
+
+SHOWN = {
+    "board": 18, "solutions": 12, "setting": 40, "median": 10, "min": 10, "max": 10, "dev": 8,
+    "speed-up": 8, "solutions/s": 11, "nodes/s": 10, "busy": 6, "got": 6,
+}  # fmt: skip
+"""The columns of the table, by their widths."""
 
 bench_option = own_option("bench")
 """Even an option that other commands have, too, means another thing here: a list."""
 
 
 def _list_option(
-    *names: str, parse: Callable[[str], Any] = str, choices: Sequence[str] = (), **settings: Any
+    *names: str, kind: Choice | Integer | Number, **settings: Any
 ) -> Callable[[Command], Command]:
-    """An option that takes several values, separated by commas, each once."""
+    """Make an option that takes several values of a kind, separated by commas, each once."""
 
-    def callback(
-        ctx: click.Context, param: click.Parameter, value: str | None
-    ) -> tuple[Any, ...] | None:
-        if value is None:
-            return None
-        words = [word.strip() for word in value.split(",")]
-        for word in words:
-            if choices and word not in choices:
-                raise click.BadParameter(f"{shown(word)}: expected some of {', '.join(choices)}")
-        try:
-            return tuple(dict.fromkeys(parse(word) for word in words))
-        except ValueError:
-            raise click.BadParameter(f"{shown(value)}: expected numbers, such as 1,2,4") from None
+    def callback(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
+        words = [] if value is None else value.split(",")
+        return tuple(dict.fromkeys(kind.convert(word.strip(), param, ctx) for word in words))
 
     return bench_option(*names, callback=callback, metavar="LIST", **settings)
-
-
-def _jobs(word: str) -> int:
-    number = int(word)
-    if not 1 <= number <= MOST_JOBS:
-        raise click.BadParameter(f"{number} threads: expected 1 to {MOST_JOBS}")
-    return number
 
 
 @click.command()
@@ -61,35 +66,30 @@ def _jobs(word: str) -> int:
 @bench_option("--exclude", multiple=True, metavar="PATTERN", help="No boards whose names match.")
 @_list_option(
     "--device",
-    "devices",
-    choices=("cpu", "cuda"),
+    kind=Choice(("cpu", "cuda")),
     help="cpu, cuda or both.  [default: all that can be used]",
 )
 @_list_option(
     "-j",
     "--jobs",
-    parse=_jobs,
+    kind=Integer(1, MOST_JOBS),
     help="Numbers of CPU threads, such as 1,2,4.  [default: 1, 2, 4 ... all cores]",
 )
 @_list_option(
     "--method",
-    "methods",
-    choices=METHODS,
+    kind=Choice(METHODS),
     default="search,contraction",
     help="search, contraction, auto.",
 )
-@_list_option("--strategy", "strategies", choices=STRATEGIES, default="min", help="first, min.")
+@_list_option("--strategy", kind=Choice(STRATEGIES), default="min", help="first, min.")
 @bench_option(
     "--propagate",
-    "propagates",
     multiple=True,
     default=(DEFAULT,),
     metavar="TECHNIQUES",
     help="As for count; may be given several times.",
 )
-@_list_option(
-    "--cutoff", "cutoffs", parse=float, help="Cutoffs of a search, such as 1e10,1e20,1e30."
-)
+@_list_option("--cutoff", kind=Number(), help="Cutoffs of a search, such as 1e10,1e20,1e30.")
 @bench_option(
     "--cutoff-by",
     type=Choice(CUTOFFS_BY),
@@ -97,11 +97,7 @@ def _jobs(word: str) -> int:
     help="What --cutoff measures: the search space, or the number of empty cells.",
 )
 @bench_option(
-    "-i",
-    "--repeats",
-    type=Integer(min=1),
-    default=3,
-    help="Runs of every case, after a warm-up.",
+    "-i", "--repeats", type=Integer(min=1), default=3, help="Runs of every case, after a warm-up."
 )
 @bench_option(
     "-t",
@@ -123,15 +119,27 @@ def _jobs(word: str) -> int:
 )
 @force("bench")
 @reading
-def bench(**options: Any) -> None:
+def bench(
+    csv_file: str | None,
+    json_file: str | None,
+    plot: str | None,
+    recorded: str | None,
+    force: bool,
+    boards: tuple[str, ...],
+    **options: Any,
+) -> None:
     """Measure engines and settings side by side.
 
-    Without a BOARD, those that come with the program are measured. Cases take turns, so that a slow
-    minute affects all of them. Every count is checked. In the table "busy" is the share of the time
-    in which the threads worked, and "got" the share of that for which they had a core. If other
-    programs took the cores, or slowed the run on one thread, a row is starved: a ? stands behind
-    its speed-up. Ctrl-C skips the current case; twice within a second it ends the run, and shows
-    the results so far.
+    Without a BOARD, all boards that come with the program are measured. Cases take turns, so that a
+    slow minute affects all of them. Every count is checked. Ctrl-C skips the current case; twice
+    within a second it ends the run, and shows the results so far.
+
+    \b
+    In the table:
+      busy     the share of the time in which the threads worked
+      got      the share of that for which they had a core
+      starved  other programs took the cores, or slowed the run on one thread,
+               so a speed-up with a ? is doubtful
 
     \b
     Examples:
@@ -140,52 +148,30 @@ def bench(**options: Any) -> None:
       gpusudoku bench @2e --cutoff 1e10,1e20,1e30 --csv cutoff.csv
       gpusudoku bench --json all.json --plot figures
     """
-    from gpusudoku.bench import tables
+    from gpusudoku.bench import figures, suite
 
-    request = Request(**options)
-    _check_outputs(request)
-    if request.recorded is not None:
-        outcome = Results(*tables.read_json(request.recorded))
-    else:
-        outcome = measure(request)
-    _show(outcome, request)
-    if outcome.wrong:
-        raise MismatchError("counts differ: " + "; ".join(outcome.wrong))
-    if outcome.interrupted:
-        click.get_current_context().exit(interrupt_status())
-
-
-def _check_outputs(request: Request) -> None:
-    """Complain before anything is measured about files that could not be written afterwards."""
-    written = [path for path in (request.csv_file, request.json_file) if path is not None]
-    read = [*request.boards, *([] if request.recorded is None else [request.recorded])]
-    for path in written:
-        refuse(path, request.force, read)
-    if len(written) == 2 and written[0] == written[1]:
-        raise InputError(f"{written[0]}: --csv and --json cannot both be written to it")
-    if request.plot is not None:
-        from gpusudoku.bench import figures
-
+    # Files that could not be written are refused before anything is measured.
+    for path in (csv_file, json_file):
+        if path is not None:
+            refuse(path, force, [*boards, *([] if recorded is None else [recorded])])
+    if csv_file is not None and csv_file == json_file:
+        raise InputError(f"{csv_file}: --csv and --json cannot both be written to it")
+    if plot is not None:
         figures.require()
-
-
-def _show(outcome: Results, request: Request) -> None:
-    """Print the table, and write the files that were asked for."""
-    from gpusudoku.bench import figures, tables
-    from gpusudoku.bench.machine import heading
-
-    rows = outcome.rows
-    show(heading(outcome.machine))
-    show(tables.head())
-    for row in rows:
-        show(tables.line(row))
-    texts = {
-        request.csv_file: tables.as_csv(rows),
-        request.json_file: tables.as_json(rows, outcome.machine),
-    }
+    wrong: list[str] = []
+    interrupted = False
+    if recorded is not None:
+        rows, machine = suite.read_json(recorded)
+    else:
+        run = _measure(boards, **options)
+        rows, machine = suite.rows_of(run.measured), suite.machine()
+        wrong = [f"{each.case.subject.name}: {each.note}" for each in run.measured if each.wrong]
+        interrupted = run.interrupted
+    show(suite.heading(machine), head(), *map(line, rows))
+    texts = {csv_file: suite.as_csv(rows), json_file: suite.as_json(rows, machine)}
     for path, text in texts.items():
         if path is not None:
-            with Output(path, request.force, request.boards) as out:
+            with Output(path, force, boards) as out:
                 out.write(text.encode())
     starved = sum(bool(row["starved"]) for row in rows)
     if starved:
@@ -194,6 +180,137 @@ def _show(outcome: Results, request: Request) -> None:
             " Figures leave these rows out, whose speed-ups have a ?. Measure again when nothing"
             " else runs."
         )
-    if request.plot is not None:
-        for figure in figures.save(figures.figures_of(rows, outcome.machine), request.plot):
+    if plot is not None:
+        for figure in figures.save(figures.figures_of(rows, machine), plot):
             note(f"{figure} written")
+    if wrong:
+        raise MismatchError("counts differ: " + "; ".join(wrong))
+    if interrupted:
+        click.get_current_context().exit(interrupt_status())
+
+
+def _measure(
+    boards: tuple[str, ...],
+    *,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    reading: InputOptions,
+    repeats: int,
+    seconds: float | None,
+    patience: float,
+    **settings: Any,
+) -> Bench:
+    """Measure the boards under all settings, after a check of all options."""
+    from gpusudoku.bench.suite import Bench, cases_of, thread_numbers
+
+    for propagate in settings["propagate"]:
+        Options(propagate=propagate)  # raises for unknown techniques
+    no_gpu = availability.unusable_because() is not None
+    settings["device"] = settings["device"] or (("cpu",) if no_gpu else ("cpu", "cuda"))
+    settings["jobs"] = settings["jobs"] or thread_numbers()
+    settings["cutoff"] = settings["cutoff"] or (None,)
+    settings["cutoff_by"] = (settings["cutoff_by"],)
+    subjects = [
+        subject
+        for subject in _subjects(boards, reading)
+        if any(fnmatchcase(subject.name, pattern) for pattern in include or "*")
+        and not any(fnmatchcase(subject.name, pattern) for pattern in exclude)
+    ]
+    if not subjects:
+        raise InputError("no board is left to measure: see --include and --exclude")
+    cases = cases_of(subjects, **settings)
+    for case in cases:
+        Options(**case.options)  # raises for values out of range
+    run = Bench(cases, repeats=repeats, seconds=seconds, patience=patience)
+    table = LiveTable(run.measured, StringIO() if is_quiet() else sys.stderr)
+    try:
+        with patient_interrupts(inf):
+            for each in run:
+                table.show(each)
+    except KeyboardInterrupt:  # between two cases
+        run.interrupted = True
+    finally:
+        table.close()
+    if run.interrupted:
+        note("interrupted: the results so far follow")
+    return run
+
+
+def _subjects(boards: tuple[str, ...], reading: InputOptions) -> Iterator[Subject]:
+    """Yield the boards to measure, all those of the program by default."""
+    from gpusudoku.bench.suite import Subject
+
+    for name in boards or [f"@{entry.name}" for entry in collection.entries()]:
+        if name.startswith("@"):
+            entry = collection.entry(name.removeprefix("@"))
+            yield Subject(entry.name, collection.load(entry.name), entry.count)
+        else:
+            source = Source([name], reading)
+            for number, board in enumerate(source, start=1):
+                yield Subject(name if source.single else f"{name}:{number}", board)
+
+
+class LiveTable:
+    """A table that is shown on a terminal only; ``close`` removes it."""
+
+    def __init__(self, measured: Sequence[Measured], terminal: IO[str]) -> None:
+        self._measured, self._terminal = measured, terminal
+        self._shown = 0
+        self._next = 0.0 if terminal.isatty() else inf
+
+    def show(self, current: Measured) -> None:
+        """Show the rows around a case, unless it is too soon after the last time."""
+        from gpusudoku.bench.suite import rows_of
+
+        if time.perf_counter() < self._next:
+            return
+        self._next = time.perf_counter() + EVERY_SECONDS
+        size = shutil.get_terminal_size()
+        room = max(1, size.lines - MARGIN)
+        at = self._measured.index(current)
+        start = max(0, min(at - room // 2, len(self._measured) - room))
+        rows = enumerate(rows_of(self._measured)[start : start + room], start)
+        lines = [f"  {head()}", *(f"{'> ' if i == at else '  '}{line(row)}" for i, row in rows)]
+        self.close()
+        self._terminal.write("".join(f"{text[: size.columns - 1]}\n" for text in lines))
+        self._terminal.flush()
+        self._shown = len(lines)
+
+    def close(self) -> None:
+        """Remove the table from the terminal."""
+        if self._shown:
+            self._terminal.write(f"\x1b[{self._shown}A\x1b[J")
+            self._terminal.flush()
+            self._shown = 0
+
+
+def head() -> str:
+    """Return the heading of the table."""
+    return "  ".join(_cell(name, width) for name, width in SHOWN.items())
+
+
+def line(row: Row) -> str:
+    """Return a row of the table."""
+
+    def number(column: str, form: str, unit: str = "") -> str:
+        return "" if row[column] is None else f"{row[column]:{form}}{unit}"
+
+    solutions = row["solutions"] or 0
+    texts = [
+        row["board"],
+        number("solutions", ",") if solutions < 10**9 else f"{Decimal(solutions):.3e}",
+        row["setting"],
+        *(number(name, ".3g", " s") for name in ("median", "minimum", "maximum", "deviation")),
+        number("speed_up", ".2f", "?" if row["starved"] else ""),
+        number("solutions_per_second", ".3g"),
+        number("nodes_per_second", ".3g"),
+        number("utilisation", ".1%"),
+        number("got", ".1%"),
+    ]
+    cells = [_cell(text, width) for text, width in zip(texts, SHOWN.values(), strict=True)]
+    note = row["note"] or ("starved" if row["starved"] else "")
+    return "  ".join([*cells, note]).rstrip()
+
+
+def _cell(text: str, width: int) -> str:
+    return text.ljust(width) if width > 12 else text.rjust(width)

@@ -1,4 +1,4 @@
-"""The command group, and what belongs to it.
+"""The command group, its help and its guesses at wrong names.
 
 A command is imported when it is run, or when its help is shown: most need NumPy and more, which
 takes longer to import than Python takes to start.
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
-from pathlib import Path
-from typing import Any, NamedTuple
+from os.path import isfile  # unlike Path, for any name
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -18,75 +18,29 @@ from click.shell_completion import CompletionItem
 from gpusudoku import __version__
 from gpusudoku.errors import GpusudokuError, Interrupted, shown
 
-
-class _Place(NamedTuple):
-    """Where a command is, and the first sentence of its help."""
-
-    module: str
-    function: str
-    summary: str
-
-
-_PLACES = {
-    "bench": _Place("bench", "bench", "Measure engines and settings side by side."),
-    "boards": _Place("boards", "boards", "List the boards that come with the program."),
-    "compile": _Place(
-        "compile", "compile_", "Compile and cache the kernels of all commands in advance."
-    ),
-    "completion": _Place(
-        "completion",
-        "completion",
-        "Complete commands, options and @names in bash, zsh or fish.",
-    ),
-    "convert": _Place("about", "convert", "Write every BOARD in another form."),
-    "count": _Place("count", "count", "Count all solutions of every BOARD, exactly."),
-    "devices": _Place("about", "devices", "Show what counting can run on here."),
-    "enumerate": _Place(
-        "enumerate",
-        "enumerate_",
-        "List all solutions of every BOARD, streamed in constant memory.",
-    ),
-    "help": _Place("commands", "help_", "Show the help of a command, or of all."),
-    "info": _Place(
-        "about", "info", "Describe every BOARD: its size, its clues, and whether they clash."
-    ),
-    "merge": _Place(
-        "merge",
-        "merge",
-        "Join all parts of a run: print what the whole command would have printed.",
-    ),
-    "nth": _Place(
-        "ranks", "nth", "Print the solutions of BOARD that have the numbers K in ascending order."
-    ),
-    "rank": _Place(
-        "ranks", "rank", "Print the number that every SOLUTION of BOARD has in ascending order."
-    ),
-    "resume": _Place("resume", "resume", "Resume a run that was saved with --checkpoint FILE."),
-    "sample": _Place(
-        "sample", "sample", "Draw random solutions of every BOARD, all equally likely."
-    ),
-    "serve": _Place(
-        "serve",
-        "serve",
-        "Open a page where you edit a board and see how many solutions remain.",
-    ),
-    "shares": _Place(
-        "shares",
-        "shares",
-        "Show how many solutions of every BOARD have each digit in each cell.",
-    ),
-    "simplify": _Place(
-        "simplify", "simplify", "Simplify every BOARD by logic alone, without a guess."
-    ),
-    "solve": _Place(
-        "solve", "solve", "Find a solution of every BOARD and say whether it is the only one."
-    ),
-    "status": _Place(
-        "status", "status", "Show the progress of a run saved with --checkpoint FILE."
-    ),
+_COMMANDS = {
+    "bench": ("bench", "Measure engines and settings side by side."),
+    "boards": ("info", "List the boards that come with the program."),
+    "compile": ("compile", "Compile and cache the kernels of all commands in advance."),
+    "completion": ("completing", "Complete commands, options and @names in bash, zsh or fish."),
+    "convert": ("info", "Write every BOARD in another form."),
+    "count": ("count", "Count all solutions of every BOARD, exactly."),
+    "devices": ("info", "Show the CPU cores and GPUs that counting can use."),
+    "enumerate": ("enumerate", "List all solutions of every BOARD, streamed in constant memory."),
+    "help": ("commands", "Show the help of a command, or of all."),
+    "info": ("info", "Describe every BOARD: its size, its clues, and whether they clash."),
+    "merge": ("merge", "Join all parts of a run: print what the whole command would have printed."),
+    "nth": ("ranks", "Print the solutions of BOARD that have the numbers K in ascending order."),
+    "rank": ("ranks", "Print the number that every SOLUTION of BOARD has in ascending order."),
+    "resume": ("resume", "Resume a run that was saved with --checkpoint FILE."),
+    "sample": ("sample", "Draw random solutions of every BOARD, all equally likely."),
+    "serve": ("serve", "Open a page where you edit a board and see how many solutions remain."),
+    "shares": ("shares", "Show how many solutions of every BOARD have each digit in each cell."),
+    "simplify": ("simplify", "Simplify every BOARD by logic alone, without a guess."),
+    "solve": ("solve", "Find a solution of every BOARD and say whether it is the only one."),
+    "status": ("status", "Show the progress of a run saved with --checkpoint FILE."),
 }
-
-
+"""The module of each command, and the first sentence of its help."""
 MEANT = {
     **dict.fromkeys(("all", "list"), "enumerate"),
     **dict.fromkeys(("check", "test", "unique", "valid", "validate"), "solve"),
@@ -107,27 +61,27 @@ ELSEWHERE = {
     "minimize": _MINIMISE,
     "rate": _EXPLAIN.format("names the techniques that a board needs"),
 }
-"""Where to find what is no command."""
+"""Hints for names that are no commands."""
 
 
 class _Imported(Mapping[str, click.Command]):
-    """The commands by name: each is imported when somebody asks for it."""
+    """The commands by name: each is imported when it is looked up."""
 
     def __getitem__(self, name: str) -> click.Command:
-        place = _PLACES[name]
-        module = import_module(f"{__package__}.{place.module}")
-        command: click.Command = getattr(module, place.function)
+        module = import_module(f"{__package__}.{_COMMANDS[name][0]}")
+        builtin = f"{name}_"  # the name of a function of Python is not used again
+        command: click.Command = getattr(module, builtin if hasattr(module, builtin) else name)
         return command
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_PLACES)
+        return iter(_COMMANDS)
 
     def __len__(self) -> int:
-        return len(_PLACES)
+        return len(_COMMANDS)
 
 
 def arguments_of(ctx: click.Context) -> list[str]:
-    """What the whole program was given, the name of the command included."""
+    """Return the arguments of the whole program, the name of the command included."""
     arguments: list[str] = ctx.meta[__name__]
     return arguments
 
@@ -138,36 +92,30 @@ def remember_arguments(ctx: click.Context, arguments: Sequence[str]) -> None:
 
 
 class Commands(click.Group):
-    """A group that knows what may have been meant by a name that is no command, or no option."""
+    """A group that guesses which command or option a wrong name means."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As that of click; the arguments are remembered."""
+        """Parse as click does; the arguments are remembered."""
         remember_arguments(ctx, args)
         return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As that of click, with our words for an unknown command."""
+        """Find a command as click does, with our words for an unknown one."""
         if not ctx.resilient_parsing and (args[0] == "-" or not args[0].startswith("-")):
             self.named(args[0])
         return super().resolve_command(ctx, args)
 
     def named(self, name: str) -> click.Command:
-        """The command of a name.
-
-        Raises
-        ------
-        click.UsageError
-            If there is none.
-        """
+        """Return the command of a name; the error of another name guesses what was meant."""
         if name in self.commands:
             return self.commands[name]
         from gpusudoku.cli.source import looks_like_board
 
         word = name.lower()
         close = [MEANT[word]] if word in MEANT else get_close_matches(word, self.commands, 1, 0.6)
-        if name.startswith("@") or name == "-" or _is_file(name):
+        if name.startswith("@") or name == "-" or isfile(name):  # noqa: PTH113
             guess = f"did you mean 'count {name}'?"
         elif looks_like_board(name):
             guess = f"did you mean {shown(f'count {name}')}?"
@@ -215,31 +163,22 @@ class Commands(click.Group):
             raise Interrupted("interrupted") from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """As that of click, without importing the commands, and with whole first sentences."""
+        """List the commands by their first sentences, without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, place.summary) for name, place in _PLACES.items()])
+            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """As that of click, without importing the commands."""
+        """Offer the commands as click does, without importing them."""
         named = [
-            CompletionItem(name, help=place.summary)
-            for name, place in _PLACES.items()
+            CompletionItem(name, help=summary)
+            for name, (_, summary) in _COMMANDS.items()
             if name.startswith(incomplete)
         ]
         return named + click.Command.shell_complete(self, ctx, incomplete)
 
 
-def _is_file(name: str) -> bool:
-    try:
-        return Path(name).is_file()
-    except (OSError, ValueError):  # too long a name, or one that cannot be
-        return False
-
-
 @click.group(
-    cls=Commands,
-    commands=_Imported(),
-    context_settings={"help_option_names": ["-h", "--help"]},
+    cls=Commands, commands=_Imported(), context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.version_option(
     __version__, "-V", "--version", prog_name="gpusudoku", message="%(prog)s %(version)s"
@@ -247,23 +186,25 @@ def _is_file(name: str) -> bool:
 def cli() -> None:
     """Count and list all solutions of Sudoku boards, exactly, on a GPU or on all CPU cores.
 
-    A BOARD is a file in any common form, - for standard input, @NAME for a board that comes with
-    the program ("gpusudoku boards" lists them), or the board itself. A file of many boards is a
-    batch.
+    \b
+    A BOARD is one of these:
+      board.txt   a file in any common form; a file of many boards is a batch
+      -           standard input
+      @2f         a board that comes with the program: "gpusudoku boards"
+      1...2...3   the board itself, row by row
 
     \b
     Examples:
-      gpusudoku count board.txt              the number of solutions
-      gpusudoku count @2f --device cuda      on all GPUs
-      gpusudoku count puzzles.txt --only unique
-      gpusudoku solve board.txt
-      gpusudoku enumerate board.txt -o solutions.txt
-      gpusudoku help count                   all options of a command
+      gpusudoku count board.txt                   the number of solutions
+      gpusudoku count @2f --device cuda           the same, on all GPUs
+      gpusudoku count puzzles.txt --only unique   the puzzles with one solution
+      gpusudoku solve board.txt                   one solution
+      gpusudoku enumerate board.txt -o all.txt    all solutions, into a file
+      gpusudoku help count                        all options of a command
 
-    An environment variable can set every option: --limit of count is GPUSUDOKU_COUNT_LIMIT.
-    Options that commands share have no command in the name: GPUSUDOKU_DEVICE, and likewise _JOBS,
-    _GPU, _METHOD, _MEMORY, _STRATEGY, _PROPAGATE, _CUTOFF, _CUTOFF_BY, _BOX, _COLUMN, _KEEP_GOING
-    and _QUIET.
+    Every option has an environment variable: GPUSUDOKU_COUNT_LIMIT is --limit of count. Those that
+    commands share have no command in the name: GPUSUDOKU_DEVICE, and likewise _JOBS, _GPU, _METHOD,
+    _MEMORY, _STRATEGY, _PROPAGATE, _CUTOFF, _CUTOFF_BY, _BOX, _COLUMN, _KEEP_GOING and _QUIET.
     """
 
 

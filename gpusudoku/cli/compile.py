@@ -1,13 +1,17 @@
-"""``gpusudoku compile``: what commands would compile when they are first used, compiled before."""
+"""``gpusudoku compile``: the kernels that commands need, compiled in advance."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import walk_packages
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpusudoku import collection
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.completing import complete_boxes
 from gpusudoku.cli.messages import note, quietly
@@ -16,7 +20,8 @@ from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import GpusudokuError
 from gpusudoku.jobs.watch import duration
-from gpusudoku.options import MOST_JOBS
+from gpusudoku.options import MOST_JOBS, STRATEGIES, Options
+from gpusudoku.search.techniques import GROUPS
 
 if TYPE_CHECKING:
     from gpusudoku.kernels.kernel import Kernel
@@ -44,9 +49,9 @@ own = own_option("compile")
 def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> None:
     """Compile and cache the kernels of all commands in advance.
 
-    Every command compiles what it needs when it first needs it, and keeps it. This does so for all
-    that the commands need with their default options, for boards of one shape. What is kept
-    serves processors of the same kind.
+    Without this, each command compiles the code it needs when it first needs it, and caches it.
+    This compiles all that the commands need with their default options, for boards of one shape.
+    Processors of the same kind can share the cache.
 
     \b
     Examples:
@@ -56,7 +61,6 @@ def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> 
     """
     from gpusudoku.kernels import jit
     from gpusudoku.kernels.store import not_kept, short_path
-    from gpusudoku.warming import all_kernels, usual_kernels
 
     with quietly(quiet):
         kernels = all_kernels(box) if everything else usual_kernels(box)
@@ -64,7 +68,8 @@ def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> 
         store = jit.store()
         if missing and (store is None or not store.writable()):
             raise GpusudokuError(not_kept(store))
-        _compile(missing, jobs)
+        if missing:
+            _compile(missing, jobs)
         if store is not None and store.trouble:
             raise GpusudokuError(not_kept(store))
         where = "" if store is None else f", in {short_path(store.folder.parent)}"
@@ -73,33 +78,28 @@ def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> 
 
 
 def _compile(missing: list[Kernel], jobs: int | None) -> None:
-    """Compile what is missing, with progress shown."""
+    """Compile kernels, with progress shown."""
     from gpusudoku.kernels import compiling
 
-    if not missing:
-        return
     expected = compiling.seconds(missing, jobs)
     note(f"compiling {_number(len(missing))}, {duration(max(1.0, round(expected)))}")
-    start, lock, done = time.perf_counter(), Lock(), [0.0, 0.0]
+    start, lock, done = time.perf_counter(), Lock(), list[float]()
     whole = sum(kernel.seconds for kernel in missing)
 
     with _Compiling() as line:
 
         def compiled(kernel: Kernel) -> None:
             with lock:
-                done[0] += 1
-                done[1] += kernel.seconds / whole
-                seconds = time.perf_counter() - start
-                left = duration(seconds * (1 - done[1]) / done[1])
-                line.share(
-                    done[1], f"{done[0]:.0f} of {len(missing)}  {seconds:.0f} s, {left} left"
-                )
+                done.append(kernel.seconds)
+                share, seconds = sum(done) / whole, time.perf_counter() - start
+                left = duration(seconds * (1 - share) / share)
+                line.share(share, f"{len(done)} of {len(missing)}  {seconds:.0f} s, {left} left")
 
         compiling.ready(missing, jobs, compiled)
 
 
 class _Compiling(ProgressLine):
-    """The line of what is compiled, which is said before it, and complained of after it."""
+    """A line of progress without the announcements of kernels: the command makes its own."""
 
     def compiling(self, *_: Any) -> None:
         """See ``Watch``."""
@@ -110,3 +110,40 @@ class _Compiling(ProgressLine):
 
 def _number(kernels: int) -> str:
     return "1 kernel" if kernels == 1 else f"{kernels} kernels"
+
+
+def usual_kernels(geometry: Geometry) -> list[Kernel]:
+    """Return all kernels that a command needs for boards of a shape, with its default options."""
+    from gpusudoku import kernels
+    from gpusudoku.contraction.nine.shares import share_stages
+    from gpusudoku.contraction.nine.sum import stages
+    from gpusudoku.contraction.prepare import NINE
+    from gpusudoku.kernels.kernel import Kernel
+    from gpusudoku.logic import simplify_kernels
+    from gpusudoku.planning.search import search_kernels
+
+    def kernels_in(thing: object) -> Iterator[Kernel]:
+        return (value for value in vars(thing).values() if isinstance(value, Kernel))
+
+    needed = [*search_kernels(geometry, Options()), *simplify_kernels(geometry)]
+    for module in walk_packages(kernels.__path__, f"{kernels.__name__}."):
+        if "cuda" not in module.name:  # those of all modules are the same for all boards
+            needed += kernels_in(import_module(module.name))
+    if geometry == NINE:
+        needed += [*kernels_in(stages()), *kernels_in(share_stages())]
+    return list({kernel.name: kernel for kernel in needed}.values())
+
+
+def all_kernels(geometry: Geometry) -> list[Kernel]:
+    """Return the usual kernels of a shape and of all boards that come with the program, and more.
+
+    Those are for searches of the shape with either strategy and each group of techniques.
+    """
+    from gpusudoku.planning.search import search_kernels
+
+    shapes = dict.fromkeys([geometry, *(entry.box for entry in collection.entries())])
+    needed = [kernel for shape in shapes for kernel in usual_kernels(shape)]
+    for strategy in STRATEGIES:
+        for group in GROUPS:
+            needed += search_kernels(geometry, Options(strategy=strategy, propagate=group))
+    return list({kernel.name: kernel for kernel in needed}.values())

@@ -1,14 +1,15 @@
-"""``gpusudoku serve``: a page on which one edits a board and sees its solutions."""
+"""``gpusudoku serve``: a page where you edit a board and see its solutions."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
-from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.compile import usual_kernels
 from gpusudoku.cli.completing import complete_boards, complete_boxes
 from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import complain, note, quietly
@@ -28,36 +29,25 @@ from gpusudoku.errors import GpusudokuError, InputError, Interrupted, not_instal
 from gpusudoku.jobs.interrupts import patient_interrupts
 from gpusudoku.options import Options
 
-if TYPE_CHECKING:
-    from gpusudoku.engines.engine import Engine
-    from gpusudoku.web.serving import Server
-
 own = own_option("serve")
 
 _NAME = re.compile(r"[\w.-]+|\[?[0-9A-Fa-f:.]+\]?")
-_ORIGIN = re.compile(r"https?://[^/\s?#@]+")
+_ORIGIN = re.compile(r"https?://[^/\s?#@]+/*", re.IGNORECASE)
 _SYMBOLS = "0123456789ABCDEFGHIJKLMNOP"
-_OPTIONS = ("device", "jobs", "gpus", "method")
 STOP_SECONDS = 12.0
-"""So long the server may take to end."""
+"""The time that the server may take to end."""
 
 
-def _names(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of hosts."""
-    for name in value:
-        if _NAME.fullmatch(name) is None:
-            raise click.BadParameter(f"{shown(name)}: expected a name, such as box.example.org")
-    return value
+def _checked(form: re.Pattern[str], expected: str) -> Callable[..., tuple[str, ...]]:
+    """Return a callback of click that refuses values of another form."""
 
+    def callback(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> Any:
+        for text in value:
+            if form.fullmatch(text) is None:
+                raise click.BadParameter(f"{shown(text)}: expected {expected}")
+        return value
 
-def _origins(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
-    """Origins as a browser sends them."""
-    found = tuple(origin.rstrip("/").lower() for origin in value)
-    for origin in found:
-        if _ORIGIN.fullmatch(origin) is None:
-            message = f"{shown(origin)}: expected an origin, such as https://example.org"
-            raise click.BadParameter(message)
-    return found
+    return callback
 
 
 @click.command("serve")
@@ -66,14 +56,14 @@ def _origins(ctx: click.Context, param: click.Parameter, value: tuple[str, ...])
 @own(
     "--port",
     type=Integer(0, 65535),
-    help="The port to listen at; 0 is any.  [default: 6561, or any if that is taken]",
+    help="The port to listen at; 0 is any.  [default: 6561, or any if that is in use]",
 )
 @own("--open", "opened", is_flag=True, help="Open the page in a browser.")
 @own(
     "--allow-host",
     "hosts",
     multiple=True,
-    callback=_names,
+    callback=_checked(_NAME, "a name, such as box.example.org"),
     metavar="NAME",
     help="A name that browsers may call this server by, besides localhost.",
 )
@@ -81,18 +71,18 @@ def _origins(ctx: click.Context, param: click.Parameter, value: tuple[str, ...])
     "--allow-origin",
     "origins",
     multiple=True,
-    callback=_origins,
+    callback=_checked(_ORIGIN, "an origin, such as https://example.org"),
     metavar="URL",
-    help="Another site whose pages may ask this server.",
+    help="Another site whose pages may send requests.",
 )
-@own("--most", type=Integer(1, 64), default=4, help="Questions worked at at a time.")
+@own("--most", type=Integer(1, 64), default=4, help="Requests handled at once.")
 @own(
     "--time-limit",
     "seconds",
     type=Seconds(1e7),
     default=3600.0,
     metavar="SECONDS",
-    help="Every question is given up after this time.",
+    help="Give up a request after this time.",
 )
 @option(
     "--box",
@@ -111,13 +101,17 @@ def serve(
     port: int | None,
     opened: bool,
     quiet: bool,
-    **settings: Any,
+    hosts: tuple[str, ...],
+    origins: tuple[str, ...],
+    most: int,
+    seconds: float,
+    **options: Any,
 ) -> None:
     """Open a page where you edit a board and see how many solutions remain.
 
-    The page is at the address that is printed, with BOARD on it if one is given, until Ctrl-C.
-    Only browsers on this machine reach it, unless --host says otherwise. Other programs may ask
-    it, too: POST /count and more take JSON.
+    Prints the address of the page, and serves it until Ctrl-C. With BOARD, the page begins with
+    that board. Only browsers on this machine reach it, unless --host says otherwise. Other programs
+    may ask it, too: POST /count and more take JSON.
 
     \b
     Examples:
@@ -126,13 +120,47 @@ def serve(
       gpusudoku serve --port 8000 -j 2
       gpusudoku serve --host 0.0.0.0 --allow-host sudoku.example.org
     """
-    link = "" if board is None else _link(_only_board(board, InputOptions(box, keep_going=False)))
-    _check_packages()
+    link = "" if board is None else _link(board, InputOptions(box, keep_going=False))
+    try:
+        import starlette
+        import uvicorn
+    except ImportError as error:
+        raise GpusudokuError(
+            f"{not_installed('serve', 'Starlette and uvicorn', 'web')} ({error})"
+        ) from None
+    del starlette, uvicorn
+
     with quietly(quiet), patient_interrupts(STOP_SECONDS):
         server = None
         try:
-            server, addresses, engine = _start(host, port, settings)
-            page, *others = [f"{address}{link}" for address in addresses]
+            from gpusudoku.contraction.prepare import NINE
+            from gpusudoku.web.answers import Answerer
+            from gpusudoku.web.app import Permissions
+            from gpusudoku.web.serving import USUAL_PORT, Server, addresses_of, is_loopback, listen
+
+            if not hosts and not is_loopback(host):
+                raise InputError(
+                    f"--host {host} is reachable from other machines: add --allow-host NAME, the"
+                    " name they will use"
+                )
+            listening = listen(host, port)
+            number = listening.getsockname()[1]
+            if port is None and number != USUAL_PORT:
+                note(f"port {USUAL_PORT} is in use; using {number} instead")
+            page, *others = (f"{each}{link}" for each in addresses_of(host, listening, hosts))
+            settings = Options(**options)
+            engine = start_engine(settings)
+            origins = tuple(origin.rstrip("/").lower() for origin in origins)
+            server = Server(
+                Answerer(engine, settings),
+                listening,
+                most=most,
+                seconds=seconds,
+                allowed=Permissions([*hosts, host] if is_loopback(host) else hosts, origins),
+                complain=complain,
+                kernels=usual_kernels(NINE),
+            )
+            server.start()
             show(page)
             for other in others:
                 note(f"also at {other}")
@@ -149,68 +177,12 @@ def serve(
         note("stopped")
 
 
-def _start(
-    host: str, port: int | None, settings: dict[str, Any]
-) -> tuple[Server, list[str], Engine]:
-    """Begin to serve; return the server, its addresses and its engine."""
-    from gpusudoku.contraction.prepare import NINE
-    from gpusudoku.warming import usual_kernels
-    from gpusudoku.web.answers import Answerer
-    from gpusudoku.web.app import Permissions
-    from gpusudoku.web.serving import (
-        USUAL_PORT,
-        Server,
-        addresses_of,
-        is_loopback,
-        listen,
-    )
-
-    names = settings["hosts"]
-    if not names and not is_loopback(host):
-        raise InputError(
-            f"--host {host}: other machines reach that: say with --allow-host NAME by which name"
-        )
-    listening = listen(host, port)
-    if port is None and listening.getsockname()[1] != USUAL_PORT:
-        note(f"port {USUAL_PORT} is taken: this is another")
-    addresses = addresses_of(host, listening, names)
-    options = Options(**{name: settings[name] for name in _OPTIONS})
-    engine = start_engine(options)
-    server = Server(
-        Answerer(engine, options),
-        listening,
-        most=settings["most"],
-        seconds=settings["seconds"],
-        allowed=Permissions([*names, host] if is_loopback(host) else names, settings["origins"]),
-        complain=complain,
-        kernels=usual_kernels(NINE),
-    )
-    server.start()
-    return server, addresses, engine
-
-
-def _check_packages() -> None:
-    """Complain if the server's packages are missing."""
-    try:
-        import starlette
-        import uvicorn
-    except ImportError as error:
-        raise GpusudokuError(
-            f"{not_installed('serve', 'Starlette and uvicorn', 'web')} ({error})"
-        ) from None
-    del starlette, uvicorn
-
-
-def _only_board(name: str, reading: InputOptions) -> Board:
-    """The board of an argument."""
+def _link(name: str, reading: InputOptions) -> str:
+    """Return the end of the page's address that shows a board: ``puzzle.js`` reads it."""
     source = Source([name], reading, one=True)
     if source.board is None:
         raise InputError("serve takes one board")
-    return source.board[0]
-
-
-def _link(board: Board) -> str:
-    """What follows the address of the page, so that it shows a board: ``puzzle.js`` reads it."""
+    board = source.board[0]
     if board.n >= len(_SYMBOLS):
         raise InputError(f"the page shows boards of up to {len(_SYMBOLS) - 1} digits")
     return f"#{board.geometry}/setting/{''.join(_SYMBOLS[digit] for digit in board.cells)}"

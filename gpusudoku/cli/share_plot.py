@@ -1,4 +1,4 @@
-"""A heat map of shares, to be printed: legible in grey, and for the colour-blind."""
+"""A heat map of shares, for print: legible in grey, and for the colour-blind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ METADATA: dict[str, dict[str, None]] = {
     ".png": {},
     ".pdf": {"CreationDate": None},
 }
-"""The endings of files, and what is left out of each: the same figure is the same file."""
+"""The endings of files, and the metadata left out: the same figure is the same file."""
 COLOURS = "Blues"
 """The darker, the larger a share; in grey, too."""
 TICKS = [0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0]
@@ -27,19 +27,11 @@ DIGIT_INCHES = 0.21
 LEAST_INCHES = 3.6
 """The side of a board."""
 DARK = 0.5
-"""White letters stand on what is darker than this."""
+"""Letters on darker squares than this are white."""
 
 
 def check(path: str, force: bool, inputs: list[str]) -> None:
-    """Complain at once of a figure that could not be drawn later.
-
-    Raises
-    ------
-    GpusudokuError
-        If matplotlib is not installed.
-    InputError
-        If the file cannot be written, exists and ``force`` is not set, or has no known ending.
-    """
+    """Refuse a figure that could not be drawn later: for its file, or without matplotlib."""
     if Path(path).suffix not in METADATA:
         raise InputError(f"{path}: expected a name that ends in {', '.join(METADATA)}")
     if not Path(path).parent.is_dir():
@@ -49,13 +41,7 @@ def check(path: str, force: bool, inputs: list[str]) -> None:
 
 
 def draw(shares: Shares, title: str, path: str, force: bool) -> None:
-    """Draw a figure.
-
-    Raises
-    ------
-    WriteError
-        If the file cannot be written; no half of it is left.
-    """
+    """Draw a figure into a file; nothing is left of a file that cannot be written whole."""
     import matplotlib as mpl
 
     ending, drawn = Path(path).suffix, BytesIO()
@@ -77,7 +63,7 @@ def draw(shares: Shares, title: str, path: str, force: bool) -> None:
 
 
 def _figure(shares: Shares, title: str) -> Any:
-    """The board with its scale, and what its marks mean."""
+    """Draw the board with its scale, and explain its marks."""
     from matplotlib.colors import PowerNorm
     from matplotlib.figure import Figure
 

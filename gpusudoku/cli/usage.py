@@ -1,95 +1,77 @@
-"""Errors of usage in our words: click finds them, and these types of values refuse some."""
+"""Types of values, a command with sections of options, and errors of usage in our words."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Mapping, Sequence
-from math import isnan, nan
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from gpusudoku.errors import shown
 
-if TYPE_CHECKING:
-    Choices = click.Choice[str]
-else:
-    Choices = click.Choice
+
+class _Worded(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.5
+    """A type whose errors show the value and say what is ``expected``."""
+
+    expected: str
+    refuses_nan = False
+    """True if there are bounds, as none of them stops NaN."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value of a text."""
+        with suppress(click.BadParameter):
+            found = super().convert(value, param, ctx)
+            if found == found or not self.refuses_nan:
+                return found
+        message = f"{shown(str(value))}: expected {self.expected}"
+        raise click.BadParameter(message, ctx, param) from None
 
 
-class Choice(Choices):
+class Choice(_Worded, click.Choice[str]):
     """One of some words."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the word that is meant."""
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            *others, last = self.choices
-            raise _bad(value, f"{', '.join(others)} or {last}", param, ctx) from None
+    @property
+    def expected(self) -> str:  # type: ignore[override]
+        """The words."""
+        *others, last = self.choices
+        return f"{', '.join(others)} or {last}"
 
 
-class Integer(click.IntRange):
+class Integer(_Worded, click.IntRange):
     """An integer of a range."""
 
     name = "integer"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number."""
-        try:
-            return int(super().convert(value, param, ctx))
-        except click.BadParameter:
-            raise _bad(value, f"an integer {self._describe_range()}", param, ctx) from None
+    @property
+    def expected(self) -> str:  # type: ignore[override]
+        """The range."""
+        return f"an integer {self._describe_range()}"
 
     def _describe_range(self) -> str:
         """Return the range as the help shows it."""
         return f"from {self.min} up" if self.max is None else f"from {self.min} to {self.max}"
 
 
-class Seconds(click.FloatRange):
+class Seconds(_Worded, click.FloatRange):
     """Seconds, more than none, up to some number of them."""
 
     name = "seconds"
+    refuses_nan = True
 
     def __init__(self, most: float | None = None) -> None:
         super().__init__(0, most, min_open=True)
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Return the number; NaN, which no bound stops, is none."""
-        try:
-            seconds = float(super().convert(value, param, ctx))
-        except click.BadParameter:
-            seconds = nan
-        if isnan(seconds):
-            most = "" if self.max is None else f" and at most {self.max:g}"
-            raise _bad(value, f"seconds, more than 0{most}", param, ctx)
-        return seconds
+        self.expected = "seconds, more than 0" + ("" if most is None else f" and at most {most:g}")
 
 
-class Number(click.types.FloatParamType):
+class Number(_Worded, click.types.FloatParamType):
     """A number with or without a fraction."""
 
     name = "number"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Return the number."""
-        try:
-            return float(super().convert(value, param, ctx))
-        except click.BadParameter:
-            raise _bad(value, "a number", param, ctx) from None
-
-
-def _bad(
-    value: Any, expected: str, param: click.Parameter | None, ctx: click.Context | None
-) -> click.BadParameter:
-    """Return the error of a value."""
-    return click.BadParameter(f"{shown(str(value))}: expected {expected}", ctx, param)
+    expected = "a number"
 
 
 class Sectioned(click.Command):
@@ -125,32 +107,22 @@ def worded(error: click.UsageError) -> str:
         guess = f"did you mean {' or '.join(close)}?" if close else see
         return f"no option {shown(error.option_name)}: {guess}"
     if isinstance(error, click.BadOptionUsage):
-        takes = "takes no value" if _is_flag(error) else "needs a value"
-        return f"{error.option_name} {takes}: {see}"
+        is_flag = error.ctx is None or any(  # without a command, the program itself has the option
+            error.option_name in param.opts and isinstance(param, click.Option) and param.is_flag
+            for param in error.ctx.command.params
+        )
+        return f"{error.option_name} {'takes no value' if is_flag else 'needs a value'}: {see}"
     extra = re.match(r"Got unexpected extra arguments? \((.*)\)", error.message, re.DOTALL)
     return f"unexpected argument {shown(extra[1])}: {see}" if extra else error.format_message()
 
 
 def _bad_value(error: click.BadParameter, param: click.Parameter) -> str:
     """Return the message of a value: it comes from an argument, an option or the environment."""
-    name = max(param.opts, key=len) if isinstance(param, click.Option) else _name(param)
-    message, variable = error.message, param.envvar
+    is_option, variable, message = isinstance(param, click.Option), param.envvar, error.message
+    name = max(param.opts, key=len) if is_option else str(param.metavar).strip("[]")
     source = error.ctx and param.name and error.ctx.get_parameter_source(param.name)
     if source == ParameterSource.ENVIRONMENT and isinstance(variable, str):
         name = variable
         if isinstance(param, click.Option) and param.is_flag:
             message = f"{shown(os.environ[variable])}: expected 1 or 0"
     return f"{name} {message}"
-
-
-def _name(param: click.Parameter) -> str:
-    """Return the name of an argument, without the brackets of an optional one."""
-    return str(param.metavar).strip("[]")
-
-
-def _is_flag(error: click.BadOptionUsage) -> bool:
-    """Tell whether the option that is used wrongly takes no value."""
-    return error.ctx is None or any(  # without a command, it is an option of the program itself
-        error.option_name in param.opts and isinstance(param, click.Option) and param.is_flag
-        for param in error.ctx.command.params
-    )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gpusudoku.bench.running import Bench, Case, Subject, cases_of
-from gpusudoku.bench.tables import Row, rows_of
+from gpusudoku.bench.suite import Bench, Case, Row, Subject, cases_of, rows_of
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.results import ContractionStats, Count, SearchStats, Stats
@@ -36,8 +35,8 @@ def fake(seconds: float = 1.0, several: float | None = None, found: int = 288) -
 
 def measured(cases: Sequence[Case], count: Any = None, **options: Any) -> Bench:
     """Measure cases, by default with a counter that takes a second, while clocks stand still."""
-    stands = {"clock": lambda: 0.0, "processor": lambda: 0.0, "expected": lambda case: 0}
-    bench = Bench(cases, count or fake(), **{**stands, **options})
+    stands = {"clock": lambda: 0.0, "processor": lambda: 0.0, "expected": lambda *_: 0}
+    bench = Bench(cases, count=count or fake(), **{**stands, **options})
     for _ in bench:
         pass
     return bench

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gpusudoku import collection
-from gpusudoku.bench import tables
+from gpusudoku.bench import suite
 
 SMALL = ("@box2x2-empty", "@box2x2-few", "--device", "cpu", "-i", "2")
 
@@ -24,11 +24,17 @@ def test_methods_and_numbers_of_threads(bench: Any, tmp_path: Path) -> None:
     as_csv, as_json = tmp_path / "a.csv", tmp_path / "a.json"
     status, out, _ = bench(*SMALL, "-j", "1,2", "--csv", as_csv, "--json", as_json)
     assert (status, out.count("box2x2-empty")) == (0, 4)
-    rows, _ = tables.read_json(str(as_json))
+    rows, _ = suite.read_json(str(as_json))
     assert [row["solutions"] for row in rows] == [288] * 4 + [2] * 4
     assert all(row["runs"] == 2 and row["median"] > 0 for row in rows)
-    assert as_csv.read_text() == tables.as_csv(rows)
+    assert as_csv.read_text() == suite.as_csv(rows)
     assert bench("--from", as_json)[:2] == (0, out)
+
+
+def test_boards_are_chosen_by_name(bench: Any) -> None:
+    chosen = ("--include", "box2x2-f*", "--include", "box2x2-e*", "--exclude", "*few")
+    status, out, _ = bench("-i", "1", "--device", "cpu", "-j", "1", "--method", "search", *chosen)
+    assert (status, [line.split()[0] for line in out.splitlines()[2:]]) == (0, ["box2x2-empty"])
 
 
 def test_starved_rows_are_told(bench: Any, tmp_path: Path) -> None:
@@ -61,8 +67,8 @@ def test_a_file_of_boards_and_cutoffs_by_empty_cells(bench: Any, tmp_path: Path)
     ("arguments", "message"),
     [
         (["@nothing"], "no board named '@nothing'"),
-        (["--device", "gpu"], "'gpu': expected some of cpu, cuda"),
-        (["-j", "1,x"], "expected numbers"),
+        (["--device", "gpu"], "--device 'gpu': expected cpu or cuda"),
+        (["-j", "1,x"], "--jobs 'x': expected an integer from 1 to 1024"),
         (["--propagate", "guessing"], "unknown technique"),
         (["--cutoff", "0"], "cutoff 0.0"),
         (["--csv", ""], "a file without a name"),

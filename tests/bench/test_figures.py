@@ -5,15 +5,13 @@ That they show what was measured is tested with the recorded results, in ``tests
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gpusudoku.bench.figures import each, figures_of, fingerprint, log_axis, save
-from gpusudoku.bench.running import Subject
-from gpusudoku.bench.tables import Row
+from gpusudoku.bench.suite import Row, Subject
 from gpusudoku.errors import InputError
 from tests.bench.samples import EMPTY, MACHINE, rows_with
 
@@ -34,14 +32,16 @@ def test_which_there_are() -> None:
     rows = rows_with(BOARDS, jobs=[1])
     assert figures([]) == {}
     assert set(figures(rows)) == {"utilisation"}
-    other = {"device": "cuda", "jobs": None, "solutions_per_second": 1e9}
-    gpu = [replace(row, values=row.values | other) for row in rows]
-    (axes,) = figures([*rows, *gpu])["devices"].axes
-    assert legend_of(axes) == ["cpu", "cuda"]
+    gpu = [
+        row | {"device": "cuda", "jobs": None, "solutions": number}
+        for number, row in enumerate(rows, 1)
+    ]
+    (axes,) = figures([*rows, *gpu])["time-over-solutions"].axes
+    assert legend_of(axes) == ["search, 1 thread", "search, GPU"]
 
 
 def test_they_are_saved_with_what_they_show(tmp_path: Path) -> None:
-    rows, folder = rows_with(BOARDS, jobs=[1, 2], cutoffs=[10.0, 100.0]), tmp_path / "new"
+    rows, folder = rows_with(BOARDS, jobs=[1, 2], cutoff=[10.0, 100.0]), tmp_path / "new"
     written = save(figures_of(rows, MACHINE), str(folder))
     assert written == [folder / "cutoff.svg", folder / "cutoff.png"]
     assert all(path.stat().st_size > 1000 for path in written)
@@ -52,7 +52,7 @@ def test_they_are_saved_with_what_they_show(tmp_path: Path) -> None:
 
 
 def test_one_has_title_machine_date_commit_and_a_line_of_each_strategy() -> None:
-    rows = rows_with(BOARDS, jobs=[1, 2, 4], strategies=["min", "first"])
+    rows = rows_with(BOARDS, jobs=[1, 2, 4], strategy=["min", "first"])
     figure = figures(rows)["speed-up"]
     title = "How many times as fast a search is on several threads, by board"
     assert " ".join(figure.get_suptitle().split()) == title

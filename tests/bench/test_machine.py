@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gpusudoku.bench.machine import commit
+from gpusudoku.bench.suite import commit
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 SOURCES = ["gpusudoku/counting.py", "boards/1a.txt", "benchmarks/speed.py", "pyproject.toml"]

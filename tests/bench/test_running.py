@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from gpusudoku.bench import running, tables
-from gpusudoku.bench.machine import heading, machine
-from gpusudoku.bench.running import Case, Run, cases_of, chosen
-from gpusudoku.bench.tables import COLUMNS, LiveTable, undisturbed
+from gpusudoku.bench import suite
+from gpusudoku.bench.suite import COLUMNS, Case, cases_of, heading, machine, undisturbed
+from gpusudoku.cli.bench import LiveTable, head, line
 from gpusudoku.errors import InputError
 from gpusudoku.results import Count
 from tests.bench.samples import SUBJECTS, fake, measured, rows_with
@@ -23,8 +22,8 @@ from tests.bench.samples import SUBJECTS, fake, measured, rows_with
 
 def test_cases_differ_in_what_makes_a_difference() -> None:
     """A contraction has no strategy and no cutoff, a GPU no threads."""
-    ways = {"methods": ["search", "contraction"], "strategies": ["first", "min"]}
-    ways |= {"devices": ["cpu", "cuda"], "jobs": [1, 2], "cutoffs": [None, 1e9]}
+    ways = {"method": ["search", "contraction"], "strategy": ["first", "min"]}
+    ways |= {"device": ["cpu", "cuda"], "jobs": [1, 2], "cutoff": [None, 1e9]}
     cases = cases_of(SUBJECTS, **ways)
     settings = [case.setting for case in cases if case.subject is SUBJECTS[0]]
     assert len(set(settings)) == len(settings) == 3 * 4 + 3
@@ -33,18 +32,13 @@ def test_cases_differ_in_what_makes_a_difference() -> None:
     assert len(cases) == 3 * len(settings)
 
 
-def test_boards_are_chosen_by_name() -> None:
-    [subject] = chosen(SUBJECTS, ["s*", "o*"], ["other"])
-    assert subject.name == "small"
-
-
 def test_the_cores_that_threads_got_if_it_can_be_known() -> None:
-    [search, contraction] = cases_of(SUBJECTS[:1], methods=["search", "contraction"], jobs=[4])
+    [search, contraction] = cases_of(SUBJECTS[:1], method=["search", "contraction"], jobs=[4])
     found = fake()(search)
-    assert Run.of(found, 0.75, 1.0).got == pytest.approx(1.0)
-    assert Run.of(found, 0.009, 0.001).got is None
-    assert Run.of(replace(found, device="cuda"), 0.75, 1.0).got is None
-    assert Run.of(fake()(contraction), 1.0, 1.5).got == pytest.approx(1.5)
+    assert suite.share_got(found, 0.75, 1.0) == pytest.approx(1.0)
+    assert suite.share_got(found, 0.009, 0.001) is None
+    assert suite.share_got(replace(found, device="cuda"), 0.75, 1.0) is None
+    assert suite.share_got(fake()(contraction), 1.0, 1.5) == pytest.approx(1.5)
 
 
 def test_runs_take_turns_after_a_warm_up() -> None:
@@ -66,7 +60,7 @@ def test_cases_run_for_a_time_but_at_least_once() -> None:
 
 def test_what_takes_too_long_is_left_out() -> None:
     seconds = {"small": 1.0, "other": 99.0, "new": inf}
-    expected = {"expected": lambda case: seconds[case.subject.name], "patience": 9}
+    expected = {"expected": lambda case, patience: seconds[case.subject.name], "patience": 9}
     bench = measured(cases_of(SUBJECTS), **expected)
     notes = [(each.note, len(each.runs)) for each in bench.measured]
     assert notes == [("", 3), ("left out: about 99 s", 0), ("too expensive", 0)]
@@ -96,7 +90,7 @@ def test_one_interrupt_skips_and_two_or_another_signal_end(
             raise KeyboardInterrupt
         return fake()(case)
 
-    monkeypatch.setattr(running, "last_interrupt", lambda: last)
+    monkeypatch.setattr(suite, "last_interrupt", lambda: last)
     bench = measured(cases_of(SUBJECTS), count, clock=lambda: now)
     notes = [each.note for each in bench.measured]
     assert notes == ["interrupted"] * interrupted + [""] * (3 - interrupted)
@@ -106,14 +100,14 @@ def test_one_interrupt_skips_and_two_or_another_signal_end(
 
 def test_values_of_a_row() -> None:
     _, row = rows_with(SUBJECTS[:1], jobs=[1, 2])
-    assert tuple(row.values) == COLUMNS
+    assert tuple(row) == (*COLUMNS, "setting", "times")
     assert (row["board"], row["jobs"], row["solutions"], row["runs"]) == ("small", 2, 288, 3)
     assert (row["clues"], row["empty_cells"]) == (0, 16)
     assert row["log10_space"] == pytest.approx(16 * 0.60206, rel=1e-4)
     assert row["median"] == row["minimum"] == row["maximum"] == 0.5
     assert (row["deviation"], row["speed_up"], row["utilisation"]) == (0.0, 2.0, 0.5)
     assert (row["solutions_per_second"], row["nodes_per_second"]) == (576, 1200)
-    [row] = rows_with(SUBJECTS[:1], methods=["contraction"])
+    [row] = rows_with(SUBJECTS[:1], method=["contraction"])
     assert (row["method"], row["nodes_per_second"]) == ("contraction", None)
 
 
@@ -142,9 +136,8 @@ def test_threads_that_wait_for_cores(processor: tuple[float, float], starved: li
     assert undisturbed(rows) == [row for row in rows if not row["starved"]]
     assert [row["got"] for row in rows] == pytest.approx([processor[0], processor[1] / 1.98])
     for row, marked in zip(rows, starved, strict=True):
-        line = tables.line(row)
-        assert f"{row['speed_up']:.2f}{'?' * marked}  " in line
-        assert line.endswith("starved") == marked
+        assert f"{row['speed_up']:.2f}{'?' * marked}  " in line(row)
+        assert line(row).endswith("starved") == marked
 
 
 def test_a_run_on_one_thread_that_was_slowed(tmp_path: Path) -> None:
@@ -157,27 +150,27 @@ def test_a_run_on_one_thread_that_was_slowed(tmp_path: Path) -> None:
     ):
         rows = rows_with(SUBJECTS[:1], fake(one, 2 * two), jobs=[1, 2])
         assert {row["starved"] for row in rows} == {slowed}
-        path.write_text(tables.as_json(rows, machine()).replace("true", "false"))
-        assert len(undisturbed(tables.read_json(str(path))[0])) == (0 if slowed else 2)
+        path.write_text(suite.as_json(rows, machine()).replace("true", "false"))
+        assert len(undisturbed(suite.read_json(str(path))[0])) == (0 if slowed else 2)
 
 
 def test_rows_as_lines_csv_and_json(tmp_path: Path) -> None:
     """Also of before there were some columns."""
     rows, path = rows_with(count=fake(found=10**30), jobs=[1, 4]), tmp_path / "runs.json"
-    assert all(len(tables.line(row)) <= len(tables.head()) for row in rows_with(jobs=[1, 4]))
-    read = list(csv.DictReader(io.StringIO(tables.as_csv(rows))))
+    assert all(len(line(row)) <= len(head()) for row in rows_with(jobs=[1, 4]))
+    read = list(csv.DictReader(io.StringIO(suite.as_csv(rows))))
     assert (len(read), tuple(read[0])) == (6, COLUMNS)
     assert (read[0]["cutoff"], read[1]["jobs"]) == ("", "4")
-    text = tables.as_json(rows, machine())
+    text = suite.as_json(rows, machine())
     path.write_text(text)
-    again, described = tables.read_json(str(path))
+    again, described = suite.read_json(str(path))
     assert again == rows
     assert heading(described).endswith(str(described["date"]))
     older = json.loads(text)
     for record in older["rows"]:
         del record["got"], record["starved"], record["cutoff_reached"]
     path.write_text(json.dumps(older))
-    rows, _ = tables.read_json(str(path))
+    rows, _ = suite.read_json(str(path))
     assert {row[name] for row in rows for name in ("starved", "cutoff_reached")} == {None}
 
 
@@ -186,7 +179,7 @@ def test_a_file_that_has_no_rows(tmp_path: Path) -> None:
     for text in ("", "[]", '{"rows": [{}], "machine": {}}', '{"rows": 1}'):
         path.write_text(text)
         with pytest.raises(InputError, match="not a result of gpusudoku bench --json"):
-            tables.read_json(str(path))
+            suite.read_json(str(path))
 
 
 def test_rows_on_a_terminal_are_shown_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +196,15 @@ def test_rows_on_a_terminal_are_shown_and_taken_away(monkeypatch: pytest.MonkeyP
 
 
 def test_a_power_law_is_found() -> None:
-    law = tables.power_law([1e4, 1e5, 1e6, 1e7], [2e-3, 2e-2, 2e-1, 2.0])
-    assert law is not None
-    assert (law.exponent, law.at(1e8)) == (pytest.approx(1), pytest.approx(20))
-    assert tables.power_law([5, 5, 5], [1, 2, 3]) is None
+    one = {"method": "search", "device": "cpu", "jobs": 1, "strategy": "min", "clues": 17}
+    one |= {"propagate": "singles", "empty_cells": 64}
+
+    def law(solutions: list[float], seconds: list[float]) -> suite.PowerLaw | None:
+        points = zip(solutions, seconds, strict=True)
+        rows = [one | {"solutions": n, "median": s} for n, s in points]
+        return suite.search_law(rows)
+
+    found = law([1e4, 1e5, 1e6, 1e7, 100], [2e-3, 2e-2, 2e-1, 2.0, 9.0])
+    assert found is not None
+    assert (found.exponent, found.at(1e8)) == (pytest.approx(1), pytest.approx(20))
+    assert law([1e5, 1e5, 1e5], [1, 2, 3]) is None

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from figures import NAMES, PLOTS, figures_of
 from machine import RESULTS
 
-from gpusudoku.bench import tables
+from gpusudoku.bench import suite
 from gpusudoku.bench.figures import each, fingerprint
 
 ROOT = Path(__file__).parents[2]
@@ -73,9 +73,9 @@ class TestResults:
         """Columns that came later may be missing."""
         assert SHEETS
         for path in SHEETS:
-            rows, _ = tables.read_json(str(path.with_suffix(".json")))
+            rows, _ = suite.read_json(str(path.with_suffix(".json")))
             sheet = list(csv.DictReader(StringIO(path.read_text("utf-8"))))
-            expected = list(csv.DictReader(StringIO(tables.as_csv(rows))))
+            expected = list(csv.DictReader(StringIO(suite.as_csv(rows))))
             assert sheet == [{name: row[name] for name in sheet[0]} for row in expected]
 
 

@@ -93,7 +93,7 @@ def test_cases_take_turns() -> None:
 
 
 def test_results_and_where_they_are_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpusudoku.bench.machine.commit", lambda: "0123456789ab")
+    monkeypatch.setattr("gpusudoku.bench.suite.commit", lambda: "0123456789ab")
     path = tmp_path / "new" / "runs.json"
     machine.record(path, [{"seconds": 1.5}], gigahertz=[3.0, 3.25])
     assert machine.recorded(path)["runs"] == [{"seconds": 1.5}]

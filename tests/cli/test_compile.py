@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gpusudoku import collection, warming
+from gpusudoku import collection
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.compile import all_kernels, usual_kernels
 from gpusudoku.contraction.prepare import NINE, contraction_kernels
 from gpusudoku.kernels import jit
 from gpusudoku.kernels.search import cpu
@@ -27,7 +28,7 @@ def folder(tmp_path, monkeypatch):
         assert geometry == Geometry(2, 2)
         return [cpu.pack.__wrapped__(Layout(*shape)) for shape in ((1, 2), (1, 3))]
 
-    monkeypatch.setattr(warming, "usual_kernels", kernels)
+    monkeypatch.setattr("gpusudoku.cli.compile.usual_kernels", kernels)
     return store.folder
 
 
@@ -55,15 +56,15 @@ def test_where_nothing_can_be_kept_it_says_so(run, folder):
 
 def test_what_commands_need_with_their_defaults_is_compiled():
     for geometry in NINE, Geometry(4, 4):
-        usual = {kernel.name for kernel in warming.usual_kernels(geometry)}
+        usual = {kernel.name for kernel in usual_kernels(geometry)}
         needed = [*search_kernels(geometry, Options()), *contraction_kernels(geometry)]
         assert usual >= {kernel.name for kernel in needed}
 
 
 def test_all_is_for_all_boards_that_come_with_the_program():
-    everything = {kernel.name for kernel in warming.all_kernels(NINE)}
+    everything = {kernel.name for kernel in all_kernels(NINE)}
     for box in {entry.box for entry in collection.entries()}:
-        assert everything >= {kernel.name for kernel in warming.usual_kernels(box)}
+        assert everything >= {kernel.name for kernel in usual_kernels(box)}
     for strategy, group in ("first", "locked"), ("min", "all"), ("first", "none"):
         options = Options(strategy=strategy, propagate=group)
         assert everything >= {kernel.name for kernel in search_kernels(NINE, options)}

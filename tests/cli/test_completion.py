@@ -102,7 +102,7 @@ def test_a_startup_file_gets_one_line_once(run, shell, home):
     assert mine == b"# \xff mine, without a newline"
     assert b"completion.bash" in line
     before = startup.read_bytes()
-    assert f"{startup} names it already" in run("completion", "bash", "--install")[2]
+    assert f"already set up in {startup}" in run("completion", "bash", "--install")[2]
     assert startup.read_bytes() == before
     assert "_gpusudoku" in shell("bash", f"source '{startup}'; complete -p gpusudoku")[0]
 

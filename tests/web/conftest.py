@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from gpusudoku.cli.compile import usual_kernels
 from gpusudoku.contraction.prepare import NINE
 from gpusudoku.kernels.compiling import ready
-from gpusudoku.warming import usual_kernels
 from tests.waiting import until
 
 pytest.importorskip("starlette", reason="the server needs the extra web")

@@ -141,7 +141,7 @@ def test_a_port_that_is_taken(run, opened):
     assert (status, opened) == (0, [out.strip()])
     assert out.startswith("http://127.0.0.1:")
     assert ":6561/" not in out
-    assert "gpusudoku: port 6561 is taken: this is another\n" in err
+    assert "gpusudoku: port 6561 is in use; using " in err
 
 
 def test_of_several_names_the_first_is_printed_and_the_others_are_told(run, opened):

@@ -1,16 +1,16 @@
-"""``gpusudoku info``, ``convert`` and ``devices``: nothing here searches."""
+"""``gpusudoku info``, ``convert``, ``boards`` and ``devices``: nothing here searches."""
 
 from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 import numpy as np
 
-from gpusudoku import formats
+from gpusudoku import collection, formats
 from gpusudoku.board.board import Board
 from gpusudoku.cli.options import InputOptions, boards_argument, output_file, own_option, reading
 from gpusudoku.cli.output import Output, refuse_stdout, show
@@ -33,16 +33,12 @@ LEAST_BYTES = 1 << 19
 )
 @own_option("info")("--json", "as_json", is_flag=True, help="One JSON object per board.")
 @reading
-def info(
-    boards: tuple[str, ...],
-    reading: InputOptions,
-    candidates: bool,
-    as_json: bool,
-) -> None:
+def info(boards: tuple[str, ...], reading: InputOptions, candidates: bool, as_json: bool) -> None:
     """Describe every BOARD: its size, its clues, and whether they clash.
 
-    A candidate of an empty cell is a digit that stands in none of its units. A cell without any,
-    or two equal clues in a unit, show that there is no solution.
+    A candidate of an empty cell is a digit that stands nowhere in its row, column and box. A board
+    with a cell without candidates, or with two equal clues in a row, column or box, has no
+    solution.
 
     \b
     Examples:
@@ -55,20 +51,25 @@ def info(
         board = batch[0]
         if as_json:
             lists = {"candidates": _candidate_lists(board)} if candidates else {}
-            show(json.dumps({"board": str(board), **facts_of(board), **lists}))
+            show(json.dumps({"board": str(board), **_facts_of(board), **lists}))
             continue
         if number:
             show("")
         if not source.single:
             show(f"{place_of(batch, 0)}{board}")
-        _show_facts(facts_of(board))
+        for name, value in _facts_of(board).items():
+            if isinstance(value, list):  # reasons why there is no solution
+                value = f"{', '.join(value)}: no solution" if value else "none"
+            elif isinstance(value, float):
+                value = f"{value:.2%}"
+            show(f"{name.replace('_', ' '):>23}: {value}")
         if candidates:
             _show_candidates(board)
     source.finish()
 
 
-def facts_of(board: Board) -> dict[str, Any]:
-    """What is known of a board without a search, by its name in JSON."""
+def _facts_of(board: Board) -> dict[str, Any]:
+    """Return the facts that need no search, by their names in JSON."""
     without = np.flatnonzero((board.candidate_counts == 0) & (board.cells == 0)).tolist()
     return {
         "box": str(board.geometry),
@@ -83,16 +84,6 @@ def facts_of(board: Board) -> dict[str, Any]:
     }
 
 
-def _show_facts(facts: dict[str, Any]) -> None:
-    """Print a line for each fact; what is listed, is a reason why there is no solution."""
-    for name, value in facts.items():
-        if isinstance(value, list):
-            value = f"{', '.join(value)}: no solution" if value else "none"
-        elif isinstance(value, float):
-            value = f"{value:.2%}"
-        show(f"{name.replace('_', ' '):>23}: {value}")
-
-
 def _candidate_lists(board: Board) -> list[list[int]]:
     digits = np.arange(board.n, dtype=np.uint64)
     possible = (board.candidates[:, None] >> digits) & np.uint64(1) == 1
@@ -103,11 +94,15 @@ def _show_candidates(board: Board) -> None:
     """Draw two tables: the candidates of every cell, and how many they are."""
     comma = "," if board.n > 9 else ""
     lists = _candidate_lists(board)
-    texts = [comma.join(map(str, digits)) or "-" for digits in lists]
-    numbers = [str(len(digits)) for digits in lists]
     for label, cells in (
-        ("candidates of each cell (. for a clue, - for none)", texts),
-        ("number of candidates of each cell (. for a clue)", numbers),
+        (
+            "candidates of each cell (. for a clue, - for none)",
+            [comma.join(map(str, digits)) or "-" for digits in lists],
+        ),
+        (
+            "number of candidates of each cell (. for a clue)",
+            [str(len(digits)) for digits in lists],
+        ),
     ):
         shown = ["." if clue else text for clue, text in zip(board.cells, cells, strict=True)]
         show(f"\n{label}:\n{formats.ruled(shown, board.geometry)}")
@@ -125,11 +120,7 @@ def _show_candidates(board: Board) -> None:
 @output_file("convert")
 @reading
 def convert(
-    boards: tuple[str, ...],
-    reading: InputOptions,
-    form: str,
-    output: str | None,
-    force: bool,
+    boards: tuple[str, ...], reading: InputOptions, form: str, output: str | None, force: bool
 ) -> None:
     """Write every BOARD in another form."""
     source = Source(boards, reading)
@@ -146,8 +137,20 @@ def convert(
     source.finish()
 
 
+convert.help = "\n".join(
+    [
+        convert.help or "",
+        "\n\b\nForms:",
+        *(f"  {name:<9}{text}" for name, text in formats.FORMATS.items()),
+        "\n\b\nExamples:",
+        "  gpusudoku convert board.txt --format pretty",
+        "  gpusudoku convert puzzles.csv -o puzzles.txt",
+    ]
+)
+
+
 def _written(source: Source, form: str, between: bytes) -> Iterator[bytes]:
-    """All boards as text, many at a time; those of a stream as soon as they are there."""
+    """Yield all boards as text, many at a time; those of a stream as soon as they are there."""
     least = LEAST_BYTES if source.share is not None else 0
     held: list[bytes] = []
     size, error = 0, None
@@ -167,21 +170,64 @@ def _written(source: Source, form: str, between: bytes) -> Iterator[bytes]:
         raise error
 
 
-convert.help = "\n".join(
-    [
-        convert.help or "",
-        "\n\b\nForms:",
-        *(f"  {name:<9}{text}" for name, text in formats.FORMATS.items()),
-        "\n\b\nExamples:",
-        "  gpusudoku convert board.txt --format pretty",
-        "  gpusudoku convert puzzles.csv -o puzzles.txt",
-    ]
+@click.command()
+@own_option("boards")(
+    "--long", is_flag=True, help="Cells, filling factor and search space of each board."
 )
+@own_option("boards")("--json", "as_json", is_flag=True, help="One JSON object per board.")
+def boards(long: bool, as_json: bool) -> None:
+    """List the boards that come with the program.
+
+    \b
+    What --long shows:
+      cells           all cells of the board; of a 9x9 board there are 81
+      empty           cells without a clue
+      filling factor  the share of cells with a clue: 28 of 81 are 34.57 %
+      solutions       the ways to fill all empty cells by the rules
+      search space    the candidates of an empty cell are the digits that no clue
+                      in its row, column and box has; their numbers, multiplied
+                      over all empty cells; 0 if a cell has none
+
+    \b
+    Examples:
+      gpusudoku boards --long
+      gpusudoku count @2f
+    """
+    entries = collection.entries()
+    facts = [_facts_of(collection.load(entry.name)) if long else {} for entry in entries]
+    if as_json:
+        for entry, more in zip(entries, facts, strict=True):
+            record = {**vars(entry), "box": str(entry.box), "count": str(entry.count)}
+            show(json.dumps({**record, **more}))
+    elif long:
+        _show_table(
+            ("name", "box", "cells", "empty", "filling factor", "solutions", "search space"),
+            *(
+                (f"@{entry.name}", more["box"], more["cells"], more["empty_cells"],
+                 f"{more['filling_factor']:.2%}", entry.count, more["power_of_ten"])
+                for entry, more in zip(entries, facts, strict=True)
+            ),
+        )  # fmt: skip
+    else:
+        short = [(f"@{each.name}", each.box, each.clues, each.count, each.note) for each in entries]
+        _show_table(("name", "box", "clues", "solutions", "what it is"), *short)
+
+
+def _show_table(heads: Sequence[str], *rows: Sequence[object]) -> None:
+    """Print rows under their heads; words begin in line, numbers end in line."""
+    lines = [[str(cell) for cell in row] for row in (heads, *rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = [
+            cell.ljust(width) if head in ("name", "box", "what it is") else cell.rjust(width)
+            for head, cell, width in zip(heads, line, widths, strict=True)
+        ]
+        show("  ".join(cells).rstrip())
 
 
 @click.command()
 def devices() -> None:
-    """Show what counting can run on here.
+    """Show the CPU cores and GPUs that counting can use.
 
     \b
     Example:
