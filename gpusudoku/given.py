@@ -34,8 +34,8 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, Interrupted, described, shown
 from gpusudoku.formats import parse, read_batches
-from gpusudoku.formats.plain import COMPILED_BOARDS, Run, plain_boards
-from gpusudoku.formats.texts import is_strings, joined_texts
+from gpusudoku.formats.lines import PlainRun
+from gpusudoku.formats.symbols import joined_texts
 from gpusudoku.jobs.job import Pace
 
 BoardLike = Board | ArrayLike | os.PathLike[str]
@@ -139,6 +139,11 @@ def batches_of(
     return _batches(_taken(iter(boards)), geometry)
 
 
+def is_strings(given: Any) -> bool:
+    """Tell whether this is a NumPy array of strings or of bytes."""
+    return isinstance(given, np.ndarray) and given.dtype.kind in "US"
+
+
 def _integers(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return floats as integers, 0 for NaN, if all can be that, and everything else as it is."""
     if numbers.dtype.kind != "f":
@@ -181,7 +186,7 @@ def _taken(items: Iterator[Any]) -> Iterator[list[Any]]:
 
 def _batches(blocks: Iterable[Any], geometry: Geometry | None) -> Iterator[Batch | InputError]:
     """Read lists of items of any kind, and arrays of strings."""
-    run, index = Run(), 0
+    run, index = PlainRun(), 0
     for block in blocks:
         if is_strings(block) or {*map(type, block)} in ({str}, {bytes}):
             runs = [(True, block)]
@@ -201,7 +206,7 @@ def _batches(blocks: Iterable[Any], geometry: Geometry | None) -> Iterator[Batch
 
 
 def _text_batches(
-    texts: Any, index: int, geometry: Geometry | None, run: Run
+    texts: Any, index: int, geometry: Geometry | None, run: PlainRun
 ) -> Iterator[Batch | InputError]:
     """Read strings; those that are just the characters of cells together."""
     joined = joined_texts(texts)
@@ -211,10 +216,8 @@ def _text_batches(
             shape = None
         while start < end:
             if shape is not None:
-                starts = joined.starts[start : min(end, start + run.lines)]
-                compiled = run.boards >= COMPILED_BOARDS
-                cells = plain_boards(joined.data, starts, shape.n, compiled=compiled)
-                run.took(len(starts), len(cells))
+                starts = joined.starts[start : min(end, start + run.most)]
+                cells = run.read(joined.data, starts, shape.n, len(starts))
                 if len(cells):
                     yield Batch(shape, cells)
                     start += len(cells)

@@ -218,7 +218,7 @@ def test_many_texts(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     odd += ["", LINE_4X4[1:], *(sign * 16 for sign in "!-xé"), "." * 36, "-" * 36, "." * 256]
     rng = np.random.default_rng(1)
     for turn in range(16):
-        monkeypatch.setattr("gpusudoku.given.COMPILED_BOARDS", turn % 2 << 14)
+        monkeypatch.setattr("gpusudoku.formats.lines.COMPILED_BOARDS", turn % 2 << 14)
         texts = [LINE_4X4] * 40
         for k in rng.integers(0, 40, 6).tolist():
             texts[k] = odd[rng.integers(len(odd))]

@@ -1,32 +1,16 @@
-"""Boards as text: a reader recognises the form by itself, a writer is told its name.
+"""Boards as text: a reader recognises the form by itself, a writer is given its name.
 
-:mod:`~gpusudoku.formats.read` describes what is read, :data:`FORMATS` what is written.
+:mod:`~gpusudoku.formats.read` describes the forms that are read, :data:`FORMATS` those written.
 """
 
 from gpusudoku.board.text import write_lines
-from gpusudoku.formats.opening import STDIN, Meter
-from gpusudoku.formats.read import (
-    parse,
-    read_batches,
-    read_stream,
-    read_text,
-    read_text_batches,
-)
-from gpusudoku.formats.source import Entry, Way
-from gpusudoku.formats.write import (
-    FORMATS,
-    header,
-    ruled,
-    separator,
-    write,
-    write_batch,
-    write_line,
-)
+from gpusudoku.formats.read import parse, read_batches, read_stream, read_text, read_text_batches
+from gpusudoku.formats.source import STDIN, Meter, Way
+from gpusudoku.formats.write import FORMATS, header, ruled, separator, write, write_batch
 
 __all__ = [
     "FORMATS",
     "STDIN",
-    "Entry",
     "Meter",
     "Way",
     "header",
@@ -39,6 +23,5 @@ __all__ = [
     "separator",
     "write",
     "write_batch",
-    "write_line",
     "write_lines",
 ]

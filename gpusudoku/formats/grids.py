@@ -8,10 +8,13 @@ block is refused.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NoReturn
+from math import isqrt
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -19,27 +22,357 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.board.places import Origin
+from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, shown
-from gpusudoku.formats.blocks import MOST_TITLES, Block, bands_of, blocks
-from gpusudoku.formats.rows import LAYOUTS, Row, board_of
+from gpusudoku.formats.lines import GUESSED
+from gpusudoku.formats.rows import LAYOUTS, Row, board_of, is_rule
 from gpusudoku.formats.source import (
+    LONGEST_ROW,
     FormatError,
     NumberedLine,
     UnreadableError,
     Way,
+    binary_error,
+    content,
     quoted,
     single,
 )
+from gpusudoku.formats.symbols import digit_of
+
+SECTION = re.compile(rb"\s*\[([A-Za-z]\w*)\]\s*")
+"""A line that names the following part of an .sdk file."""
+MOST_TITLES = 3
+"""Lines of text above a grid that are passed over."""
+
+_MOST_RULES = 4 * MAX_DIGITS
+"""More rules than any grid has."""
+_LONGEST_HEAD = 2 * MAX_DIGITS + 2
+"""Lines of the longest grid, with a rule above every row and below the last, and one row more."""
+_MOST_TAKEN = 1 << 10
+"""Lines taken to recognise the form, with comments."""
+_DASHES = re.compile(rb"[-|\s]+")
+_REMARK = re.compile(
+    rb"\s*(?:author|clues|copyright|date|difficulty|level|notes?|rating|score|source|url):.*",
+    re.IGNORECASE,
+)
+"""A line of text about the grid above it."""
+
+
+@dataclass
+class Block:
+    """Rows and rules without a blank line between them."""
+
+    line: int
+    rows: list[Row] = field(default_factory=list)
+    """The rows, at most one more than any board has."""
+    rules: list[tuple[int, Row]] = field(default_factory=list)
+    """Every rule, and the number of rows above it."""
+    _size: int = 0
+    """The bytes of all lines that were taken."""
+
+    @property
+    def has_rules(self) -> bool:
+        """True if any rule or bar is drawn."""
+        return bool(self.rules) or any(b"|" in row.text for row in self.rows)
+
+    @property
+    def rules_above(self) -> set[int]:
+        """The number of rows above every rule."""
+        return {place for place, _ in self.rules}
+
+    @property
+    def dashes(self) -> list[Row]:
+        """Rules of nothing but dashes, which may be rows without a digit."""
+        return [rule for _, rule in self.rules if _DASHES.fullmatch(rule.text)]
+
+    @property
+    def is_title(self) -> bool:
+        """True if it is nothing but text above a grid."""
+        return len(self.rows) <= MOST_TITLES and all(row.is_text for row in self.rows)
+
+    @property
+    def is_remark(self) -> bool:
+        """True if it is nothing but text about the grid above it."""
+        return self.is_title and all(_REMARK.fullmatch(row.text) for row in self.rows)
+
+    def add(self, number: int, text: bytes) -> None:
+        """Take one more line, which is not blank; refuse lines too long for any grid."""
+        if len(self.rows) <= MAX_DIGITS:
+            self._size += len(text)
+        if self._size > LONGEST_ROW:
+            raise UnreadableError(
+                f"lines of {LONGEST_ROW} bytes or more, expected rows of a grid", number
+            )
+        if is_rule(text):
+            if len(self.rules) < _MOST_RULES:
+                self.rules.append((len(self.rows), Row(number, text)))
+        elif len(self.rows) <= MAX_DIGITS:
+            self.rows.append(Row(number, text))
+
+    def ends_before(self, text: bytes) -> bool:
+        """Tell whether the rows are a whole grid, and the next line begins another.
+
+        A row without a cell that parts the two is taken away.
+        """
+        if self._is_parted_from(text):
+            self.rows.pop()
+            return True
+        most = len(self.rows)
+        return any(
+            most - MOST_TITLES <= n <= most and Row(0, text).is_title(n)
+            for row in self.rows[-1:]
+            for n in row.counts
+        ) and not is_rule(text)
+
+    def _is_parted_from(self, text: bytes) -> bool:
+        """Tell whether the last row, without a cell, parts a whole grid from a row below.
+
+        If the grid and the row below both begin with such a row, it may be another that parts them.
+        """
+        n = self.rows[-1].gaps if self.rows else 0
+        grid = self.rows[-1 - n : -1]
+        if not 1 < n == len(grid) >= len(self.rows) - 1 - MOST_TITLES:
+            return False
+        below = Row(0, text)
+        return (
+            not grid[0].is_title(n)
+            and not (grid[0].gaps and below.gaps)
+            and all(n in row.counts or row.text.count(b"\t") + 1 == n for row in [*grid, below])
+        )
+
+    def is_blank_row(self, text: bytes) -> bool:
+        """Tell whether a line of blanks and tabs is a row like the last one, without a digit."""
+        if len(text) < 3 or not self.rows:
+            return False
+        last = self.rows[-1]
+        if b"\t" in text:
+            return text.count(b"\t") == last.text.count(b"\t")
+        return len(text) == len(last.text) and last.with_blanks() is not None
+
+    def with_dashes_as_rows(self) -> Block | None:
+        """Return the block with lines of dashes as rows, if dashes are empty cells in others."""
+        if not self.dashes or not any(b"-" in row.text for row in self.rows):
+            return None
+        block = Block(self.line)
+        rules = [rule for _, rule in self.rules]
+        for row in sorted([*self.rows, *rules], key=lambda row: row.line):
+            if is_rule(row.text) and not _DASHES.fullmatch(row.text):
+                block.rules.append((len(block.rows), row))
+            elif len(block.rows) <= MAX_DIGITS:
+                block.rows.append(row)
+        return block
+
+    def below(self, titles: int, rows: list[Row]) -> Block:
+        """Return the block without its first rows, with the others split in another way."""
+        rules = [(place - titles, rule) for place, rule in self.rules if place >= titles]
+        return Block(rows[0].line if titles else self.line, rows, rules)
+
+    def with_band(self, band: Block) -> Block:
+        """Return the block and another below it, with a rule between them."""
+        above = len(self.rows)
+        rules = [(above + place, rule) for place, rule in [(0, Row(band.line, b"=")), *band.rules]]
+        return Block(self.line, self.rows + band.rows, self.rules + rules)
+
+
+def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
+    """Yield every block that has a row. In an .sdk file only the section [Puzzle] counts.
+
+    A blank line below a title ends no block, and a title ends the grid above it. Remarks at the end
+    count for nothing where the first grid has no title, which they might be of a grid that is lost.
+    """
+    first: Block | None = None
+    block: Block | None = None
+    skipping = False
+    for number, line in lines:
+        ended: Block | None = None
+        text = content(line)
+        section = SECTION.fullmatch(text)
+        is_blank = not line.strip()
+        if is_blank and block and block.is_blank_row(text):
+            block.add(number, text)
+        elif section or (is_blank and not (block and block.is_title)):
+            ended, block = block, None
+            if section:
+                skipping = section[1].lower() != b"puzzle"
+        elif text.strip() and not skipping:
+            if block and block.ends_before(text):
+                ended, block = block, None
+            block = block or Block(number)
+            block.add(number, text)
+        if ended and ended.rows:
+            first = first or ended
+            yield ended
+    is_last_remark = block and first and block.is_remark and not first.rows[0].is_text
+    if block and block.rows and not is_last_remark:
+        yield block
+
+
+def bands_of(found: Iterable[Block], geometry: Geometry | None) -> Iterator[Block]:
+    """Put blocks together that are bands of one board: equally many rows, fewer than cells."""
+    pending: Block | None = None
+    height = width = 0
+    for block in found:
+        n = _width_of_band(block, geometry)
+        if pending and n == width and len(block.rows) == height:
+            pending = pending.with_band(block)
+        else:
+            if pending:
+                yield pending
+            pending, height, width = block, len(block.rows), n
+        if len(pending.rows) >= width:
+            yield pending
+            pending = None
+    if pending:
+        yield pending
+
+
+def _width_of_band(block: Block, geometry: Geometry | None) -> int:
+    """Return the number of cells on each row of a band, 0 if they differ, or are too few."""
+    height = len(block.rows)
+    counts = [geometry.n] if geometry else block.rows[0].counts
+    fitting = (
+        n
+        for n in counts
+        if 1 < height < n and n % height == 0 and all(n in row.counts for row in block.rows)
+    )
+    return next(fitting, 0)
+
+
+class Head(NamedTuple):
+    """The first lines that are not comments."""
+
+    lines: list[NumberedLine]
+    comment: NumberedLine = (0, b"")
+    """The last comment before them."""
+    taken: Sequence[NumberedLine] = ()
+    """The same lines with the comments between them, to be put back."""
+    binary: UnreadableError | None = None
+    """The error to raise if no board is found: they have a control character."""
+
+    @property
+    def first(self) -> bytes:
+        """The first line without its comment."""
+        return content(self.lines[0][1])
+
+
+def take_head(lines: Iterator[NumberedLine]) -> Head:
+    """Take the first block off the lines, or enough of it to recognise the form."""
+    comment = (0, b"")
+    head: list[NumberedLine] = []
+    taken: list[NumberedLine] = []
+    block, in_bands = Block(0), False
+    size = 0
+    for number, line in lines:
+        text = content(line)
+        if head or text.strip():
+            taken.append((number, line))
+        size += len(text)
+        if size > LONGEST_ROW:  # no grid, and enough to tell its form
+            head += [(number, line)] if text.strip() else []
+            break
+        if text.strip():
+            head.append((number, line))
+            block.add(number, text)
+        elif line.strip():
+            comment = comment if head else (number, line)
+        elif head:
+            head.append((number, line))
+            if block.is_blank_row(text):
+                block.add(number, text)
+            elif not (block.is_title or in_bands or _may_be_band(block)):
+                break
+            else:
+                in_bands = not block.is_title
+        if len(head) == _LONGEST_HEAD or len(taken) == _MOST_TAKEN:
+            break
+    if not head:
+        raise UnreadableError("no board found")
+    return Head(head, comment, taken, binary_error(head))
+
+
+def is_one_per_line(head: Head, way: Way) -> bool:
+    """Tell whether every line is a whole board, and not one row of a board.
+
+    A line of 16 cells may be a 4x4 board or a row of a 16x16 board; the same holds for lines of 36
+    or 64 numbers. If the number of lines equals the number of cells on each, any digit too large
+    for the small board decides; if there is none, the input is refused. Otherwise they are small
+    boards, unless most lines have such a digit. What follows a colon does not count. Where one
+    board is read it is the large one.
+    """
+    if sum(len(content(line)) for _, line in head.lines) > LONGEST_ROW:
+        return True  # no grid has so many bytes
+    found = list(blocks(head.lines))
+    if not found or found[0].has_rules or SECTION.fullmatch(head.first):
+        return False
+    block = found[0]
+    height = len(block.rows)
+    if _may_be_band(block) and [len(band.rows) for band in found[:height]] == [height] * height:
+        # As many equal bands as each has rows may be one board.
+        block = Block(block.line, [row for band in found[:height] for row in band.rows])
+    rows = [Row(row.line, row.text.partition(b":")[0]) for row in block.rows]
+    if len(rows) == 1:
+        return True
+    geometry = way.geometry
+    if geometry is not None:
+        width = common_width(rows, [geometry.cells, geometry.n])
+        return abs(width - geometry.cells) <= abs(width - geometry.n)
+    ways = ways_to_read(block, None)
+    if _blank_cells(block.rows) or any(reading.rows != block.rows for reading in ways):
+        return False  # a grid, below a title or with nothing in empty cells
+    width = common_width(rows, [len(rows)])
+    if width > MAX_DIGITS:
+        return True
+    n = isqrt(width)
+    if n * n != width or n not in GUESSED:
+        return False
+    if width > len(DIGITS) and not any(len(row.tokens) == width for row in rows):
+        return True  # A larger board is written in numbers.
+    large = sum(
+        width in row.counts and any(digit_of(cell) > n for cell in row.cells(width)) for row in rows
+    )
+    if len(rows) == width and not large:
+        if way.near is not None:
+            return False
+        small, whole = GUESSED[n], GUESSED[width]
+        raise UnreadableError(
+            f"{width} lines of {width} cells read two ways: give --box {small} for {width} boards "
+            f"of {n}x{n} or --box {whole} for one of {width}x{width}",
+            rows[0].line,
+        )
+    return 2 * large <= len(rows) and len(rows) != width
+
+
+def _may_be_band(block: Block) -> bool:
+    """Tell whether the rows may be small boards or a band of a board that goes on below."""
+    rows = block.rows
+    return not block.has_rules and any(
+        height == len(rows) and all(height**2 in row.counts for row in rows) for height in (4, 6, 8)
+    )
+
+
+def common_width(rows: Sequence[Row], preferred: Iterable[int]) -> int:
+    """Return the number of cells in most rows.
+
+    The first of the ``preferred`` widths that more than half of the rows have is taken, else the
+    most common width, and the greater of two that are equally common.
+    """
+    widths = Counter(count for row in rows for count in set(row.counts) if count)
+    for width in preferred:
+        if 2 * widths[width] > len(rows):
+            return width
+    return max(widths, key=lambda width: (widths[width], width), default=0)
+
+
+def _blank_cells(rows: Sequence[Row]) -> list[int]:
+    """Return the number of cells in each row if some are blanks for empty cells, else nothing."""
+    filled = [row.with_blanks() for row in rows]
+    cells = [len(row.text.replace(b"|", b"")) for row in rows]
+    is_grid = len(rows) >= 4 and all(filled) and max(cells) <= len(rows)
+    return cells if is_grid and any(row and row.filled for row in filled) else []
 
 
 def read_grids(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | InputError]:
-    """Read every board of a batch; a block that is no board gives an error in its place.
-
-    Raises
-    ------
-    UnreadableError
-        If the input goes on in another form.
-    """
+    """Read every board of a batch; a block that is no board gives an error in its place."""
     last, origin = way.geometry, Origin(way.source)
     for block in bands_of(blocks(lines), way.geometry):
         try:
@@ -53,21 +386,8 @@ def read_grids(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | Inpu
             yield single(board, origin, line)
 
 
-def common_width(rows: Sequence[Row], preferred: Iterable[int]) -> int:
-    """The number of cells in most rows.
-
-    The first of the ``preferred`` widths that more than half of the rows have is taken, else the
-    most common width, and the greater of two that are equally common.
-    """
-    widths = Counter(count for row in rows for count in set(row.counts) if count)
-    for width in preferred:
-        if 2 * widths[width] > len(rows):
-            return width
-    return max(widths, key=lambda width: (widths[width], width), default=0)
-
-
 def ways_to_read(block: Block, n: int | None) -> Iterator[Block]:
-    """The blocks that a block may stand for, of n rows with n cells each; any n if it is None.
+    """Yield the blocks that a block may stand for, of n rows with n cells each; any n if None.
 
     Lines of dashes may be rules or rows; lines above may be titles.
     """
@@ -86,12 +406,13 @@ def ways_to_read(block: Block, n: int | None) -> Iterator[Block]:
 
 
 def _is_head(block: Block, row: Row) -> bool:
-    """Whether a row is the head of a Markdown table, with nothing in its fields, or with names."""
+    """Tell whether a row is the head of a Markdown table, with empty fields or with names."""
     is_first = row is block.rows[0] and 1 in block.rules_above
     return is_first and b"|" in row.text and (row.has_letters or not row.text.strip(b"| \t"))
 
 
 def _ways_to_split(rows: list[Row]) -> Iterator[list[Row]]:
+    """Yield the rows split into cells by signs, by tabs or bars alone, or by place."""
     yield rows
     signs = [sign for sign in (b"\t", b"|") if any(sign in row.text for row in rows)]
     layouts = LAYOUTS if any(b" " in row.text for row in rows) else ()
@@ -105,18 +426,18 @@ def _ways_to_split(rows: list[Row]) -> Iterator[list[Row]]:
 
 
 def _board(block: Block, way: Way, last: Geometry | None) -> tuple[Board, int]:
-    """Make the board of a block, and tell its line; ``last`` is the previous board's geometry."""
+    """Return the board of a block, and its line; ``last`` is the previous board's geometry."""
     geometry = way.geometry
     title, error = block.rows[0], None
     if block.is_title:
         raise FormatError(f"{shown(title.text.strip())}, expected a grid below it", title.line)
-    found: dict[Board, Block] = {}
+    found: dict[Board, int] = {}
     for reading in ways_to_read(block, geometry.n if geometry else None):
         n = len(reading.rows)
         try:
             near = way.near if way.near and way.near.n == n else None
             shape = geometry or _shown_geometry(reading, near) or near or Geometry.of_size(n)
-            found.setdefault(board_of(reading.rows, n, shape), reading)
+            found.setdefault(board_of(reading.rows, n, shape), reading.line)
         except FormatError as wrong:
             error = error or wrong
         except InputError as wrong:
@@ -126,27 +447,17 @@ def _board(block: Block, way: Way, last: Geometry | None) -> tuple[Board, int]:
         raise FormatError(
             f"a grid that reads two ways: {quoted(first)} or {quoted(second)}", block.line
         )
-    if found:
-        [(board, reading)] = found.items()
-        _check_labels(board, reading)
-        return board, reading.line
+    for board, line in found.items():
+        # As digits, numbers of rows and columns always contradict each other, unless a box is one
+        # row or one column.
+        ends = np.stack([board.grid[0], board.grid[:, 0]])
+        sides = board.geometry.box_rows, board.geometry.box_columns
+        if min(sides) > 1 and (ends == np.arange(board.n)).all():
+            raise FormatError("a grid with numbered rows and columns: leave these out", line)
+        return board, line
     if error is None:
         _explain(block, geometry, last)
     raise error
-
-
-def _check_labels(board: Board, block: Block) -> None:
-    """Refuse a grid whose first row and first column number the others.
-
-    As digits these always contradict each other, unless a box is one row or one column.
-    """
-    labels = np.arange(board.n)
-    both = np.stack([board.grid[0], board.grid[:, 0]])
-    if (
-        board.n > 1 < min(board.geometry.box_rows, board.geometry.box_columns)
-        and (both == labels).all()
-    ):
-        raise FormatError("a grid with numbered rows and columns: leave these out", block.line)
 
 
 def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> NoReturn:
@@ -156,8 +467,16 @@ def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> 
     n = len(rows) if is_square else common_width(rows, [len(rows)])
     n = geometry.n if geometry else n
     _check_mixture(rows, n, last)
-    _check_titles(block)
-    _check_lost_blanks(block.rows)
+    _check_title(block.rows[0], block.rows[1:])
+    for place, (row, found) in enumerate(
+        zip(block.rows, _blank_cells(block.rows), strict=False), 1
+    ):
+        if found < len(block.rows):
+            raise FormatError(
+                f"row {place} of a grid with blanks for empty cells has {found} cells, "
+                f"expected {len(block.rows)}: were blanks lost at its end?",
+                row.line,
+            )
     for row in rows:
         row.check_characters()
     for place, row in enumerate(rows, 1):
@@ -183,7 +502,7 @@ def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> 
 
 
 def _agreement(rows: Sequence[Row]) -> tuple[int, int, int]:
-    """How many rows may have as many cells as there are rows, and how many the same number.
+    """Return how many rows may have as many cells as there are rows, or the same number.
 
     If neither differs, a number of cells that is nearer to that of the rows agrees better.
     """
@@ -192,35 +511,21 @@ def _agreement(rows: Sequence[Row]) -> tuple[int, int, int]:
     return widths[len(rows)], most, -abs(width - len(rows))
 
 
-def _check_titles(block: Block) -> None:
+def _check_title(title: Row, rows: list[Row]) -> None:
     """Refuse a line above a grid that may be a title or a row."""
-    title, *rows = block.rows
+
+    def is_number(row: Row) -> bool:
+        return row.text.strip().isdigit() and b"0" not in row.text
+
     n = len(rows)
     is_grid = n > 1 and all(n in row.counts for row in rows)
-    is_number = title.is_number and not all(row.is_number for row in rows)
-    if is_grid and title.may_be_row(n) and (title.has_letters or is_number):
+    may_be_title = title.has_letters or (is_number(title) and not all(map(is_number, rows)))
+    if is_grid and may_be_title and title.may_be_row(n):
         raise FormatError(
             f"{shown(title.text.strip())} reads two ways, as a title or as a row of {n} cells: "
             "begin a title with #",
             title.line,
         )
-
-
-def _check_lost_blanks(rows: Sequence[Row]) -> None:
-    """Refuse rows whose empty cells are blanks, if some of them are missing at the end."""
-    n = len(rows)
-    filled = [row.with_blanks() for row in rows]
-    if n < 4 or not any(row and row.filled for row in filled):
-        return
-    cells = [len(row.text.replace(b"|", b"")) for row in rows]
-    if None not in filled and max(cells) <= n:
-        for place, (row, found) in enumerate(zip(rows, cells, strict=True), 1):
-            if found < n:
-                raise FormatError(
-                    f"row {place} of a grid with blanks for empty cells has {found} cells, "
-                    f"expected {n}: were blanks lost at its end?",
-                    row.line,
-                )
 
 
 def _check_mixture(rows: Sequence[Row], n: int, last: Geometry | None) -> None:
@@ -237,15 +542,10 @@ def _check_mixture(rows: Sequence[Row], n: int, last: Geometry | None) -> None:
 
 
 def _shown_geometry(block: Block, near: Geometry | None) -> Geometry | None:
-    """The geometry that rules and bars show, None if they show no boxes.
+    """Return the geometry that rules and bars show, None if they show no boxes.
 
-    If they could show several, it is the one ``near``, if that fits.
-
-    Raises
-    ------
-    FormatError
-        If they show boxes that do not make a board, or boxes of a single row or column: such lines
-        may just as well separate all rows or all columns of a table.
+    If they could show several, it is the one ``near``, if that fits. Boxes of a single row or
+    column are refused: such lines may just as well separate all rows or all columns of a table.
     """
     n = len(block.rows)
     widths = {

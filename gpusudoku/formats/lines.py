@@ -1,9 +1,9 @@
-"""Batches of boards with one board on each line."""
+"""Batches of boards with one board on each line, many lines at a time where all are plain."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import isqrt
 
 import numpy as np
@@ -15,7 +15,6 @@ from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
-from gpusudoku.formats.plain import COMPILED_BOARDS, Run, plain_boards
 from gpusudoku.formats.rows import Row, board_of, is_rule
 from gpusudoku.formats.source import (
     LONGEST_ROW,
@@ -27,24 +26,32 @@ from gpusudoku.formats.source import (
     quoted,
     single,
 )
-from gpusudoku.formats.symbols import character_values
+from gpusudoku.formats.symbols import CHARACTERS, WITHOUT_ZERO, as_symbols, character_values
+from gpusudoku.kernels.text.values import DASH
 
 GUESSED = {n: box for n in range(1, MAX_DIGITS + 1) if (box := Geometry.of_cells(n * n))}
 """The geometry of every board whose boxes can be guessed, by its number of digits."""
+LEAST_LINES = 16
+"""Lines read together at first, and again after a line that differs from the others."""
+MOST_LINES = 1 << 14
+"""Lines read together at most."""
+COMPILED_BOARDS = 1 << 14
+"""Fewer boards in plain lines are read before it is worth loading, or compiling, a kernel."""
+
+FieldsOf = Callable[[list[str]], Iterator[tuple[str, tuple[str, ...]]]]
+"""Yields the board of each line, and the texts beside it, up to a line that a parser must read."""
 
 _SEPARATORS = re.compile(rb"[:,;\s]+")
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 
 def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Read every board of a batch; a line that is no board gives an error in its place.
 
-    Raises
-    ------
-    UnreadableError
-        If the input goes on with grids: two lines in a row are of one.
+    If the input goes on with grids, two lines of one in a row, the rest is unreadable.
     """
     origin = Origin(way.source)
-    parser, copier = LineParser(way.geometry, way.near), LineCopier(lines, origin)
+    parser, together = LineParser(way.geometry, way.near), LinesTogether(lines)
     for number, line in lines:
         try:
             board = parser.parse(number, line)
@@ -57,7 +64,7 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
         else:
             if board is not None:
                 yield single(board, origin, number)
-                yield from copier.follow(line, board.geometry)
+                yield from together.like(line, board.geometry, origin)
 
 
 def _coming(lines: Lines) -> bytes:
@@ -69,59 +76,124 @@ def _coming(lines: Lines) -> bytes:
     return b""
 
 
-class LineCopier:
-    """Reads many boards at once, from lines that look like one that was read before.
+class PlainRun:
+    """Reads boards whose characters all have one meaning, many at a time.
 
-    It knows only the plainest form; every other line is left to the parser.
+    The more of them were plain, the more it takes: looking at many in vain would cost more than
+    parsing the few that are plain.
     """
 
-    def __init__(self, lines: Lines, origin: Origin) -> None:
-        self._lines, self._origin = lines, origin
-        self._run = Run()
+    def __init__(self) -> None:
+        self.most = LEAST_LINES
+        """The number of boards to look at next."""
+        self._boards = 0
+        """The number of boards that were read before."""
 
-    def follow(self, line: bytes, geometry: Geometry) -> Iterator[Batch]:
+    def read(
+        self, data: NDArray[np.uint8], starts: NDArray[np.int64], n: int, looked_at: int
+    ) -> NDArray[np.uint8]:
+        """Read the boards that begin at ``starts``, up to the first that is not plain."""
+        cells = plain_boards(data, starts, n, compiled=self._boards >= COMPILED_BOARDS)
+        self._boards += len(cells)
+        all_plain = len(cells) == looked_at > 0
+        self.most = min(2 * self.most, MOST_LINES) if all_plain else LEAST_LINES
+        return cells
+
+
+def plain_boards(
+    data: NDArray[np.uint8], starts: NDArray[np.int64], n: int, *, compiled: bool
+) -> NDArray[np.uint8]:
+    """Return the boards of n * n characters up to the first that a parser must read.
+
+    One must if it has other characters than the digits up to n and the signs for an empty cell, or
+    those whose value is ambiguous; or if it may be a rule: no digit, but a dash. A kernel reads
+    many boards faster, NumPy needs no loading.
+    """
+    if compiled:
+        from gpusudoku.kernels.text.boards import take_boards  # Numba takes long to import
+
+        cells = np.empty((len(starts), n * n), np.uint8)
+        taken: int = take_boards(data, starts, n, cells)
+        return cells[:taken]
+    symbols = data[starts[:, None] + np.arange(n * n)]
+    table = np.frombuffer(WITHOUT_ZERO if n == 16 else CHARACTERS, np.uint8)
+    values: NDArray[np.uint8] = table[symbols]
+    largest = values.max(axis=1, initial=0)
+    plain = (largest <= n) & ((largest > 0) | (symbols != DASH).all(axis=1))
+    return values if plain.all() else values[: plain.argmin()]
+
+
+class LinesTogether:
+    """Reads many boards at once, from lines that look like one that was read before.
+
+    It knows only the plainest form; every other line is left to a parser.
+    """
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
+        self._run = PlainRun()
+
+    def like(self, line: bytes, geometry: Geometry, origin: Origin) -> Iterator[Batch]:
         """Read on after a board's line while the lines at hand are boards of the same form."""
-        end = line[geometry.cells :]
+        size, end = len(line), line[geometry.cells :]
         if geometry.n > len(DIGITS) or end not in (b"\n", b"\r\n"):
             return
         while True:
-            data, run = self._lines.at_hand(), self._run
-            most = min(run.lines, len(data) // len(line))
-            starts = np.arange(_alike(data, end, most, len(line))) * len(line)
-            compiled = run.boards >= COMPILED_BOARDS
-            cells = plain_boards(data, starts, geometry.n, compiled=compiled)
-            run.took(most, len(cells))
+            data = self._lines.at_hand()
+            most = min(self._run.most, len(data) // size)
+            lines = data[: most * size].reshape(most, size)
+            alike = lines[:, -1] == end[-1]
+            if len(end) > 1:
+                alike &= lines[:, -2] == end[0]
+            starts = np.arange(most if alike.all() else int(alike.argmin())) * size
+            cells = self._run.read(data, starts, geometry.n, most)
             if not len(cells):
                 return
-            number = self._lines.skip(len(cells), len(cells) * len(line))
-            places = Places.of(self._origin, np.arange(number, number + len(cells)))
-            yield Batch(geometry, cells, places=places)
+            yield self._batch(cells, len(cells) * size, geometry, origin)
 
-
-def _alike(data: NDArray[np.uint8], end: bytes, most: int, size: int) -> int:
-    """The number of lines up to the first that has another size or another end."""
-    lines = data[: most * size].reshape(most, size)
-    alike = lines[:, -1] == end[-1]
-    if len(end) > 1:
-        alike &= lines[:, -2] == end[0]
-    return most if alike.all() else int(alike.argmin())
-
-
-def _check_numbered(number: int, board: Board, behind: bytes) -> None:
-    """Refuse a line where a larger board stands behind the colon than before it."""
-    parser = LineParser(None)
-    for piece in (*behind.split(b":"), *_SEPARATORS.split(behind)):
-        if len(piece) > board.geometry.cells:
+    def split(
+        self, line: bytes, geometry: Geometry, origin: Origin, fields_of: FieldsOf
+    ) -> Iterator[Batch]:
+        """Read on after a line of several fields, of which one was a board."""
+        while geometry.n <= len(DIGITS):
+            # As many lines like the last as to look at, up to one that is no text.
+            block = self._lines.at_hand()[: self._run.most * len(line)].tobytes()
+            lone = _LONE_RETURN.search(block) if b"\r" in block else None
+            block = block[: block.rfind(b"\n", 0, lone.start() if lone else None) + 1]
             try:
-                other = parser.parse(number, piece)
-            except FormatError:
-                continue
-            if other is not None and other.n > board.n:
-                raise FormatError(
-                    f"a line that reads two ways: {quoted(board)} before a colon or "
-                    f"{quoted(other)} behind it",
-                    number,
-                )
+                text = block.decode()
+            except UnicodeDecodeError as error:
+                block = block[: block.rfind(b"\n", 0, error.start) + 1]
+                text = block.decode()
+            lines = text.replace("\r\n", "\n").split("\n")[:-1]
+            boards: list[str] = []
+            others: list[tuple[str, ...]] = []
+            for board, beside in fields_of(lines):
+                if len(board) != geometry.cells:
+                    break
+                boards.append(board)
+                others.append(beside)
+            starts = np.arange(len(boards)) * geometry.cells
+            cells = self._run.read(as_symbols(boards), starts, geometry.n, len(lines))
+            taken = len(cells)
+            if not taken:
+                return
+            rest = block.split(b"\n", taken)[taken] if taken < len(lines) else b""
+            size = len(block) - len(rest)
+            yield self._batch(cells, size, geometry, origin, others[:taken])
+
+    def _batch(
+        self,
+        cells: NDArray[np.uint8],
+        size: int,
+        geometry: Geometry,
+        origin: Origin,
+        others: Sequence[tuple[str, ...]] | None = None,
+    ) -> Batch:
+        """Pass over the lines of some boards, ``size`` bytes in all, and return the boards."""
+        number = self._lines.skip(len(cells), size)
+        places = Places.of(origin, np.arange(number, number + len(cells)), others)
+        return Batch(geometry, cells, places=places)
 
 
 class LineParser:
@@ -138,45 +210,37 @@ class LineParser:
         self._by_length = {g.cells: g for g in geometries if g.n <= len(DIGITS)}
 
     def parse(self, number: int, line: bytes) -> Board | None:
-        """Read the board on a line; None if the line is blank or a comment.
-
-        Raises
-        ------
-        FormatError
-            If the line is anything else.
-        """
+        """Read the board on a line; None if the line is blank or a comment."""
         text, _, behind = line.partition(b":")
-        board = self._parse(number, line, text.strip())
+        board = self._plain(text.strip())
+        if board is None:
+            inner = content(line)
+            board = self._parse(number, inner) if inner.strip() else None
         if board is not None and self._geometry is None and len(behind) > len(text):
             _check_numbered(number, board, behind)
         return board
 
-    def refuse_one_cell(self, number: int, board: Board) -> None:
-        """Complain about a board of one cell: in a table that is the sign of a missing board.
-
-        Raises
-        ------
-        FormatError
-            If it has one cell, and no shape is given.
-        """
-        if board.n == 1 and self._geometry is None:
+    def parse_field(self, number: int, text: bytes) -> Board | None:
+        """Read a field; a board of one cell is refused, as the sign of a missing board."""
+        board = self.parse(number, text)
+        if board is not None and board.n == 1 and self._geometry is None:
             raise FormatError("1 cell makes no board: a missing one, or give --box 1x1", number)
+        return board
 
-    def _parse(self, number: int, line: bytes, text: bytes) -> Board | None:
+    def _plain(self, text: bytes) -> Board | None:
+        """Read just the characters of a board; None if the line is of a rarer form, or wrong."""
         geometry = self._by_length.get(len(text))
-        if geometry is not None and (b"-" not in text or not is_rule(text)):
-            try:
-                board = Board(character_values(text, geometry.n), geometry)
-            except InputError:
-                pass  # The line is of a rarer form, or wrong: this takes a closer look.
-            else:
-                self._last = geometry
-                return board
-        text = content(line)
-        return self._parse_other(number, text) if text.strip() else None
+        if geometry is None or (b"-" in text and is_rule(text)):
+            return None
+        try:
+            board = Board(character_values(text, geometry.n), geometry)
+        except InputError:
+            return None
+        self._last = geometry
+        return board
 
     def is_of_grid(self, line: bytes) -> bool:
-        """Whether a line that is no board looks like a row or a rule of a grid."""
+        """Tell whether a line that is no board looks like a row or a rule of a grid."""
         text = content(line)
         if len(text) > LONGEST_ROW:
             return False
@@ -184,7 +248,7 @@ class LineParser:
         is_row = self._last is not None and self._last.n in counts and self._last.n > 1
         return is_row or b"|" in text or is_rule(text)
 
-    def _parse_other(self, number: int, text: bytes) -> Board:
+    def _parse(self, number: int, text: bytes) -> Board:
         """Read a line that is not just the characters of a board."""
         if len(text) > LONGEST_ROW:
             raise FormatError(f"a line of {LONGEST_ROW} bytes or more, expected a board", number)
@@ -202,7 +266,7 @@ class LineParser:
         return board
 
     def _guess(self, row: Row) -> Geometry | None:
-        """The geometry that fits the number of cells, None if that number is no square."""
+        """Guess the geometry by the number of cells, None if that number is no square."""
         if self._near is not None and self._near.cells in row.counts:
             return self._near
         squares = [count for count in row.counts if count == isqrt(count) ** 2 > 0]
@@ -224,3 +288,20 @@ class LineParser:
         found = row.counts[0 if max(map(len, row.tokens), default=0) <= 2 else -1]
         n = min(GUESSED.keys() - {1}, key=lambda n: abs(n * n - found))
         return f"{found} cells make no board, the nearest is {n}x{n} with {n * n}"
+
+
+def _check_numbered(number: int, board: Board, behind: bytes) -> None:
+    """Refuse a line where a larger board stands behind the colon than before it."""
+    parser = LineParser(None)
+    for piece in (*behind.split(b":"), *_SEPARATORS.split(behind)):
+        if len(piece) > board.geometry.cells:
+            try:
+                other = parser.parse(number, piece)
+            except FormatError:
+                continue
+            if other is not None and other.n > board.n:
+                raise FormatError(
+                    f"a line that reads two ways: {quoted(board)} before a colon or "
+                    f"{quoted(other)} behind it",
+                    number,
+                )

@@ -1,51 +1,83 @@
-"""JSON objects, one on every line: one of their values is a board, the others stand beside it."""
+"""Nested forms: JSON objects, lists of Python, JSON and NumPy, and XML files of OpenSudoku.
+
+Of JSON objects there is one on every line; one of their values is a board, the others stand beside
+it. Lists and XML are unfolded into the lines of other forms: ``[[5, 3, null], ...]`` becomes one
+line for each innermost list, and a blank line where a list of lists ends; a string becomes a line
+as it is, and so does a game. So they are recognised and read like all other lines.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import chain
 from typing import Any
+from xml.parsers import expat
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin
-from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, shown
-from gpusudoku.formats.detect import Head
-from gpusudoku.formats.headers import NAMES, listed_names
-from gpusudoku.formats.lines import LineParser
-from gpusudoku.formats.lists import EMPTY, whole_line
-from gpusudoku.formats.plain import LineBlocks
-from gpusudoku.formats.source import FormatError, Lines, UnreadableError, Way, single
+from gpusudoku.formats.grids import SECTION, Head
+from gpusudoku.formats.lines import LineParser, LinesTogether
+from gpusudoku.formats.source import (
+    LONGEST_LINE,
+    FormatError,
+    Lines,
+    NumberedLine,
+    UnreadableError,
+    Way,
+    content,
+    single,
+)
+from gpusudoku.formats.tables import NAMES, board_in, listed_names, no_column
 
-_START = re.compile(rb"\s*\{(?:[\s\"]|$)")
-"""Candidates in braces are no object. Quotes may be blanks here."""
 MOST_ORIGINS = 1 << 10
 """Sets of names that are kept for objects that have the same: others may all differ."""
 BOX = "box"
 """The shape of the boxes, as the program writes it in its own objects."""
+_OBJECT = re.compile(rb"\s*\{(?:[\s\"]|$)")
+"""Candidates in braces are no object. Quotes may be blanks here."""
+
+_LIST = re.compile(rb"\s*+(?:[A-Za-z_]\w*+\s*+(?::[^=]*+)?=\s*+)?(?:[A-Za-z_][\w.]*+\()?\s*+[\[(]")
+_PREFIX = re.compile(r"\s*(?:[A-Za-z_]\w*\s*(?::[^=]*)?=\s*)?(?:[A-Za-z_][\w.]*(?=\())?")
+_TOKEN = re.compile(
+    r"""(?P<open>[\[(])|(?P<close>[\])])|(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<end>\n)"""
+    r"""|(?P<value>[\w.*?-]+)|(?P<other>(?:\#|//)[^\n]*|[,;]|\s++(?:dtype=[\w.']+)?)"""
+)
+_EMPTY = {"none", "null", "nan", "na", ""}
+_CLOSING = {"[": "]", "(": ")"}
+_MOST_DEPTH = 5
+"""Lists within each other, less one."""
+
+_LONGEST_TAG = 1 << 16
+"""Bytes of a tag or a comment of several lines: the parser may begin it again on every line."""
+_MOST_TAGS = 1 << 8
+"""Elements within each other: the parser keeps the names of all that are open."""
 
 
 def is_object(head: Head) -> bool:
-    """Whether the input begins with a JSON object."""
-    return _START.match(head.first) is not None
+    """Tell whether the input begins with a JSON object."""
+    return _OBJECT.match(head.first) is not None
+
+
+def is_list(head: Head) -> bool:
+    """Tell whether the input begins with a list or an XML tag."""
+    if head.first.lstrip().startswith(b"<"):
+        return True
+    return _LIST.match(head.first) is not None and not SECTION.fullmatch(head.first)
 
 
 def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Read the board of every object; one without a board gives an error in its place.
 
     The other values are texts, or JSON where they are none. Objects may have different ones.
-
-    Raises
-    ------
-    UnreadableError
-        If the first line is no object.
     """
     parsers: dict[Geometry | None, LineParser] = {}
     origins: dict[tuple[str, ...], Origin] = {}
-    blocks = LineBlocks(lines)
+    together = LinesTogether(lines)
     begun = False
     for number, line in lines:
         if not line.strip():
@@ -60,56 +92,36 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             names = tuple(found)
             value = found.pop(name)
             puzzle = _text_of(value)
-            board = parser.parse(number, _line_of(value, number))
-            if board is not None:
-                parser.refuse_one_cell(number, board)
+            board = parser.parse_field(number, _line_of(value, number))
         except FormatError as error:
             if not begun:  # no line has been an object: these are not JSON lines
                 raise UnreadableError(error.message, number) from None
-            others = tuple(map(_text_of, found.values()))
-            yield error.at(way.source, puzzle, tuple(found), others)
+            yield error.at(way.source, puzzle, tuple(found), tuple(map(_text_of, found.values())))
             continue
         assert board is not None  # the line is neither blank nor a comment
         if len(origins) > MOST_ORIGINS:
             origins.clear()
         origin = origins.setdefault(tuple(found), Origin(way.source, tuple(found)))
         yield single(board, origin, number, tuple(map(_text_of, found.values())))
-        told = found.get(BOX)
-        if board.n <= len(DIGITS) and isinstance(told, str | None):
-            yield from _objects_like(line, blocks, board.geometry, origin, names, name, told)
+        written = found.get(BOX)
+        if not isinstance(written, str | None):
+            continue
 
+        def fields_of_lines(
+            lines: list[str], names: tuple[str, ...] = names, name: str = name, box: Any = written
+        ) -> Iterator[tuple[str, tuple[str, ...]]]:
+            with suppress(ValueError, RecursionError, FormatError):
+                for text in lines:
+                    text = text.strip(" \t")
+                    found, end = _DECODER.raw_decode(text)
+                    if end < len(text) or type(found) is not dict or tuple(found) != names:
+                        return
+                    if found.get(BOX) != box or not isinstance(found[name], str):
+                        return
+                    board = found.pop(name)
+                    yield board, tuple(map(_text_of, found.values()))
 
-def _objects_like(
-    line: bytes,
-    blocks: LineBlocks,
-    geometry: Geometry,
-    origin: Origin,
-    names: tuple[str, ...],
-    name: str,
-    box: str | None,
-) -> Iterator[Batch]:
-    """Read on while objects have the names and the box of one that was parsed."""
-    cells = geometry.cells
-    while lines := blocks.next(line):
-        boards: list[str] = []
-        others: list[tuple[str, ...]] = []
-        with suppress(ValueError, RecursionError, FormatError):
-            for text in lines:
-                text = text.strip(" \t")
-                found, end = _DECODER.raw_decode(text)
-                if end < len(text) or type(found) is not dict or tuple(found) != names:
-                    break
-                if found.get(BOX) != box:
-                    break
-                board = found.pop(name)
-                if not isinstance(board, str) or len(board) != cells:
-                    break
-                others.append(tuple(map(_text_of, found.values())))
-                boards.append(board)
-        batch = blocks.take(boards, others, geometry, origin)
-        if batch is None:
-            return
-        yield batch
+        yield from together.split(line, board.geometry, origin, fields_of_lines)
 
 
 def _object(number: int, line: bytes) -> dict[str, Any]:
@@ -126,7 +138,7 @@ def _object(number: int, line: bytes) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of some pairs, no two of one name."""
+    """Return the object of some pairs, no two of one name."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = set[str]()
@@ -141,12 +153,12 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def _name_of(found: dict[str, Any], number: int, column: str | None) -> str:
-    """The name of the board: a usual one, or as it is said."""
+    """Return the name of the board: a usual one, or the given one."""
     names = [name for name in found if name == column or (column is None and name.lower() in NAMES)]
     if len(names) != 1:
-        what = "two boards" if names else "no board"
+        boards = "two boards" if names else "no board"
         raise FormatError(
-            f"a JSON object with {what}, expected one name such as puzzle or board, or that of "
+            f"a JSON object with {boards}, expected one name such as puzzle or board, or that of "
             f"--column NAME: {listed_names([*found])}",
             number,
         )
@@ -154,38 +166,33 @@ def _name_of(found: dict[str, Any], number: int, column: str | None) -> str:
 
 
 def _box_of(found: dict[str, Any], number: int) -> Geometry | None:
-    """The shape of the boxes, if the object tells it."""
-    told = found.get(BOX)
-    if told is None:
+    """Return the shape of the boxes, if the object has it."""
+    box = found.get(BOX)
+    if box is None:
         return None
-    if isinstance(told, list) and len(told) == 2:
-        told = "x".join(map(str, told))
-    if not isinstance(told, str):
+    if isinstance(box, list) and len(box) == 2:
+        box = "x".join(map(str, box))
+    if not isinstance(box, str):
         raise FormatError(
-            f"box {shown(json.dumps(told))}: expected a text such as 2x3, or give --box", number
+            f"box {shown(json.dumps(box))}: expected a text such as 2x3, or give --box", number
         )
     try:
-        return Geometry.parse(told)
+        return Geometry.parse(box)
     except InputError as error:
         raise FormatError(str(error), number) from None
 
 
 def _line_of(value: Any, number: int) -> bytes:
-    """The one line that stands for a board: a text, a list, or a list of rows."""
+    """Return the one line that stands for a board: a text, a list, or a list of rows."""
     if isinstance(value, list):
-        value = _joined(value, number)
+        if any(isinstance(row, list) or (isinstance(row, str) and len(row) > 2) for row in value):
+            if any(not isinstance(row, list | str) or len(row) != len(value) for row in value):
+                raise FormatError(f"{len(value)} rows, not all of {len(value)} cells", number)
+            value = [cell for row in value for cell in row]
+        value = ",".join(map(_cell, map(str, value)))
     if not isinstance(value, str):
         raise FormatError(f"{shown(json.dumps(value))}, expected a board as text or list", number)
-    return whole_line(number, value)
-
-
-def _joined(value: list[Any], number: int) -> str:
-    if any(isinstance(row, list) or (isinstance(row, str) and len(row) > 2) for row in value):
-        if any(not isinstance(row, list | str) or len(row) != len(value) for row in value):
-            raise FormatError(f"{len(value)} rows, not all of {len(value)} cells", number)
-        value = [cell for row in value for cell in row]
-    cells = [str(cell).strip() for cell in value]
-    return ",".join("." if cell.lower() in EMPTY else cell for cell in cells)
+    return _whole_line(number, value)
 
 
 def _text_of(value: Any) -> str:
@@ -194,3 +201,180 @@ def _text_of(value: Any) -> str:
     if value is None:
         return ""
     return str(value) if type(value) is int else json.dumps(value)
+
+
+def _cell(text: str) -> str:
+    """Return the text of a cell in a list, with a sign if it is empty."""
+    text = text.strip()
+    return "." if text.lower() in _EMPTY else text
+
+
+def _whole_line(number: int, text: str) -> bytes:
+    """Return the line of a text, which must not pass for a comment or for a blank line."""
+    line = text.encode(errors="surrogatepass") + b"\n"
+    if not content(line).strip():
+        raise UnreadableError(f"{shown(text)}, expected a board", number)
+    return line
+
+
+def unfold(lines: Lines, way: Way) -> Lines:
+    """Return the lines that lists or games stand for; their columns are not those of the file."""
+    first = next(lines)
+    lines.put_back([first])
+    return Lines((_games if first[1].lstrip().startswith(b"<") else _rows)(lines, way))
+
+
+def _rows(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
+    """Yield the lines that lists stand for, each of which may go on over many lines."""
+    brackets: list[str] = []
+    """Those that are open."""
+    values: list[str] = []
+    """The numbers of the innermost list so far."""
+    start = first = size = 0
+    """The lines of the outermost bracket and of the first value; the bytes since the former."""
+    nested = False
+    """True if the list that ended last was in this one."""
+    for number, line in lines:
+        text = line.decode(errors="replace")
+        if not brackets:
+            if not text.strip():
+                yield number, b"\n"
+                continue
+            if way.column is not None:
+                raise no_column(way.column, number)
+            text = text[_PREFIX.match(text).end() :]  # type: ignore[union-attr]
+        size = size + len(text) if brackets else 0
+        if size > LONGEST_LINE and values:
+            raise UnreadableError(f"a list of {LONGEST_LINE} bytes or more", start)
+        place = 0
+        while place < len(text):
+            token = _TOKEN.match(text, place)
+            kind = token.lastgroup if token else None
+            if token is None or (not brackets and kind == "value"):
+                rest = text[place:].strip()
+                expected = "numbers, None or null"
+                if rest.startswith("{"):
+                    expected = "one JSON object on every line, without brackets around them all"
+                raise UnreadableError(f"{shown(rest)} in a list, expected {expected}", number)
+            place, found = token.end(), token[0]
+            is_line = kind == "text" and len(found) > 3
+            is_cell = kind in ("text", "value") and not is_line
+            if kind == "open" and len(brackets) > _MOST_DEPTH:
+                raise UnreadableError("lists in lists in lists, expected a board", number)
+            if nested if is_cell else values and (is_line or kind == "open"):
+                raise UnreadableError("a list of cells and rows, expected either", number)
+            if kind == "open":
+                if not brackets:
+                    start, size = number, 0
+                brackets.append(found)
+                nested = False
+            elif kind == "close":
+                if not brackets or _CLOSING[brackets.pop()] != found:
+                    raise UnreadableError(f"{found!r} without a list that it ends", number)
+                if values:
+                    yield first, ",".join(values).encode(errors="surrogatepass") + b"\n"
+                    values = []
+                elif nested:
+                    yield number, b"\n"
+                nested = True
+            elif is_line:
+                yield number, _whole_line(number, found[1:-1])
+                nested = True
+            elif is_cell:
+                first = first if values else number
+                values.append(_cell(found.strip("\"' ")))
+    if brackets:
+        raise UnreadableError("a list that does not end", start)
+
+
+def _games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
+    """Yield the line of every ``<game data="BOARD">``; no board may be in any other place."""
+    reader = _GameReader(way)
+    # An element around everything: there may be several documents, but no DOCTYPE, and so no
+    # entities, is allowed within it.
+    for number, line in chain([(0, b"<boards>")], lines, [(0, b"</boards>")]):
+        error = reader.read(number, line)
+        yield from reader.found
+        reader.found.clear()
+        if error is not None:
+            raise error
+
+
+class _GameReader:
+    """Reads XML line by line."""
+
+    def __init__(self, way: Way) -> None:
+        self.found: list[NumberedLine] = []
+        """The games of the last line."""
+        self._way = way
+        self._number = 0
+        self._parser = parser = expat.ParserCreate()
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._text
+        parser.DefaultHandler = self._other
+        self._depth = -1
+        """Elements that are open, without the one around everything."""
+        self._pending = 0
+        """The bytes since the start of what has not ended."""
+        self._between: list[str] = []
+        """The text since the last tag, and its size."""
+        self._size = 0
+
+    def read(self, number: int, line: bytes) -> UnreadableError | None:
+        """Read one more line; return its error."""
+        self._number = number or self._number
+        text = line.decode(errors="replace")
+        if text.lstrip().startswith("<?xml"):
+            text = text.partition("?>")[2]
+        try:
+            self._pending += len(text)
+            self._parser.Parse(text)
+            if self._pending > _LONGEST_TAG:
+                raise self._error(f"a tag or a comment of {_LONGEST_TAG} bytes or more in XML")
+        except expat.ExpatError as error:
+            return self._error(f"XML that cannot be read: {expat.ErrorString(error.code)}")
+        except UnreadableError as error:
+            return error
+        return None
+
+    def _error(self, message: str) -> UnreadableError:
+        return UnreadableError(message, self._number)
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._end_text()
+        self._depth += 1
+        if self._depth > _MOST_TAGS:
+            raise self._error(f"more than {_MOST_TAGS} XML tags in each other")
+        data = attributes.get("data", "").strip() if name == "game" else ""
+        if data and not data.startswith("#"):
+            self.found.append((self._number, data.encode() + b"\n"))
+        elif name == "game":
+            raise self._error("a <game> without a board as its data")
+        else:
+            for key, value in attributes.items():
+                self._check(value, f"in {shown(f'{key} of <{name}>')}")
+
+    def _text(self, text: str) -> None:
+        self._pending = 0
+        self._between.append(text)
+        self._size += len(text)
+        if self._size > LONGEST_LINE:
+            raise self._error(f"a text of {LONGEST_LINE} bytes or more in XML")
+
+    def _other(self, _text: str) -> None:
+        self._pending = 0
+
+    def _end(self, _name: str) -> None:
+        self._depth -= 1
+        self._end_text()
+
+    def _end_text(self) -> None:
+        self._pending = 0
+        self._check("".join(self._between), "between tags")
+        self._between, self._size = [], 0
+
+    def _check(self, text: str, place: str) -> None:
+        """Refuse a board where none is expected: it must not be passed over."""
+        if board_in("".join(text.split()).encode(), self._way):
+            raise self._error(f'a board {place}, expected it as in <game data="BOARD">')

@@ -1,6 +1,6 @@
 """Read boards of any known form.
 
-The first lines tell the form (:mod:`~gpusudoku.formats.detect`):
+The first lines tell the form:
 
 * one board on each line, as characters or as numbers separated by blanks or commas; everything
   after a colon is ignored (:mod:`~gpusudoku.formats.lines`);
@@ -8,11 +8,11 @@ The first lines tell the form (:mod:`~gpusudoku.formats.detect`):
   boxes; blank lines separate grids. SadMan's .sdk is such a grid
   (:mod:`~gpusudoku.formats.grids`);
 * a table with or without a header, one row on each line (:mod:`~gpusudoku.formats.tables`);
-* JSON objects, one on every line (:mod:`~gpusudoku.formats.objects`);
-* lists of Python or JSON, which stand for lines of these forms (:mod:`~gpusudoku.formats.lists`).
+* JSON objects, one on every line, or lists of Python or JSON, which stand for lines of the first
+  two forms (:mod:`~gpusudoku.formats.objects`).
 
 Comments run from ``#`` to the end of the line. :mod:`~gpusudoku.formats.symbols` has the
-symbols of the digits, :mod:`~gpusudoku.formats.opening` expands what is compressed.
+symbols of the digits, :mod:`~gpusudoku.formats.source` expands compressed data.
 """
 
 from __future__ import annotations
@@ -27,26 +27,23 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described
-from gpusudoku.formats.detect import Head, is_one_per_line, take_head
-from gpusudoku.formats.grids import read_grids
-from gpusudoku.formats.headers import find_header
+from gpusudoku.formats.grids import Head, is_one_per_line, read_grids, take_head
 from gpusudoku.formats.lines import read_lines
-from gpusudoku.formats.lists import is_list, unfold
-from gpusudoku.formats.objects import is_object, read_objects
-from gpusudoku.formats.opening import BUFFER_BYTES, Meter, opened
+from gpusudoku.formats.objects import is_list, is_object, read_objects, unfold
 from gpusudoku.formats.source import (
-    Entry,
+    BUFFER_BYTES,
     FormatError,
     Lines,
+    Meter,
     NumberedLines,
     UnreadableError,
     Way,
+    opened,
 )
-from gpusudoku.formats.tables import read_table
+from gpusudoku.formats.tables import find_header, read_table
 
 _MOST_BAD = 1 << 7
 """Bad boards before the first good one, if there are control characters: more are binary data."""
-
 _TEXT = "<text>"
 """The name of a text in errors."""
 
@@ -58,45 +55,43 @@ def read_batches(
     column: str | None = None,
     meter: Meter | None = None,
 ) -> Iterator[Batch | InputError]:
-    """Read every board of a file, ``-`` for standard input, many at a time where lines allow it.
+    """Read a file, ``-`` for standard input, as :func:`read_stream` does.
 
-    Every batch has places. A file that cannot be opened or read gives one InputError. Otherwise
-    errors are those of :func:`read_stream`, which also knows ``column``. A ``meter`` follows how
-    much of the file has been read.
+    A file that cannot be opened or read gives one InputError. A ``meter`` follows how much of the
+    file has been read.
     """
     try:
         with opened(path, meter) as (stream, source):
-            yield from _read(stream, Way(source, geometry, column))
+            yield from read_stream(stream, Way(source, geometry, column))
     except InputError as error:
         yield error
     except OSError as error:
         yield InputError(f"{path}: {error.strerror}, expected a file that can be read")
 
 
-def read_stream(
-    stream: BinaryIO, source: str, geometry: Geometry | None = None, *, column: str | None = None
-) -> Iterator[Entry | InputError]:
-    """Read every board of a stream, in constant memory.
+def read_stream(stream: BinaryIO, way: Way) -> Iterator[Batch | InputError]:
+    """Read every board of a stream of bytes, UTF-8 or UTF-16, in constant memory.
 
-    Parameters
-    ----------
-    stream
-        Bytes, expected to be UTF-8 or UTF-16.
-    source
-        The name of the stream in errors.
-    geometry
-        The geometry of all boards. If not given, rules around the boxes show it; without rules
-        it is guessed by :meth:`Geometry.of_size`.
-    column
-        The name of the column of boards, if the stream is a table that calls it something unusual.
-
-    Yields
-    ------
-    Entry or InputError
-        A board, or the error in its place. After an error in one board the others follow; after
-        an error in the whole input, such as mixed formats, nothing follows.
+    Boards come many at a time where lines allow it; every batch has places. In the place of a bad
+    board comes its error, and others follow; after an error in the whole input, such as mixed
+    formats, nothing follows.
     """
-    return _single(_read(stream, Way(source, geometry, column)))
+    lines: Lines = NumberedLines(stream)
+    try:
+        first = None
+        for first in _entries(lines, way):
+            yield first
+        if first is None:
+            raise UnreadableError("no board found")
+    except FormatError as error:
+        yield error.at(way.source)
+
+
+def read_text_batches(text: str, way: Way) -> Iterator[Batch | InputError]:
+    """Read a text as :func:`read_stream` does."""
+    # A lone surrogate cannot be encoded; the bytes that it becomes are no symbol either.
+    data = text.encode(errors="surrogatepass")
+    return read_stream(BufferedReader(BytesIO(data), BUFFER_BYTES), way)
 
 
 def read_text(
@@ -106,13 +101,7 @@ def read_text(
     source: str = _TEXT,
     column: str | None = None,
 ) -> Iterator[Board]:
-    """Read every board of a text.
-
-    Raises
-    ------
-    InputError
-        The first that :func:`read_stream` yields.
-    """
+    """Read every board of a text, up to the first error, which is raised."""
     return _boards(text, Way(source, geometry, column))
 
 
@@ -121,13 +110,6 @@ def _boards(text: str, way: Way) -> Iterator[Board]:
         if isinstance(found, InputError):
             raise found
         yield from found
-
-
-def read_text_batches(text: str, way: Way) -> Iterator[Batch | InputError]:
-    """Read every board of a text, as :func:`read_batches` does."""
-    # A lone surrogate cannot be encoded; the bytes that it becomes are no symbol either.
-    data = text.encode(errors="surrogatepass")
-    return _read(BufferedReader(BytesIO(data), BUFFER_BYTES), way)
 
 
 def parse(text: str, box: Geometry | str | None = None) -> Board:
@@ -148,11 +130,11 @@ def parse(text: str, box: Geometry | str | None = None) -> Board:
     if not isinstance(text, str):
         raise InputError(f"expected the text of a board, found {described(text)}")
     geometry = Geometry.parse(box) if isinstance(box, str) else box
-    return _one(read_text(text, geometry=geometry))
+    return _one(_boards(text, Way(_TEXT, geometry)))
 
 
 def parse_near(text: str, near: Geometry) -> Board:
-    """Read one board as :func:`parse` does, for whoever has a board of some shape before them.
+    """Read one board as :func:`parse` does, for a user who has a board of some shape at hand.
 
     Where the text leaves the shape of the boxes open, and ``near`` fits, that is meant, and not the
     usual one.
@@ -165,18 +147,6 @@ def _one(found: Iterable[Board]) -> Board:
     if len(boards) != 1:
         raise InputError(f"{len(boards)} boards where one was expected")
     return boards[0]
-
-
-def _read(stream: BinaryIO, way: Way) -> Iterator[Batch | InputError]:
-    lines: Lines = NumberedLines(stream)
-    try:
-        first = None
-        for first in _entries(lines, way):
-            yield first
-        if first is None:
-            raise UnreadableError("no board found")
-    except FormatError as error:
-        yield error.at(way.source)
 
 
 def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
@@ -211,12 +181,3 @@ def _entries_of_form(head: Head, lines: Lines, way: Way) -> Iterator[Batch | Inp
     if is_one_per_line(head, way):
         return read_lines(lines, way)
     return read_grids(lines, way)
-
-
-def _single(found: Iterable[Batch | InputError]) -> Iterator[Entry | InputError]:
-    for each in found:
-        if isinstance(each, InputError):
-            yield each
-        else:
-            assert each.places is not None  # whatever is read has a place
-            yield from map(Entry, each, each.places.lines.tolist())

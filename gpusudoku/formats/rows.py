@@ -38,22 +38,8 @@ _GAP = re.compile(rb"[,;]\s*[,;]|^\s*[,;]|[,;]\s*$")
 _OUTER_BARS = re.compile(rb"\s*\|(.*)\|\s*")
 
 
-def _everywhere(text: bytes) -> Sequence[int]:
-    return range(len(text))
-
-
-def _beside_bars(text: bytes) -> list[int]:
-    """The places of all bars, and every second one between them."""
-    places, start = [], 0
-    for group in text.split(b"|"):
-        end = start + len(group)
-        places += [*range(start, end, 2), end]
-        start = end + 1
-    return places[:-1]
-
-
 def is_rule(text: bytes) -> bool:
-    """Whether this is a line between the boxes of a grid.
+    """Tell whether this is a line between the boxes of a grid.
 
     It may have any sign in its corners, or be the one below the head of a Markdown table.
     """
@@ -73,8 +59,22 @@ def is_rule(text: bytes) -> bool:
     )
 
 
+def _everywhere(text: bytes) -> Sequence[int]:
+    return range(len(text))
+
+
+def _beside_bars(text: bytes) -> list[int]:
+    """Return the places of all bars, and every second one between them."""
+    places, start = [], 0
+    for group in text.split(b"|"):
+        end = start + len(group)
+        places += [*range(start, end, 2), end]
+        start = end + 1
+    return places[:-1]
+
+
 Layout = Callable[[bytes], Sequence[int]]
-"""The places of a line in which its cells and bars stand."""
+"""Returns the places of a line in which its cells and bars stand."""
 
 LAYOUTS: tuple[Layout, ...] = (
     _everywhere,  # 53 | 7 |
@@ -89,21 +89,23 @@ class Row:
     """A line's content: tokens between blanks, commas, semicolons and bars.
 
     A token is a number or a run of characters; only the size of the board tells which. Nothing
-    between two commas is an empty cell.
+    between two commas is an empty cell. ``line_text`` is the whole text if this is another reading
+    of it, whose bytes stand there in these ``places``.
     """
 
-    def __init__(self, line: int, text: bytes) -> None:
+    def __init__(
+        self, line: int, text: bytes, line_text: bytes | None = None, places: Sequence[int] = ()
+    ) -> None:
         self.line = line
         self.text = text
         self.filled = 0
         """How many cells are empty because nothing stands there."""
         self.ends_in_gap = False
-        """Whether the last cell is empty only if the last comma does not end the row."""
+        """True if the last cell is empty only if the last comma does not end the row."""
         self.by_fields = False
-        """Whether there is one cell between two separators, whatever stands there."""
-        self._line_text = text
-        self._places: Sequence[int] = range(len(text) + 1)
-        """Where every byte of the text stands in the text of the line."""
+        """True if there is one cell between two separators, whatever stands there."""
+        self._line_text = text if line_text is None else line_text
+        self._places = places or range(len(text) + 1)
         if _GAP.search(text):
             fields = text.replace(b";", b",").split(b",")
             ends_in_gap = not fields[-1].strip()
@@ -111,7 +113,7 @@ class Row:
                 self._fill(fields, b",")
                 self.ends_in_gap = ends_in_gap and self.filled == 1
             if b"|" in text or (b"," in text and b";" in text):
-                self.tokens = []  # What separates the cells is not clear.
+                self.tokens = []  # The separator of the cells is not clear.
 
     def _fill(self, fields: list[bytes], delimiter: bytes) -> None:
         """Take every field for a cell, and put a dot into those with nothing else."""
@@ -131,40 +133,35 @@ class Row:
             self.tokens = []  # Two cells in one field: this is no row.
 
     def with_fields(self, delimiter: bytes) -> Row | None:
-        """The row with a cell for every field between tabs or bars; None without those."""
+        """Return the row with a cell for every field between tabs or bars; None without those."""
         if delimiter not in self.text:
             return None
         start, inner = self._within_bars() if delimiter == b"|" else (0, self.text)
-        row = self._at(b"", range(start, start + 1))
+        row = Row(self.line, b"", self.text, range(start, start + 1))
         row._fill(inner.split(delimiter), delimiter)
         return row
 
     def with_blanks(self, layout: Layout = _everywhere) -> Row | None:
-        """The row with a dot for every blank where a cell may stand, and none in other places.
+        """Return the row with a dot for every blank where a cell may stand, and none elsewhere.
 
         None if there are tabs, commas or signs for empty cells, or if a cell stands elsewhere.
         """
-        if re.search(rb"[\t,;]", self.text) or any(sign in self.text for sign in BLANKS):
+        if any(sign in self.text for sign in b"\t,;" + BLANKS):
             return None
         start, inner = self._within_bars()
         places = layout(inner)
         text = bytes(inner[place] for place in places)
         if len(text.replace(b" ", b"")) < len(inner.replace(b" ", b"")):
             return None
-        row = self._at(text.replace(b" ", b"."), [start + place for place in places])
+        places = [start + place for place in places]
+        row = Row(self.line, text.replace(b" ", b"."), self.text, places)
         row.filled = text.count(b" ")
         return row
 
     def _within_bars(self) -> tuple[int, bytes]:
-        """The text between the bars at both ends, and its place; all of it without them."""
+        """Return the text between the bars at both ends, and its place; all of it without them."""
         outer = _OUTER_BARS.fullmatch(self.text)
         return (outer.start(1), outer[1]) if outer else (0, self.text)
-
-    def _at(self, text: bytes, places: Sequence[int]) -> Row:
-        """Another row on the line, of bytes that stand in these places."""
-        row = Row(self.line, text)
-        row._line_text, row._places = self.text, places
-        return row
 
     @cached_property
     def groups(self) -> list[list[bytes]]:
@@ -187,7 +184,7 @@ class Row:
         return (number, characters) if number > 1 else (characters,)
 
     def count_near(self, expected: int) -> int:
-        """The possible number of cells nearest to the expected one, for a message."""
+        """Return the possible number of cells nearest to the expected one, for a message."""
         return min(self.counts, key=lambda count: abs(count - expected))
 
     def cells(self, count: int) -> list[bytes]:
@@ -200,7 +197,7 @@ class Row:
         return [characters[i : i + 1] for i in range(count)]
 
     def separated(self, count: int) -> bool:
-        """Whether the cells, ``count`` of them, are separated from each other."""
+        """Tell whether the cells, ``count`` of them, are separated from each other."""
         return count in (len(self.tokens), len(self.tokens) - self.ends_in_gap)
 
     @property
@@ -211,15 +208,20 @@ class Row:
         return self.filled if self.filled and self.filled == len(self.tokens) else 0
 
     @property
+    def has_letters(self) -> bool:
+        """True if there is any letter."""
+        return _LETTER.search(self.text) is not None
+
+    @property
     def is_text(self) -> bool:
-        """Whether this is no row of a board of any size, nor a board, but text."""
+        """True if this is no row of a board of any size, nor a board, but text."""
         count = max(self.counts)
         if count > len(DIGITS):
             count = isqrt(count) if isqrt(count) ** 2 == count else 16
         return self._has_word(count)
 
     def is_title(self, n: int) -> bool:
-        """Whether this is certainly no row of n cells, but text above a grid.
+        """Tell whether this is certainly no row of n cells, but text above a grid.
 
         A text of n characters has to be mostly of letters that are no digits up to n.
         """
@@ -229,7 +231,7 @@ class Row:
         return 2 * sum(digit_of(cell) <= n for cell in cells) <= len(cells)
 
     def _has_word(self, n: int) -> bool:
-        """Whether there is a word, with a letter that is no digit up to n, and nothing like cells.
+        """Tell whether there is a word with a letter that is no digit up to n, and no cells.
 
         Cells are as many digits and signs for empty cells as there are in a row.
         """
@@ -244,36 +246,20 @@ class Row:
         )
 
     def may_be_row(self, n: int) -> bool:
-        """Whether the digits in a text, with or without signs for empty cells, are n."""
+        """Tell whether the digits in a text, with or without signs for empty cells, are n."""
         digits = len(re.findall(rb"[0-9]", self.text))
         signs = len(re.findall(rb"[.*_?-]", self.text))
         return n in (digits, digits + signs)
 
-    @property
-    def is_number(self) -> bool:
-        """Whether there are only digits, and none of them may be an empty cell."""
-        return self.text.strip().isdigit() and b"0" not in self.text
-
-    @property
-    def has_letters(self) -> bool:
-        """Whether there is any letter."""
-        return _LETTER.search(self.text) is not None
-
     def column_of_cell(self, index: int, count: int) -> int:
-        """The column, from 1, in which one of ``count`` cells starts."""
+        """Return the column, from 1, in which one of ``count`` cells starts."""
         spans = [token.span() for token in _TOKEN.finditer(self.text)]
         if self.separated(count):
             return self._column(spans[index][0])
         return self._column([place for span in spans for place in range(*span)][index])
 
     def check_characters(self) -> None:
-        """Refuse characters that are no symbol.
-
-        Raises
-        ------
-        FormatError
-            If there is one.
-        """
+        """Refuse characters that are no symbol."""
         found = _UNKNOWN.search(self.text)
         if found:
             # A character of UTF-8 takes at most four bytes.
@@ -289,30 +275,28 @@ class Row:
 
 
 def board_of(rows: Sequence[Row], width: int, geometry: Geometry) -> Board:
-    """Make a board from the cells of the rows, ``width`` in each.
-
-    Raises
-    ------
-    FormatError
-        If a symbol is unknown, or its digit is out of range, or some cells are empty because
-        nothing stands there, and others by a sign.
-    """
+    """Make a board from the cells of the rows, ``width`` in each; refuse what is no digit."""
+    n = geometry.n
     cells = [cell for row in rows for cell in row.cells(width)]
     text = b"".join(cells)
     # Separated numbers may all have one figure, but none of them is a letter.
     separated = any(row.separated(width) for row in rows)
     letters = text.upper() != text.lower()
-    if 1 < geometry.n <= 9 and not text.lower().strip(b"x123456789"):
+    if 1 < n <= 9 and not text.lower().strip(b"x123456789"):
         letters = False  # each x is an empty cell
     numbers = len(text) > len(cells) or (separated and not letters)
-    if not numbers and geometry.n > len(DIGITS):
+    if not numbers and n > len(DIGITS):
         raise FormatError(
             f"characters stand for at most {len(DIGITS)} digits, "
-            f"expected numbers from 0 to {geometry.n}, separated by commas or blanks",
+            f"expected numbers from 0 to {n}, separated by commas or blanks",
             rows[0].line,
         )
-    _check_signs(rows, cells, width)
-    n = geometry.n
+    filled = [row for row in rows if row.filled]
+    empty = sum(row.filled - (row.ends_in_gap and len(row.tokens) != width) for row in filled)
+    if empty and sum(map(is_blank, cells)) > empty:  # some without a sign may have been lost
+        raise FormatError(
+            "a cell without anything, and other cells with a sign for empty", filled[0].line
+        )
     values = number_values(cells, n) if numbers else character_values(text, n)
     try:
         return Board(values, geometry)
@@ -332,15 +316,3 @@ def board_of(rows: Sequence[Row], width: int, geometry: Geometry) -> Board:
             row.line,
             row.column_of_cell(index % width, width),
         ) from None
-
-
-def _check_signs(rows: Sequence[Row], cells: Sequence[bytes], width: int) -> None:
-    """Refuse signs for empty cells beside cells where nothing stands: some may have been lost."""
-    filled = [row for row in rows if row.filled]
-    if not filled:
-        return
-    empty = sum(row.filled - (row.ends_in_gap and len(row.tokens) != width) for row in filled)
-    if sum(map(is_blank, cells)) > empty > 0:
-        raise FormatError(
-            "a cell without anything, and other cells with a sign for empty", filled[0].line
-        )

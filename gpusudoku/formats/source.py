@@ -1,12 +1,25 @@
-"""Numbered lines of a byte stream, and errors that know their place in it."""
+"""Open inputs, expand what is compressed, and number the lines; errors that know their place.
+
+Data is expanded within bounds of memory, and no bytes behind it are passed over.
+"""
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import io
+import lzma
+import os
 import re
+import stat
+import sys
+import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
+from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -16,18 +29,43 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin, Places
-from gpusudoku.errors import MOST_OF_BOARD, BadEntry, InputError, escaped, shortened
+from gpusudoku.errors import (
+    MOST_OF_BOARD,
+    BadEntry,
+    InputError,
+    escaped,
+    not_installed,
+    shortened,
+)
 
+STDIN = "-"
+"""The path that stands for standard input."""
 LONGEST_LINE = 1 << 20
 """Bytes of the longest line, more than any board needs: a file without line ends is refused."""
 LONGEST_ROW = 1 << 19
-"""Bytes of the longest row, or line with a board, and of all rows of a grid: what is longer is
-refused before it is split into cells, which take many times as much memory."""
+"""Bytes of the longest row, or line with a board, and of all rows of a grid: longer ones are
+refused before they are split into cells, which take many times as much memory."""
+LONGEST_FENCE = 40
+"""No fence has so many bytes."""
 READ_BYTES = LONGEST_LINE - (1 << 14)
 """Bytes that are read at a time, if so many come at once, and are at hand with what was left."""
+BUFFER_BYTES = 1 << 16
+"""Bytes read from a file at a time."""
+BLOCK_BYTES = 14 * BUFFER_BYTES
+"""Bytes that are expanded at a time: a block of bzip2, and a little less than READ_BYTES."""
+XZ_MEMORY = 160 << 20
+"""Bytes that expanding xz data may take: a few bytes of a header can ask for gigabytes."""
 
-NumberedLine = tuple[int, bytes]
-"""A line number, from 1, and the line as it is in the file."""
+_MAGIC_BYTES = 10
+_FIRST_BYTES = b"\x1fB\xfd\x28P"
+_MAGIC = {
+    "gzip": re.compile(rb"\x1f\x8b\x08"),
+    "bzip2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
+    "xz": re.compile(rb"\xfd7zXZ\0"),
+    "zstd": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),  # or a frame to skip
+    "zip": re.compile(rb"PK\x03\x04"),
+}
+"""The first bytes of compressed data, and of each part of it."""
 
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 _QUOTE = re.compile(rb"[\s>]*>")
@@ -36,12 +74,21 @@ _FENCE = re.compile(
     re.IGNORECASE,
 )
 """A line around text on a page or in a forum that is shown as it is."""
-LONGEST_FENCE = 40
-"""No fence has so many bytes."""
+_DRAWING = (
+    dict.fromkeys(range(0x2500, 0x2580), "+")
+    | dict.fromkeys(map(ord, "─━┄┅┈┉╌╍═╴╶╸╺╼╾"), "-")
+    | dict.fromkeys(map(ord, "│┃┆┇┊┋╎╏║╵╷╹╻╽╿"), "|")
+    | dict.fromkeys((0xA0, 0x2007, 0x3000), " ")
+)
+"""The ASCII character for each character of a drawn box, and for some blanks."""
+_NOTHING = np.zeros(0, np.uint8)
+
+NumberedLine = tuple[int, bytes]
+"""A line number, from 1, and the line as it is in the file."""
 
 
 class Way(NamedTuple):
-    """How an input is read."""
+    """The options of reading an input."""
 
     source: str
     """Its name in errors."""
@@ -51,24 +98,6 @@ class Way(NamedTuple):
     """The column of a table that holds the boards, if it is given."""
     near: Geometry | None = None
     """One board is read, and this is the shape of its boxes if the text leaves that open."""
-
-
-class Entry(NamedTuple):
-    """A board that was read, and the number of its first line."""
-
-    board: Board
-    line: int
-
-
-def single(board: Board, origin: Origin, line: int, others: tuple[str, ...] = ()) -> Batch:
-    """The batch of one board that was read, with its place."""
-    places = Places.of(origin, [line], [others])
-    return Batch(board.geometry, board.cells[None], places=places)
-
-
-def quoted(board: Board) -> str:
-    """A board as messages quote it: its line, or the start of a long one."""
-    return shortened(str(board), MOST_OF_BOARD)
 
 
 class FormatError(Exception):
@@ -87,7 +116,7 @@ class FormatError(Exception):
         columns: Sequence[str] = (),
         others: Sequence[str] = (),
     ) -> InputError:
-        """The error to report: ``source:line:column: message``, and what is known of the board."""
+        """Return the error to report, ``source:line:column: message``, with the bad board."""
         place = ":".join(str(x) for x in (source, self.line, self.column) if x is not None)
         error = InputError(f"{place}: {self.message}")
         error.entry = BadEntry(
@@ -106,7 +135,194 @@ class UnreadableError(FormatError):
     """An error after which the rest of the input means nothing."""
 
 
-_NOTHING = np.zeros(0, np.uint8)
+def quoted(board: Board) -> str:
+    """Quote a board in a message: its line, or the start of a long one."""
+    return shortened(str(board), MOST_OF_BOARD)
+
+
+def single(board: Board, origin: Origin, line: int, others: tuple[str, ...] = ()) -> Batch:
+    """Return the batch of one board that was read, with its place."""
+    places = Places.of(origin, [line], [others])
+    return Batch(board.geometry, board.cells[None], places=places)
+
+
+class Meter:
+    """Measures how much of some files has been read, in bytes as they are stored."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        sizes = [_size(path) for path in paths]
+        self._total = None if None in sizes else sum(size for size in sizes if size is not None)
+        self._before = 0
+        """The bytes of the files that have been read."""
+        self._file: int | None = None
+        """The descriptor of the file that is being read."""
+
+    def share(self) -> float | None:
+        """Return the share of all bytes that has been read, None if their number is unknown."""
+        if not self._total:
+            return None
+        here = 0 if self._file is None else os.lseek(self._file, 0, os.SEEK_CUR)
+        return min(1.0, (self._before + here) / self._total)
+
+    def begin(self, stream: BinaryIO) -> None:
+        """Follow a file."""
+        if self._total:
+            self._file = stream.fileno()
+
+    def end(self) -> None:
+        """Take the file that was followed for read."""
+        if self._file is not None:
+            self._before += os.fstat(self._file).st_size
+            self._file = None
+
+
+def _size(path: str) -> int | None:
+    """Return the bytes of a file, None if it is no regular file."""
+    try:
+        found = os.fstat(sys.stdin.fileno()) if path == STDIN else os.stat(path)  # noqa: PTH116
+    except (OSError, ValueError, AttributeError):
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+@contextmanager
+def opened(path: str, meter: Meter | None = None) -> Iterator[tuple[BinaryIO, str]]:
+    """Open a file, ``-`` for standard input, as a stream of text, and name it as messages do."""
+    if path == STDIN:
+        if sys.stdin is None or sys.stdin.closed:
+            raise InputError("<stdin>: standard input is closed, expected boards")
+        stream: BinaryIO = sys.stdin.buffer
+        name = "<stdin>"
+    else:
+        try:
+            stream, name = Path(path).open("rb", BUFFER_BYTES), path  # noqa: SIM115 - see below
+        except ValueError:  # a NUL byte, or what cannot be encoded
+            raise InputError(f"{path}: expected a name that a file can have") from None
+    try:
+        if meter:
+            meter.begin(stream)
+        yield expanded(stream, name), name
+    finally:
+        if meter:
+            meter.end()
+        if path != STDIN:
+            stream.close()
+
+
+def expanded(stream: Any, name: str) -> Any:
+    """Return the text of a stream, which may be compressed: its first bytes tell."""
+    if not hasattr(stream, "peek"):
+        return stream
+    start = stream.peek(_MAGIC_BYTES)[:_MAGIC_BYTES]
+    if not start:
+        return io.BytesIO()  # A terminal whose input was ended is not asked again.
+    if len(start) < _MAGIC_BYTES and start[0] in _FIRST_BYTES:
+        start = stream.read(_MAGIC_BYTES)  # the rest of it has not come through the pipe
+        stream = _joined(chain([start], iter(partial(stream.read1, BUFFER_BYTES), b"")))
+    kind = next((kind for kind, magic in _MAGIC.items() if magic.match(start)), None)
+    if kind is None:
+        return stream
+    if kind == "zip":
+        what = "a zip archive, expected a file of it, or gzip, bzip2, xz or zstd"
+        raise InputError(f"{name}: {what}")
+    try:
+        _decompressor(kind)
+    except ModuleNotFoundError:
+        raise InputError(not_installed(f"{name}: zstd data", "zstandard", "zstd")) from None
+    return _joined(_gathered(_parts(stream, kind)))
+
+
+def _decompressor(kind: str) -> Any:
+    if kind == "gzip":
+        return zlib.decompressobj(16 + zlib.MAX_WBITS)
+    if kind == "bzip2":
+        return bz2.BZ2Decompressor()
+    if kind == "xz":
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+    import zstandard
+
+    return zstandard.ZstdDecompressor().decompressobj()
+
+
+def _parts(stream: BinaryIO, kind: str) -> Iterator[bytes]:
+    """Expand one part after the other, to pieces of bounded size."""
+    # zstandard has no bound, so it gets few bytes: a few may stand for a block of 128 KiB.
+    step = 1 << 10 if kind == "zstd" else BUFFER_BYTES
+    padding = b"\0" if kind in ("gzip", "xz") else b""
+    message = f"damaged or incomplete {kind} data"
+    data = stream.read(_MAGIC_BYTES)
+    while data:
+        if not _MAGIC[kind].match(data):
+            raise UnreadableError(f"bytes after the end of the {kind} data")
+        part = _decompressor(kind)
+        expand = part.decompress
+        if kind != "zstd":  # a block of bzip2 is checked at its end: nothing comes of it before
+            expand = partial(expand, max_length=BUFFER_BYTES if kind == "gzip" else BLOCK_BYTES)
+        while not part.eof:
+            if not data and getattr(part, "needs_input", True):
+                data = stream.read(step)
+                if not data:
+                    raise UnreadableError(message)
+            try:
+                yield expand(data)
+            except MemoryError:
+                raise
+            except Exception as error:  # each module raises others
+                if "limit exceeded" in str(error):
+                    mib = XZ_MEMORY >> 20
+                    message = f"xz data that takes more than {mib} MiB of memory to expand"
+                raise UnreadableError(message) from None
+            data = getattr(part, "unconsumed_tail", b"")
+        data = part.unused_data.lstrip(padding)
+        while len(data) < _MAGIC_BYTES and (more := stream.read(step)):
+            data = (data + more).lstrip(padding)
+
+
+def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield larger pieces, and all that was expanded before data that is damaged."""
+    ready, size = [], 0
+    try:
+        for piece in pieces:
+            ready.append(piece)
+            size += len(piece)
+            if size >= BLOCK_BYTES:
+                yield b"".join(ready)
+                ready, size = [], 0
+    except UnreadableError:
+        yield b"".join(ready)
+        raise
+    yield b"".join(ready)
+
+
+def _as_utf8(start: bytes, stream: Any, encoding: str) -> Iterator[bytes]:
+    """Yield the rest of a text in another encoding, with U+FFFD for damaged characters."""
+    read = getattr(stream, "read1", stream.readline)
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    yield decoder.decode(start).encode()
+    while data := read(BUFFER_BYTES):
+        yield decoder.decode(data).encode()
+    yield decoder.decode(b"", True).encode()
+
+
+class _Joined(io.RawIOBase):
+    """A stream of pieces."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._ready = filter(None, pieces), memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._ready:
+            self._ready = memoryview(next(self._pieces, b""))
+        size = min(len(buffer), len(self._ready))
+        buffer[:size], self._ready = self._ready[:size], self._ready[size:]
+        return size
+
+
+def _joined(pieces: Iterator[bytes]) -> io.BufferedReader:
+    return io.BufferedReader(_Joined(pieces), BUFFER_BYTES)
 
 
 class Lines:
@@ -130,21 +346,15 @@ class Lines:
         self._again.extendleft(reversed(lines))
 
     def at_hand(self) -> NDArray[np.uint8]:
-        """The next lines, as far as they have been read from the stream.
+        """Return the next lines that were read from the stream: whole ones, none of them too long.
 
         There are none if the stream is not buffered, or if lines were put back.
-
-        Returns
-        -------
-        uint8 (bytes)
-            Whole lines, each with its newline, none of them longer than is allowed.
         """
         return _NOTHING
 
     def skip(self, lines: int, size: int) -> int:
-        """Pass over the next lines, ``size`` bytes in all; returns the number of the first line."""
-        numbers = [next(self)[0] for _ in range(lines)]
-        return numbers[0]
+        """Pass over lines at hand, ``size`` bytes in all; return the number of the first."""
+        raise NotImplementedError
 
 
 class NumberedLines(Lines):
@@ -161,7 +371,7 @@ class NumberedLines(Lines):
         self._data, self._place, self._end = bytearray(), 0, 0
         """Room for what is read of a buffered stream; which of it was read and not taken yet."""
         self._drained = False
-        """Whether nothing came when that stream was asked for more."""
+        """True once nothing came when that stream was asked for more."""
         self._split: deque[bytes] = deque()
         """Lines that ended in a carriage return alone, as far as they have been read."""
         self._rest = b""
@@ -174,26 +384,20 @@ class NumberedLines(Lines):
         line = self._split.popleft() if self._split else self._read()
         self._number += 1
         if self._number == 1:
-            encoding = utf_16_of(line)
+            encoding = _utf_16_of(line)
             if encoding is not None:
-                self._decode(line, encoding)
+                # Begin again, with all that was read in another encoding.
+                ahead = bytes(self._data[self._place : self._end])
+                taken = b"".join([line, *self._split, self._rest, ahead])
+                text = _as_utf8(taken, self._stream, encoding)
+                NumberedLines.__init__(self, _joined(text))
                 return self._next()
-            line = line.removeprefix(b"\xef\xbb\xbf")
+            line = line.removeprefix(codecs.BOM_UTF8)
         if len(line) >= LONGEST_LINE:
             raise UnreadableError(
                 f"a line of {LONGEST_LINE} bytes or more, expected text", self._number
             )
-        if is_fence(line):
-            line = b"\n"
-        return self._number, line
-
-    def _decode(self, line: bytes, encoding: str) -> None:
-        """Begin again, with all that was read in another encoding."""
-        taken = b"".join([line, *self._split, self._rest, self._data[self._place : self._end]])
-        self._stream = as_utf8(taken, self._stream, encoding)
-        self._is_buffered, self._ended, self._drained = True, False, False
-        self._split.clear()
-        self._rest, self._place, self._number = b"", self._end, 0
+        return self._number, b"\n" if is_fence(line) else line
 
     def _read(self) -> bytes:
         line = b"" if self._ended else self._take(LONGEST_LINE - len(self._rest))
@@ -210,7 +414,7 @@ class NumberedLines(Lines):
         return line
 
     def _take(self, most: int) -> bytes:
-        """The next line, or as much of it as there is, or as many bytes."""
+        """Return the next line, or as much of it as there is, or as many bytes."""
         if not self._is_buffered:
             return self._stream.readline(most)  # type: ignore[no-any-return]
         self._fill(most)
@@ -257,8 +461,19 @@ class NumberedLines(Lines):
         return self._number - lines + 1
 
 
+def _utf_16_of(line: bytes) -> str | None:
+    """Return the encoding of a text that begins so, if it is certainly UTF-16.
+
+    It begins with a byte-order mark, or with two characters below 256 and their NUL bytes.
+    """
+    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return None if line.startswith(codecs.BOM_UTF32_LE) else "utf-16"
+    nul = bytes(not byte for byte in line[:4])
+    return {b"\0\1\0\1": "utf-16-le", b"\1\0\1\0": "utf-16-be"}.get(nul)
+
+
 def is_fence(line: bytes) -> bool:
-    """Whether a line, its end included, is one around text that is shown as it is."""
+    """Tell whether a line, its end included, is one around text that is shown as it is."""
     return len(line) < LONGEST_FENCE and _FENCE.fullmatch(line) is not None
 
 
@@ -272,13 +487,14 @@ def binary_error(lines: Iterable[NumberedLine]) -> UnreadableError | None:
 
 
 def content(line: bytes) -> bytes:
-    """The line without its comment, quotes and line end, bars and rules as ``|``, ``-`` and ``+``.
+    """Return a line without its comment, quotes and line end, bars and rules as ``|-+``.
 
     Columns stay as they are.
     """
     text = line.partition(b"#")[0].rstrip(b"\r\n")
     if not text.isascii():
-        text = _plain_drawing(text)
+        drawn = text.decode(errors="surrogateescape").translate(_DRAWING)
+        text = drawn.encode(errors="surrogateescape")
     if b">" in text:
         quote = _QUOTE.match(text)
         if quote:
@@ -287,59 +503,3 @@ def content(line: bytes) -> bytes:
         if sign in text and text.count(sign) % 2 == 0:
             text = text.replace(sign, b" ")
     return text
-
-
-def _drawing() -> dict[int, str]:
-    """Box-drawing and block characters, and the ASCII character for each."""
-    table = {}
-    for code in range(0x2500, 0x2580):
-        table[code] = "+"
-    for sign, codes in {"-": "─━┄┅┈┉╌╍═╴╶╸╺╼╾", "|": "│┃┆┇┊┋╎╏║╵╷╹╻╽╿"}.items():
-        table |= {ord(code): sign for code in codes}
-    return table | {0xA0: " ", 0x2007: " ", 0x3000: " "}
-
-
-_DRAWING = _drawing()
-
-
-def _plain_drawing(text: bytes) -> bytes:
-    return (
-        text.decode(errors="surrogateescape").translate(_DRAWING).encode(errors="surrogateescape")
-    )
-
-
-def utf_16_of(line: bytes) -> str | None:
-    """Return the encoding of a text that begins so, if it is certainly UTF-16.
-
-    It begins with a byte-order mark, or with two characters below 256 and their NUL bytes.
-    """
-    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return None if line.startswith(codecs.BOM_UTF32_LE) else "utf-16"
-    nul = bytes(not byte for byte in line[:4])
-    return {b"\0\1\0\1": "utf-16-le", b"\1\0\1\0": "utf-16-be"}.get(nul)
-
-
-def as_utf8(start: bytes, stream: Any, encoding: str) -> io.BufferedReader:
-    """Return a text of another encoding, of which the ``start`` was read before."""
-    return io.BufferedReader(_Utf8(start, stream, encoding))
-
-
-class _Utf8(io.RawIOBase):
-    """The UTF-8 of a stream in another encoding, with U+FFFD for what is damaged."""
-
-    def __init__(self, start: bytes, stream: Any, encoding: str) -> None:
-        self._read = getattr(stream, "read1", stream.readline)
-        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
-        self._ready = self._decoder.decode(start).encode()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = b"?"
-        while data and not self._ready:
-            data = self._read(1 << 16)
-            self._ready = self._decoder.decode(data, not data).encode()
-        size = min(len(buffer), len(self._ready))
-        buffer[:size], self._ready = self._ready[:size], self._ready[size:]
-        return size

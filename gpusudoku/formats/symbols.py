@@ -1,4 +1,4 @@
-"""Alphabets: the symbols of the digits and of an empty cell.
+"""Alphabets: the symbols of the digits and of an empty cell; strings as bytes of symbols.
 
 A character is ``1-9``, then ``A-Z`` in either case for the digits 10 to 35; ``. 0 * _ - ?`` are
 empty. Numbers are decimal, with the same signs for empty. On a board of two to nine digits ``x`` is
@@ -21,7 +21,10 @@ Every other board of 16 digits has letters ``A-G`` for 10 to 16.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,18 +33,6 @@ from gpusudoku.board.text import DIGITS
 from gpusudoku.kernels.text.values import UNKNOWN, value_of
 
 HEX_DIGITS = b"0123456789ABCDEF"
-
-
-def _table(digits: bytes, empty: bytes) -> bytes:
-    """Make a table for :meth:`bytes.translate` from symbols, in either case, to values."""
-    table = bytearray([UNKNOWN]) * 256
-    for value, (upper, lower) in enumerate(zip(digits, digits.lower(), strict=True), 1):
-        table[upper] = table[lower] = value
-    for symbol in empty:
-        table[symbol] = 0
-    return bytes(table)
-
-
 _SIGNS = b".*_-?"
 BLANKS = b"0" + _SIGNS
 """The signs for an empty cell."""
@@ -49,7 +40,10 @@ CHARACTERS = bytes(value_of(symbol, 0) for symbol in range(256))
 """The value of every byte."""
 WITHOUT_ZERO = bytes(value_of(symbol, UNKNOWN) for symbol in range(256))
 """The characters without ``0``: a board of 16 digits without it is never hexadecimal."""
-HEXADECIMAL = _table(HEX_DIGITS, _SIGNS)
+_HEXADECIMAL = bytes(
+    1 if symbol == ord("0") else value + 1 if 0 < value < 16 else UNKNOWN if value else 0
+    for symbol, value in enumerate(WITHOUT_ZERO)
+)
 _WITH_X = CHARACTERS.replace(bytes([DIGITS.index(b"X") + 1]), b"\0")
 _NUMBERS = {b"%d" % value: value for value in range(65)}
 _NUMBERS |= {b"%02d" % value: value for value in range(10)}
@@ -58,44 +52,40 @@ _MOST_WITH_X = 9
 _FIGURES = 9
 """Digits that are no letters."""
 
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_NO_SYMBOL = ord("!")
+_WHITE = np.isin(np.arange(256), [*b" \t\r\n"])
+_MOST_BLANKS = 4
+"""Blanks taken off at each end. A string with more of them is left to a parser."""
+
 
 def character_values(text: bytes, n: int) -> NDArray[np.uint8]:
-    """The values of the n * n characters of a board, ``UNKNOWN`` where a byte is no symbol.
-
-    Returns
-    -------
-    uint8 (n * n)
-    """
+    """Return the values of the n * n characters of a board, ``UNKNOWN`` for other bytes."""
     if may_be_letters(text, n) and not (b"0" in text and _has(text, _SIGNS)):
         values = np.frombuffer(text.translate(CHARACTERS), np.uint8)
         if values.max() > n:
             return np.where(values > 0, values - _FIGURES, values)
     table = CHARACTERS
     if n == 16 and _is_hexadecimal(text):
-        table = HEXADECIMAL
+        table = _HEXADECIMAL
     elif 1 < n <= _MOST_WITH_X and (b"x" in text or b"X" in text) and not _has(text, BLANKS):
         table = _WITH_X
     return np.frombuffer(text.translate(table), np.uint8)
 
 
 def may_be_letters(text: bytes, n: int) -> bool:
-    """Whether cells may have the first n letters of the alphabet for their digits."""
+    """Tell whether cells may have the first n letters of the alphabet for their digits."""
     letters = DIGITS[_FIGURES:][:n]
     return _FIGURES < n == len(letters) and not text.upper().translate(None, letters + BLANKS)
 
 
 def is_blank(cell: bytes) -> bool:
-    """Whether a number or a character is a sign for an empty cell."""
+    """Tell whether a number or a character is a sign for an empty cell."""
     return _NUMBERS.get(cell) == 0
 
 
 def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
-    """The values of decimal numbers and empty signs, ``UNKNOWN`` for everything else.
-
-    Returns
-    -------
-    uint8 (number of tokens)
-    """
+    """Return the values of decimal numbers and empty signs, ``UNKNOWN`` for other tokens."""
     values = [_NUMBERS.get(token, UNKNOWN) for token in tokens]
     if 1 < n <= _MOST_WITH_X and 0 not in values:
         values = [0 if token in (b"x", b"X") else value
@@ -104,7 +94,7 @@ def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
 
 
 def digit_of(cell: bytes) -> int:
-    """The digit that a number or a single character stands for, 0 if there is none, or for x."""
+    """Return the digit that a number or a character stands for, 0 if there is none, or for x."""
     digit = _NUMBERS.get(cell, _WITH_X[cell[0]] if len(cell) == 1 else UNKNOWN)
     return digit if digit != UNKNOWN else 0
 
@@ -114,10 +104,63 @@ def _has(text: bytes, signs: bytes) -> bool:
 
 
 def _is_hexadecimal(text: bytes) -> bool:
-    """Whether 256 characters are hexadecimal, by the rule at the head of this module."""
+    """Tell whether 256 characters are hexadecimal, by the rule at the head of this module."""
     if b"0" not in text or b"G" in text.upper():
         return False
     if _has(text, _SIGNS):
         return True
     zeros = (np.frombuffer(text, np.uint8) == ord("0")).reshape(16, 16)
     return bool((zeros.sum(0) == 1).all() and (zeros.sum(1) == 1).all())
+
+
+class Texts(NamedTuple):
+    """Strings without the blanks around them, a byte for a character; not ASCII is no symbol."""
+
+    data: NDArray[np.uint8]
+    """uint8 (bytes)."""
+    starts: NDArray[np.int64]
+    """int64 (strings), the place of the first byte of each."""
+    sizes: NDArray[np.int64]
+    """int64 (strings)."""
+
+    def alike(self) -> Iterator[tuple[int, int, int]]:
+        """Yield runs of strings of one length: the length, the first, the one behind the last."""
+        cuts = [0, *(np.flatnonzero(np.diff(self.sizes)) + 1).tolist(), len(self.sizes)]
+        for start, end in pairwise(cuts):
+            if start < end:
+                yield int(self.sizes[start]), start, end
+
+
+def joined_texts(texts: Sequence[str] | Sequence[bytes] | NDArray[Any]) -> Texts:
+    """Join a list of ``str`` or of ``bytes``, or an array of one dimension of them."""
+    if isinstance(texts, np.ndarray):
+        sizes = np.char.str_len(texts).astype(np.int64)
+        width = int(sizes.max(initial=1))
+        starts = np.arange(len(texts)) * width
+        data: NDArray[Any] = np.ascontiguousarray(texts, f"={texts.dtype.kind}{width}")
+        if texts.dtype.kind == "U":
+            codes = data.view(np.uint32)
+            data = np.where(codes < 128, codes, _NO_SYMBOL).astype(np.uint8)
+        # One more, so that there is one behind a string of blanks, too.
+        data = np.append(data.view(np.uint8), np.uint8(_NO_SYMBOL))
+    else:
+        sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+        starts = np.cumsum(sizes) - sizes
+        data = as_symbols(texts)
+    for _ in range(_MOST_BLANKS):
+        for first in (True, False):
+            place = starts if first else starts + sizes - 1
+            blank = (sizes > 0) & _WHITE[data[np.maximum(place, 0)]]
+            if blank.any():
+                starts, sizes = starts + (blank if first else 0), sizes - blank
+    return Texts(data, starts, sizes)
+
+
+def as_symbols(texts: Any) -> NDArray[np.uint8]:
+    """Return all bytes, one for a character, and one more, so that there are some."""
+    if len(texts) and isinstance(texts[0], bytes):
+        data = b"".join([*texts, b"!"])
+    else:
+        text = "".join(texts)
+        data = (text if text.isascii() else _NOT_ASCII.sub("!", text)).encode() + b"!"
+    return np.frombuffer(data, np.uint8)

@@ -3,31 +3,85 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from typing import NamedTuple, TypeVar
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin
-from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, shown
-from gpusudoku.formats.headers import Header, fields_of
-from gpusudoku.formats.lines import LineParser
-from gpusudoku.formats.plain import LineBlocks
-from gpusudoku.formats.source import LONGEST_FENCE, FormatError, Lines, Way, is_fence, single
+from gpusudoku.formats.grids import Head, is_one_per_line
+from gpusudoku.formats.lines import LineParser, LinesTogether
+from gpusudoku.formats.source import (
+    LONGEST_FENCE,
+    FormatError,
+    Lines,
+    NumberedLine,
+    UnreadableError,
+    Way,
+    content,
+    is_fence,
+    quoted,
+    single,
+)
+
+NAMES = frozenset(
+    {"puzzle", "puzzles", "quiz", "quizzes", "board", "boards", "sudoku", "sudokus", "grid",
+     "grids", "problem", "problems"}
+)  # fmt: skip
+"""The usual names of the column of boards."""
+
+T = TypeVar("T")
+
+_DELIMITERS = (b"\t", b",", b";")
+_NAME = re.compile(rb'\s*"?[A-Za-z][\w .-]*+"?\s*')
+_LEAST_CELLS = 16
+"""A field of fewer cells is not taken for a board unless a header says so."""
+_MOST_NAMES = 9
+"""Names of columns that a message lists."""
+
+
+class Header(NamedTuple):
+    """The columns of a table, and which of them holds the boards."""
+
+    line: int
+    """The number of the line with their names, 0 if there is none."""
+    delimiter: bytes
+    names: tuple[str, ...]
+    column: int
+
+    def others(self, fields: Sequence[T]) -> tuple[T, ...]:
+        """Return the fields of the other columns."""
+        return (*fields[: self.column], *fields[self.column + 1 :])
 
 
 def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | InputError]:
     """Read the board of every line; a line without one gives an error in its place."""
-    parser = LineParser(way.geometry, way.near)
+    parser, together = LineParser(way.geometry, way.near), LinesTogether(lines)
     origin = Origin(way.source, header.others(header.names))
-    blocks = LineBlocks(lines)
+
+    def fields_of_lines(lines: list[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+        rows = csv.reader(lines, delimiter=header.delimiter.decode(), strict=True)
+        with suppress(csv.Error):
+            for place, (text, row) in enumerate(zip(lines, rows, strict=False), 1):
+                if (
+                    len(row) != len(header.names)
+                    or text.startswith("#")
+                    or (len(text) < LONGEST_FENCE and is_fence(f"{text}\n".encode()))
+                    or rows.line_num != place  # a field goes on over several lines
+                ):
+                    return
+                yield row.pop(header.column), tuple(row)
+
     for number, line in lines:
         if number <= header.line or not line.strip():
             continue
         if line.startswith(b"#"):
-            if _is_row(number, line, way, header):
+            with suppress(FormatError):
+                check = LineParser(way.geometry, way.near)
+                _board(check, number, line, header, _fields(number, line, header))
                 yield FormatError(
                     f"{shown(line.strip())} reads two ways, as a comment or as a row", number
                 ).at(way.source, line.strip(), origin.columns)
@@ -38,65 +92,25 @@ def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | Input
             board = _board(parser, number, line, header, fields)
         except FormatError as error:
             known = [*fields, *[b""] * len(header.names)][: len(header.names)]
-            others = texts_of(header.others(known))
+            others = _texts_of(header.others(known))
             yield error.at(way.source, known[header.column], origin.columns, others)
         else:
-            yield single(board, origin, number, texts_of(header.others(fields)))
-            if board.n <= len(DIGITS):
-                yield from _rows_like(line, blocks, board.geometry, origin, header)
+            yield single(board, origin, number, _texts_of(header.others(fields)))
+            yield from together.split(line, board.geometry, origin, fields_of_lines)
 
 
-def texts_of(fields: Iterable[bytes]) -> tuple[str, ...]:
-    """What stands in some fields, as text."""
+def _texts_of(fields: Iterable[bytes]) -> tuple[str, ...]:
     return tuple(field.decode(errors="replace") for field in fields)
-
-
-def _rows_like(
-    line: bytes, blocks: LineBlocks, geometry: Geometry, origin: Origin, header: Header
-) -> Iterator[Batch]:
-    """Read on while rows are like one that was parsed, with a board of as many characters."""
-    columns, column, cells = len(header.names), header.column, geometry.cells
-    while lines := blocks.next(line):
-        boards: list[str] = []
-        others: list[tuple[str, ...]] = []
-        rows = csv.reader(lines, delimiter=header.delimiter.decode(), strict=True)
-        with suppress(csv.Error):
-            for text, row in zip(lines, rows, strict=False):
-                if (
-                    len(row) != columns
-                    or len(row[column]) != cells
-                    or text.startswith("#")
-                    or (len(text) < LONGEST_FENCE and is_fence(f"{text}\n".encode()))
-                    or rows.line_num != len(boards) + 1  # a field goes on over several lines
-                ):
-                    break
-                boards.append(row.pop(column))
-                others.append(tuple(row))
-        batch = blocks.take(boards, others, geometry, origin)
-        if batch is None:
-            return
-        yield batch
-
-
-def _is_row(number: int, line: bytes, way: Way, header: Header) -> bool:
-    """Whether a line that begins with ``#`` has all fields, and a board in the right one."""
-    try:
-        parser = LineParser(way.geometry, way.near)
-        _board(parser, number, line, header, _fields(number, line, header))
-    except FormatError:
-        return False
-    return True
 
 
 def _fields(number: int, line: bytes, header: Header) -> list[bytes]:
     """Split a line into its fields."""
     try:
-        fields = fields_of(line, header.delimiter)
+        return fields_of(line, header.delimiter)
     except csv.Error as error:
         raise FormatError(
             f"{error}, expected every quoted field to end on its line", number
         ) from None
-    return fields
 
 
 def _board(
@@ -108,7 +122,7 @@ def _board(
         raise FormatError(f"{len(fields)} fields, expected {len(header.names)}", number)
     text = fields[header.column]
     try:
-        board = parser.parse(number, text)
+        board = parser.parse_field(number, text)
     except FormatError as error:
         # The fields before the board are at least this long; quotes may add to that.
         place = line.find(text, sum(len(field) + 1 for field in fields[: header.column]))
@@ -117,5 +131,183 @@ def _board(
         raise
     if board is None:
         raise FormatError(f"column {header.column + 1} is empty, expected a board", number)
-    parser.refuse_one_cell(number, board)
     return board
+
+
+def fields_of(line: bytes, delimiter: bytes) -> list[bytes]:
+    """Split a line into its fields, without their quotes; a csv.Error if a quote does not end."""
+    line = line.rstrip(b"\r\n")
+    if b'"' not in line:
+        return line.split(delimiter)
+    text = line.decode(errors="replace")
+    [fields] = csv.reader([text], delimiter=delimiter.decode(), strict=True)
+    return [field.encode() for field in fields]
+
+
+def _some_fields(line: bytes, delimiter: bytes) -> list[bytes]:
+    """Split a line that may be no row of a table."""
+    try:
+        return fields_of(line, delimiter)
+    except csv.Error:
+        return [line]
+
+
+def find_header(head: Head, way: Way) -> Header | None:
+    """Find the columns of a table and which of them holds the boards; None if it is no table.
+
+    The header may also be a comment: then it is the last line before the first row, and has as
+    many columns.
+    """
+    row = head.lines[0][1]
+    header = _names_of(head.comment, row, way) if head.comment[0] else None
+    if header and 1 < len(header.names) == len(_some_fields(row, header.delimiter)):
+        return _with_column(header, row, way)
+    first, *rest = head.lines
+    row = next((line for _, line in rest if content(line).strip()), b"")
+    header = _names_of(first, row, way)
+    # Below a single name there are boards on one line each, and no grid.
+    if header is not None and (
+        len(header.names) > 1 or way.column or not rest or is_one_per_line(Head(rest), way)
+    ):
+        return _with_column(header, row, way)
+    header = _without_names(first, way)
+    if header is None and way.column is not None:
+        raise no_column(way.column, first[0])
+    return header
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """List the first names of columns in a message."""
+    more = ", …" if len(names) > _MOST_NAMES else ""
+    return ", ".join(map(shown, names[:_MOST_NAMES])) + more
+
+
+def no_column(name: str, line: int) -> UnreadableError:
+    """Return the error where a column was asked for and there is none."""
+    return UnreadableError(f"no table with a header, so no column {shown(name)}", line)
+
+
+def board_in(field: bytes, way: Way) -> Board | None:
+    """Return the board that a field is, of at least sixteen cells with nothing between them."""
+    text = field.strip()
+    if len(text) < _LEAST_CELLS or len(text.split()) > 1 or b":" in text or b"," in text:
+        return None
+    return _board_of_line(text, way)
+
+
+def _board_of_line(text: bytes, way: Way) -> Board | None:
+    try:
+        return LineParser(way.geometry, way.near).parse(0, text)
+    except FormatError:
+        return None
+
+
+def _boards_in(fields: Sequence[bytes], way: Way) -> dict[int, Board]:
+    """Return the boards that fields are, by their columns."""
+    return {i: board for i, field in enumerate(fields) if (board := board_in(field, way))}
+
+
+def _names_of(line: NumberedLine, row: bytes, way: Way) -> Header | None:
+    """Return the header that a line is, its column still open; None if it is none."""
+    number, text = line[0], line[1].lstrip(b"\xef\xbb\xbf# ")
+    # A single column may hold commas, but no tab.
+    delimiter = next((delimiter for delimiter in _DELIMITERS if delimiter in text), b"\t")
+    fields = _some_fields(text, delimiter)
+    names = tuple(name.strip(b' "').decode(errors="replace") for name in fields)
+    header = Header(number, delimiter, names, -1)
+    if any(name.lower() in NAMES for name in names):
+        return header
+    if way.column is not None and _same(way.column) in map(_same, names):
+        return header
+    is_names = (
+        len(names) > 1
+        and all(_NAME.fullmatch(name) for name in fields)
+        and len(cells := _some_fields(row, delimiter)) == len(names)
+        # A row of a large board has letters, too.
+        and (any(len(name) > 1 for name in names) or _boards_in(cells, way))
+    )
+    return header if is_names else None
+
+
+def _with_column(header: Header, row: bytes, way: Way) -> Header:
+    """Choose the column of the boards: by its name, or by the first row."""
+    names = header.names
+    listed = listed_names(names)
+    if way.column is not None:
+        chosen = [i for i, name in enumerate(names) if name == way.column] or [
+            i for i, name in enumerate(names) if _same(name) == _same(way.column)
+        ]
+        if len(chosen) != 1:
+            found = "two columns" if chosen else "no column"
+            raise UnreadableError(
+                f"{found} {shown(way.column)}, the columns are {listed}", header.line
+            )
+        return header._replace(column=chosen[0])
+    known = [i for i, name in enumerate(names) if name.lower() in NAMES]
+    if len(known) == 1:
+        return header._replace(column=known[0])
+    fields = _some_fields(row, header.delimiter)[: len(names)]
+    boards = {
+        i: board
+        for i, board in _boards_in(fields, way).items()
+        if not board.is_full and (not known or i in known)
+    }
+    if len(boards) == 1:
+        return header._replace(column=next(iter(boards)))
+    if boards:
+        first, second, *_ = boards
+        raise UnreadableError(
+            f"a table that reads two ways, {shown(names[first])} with {quoted(boards[first])} or "
+            f"{shown(names[second])} with {quoted(boards[second])}: give --column NAME",
+            header.line,
+        )
+    raise UnreadableError(
+        f"a table without a column of boards: give --column NAME, one of {listed}", header.line
+    )
+
+
+def _without_names(first: NumberedLine, way: Way) -> Header | None:
+    """Return the columns of a table without a header, by its first row; None if it is no table."""
+    number, line = first
+    text = content(line).partition(b":")[0]
+    for delimiter in _DELIMITERS:
+        if delimiter not in text:
+            continue
+        fields = _some_fields(line, delimiter)
+        boards = _boards_in(fields, way)
+        if not boards:
+            continue
+        whole = _board_of_line(text, way)
+        if whole is not None and [whole] == [*boards.values()]:
+            return None  # There is nothing but a delimiter at an end.
+        if whole is not None:
+            raise UnreadableError(
+                "a line that reads two ways: as one board, or as several fields with one each: "
+                "give --box",
+                number,
+            )
+        # Of several boards that with an empty cell counts.
+        unsolved = [i for i, board in boards.items() if not board.is_full] or list(boards)
+        if len(unsolved) > 1:
+            one, other, *_ = unsolved
+            raise UnreadableError(
+                f"a line that reads two ways, field {one + 1} with {quoted(boards[one])} or "
+                f"field {other + 1} with {quoted(boards[other])}: "
+                "give a header line with the name puzzle",
+                number,
+            )
+        [column] = unsolved
+        names = [f"field{i}" for i in range(1, len(fields) + 1)]
+        full = [i for i, board in boards.items() if i != column and board.is_full]
+        if len(full) == 1:
+            names[full[0]] = "solution"
+        elif len(fields) == 2 and delimiter == b";":
+            names[1 - column] = "name"
+        names[column] = "puzzle"
+        return Header(0, delimiter, tuple(names), column)
+    return None
+
+
+def _same(name: str) -> str:
+    """Return the key by which names are compared where they differ in case only."""
+    return name.strip().lower()

@@ -1,4 +1,4 @@
-"""Write boards. Whatever is written reads back as the same board."""
+"""Write boards. Every text reads back as the same board."""
 
 from __future__ import annotations
 
@@ -21,24 +21,13 @@ class _Format(NamedTuple):
     write: Callable[[Board], str]
     header: str = ""
     rows: bool = False
-    """Whether a board takes several lines, so that a blank line must follow it."""
+    """True if a board takes several lines, so that a blank line must follow it."""
     lines: Callable[[Batch], bytes | None] = lambda boards: None
-    """Writes many boards at a time, a line for each; gives None if they have to come alone."""
+    """Writes many boards at a time, a line for each; returns None if they have to come alone."""
 
 
-def write_line(board: Board) -> str:
-    """Write the board's ``str``: the canonical line, if no candidates are given."""
-    return str(board)
-
-
-def write(board: Board, format: str) -> str:  # noqa: A002 - what the option is called
-    """Write a board in one of the :data:`FORMATS`, without a newline at the end.
-
-    Raises
-    ------
-    InputError
-        If there is no such format, or it cannot show this board. None can show given candidates.
-    """
+def write(board: Board, format: str) -> str:  # noqa: A002 - the name of the option
+    """Write a board in one of the :data:`FORMATS`, without a newline; none has candidates."""
     form = _format(format)
     if board.given_candidates is not None:
         raise InputError("a board with given candidates: no format shows them")
@@ -48,12 +37,7 @@ def write(board: Board, format: str) -> str:  # noqa: A002 - what the option is 
 def write_batch(boards: Batch, format: str) -> Iterator[bytes]:  # noqa: A002 - as above
     """Write many boards in one of the :data:`FORMATS`: each alone, or all at once as lines.
 
-    Every text ends with a newline. What stands between two is left to :func:`separator`.
-
-    Raises
-    ------
-    InputError
-        As :func:`write` does, after the boards before.
+    Every text ends with a newline; the :func:`separator` between two is left to the caller.
     """
     lines = None if boards.candidates is not None else _format(format).lines(boards)
     if lines is None:
@@ -62,25 +46,13 @@ def write_batch(boards: Batch, format: str) -> Iterator[bytes]:  # noqa: A002 - 
         yield lines
 
 
-def header(format: str) -> str:  # noqa: A002 - what the option is called
-    """The line before all boards of a format, empty for most formats.
-
-    Raises
-    ------
-    InputError
-        If there is no such format.
-    """
+def header(format: str) -> str:  # noqa: A002 - as above
+    """Return the line before all boards of a format, empty for most formats."""
     return _format(format).header
 
 
-def separator(format: str) -> str:  # noqa: A002 - what the option is called
-    """The text between two boards of a format, after the newline: a blank line or nothing.
-
-    Raises
-    ------
-    InputError
-        If there is no such format.
-    """
+def separator(format: str) -> str:  # noqa: A002 - as above
+    """Return the text between two boards, after the newline: a blank line or nothing."""
     return "\n" if _format(format).rows else ""
 
 
@@ -92,30 +64,30 @@ def _format(name: str) -> _Format:
         raise InputError(f"format {described(name)}: expected one of {names}") from None
 
 
+def _integers(board: Board) -> str:
+    return "\n".join(" ".join(map(str, row)) for row in board.grid.tolist())
+
+
 def _grid(board: Board) -> str:
     if board.n > len(DIGITS):
         return _integers(board)
-    line = write_line(board)
+    line = str(board)
     return "\n".join(line[i : i + board.n] for i in range(0, len(line), board.n))
-
-
-def _integers(board: Board) -> str:
-    return "\n".join(" ".join(map(str, row)) for row in board.grid.tolist())
 
 
 def _letters(board: Board) -> str:
     if board.n > len(DIGITS):
         raise InputError(f"a board of {board.n} digits: letters stand for at most {len(DIGITS)}")
-    return write_line(board)
+    return str(board)
 
 
 def _plain_lines(boards: Batch) -> bytes | None:
-    """Canonical lines, where they are what the form has, too."""
+    """Write canonical lines, where the form has these, too."""
     return write_lines(boards.cells) if boards.geometry.n <= len(DIGITS) else None
 
 
 def _hex_lines(boards: Batch) -> bytes | None:
-    """Hexadecimal lines, if all boards read back by the plainest rule."""
+    """Write hexadecimal lines, if all boards read back by the plainest rule."""
     cells = boards.cells
     if boards.geometry.n != 16 or not ((cells == 0).any(axis=1) & (cells == 1).any(axis=1)).all():
         return None
@@ -136,8 +108,7 @@ def _hex(board: Board) -> str:
 
 def _pretty(board: Board) -> str:
     digits = len(str(board.n))
-    cells = [str(digit or "*").ljust(digits) for digit in board.cells.tolist()]
-    return ruled(cells, board.geometry)
+    return ruled([str(d or "*").ljust(digits) for d in board.cells.tolist()], board.geometry)
 
 
 def ruled(cells: Sequence[str], geometry: Geometry) -> str:
@@ -155,19 +126,15 @@ def ruled(cells: Sequence[str], geometry: Geometry) -> str:
     return "\n".join([*lines, rule])
 
 
-def _sdk(board: Board) -> str:
-    return f"[Puzzle]\n{_grid(board)}"
-
-
 def _csv(board: Board) -> str:
-    line = write_line(board)
+    line = str(board)
     return f'"{line}"' if "," in line else line
 
 
 _FORMATS = {
     "line": _Format(
         "one line: . 1-9 A-Z, or above 35 digits numbers separated by commas",
-        write_line,
+        str,
         lines=_plain_lines,
     ),
     "grid": _Format("one row per line: . 1-9 A-Z, or above 35 digits numbers", _grid, rows=True),
@@ -181,12 +148,16 @@ _FORMATS = {
     "pretty": _Format(
         "one row per line: numbers with rules around the boxes, * empty", _pretty, rows=True
     ),
-    "sdk": _Format("SadMan Software: [Puzzle], then one row per line", _sdk, rows=True),
+    "sdk": _Format(
+        "SadMan Software: [Puzzle], then one row per line",
+        lambda board: f"[Puzzle]\n{_grid(board)}",
+        rows=True,
+    ),
     "csv": _Format(
         "comma-separated values with the column puzzle", _csv, "puzzle", lines=_plain_lines
     ),
     "tsv": _Format(
-        "tab-separated values with the column puzzle", write_line, "puzzle", lines=_plain_lines
+        "tab-separated values with the column puzzle", str, "puzzle", lines=_plain_lines
     ),
 }
 

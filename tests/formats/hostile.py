@@ -13,9 +13,8 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.formats import FORMATS, Way, header, read_text, write
-from gpusudoku.formats.opening import expanded
-from gpusudoku.formats.read import _read
+from gpusudoku.formats import FORMATS, Way, header, read_stream, read_text, write
+from gpusudoku.formats.source import expanded
 from gpusudoku.given import board_of
 
 LONGEST_MESSAGE = 1500
@@ -25,8 +24,7 @@ _PLACE = re.compile(rf"{NAME}(:\d+)*: \S")
 
 AT_ONCE = {
     "gpusudoku.formats.lines.COMPILED_BOARDS": 20,
-    "gpusudoku.formats.plain.COMPILED_BOARDS": 20,
-    "gpusudoku.formats.detect._LONGEST_HEAD": 3,
+    "gpusudoku.formats.grids._LONGEST_HEAD": 3,
 }
 """With these the kernel reads short texts, too."""
 SMALL = {
@@ -34,8 +32,7 @@ SMALL = {
     for name, value in {
         "source.LONGEST_LINE": 600,
         "source.READ_BYTES": 400,
-        "lists.LONGEST_LINE": 600,
-        "games.LONGEST_LINE": 600,
+        "objects.LONGEST_LINE": 600,
     }.items()
 }
 """With these a short text is too long."""
@@ -73,7 +70,7 @@ class Found:
         self.all = list(self._of(stream, way))
 
     def _of(self, stream: BinaryIO, way: Way) -> Iterator[Any]:
-        for found in _read(stream, way):
+        for found in read_stream(stream, way):
             if not isinstance(found, Batch):
                 yield str(found)
                 continue

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
 
+from gpusudoku import formats
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.formats import Entry, read_stream
 from tests.boards import pattern
 
 SHAPES = ["1x1", "1x2", "2x2", "5x1", "2x3", "3x2", "3x3", "2x5", "4x4", "5x5", "5x7", "6x6", "8x8"]
@@ -18,6 +20,25 @@ GRID = "\n".join(ROWS)
 BOARD = Board([int(c) for c in LINE.replace(".", "0")])
 SYMBOLS = "expected digits, letters or one of . 0 * _ - ?"
 BOXES = Geometry(3, 3)
+
+
+class Entry(NamedTuple):
+    """A board that was read, and the number of its first line."""
+
+    board: Board
+    line: int
+
+
+def read_stream(
+    stream: BinaryIO, source: str, geometry: Geometry | None = None
+) -> Iterator[Entry | InputError]:
+    """Read a stream board by board."""
+    for found in formats.read_stream(stream, formats.Way(source, geometry)):
+        if isinstance(found, InputError):
+            yield found
+        else:
+            assert found.places is not None
+            yield from map(Entry, found, found.places.lines.tolist())
 
 
 def solution(geometry: Geometry) -> Board:

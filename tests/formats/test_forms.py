@@ -12,9 +12,19 @@ from gpusudoku import collection
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.formats import Entry, parse, read_stream, read_text, write, write_line
+from gpusudoku.formats import parse, read_text, write
 from tests.formats.forms import FORMS, ONLY_ALONE, SOLUTION, TEXTS
-from tests.formats.samples import BOARD, BOXES, GRID, LINE, read, report, solution
+from tests.formats.samples import (
+    BOARD,
+    BOXES,
+    GRID,
+    LINE,
+    Entry,
+    read,
+    read_stream,
+    report,
+    solution,
+)
 
 EVERY = TEXTS | FORMS
 TABLES = {name for name, text in FORMS.items() if text.startswith(("quizzes", "id,", "Puzzle,"))}
@@ -81,7 +91,7 @@ def test_lines_of_several_sizes() -> None:
     """The boards of a batch may differ in size, with blank lines and comments between."""
     shapes = ["1x1", "2x2", "2x3", "2x4", "3x3", "2x5", "4x4", "5x5", "6x6", "8x8"]
     batch = [solution(Geometry.parse(shape)) for shape in shapes]
-    text = "\n# comment\n\n".join(map(write_line, batch))
+    text = "\n# comment\n\n".join(map(str, batch))
     assert read(text) == [Entry(board, 3 * k + 1) for k, board in enumerate(batch)]
 
 
@@ -155,7 +165,7 @@ def test_a_row_without_a_cell_parts_grids(separator: str) -> None:
     )
     gap = separator * 8
     found = read("\n".join([first, gap, second, gap, first, gap, second]))
-    assert [write_line(entry.board) for entry in found] == cells * 2
+    assert [str(entry.board) for entry in found] == cells * 2
     for text in (f"{first}\n{gap}\n{gap}\n{first}", f"{second}\n{gap}", f"{gap}\n{first}\n{gap}"):
         with pytest.raises(InputError, match="rows of 9 cells, expected 9"):
             list(read_text(text))

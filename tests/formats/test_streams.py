@@ -13,9 +13,9 @@ import pytest
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.formats import Entry, parse, read_batches, read_stream, read_text
+from gpusudoku.formats import parse, read_batches, read_text
 from tests.formats import hostile
-from tests.formats.samples import BOARD, GRID, LINE, SYMBOLS, report
+from tests.formats.samples import BOARD, GRID, LINE, SYMBOLS, Entry, read_stream, report
 
 
 class Endless(io.BytesIO):

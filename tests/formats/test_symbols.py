@@ -13,23 +13,23 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.formats import FORMATS, read_stream, write, write_line
+from gpusudoku.formats import FORMATS, write
 from gpusudoku.formats.read import parse_near
-from tests.formats.samples import read, solution
+from tests.formats.samples import read, read_stream, solution
 
 
 def test_letters() -> None:
     """Either case; 0 is empty on its own."""
     board = solution(Geometry(4, 4))
-    line = write_line(board)
+    line = str(board)
     assert line[:16] == "123456789ABCDEFG"
     rows = [line[i : i + 16] for i in range(0, 256, 16)]
     for text in (line, line.lower(), "\n".join(rows), "\n".join(map(" ".join, rows))):
         assert read(text)[0].board == board
     clues = Board(np.where(board.cells < 16, board.cells, 0) * (np.arange(256) % 3 > 0))
-    assert "G" not in write_line(clues)
-    assert read(write_line(clues).replace(".", "0"))[0].board == clues
-    assert read(write_line(clues).replace(".", "*"))[0].board == clues
+    assert "G" not in str(clues)
+    assert read(str(clues).replace(".", "0"))[0].board == clues
+    assert read(str(clues).replace(".", "*"))[0].board == clues
 
 
 @pytest.mark.parametrize("sign", [".", "_"])
@@ -40,7 +40,7 @@ def test_hexadecimal(sign: str) -> None:
     rows = [text[i : i + 16] for i in range(0, 256, 16)]
     for form in (text, text.lower(), "\n".join(rows), "\n".join(map(" ".join, rows))):
         assert read(form)[0].board == board
-    letters = write_line(board)
+    letters = str(board)
     assert "G" in letters
     for form in (letters, letters.lower()):
         assert read(form.replace(".", sign, 7).replace(".", "0"))[0].board == board
@@ -57,7 +57,7 @@ def test_full_hexadecimal() -> None:
     assert with_empty.cells.max() == 15
     # Once in every column is not enough, nor is once in every row.
     for cells in (np.repeat(range(1, 17), 16), np.tile(range(1, 17), 16)):
-        text = write_line(Board(cells)).replace("1", "0").replace("G", "1")
+        text = str(Board(cells)).replace("1", "0").replace("G", "1")
         assert read(text)[0].board.empty_cells == 16
 
 
@@ -106,7 +106,7 @@ def test_letters_alone(n: int) -> None:
     assert len(read(titles)) == 2
     low = text.translate({ord(letter): "." for letter in letters[n - 9 :]})
     assert read(low)[0].board.cells.max() == n
-    assert write_line(read(low)[0].board) == low  # what this program writes has figures, too
+    assert str(read(low)[0].board) == low  # what this program writes has figures, too
     with pytest.raises(AssertionError, match=rf"which is digit \d+, expected 1 to {n}"):
         read(text.replace(letters[0], "1"))
 

@@ -19,13 +19,11 @@ from gpusudoku.formats import (
     FORMATS,
     header,
     parse,
-    read_stream,
     write,
     write_batch,
-    write_line,
 )
 from tests.boards import full_grid, puzzle
-from tests.formats.samples import BOXES, GEOMETRIES, read, solution
+from tests.formats.samples import BOXES, GEOMETRIES, read, read_stream, solution
 
 
 @st.composite
@@ -103,7 +101,7 @@ def test_written_forms() -> None:
         " ===== =====",
     ]
     assert write(solution(Geometry(4, 4)), "hex")[:16] == "0123456789ABCDEF"
-    assert write_line(Board.empty(Geometry(6, 6))) == ",".join(["0"] * 1296)
+    assert str(Board.empty(Geometry(6, 6))) == ",".join(["0"] * 1296)
     assert write(Board.empty(Geometry(6, 6)), "csv") == '"' + ",".join(["0"] * 1296) + '"'
     assert {form: header(form) for form in FORMATS if header(form)} == {
         "csv": "puzzle",
@@ -159,4 +157,4 @@ def test_given_candidates_are_in_no_format() -> None:
     with pytest.raises(InputError, match=message):
         list(write_batch(Batch.of([board]), "line"))
     with pytest.raises(InputError, match=r"^<text>:1:1: unknown character '{'"):
-        parse(write_line(board))
+        parse(str(board))

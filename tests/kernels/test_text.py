@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from gpusudoku.formats.plain import plain_boards
+from gpusudoku.formats.lines import plain_boards
 from gpusudoku.formats.symbols import CHARACTERS, WITHOUT_ZERO
 from gpusudoku.kernels.text.values import UNKNOWN, value_of
 from tests.boards import LINE_4X4
