@@ -1,8 +1,8 @@
 """Writing the file of a long run: what was found, and what is left, always together.
 
-Each save is one transaction, so the file has both as they were after one of them, whatever happens
-to the process or to the machine. What is left is kept in portions, each with a number: a run on one
-machine has one, a cluster one for each worker, done in any order.
+Each save is one transaction, so the file has both as they were after one of them, even if the
+process is killed or the machine loses power. What is left is kept in portions, each with a number:
+a run on one machine has one, a cluster one for each worker, done in any order.
 """
 
 from __future__ import annotations

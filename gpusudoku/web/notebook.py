@@ -149,7 +149,7 @@ class BoardWidget(anywidget.AnyWidget):
         to_json=lambda board, widget: {"board": str(board), "box": str(board.geometry)},
         from_json=lambda facts, widget: parse(facts["board"], facts["box"]),
     )
-    """The board on the screen as a ``Board``; to set it, whatever ``count`` takes for one."""
+    """The board on the screen as a ``Board``; to set it, anything that ``count`` takes for one."""
     _link = traitlets.Unicode().tag(sync=True)
     """The board once more, as the page's links have it, which tell clues from edits."""
     _about = traitlets.Dict().tag(sync=True)
