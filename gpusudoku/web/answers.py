@@ -119,8 +119,13 @@ class Answerer:
         Raises a Failure if that takes longer than the question allows, or an error of the library.
         """
         if question.kind in SEARCHED:
+            # Compiling does not count as a part of the question's seconds.
+            kernels = search_kernels(question.board().geometry, self._options, self._engine)
             with cancelling(cancel):
-                self._compile(question.board(), tell)
+                if not all(kernel.fetch() for kernel in kernels):
+                    tell({"compiling": True})
+                    ready(kernels)
+                    tell({"compiling": False})
         over = CancelToken()
         timer = None
         if question.seconds is not None:
@@ -140,14 +145,6 @@ class Answerer:
         finally:
             if timer is not None:
                 timer.cancel()
-
-    def _compile(self, board: Board, tell: Tell) -> None:
-        """Compile the kernels that search such boards, outside the seconds of a question."""
-        kernels = search_kernels(board.geometry, self._options, self._engine)
-        if not all(kernel.fetch() for kernel in kernels):
-            tell({"compiling": True})
-            ready(kernels)
-            tell({"compiling": False})
 
     def _read(self, question: Question, tell: Tell) -> Json:
         board = question.board()
