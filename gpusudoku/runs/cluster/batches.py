@@ -161,8 +161,8 @@ class _BatchCount:
             waiting = [block for block in self._window if block.state is _BlockState.WAITING]
             for worker, block in zip(self._pool.idle, waiting, strict=False):
                 boards = replace(block.boards, places=None)
-                arguments = self._pool.key, self._options, boards, MOST_SECONDS
-                self._pool.send(worker, block, count_some, *arguments)
+                key, options = self._pool.key, self._options
+                self._pool.send(worker, block, count_some, key, options, boards, MOST_SECONDS)
                 block.state = _BlockState.SENT
 
     def _keep(self, block: _BoardBlock, counted: CountedBlock) -> None:
