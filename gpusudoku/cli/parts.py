@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gpusudoku.cli.asked import Asked
-    from gpusudoku.runs.parts.records import Lines
+    from gpusudoku.runs.parts.records import LinesFile
 
 
 def part_option(command: str, what: str) -> Callable[[Command], Command]:
@@ -104,7 +104,7 @@ class Parted:
         boards = self.take(survey.boards, "boards")
         self._source.only(boards, to_the_end=self.part.number == self.part.parts)
 
-    def record(self, found: NDArray[Any] | Lines, ending: Ending | None = None) -> str:
+    def record(self, found: NDArray[Any] | LinesFile, ending: Ending | None = None) -> str:
         """The record of what was found, shares or a file of lines: a line of JSON.
 
         ``ending`` is how the part ends, if it has lines.

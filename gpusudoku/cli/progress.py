@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gpusudoku.cli.source import Source
     from gpusudoku.engines.engine import Engine
     from gpusudoku.planning.plan import Plan
-    from gpusudoku.runs.ledger import Ledger
+    from gpusudoku.runs.ledger import SqliteRunStore
 
 DELAY_SECONDS = 0.5
 """Nothing is shown for what ends within this time."""
@@ -192,7 +192,7 @@ class CountLine(ProgressLine):
             plan, board, self._options, self._engine, self._place, self._parts
         )
 
-    def resumed(self, run: Ledger) -> None:
+    def resumed(self, run: SqliteRunStore) -> None:
         """Say what a file holds already."""
         if run.finished:
             note(f"{run.path}: finished before")

@@ -25,7 +25,7 @@ from gpusudoku.results import Count, Stats, decimal_digits
 from gpusudoku.runs.cluster.machine import OnCluster
 from gpusudoku.runs.identity import Identity, identity_of_board
 from gpusudoku.runs.keeper import InMemory, Keeper
-from gpusudoku.runs.ledger import Ledger
+from gpusudoku.runs.ledger import SqliteRunStore
 from gpusudoku.runs.local import work
 from gpusudoku.runs.parts.records import search_facts
 
@@ -44,7 +44,7 @@ class Checkpoint:
 
     path: str | os.PathLike[str]
     setup: Mapping[str, Any] | None = None
-    """See ``Ledger.begin``; None for that of ``setup_of_count``."""
+    """See ``SqliteRunStore.begin``; None for that of ``setup_of_count``."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def count_in_tasks(
     if options.limit is not None:
         raise InputError(f"limit {options.limit}: a count in tasks is of all solutions")
     keeper: Keeper | None = None
-    with nullcontext() if how.checkpoint is None else Ledger(how.checkpoint.path) as ledger:
+    with nullcontext() if how.checkpoint is None else SqliteRunStore(how.checkpoint.path) as ledger:
         try:
             make = partial(choose, board, options, parts=how.part[1])
             plan = make()
@@ -147,7 +147,7 @@ def identity_of_count(board: Board, options: Options, plan: Plan, how: How) -> I
 
 
 def _begun(
-    ledger: Ledger | None, how: How, identity: Identity, options: Options, portion: Portion
+    ledger: SqliteRunStore | None, how: How, identity: Identity, options: Options, portion: Portion
 ) -> Keeper:
     """Begin a run in a ledger, or go on with the one in it; without one begin a run in memory."""
     if ledger is None or how.checkpoint is None:
@@ -172,4 +172,4 @@ def _interrupted(error: BaseException, keeper: Keeper | None) -> Interrupted:
 
 
 def _how_to_go_on(keeper: Keeper | None) -> str:
-    return keeper.hint if isinstance(keeper, Ledger) else ""
+    return keeper.hint if isinstance(keeper, SqliteRunStore) else ""

@@ -37,7 +37,7 @@ from gpusudoku.runs.kept import (
 )
 
 
-class Ledger:
+class SqliteRunStore:
     """A long run in a file, for this process alone. A context manager; for one thread at a time.
 
     Making one checks and locks the file, which may be missing or empty, and writes nothing; an
@@ -60,7 +60,7 @@ class Ledger:
         self._left: dict[int, Portion] = dict(self._kept.left) if self._kept else {}
         self._state = self._kept.state if self._kept else RunState()
 
-    def __enter__(self) -> Ledger:
+    def __enter__(self) -> SqliteRunStore:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gpusudoku.errors import InputError
-from gpusudoku.runs.parts.records import Lines, PartRecord
+from gpusudoku.runs.parts.records import LinesFile, PartRecord
 
 ENDING = ".part.json"
 """The ending of the name of a record, behind the name of its file of lines."""
@@ -24,7 +24,7 @@ def record_path(path: str | Path) -> Path:
     return Path(f"{path}{ENDING}")
 
 
-def lines_in(path: str | Path, header: bytes, between: bytes = b"") -> Lines:
+def lines_in(path: str | Path, header: bytes, between: bytes = b"") -> LinesFile:
     """Read and describe a file of lines.
 
     ``header`` stands at the beginning of every part, and once in the whole; ``between`` between the
@@ -37,7 +37,7 @@ def lines_in(path: str | Path, header: bytes, between: bytes = b"") -> Lines:
             digest.update(piece)
             size, lines = size + len(piece), lines + piece.count(b"\n")
     shown = len(header) if start == header else 0
-    return Lines(size, lines, shown, between.decode(), digest.hexdigest())
+    return LinesFile(size, lines, shown, between.decode(), digest.hexdigest())
 
 
 def read_parts(names: Iterable[str]) -> Iterator[tuple[str, PartRecord]]:
@@ -70,7 +70,7 @@ def lines_file(record: str) -> Path:
     return Path(record.removesuffix(ENDING))
 
 
-def check_lines(path: Path, lines: Lines) -> None:
+def check_lines(path: Path, lines: LinesFile) -> None:
     """Refuse a file of lines that is not as it was written, or cannot be read."""
     try:
         if not path.is_file():
@@ -84,7 +84,7 @@ def check_lines(path: Path, lines: Lines) -> None:
         raise InputError(f"{path}: {error.strerror}, expected the lines of a part") from None
 
 
-def header_of(path: Path, lines: Lines) -> bytes:
+def header_of(path: Path, lines: LinesFile) -> bytes:
     """Read the header of a file of lines."""
     with path.open("rb") as file:
         return file.read(lines.header)

@@ -37,7 +37,7 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
-class Lines:
+class LinesFile:
     """A file of lines that a part wrote."""
 
     bytes: int
@@ -51,7 +51,7 @@ class Lines:
     """Of the whole file, as hexadecimal digits."""
 
     @classmethod
-    def parse(cls, facts: Any) -> Lines:
+    def parse(cls, facts: Any) -> LinesFile:
         """Read what ``asdict`` gave; raise a ValueError if it is anything else."""
         if not isinstance(facts, dict) or set(facts) != set(cls.__annotations__):
             raise ValueError("its lines are not described")
@@ -87,7 +87,7 @@ class PartRecord:
     identity: Identity
     number: int
     tasks: tuple[range, ...]
-    found: int | NDArray[Any] | Lines
+    found: int | NDArray[Any] | LinesFile
     stats: Mapping[str, Any] = field(default_factory=dict)
     place: Mapping[str, Any] = field(default_factory=dict)
 
@@ -99,7 +99,7 @@ class PartRecord:
     def __str__(self) -> str:
         tasks = [[run.start, run.stop] for run in self.tasks]
         found: dict[str, Any] = {"partial": _as_texts(self.found)}
-        if isinstance(self.found, Lines):
+        if isinstance(self.found, LinesFile):
             found = {"lines": asdict(self.found)}
         record = {
             "kind": KIND,
@@ -151,7 +151,9 @@ class PartRecord:
             raise ValueError("its number is none from 1 to the number of parts")
         if options["parts"] != parts or not is_integer(options["tasks"]):
             raise ValueError("the numbers of parts or tasks do not agree")
-        found = Lines.parse(record["lines"]) if "lines" in record else _numbers(record["partial"])
+        found = (
+            LinesFile.parse(record["lines"]) if "lines" in record else _numbers(record["partial"])
+        )
         stats, place = record["stats"], record["place"]
         if record["seal"] != seal_of(record):
             raise ValueError("it was changed")
@@ -248,7 +250,7 @@ def _as_texts(found: Any) -> Any:
     """Write a number as text, many as lists of texts: JSON readers round numbers."""
     if isinstance(found, np.ndarray):
         return [[decimal_digits(number) for number in row] for row in found.tolist()]
-    return None if isinstance(found, Lines) else decimal_digits(found)
+    return None if isinstance(found, LinesFile) else decimal_digits(found)
 
 
 def _numbers(texts: Any) -> int | NDArray[Any]:
