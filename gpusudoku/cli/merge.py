@@ -17,7 +17,7 @@ from gpusudoku.cli.summary import Ending
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.runs.identity import board_of_identity
 from gpusudoku.runs.parts import files
-from gpusudoku.runs.parts.records import Lines, PartRecord, in_order
+from gpusudoku.runs.parts.records import LinesFile, PartRecord, in_order
 
 if TYPE_CHECKING:
     from gpusudoku.board.batch import Batch
@@ -64,7 +64,7 @@ def _merge(names: tuple[str, ...], output: str | None, force: bool) -> None:
     kinds = {type(part.found) for _, part in parts}
     if len(kinds) > 1:
         raise InputError(f"{parts[0][0]}: a damaged record of a part: others have other results")
-    is_lines = kinds == {Lines}
+    is_lines = kinds == {LinesFile}
     ending: Ending | None = None
     if is_lines:
         text, inputs = _checked(parts)
@@ -85,7 +85,7 @@ def _checked(parts: Named) -> tuple[bytes, list[str]]:
     header, names, first = b"", list[str](), ""
     for name, part in parts:
         path, lines = files.lines_file(name), part.found
-        assert isinstance(lines, Lines)
+        assert isinstance(lines, LinesFile)
         files.check_lines(path, lines)
         names += [name, str(path)]
         if lines.bytes == 0:
@@ -103,7 +103,7 @@ def _join(parts: Named, header: bytes, out: Output) -> None:
     begun = False
     for name, part in parts:
         lines = part.found
-        assert isinstance(lines, Lines)
+        assert isinstance(lines, LinesFile)
         if begun and lines.bytes > lines.header:
             out.write(lines.between.encode())
         for piece in files.pieces_after(files.lines_file(name), lines.header):

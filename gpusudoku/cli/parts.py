@@ -25,7 +25,7 @@ from gpusudoku.runs.parts import files, records
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gpusudoku.runs.parts.records import Lines
+    from gpusudoku.runs.parts.records import LinesFile
 
 
 def part_option(command: str, what: str) -> Callable[[Command], Command]:
@@ -99,7 +99,7 @@ class PartWriter:
         boards = self.take(survey.boards, "boards")
         self._source.only(boards, to_the_end=self.part.number == self.part.parts)
 
-    def record(self, found: NDArray[Any] | Lines, ending: Ending | None = None) -> str:
+    def record(self, found: NDArray[Any] | LinesFile, ending: Ending | None = None) -> str:
         """Make the record of shares or of a file of lines: a line of JSON.
 
         ``ending`` is how the part ends, if it has lines.

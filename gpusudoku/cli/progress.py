@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gpusudoku.cli.source import Source
     from gpusudoku.engines.engine import Engine
     from gpusudoku.planning.plan import Plan
-    from gpusudoku.runs.ledger import Ledger
+    from gpusudoku.runs.ledger import SqliteRunStore
 
 Item = TypeVar("Item")
 
@@ -204,7 +204,7 @@ class CountLine(ProgressLine):
             plan, board, self._options, self._engine, self._place, self._parts
         )
 
-    def resumed(self, run: Ledger) -> None:
+    def resumed(self, run: SqliteRunStore) -> None:
         """Say how far the run in a file is."""
         if run.finished:
             note(f"{run.path}: finished before")

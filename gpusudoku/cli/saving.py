@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gpusudoku.planning.portion import Portion, Step
     from gpusudoku.planning.search import SearchPlan
     from gpusudoku.runs.kept import Position
-    from gpusudoku.runs.ledger import Ledger
+    from gpusudoku.runs.ledger import SqliteRunStore
 
 EVERY_SECONDS = 2.0
 """The most work that is lost, if saving is quick."""
@@ -101,7 +101,7 @@ class _Here(NamedTuple):
 class SavedJournal(Journal):
     """An output whose position is saved again and again in a ledger. A context manager."""
 
-    def __init__(self, output: Output, ledger: Ledger) -> None:
+    def __init__(self, output: Output, ledger: SqliteRunStore) -> None:
         super().__init__(output)
         before = ledger.position
         self.start = Start(before.boards, before.solutions)
@@ -265,9 +265,9 @@ def journaled(
         raise InputError(f"{path}: is no file, and --checkpoint needs one to go on with")
     identity = identity_of_command(inputs, options or {})
     from gpusudoku.runs.counting import PATIENCE_SECONDS  # only now: SQLite takes a moment to load
-    from gpusudoku.runs.ledger import Ledger
+    from gpusudoku.runs.ledger import SqliteRunStore
 
-    with Ledger(checkpoint) as ledger:
+    with SqliteRunStore(checkpoint) as ledger:
         if ledger.identity is None:
             refuse(path, force, inputs)
         ledger.begin(identity, setup_of_command(), portion)
@@ -282,7 +282,7 @@ def journaled(
             yield journal
 
 
-def _size_before(ledger: Ledger, path: str) -> int | None:
+def _size_before(ledger: SqliteRunStore, path: str) -> int | None:
     """Return the bytes of the output file that are known to be right; None if it is to be made.
 
     Raises

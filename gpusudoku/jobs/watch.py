@@ -65,7 +65,7 @@ class Watch:
         """
 
     def resumed(self, run: Any) -> None:
-        """Take the ``Ledger`` of a run that goes on, or turns out to be finished."""
+        """Take the ``SqliteRunStore`` of a run that goes on, or turns out to be finished."""
 
     def compiling(self, kernels: Sequence[Any], seconds: float, kept: str) -> None:
         """Learn that kernels are about to be compiled, in about so many seconds.

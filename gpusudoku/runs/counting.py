@@ -25,7 +25,7 @@ from gpusudoku.results import Count, Stats, decimal_digits
 from gpusudoku.runs.cluster.machine import OnCluster
 from gpusudoku.runs.identity import Identity, identity_of_board
 from gpusudoku.runs.keeper import InMemory, Keeper
-from gpusudoku.runs.ledger import Ledger
+from gpusudoku.runs.ledger import SqliteRunStore
 from gpusudoku.runs.local import work
 from gpusudoku.runs.parts.records import search_facts
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from distributed import Client
 
 KIND = "count"
-"""What the setup of such a run is called."""
+"""The ``kind`` in the setup of such a run."""
 PATIENCE_SECONDS = 10.0
-"""After Ctrl-C it may take so long until all is saved: the workers of some plans stop slowly."""
+"""The longest time from Ctrl-C until all is saved: the workers of some plans stop slowly."""
 
 
 @dataclass(frozen=True)
@@ -44,28 +44,24 @@ class Checkpoint:
 
     path: str | os.PathLike[str]
     setup: Mapping[str, Any] | None = None
-    """See ``Ledger.begin``; None for that of ``setup_of_count``."""
+    """See ``SqliteRunStore.begin``; None for that of ``setup_of_count``."""
 
 
 @dataclass(frozen=True)
 class How:
-    """What a count in tasks may be asked for besides."""
+    """The options of a count in tasks."""
 
     part: tuple[int, int] = (1, 1)
-    """Which part of all tasks, from 1 on, and how many there are."""
+    """The number of the part of all tasks, from 1 on, and how many parts there are."""
     checkpoint: Checkpoint | None = None
-    """Where it is kept; None for memory."""
+    """The file that keeps it; None for memory."""
     facts: Mapping[str, Any] | None = None
-    """More on which what is written of the count depends, as JSON."""
-
-
-WHOLE = How()
-"""All tasks, and nothing besides."""
+    """More options on which the written result depends, as JSON."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """What came of a count in tasks."""
+    """The result of a count in tasks."""
 
     count: Count
     """Of the part, if it is one."""
@@ -75,49 +71,29 @@ class Counted:
     plan_stats: Stats
     """The statistics of the plan before any task."""
     tally: WorkCounters
-    """What was done for the tasks."""
+    """The work done for the tasks."""
     seconds: float
-    """How long that took."""
+    """The time that took."""
 
 
 def count_in_tasks(
-    board: Board,
-    options: Options,
-    machine: Engine | OnCluster,
-    how: How = WHOLE,
+    board: Board, options: Options, machine: Engine | OnCluster, how: How
 ) -> Counted:
-    """Count a board, or a part of its solutions, in numbered tasks.
+    """Count a board, or a part of its solutions, in numbered tasks, on an engine or a cluster.
 
-    Parameters
-    ----------
-    machine
-        What counts: the engine of this process, or a cluster.
-    how
-        What is asked for besides.
-    board, options
-        As for ``count_board``.
-
-    Raises
-    ------
-    InputError
-        If a limit is given, if the file holds another run, or if it is none for a run.
-    SaveError
-        If the count can be saved no more; the file has all up to the save before.
-    ClusterError
-        If a worker of a cluster cannot be used, or the cluster is lost.
-    DeviceError, TooExpensive, Interrupted, Cancelled
-        As ``count_board`` does, when all is saved.
+    Errors are those of ``count_board``, raised when all is saved, of the file and of the cluster.
     """
     if options.limit is not None:
         raise InputError(f"limit {options.limit}: a count in tasks is of all solutions")
     keeper: Keeper | None = None
-    with nullcontext() if how.checkpoint is None else Ledger(how.checkpoint.path) as ledger:
+    with nullcontext() if how.checkpoint is None else SqliteRunStore(how.checkpoint.path) as ledger:
         try:
             make = partial(choose, board, options, parts=how.part[1])
             plan = make()
             identity, portion = identity_of_count(board, options, plan, how), plan.part(*how.part)
             keeper = _begun(ledger, how, identity, options, portion)
-            keeper.nodes = _nodes_of(plan) / how.part[1]
+            expected = plan.estimate.nodes if isinstance(plan, SearchPlan) else inf
+            keeper.nodes = expected / how.part[1]
             if keeper.done < 1:
                 current_watch().planned(plan, board)
             with patient_interrupts(PATIENCE_SECONDS):
@@ -142,36 +118,23 @@ def count_for_python(
     cluster: Client | str | None,
     how: How,
 ) -> Count:
-    """Count a board in tasks, here or on a cluster, as a user of Python says.
-
-    Parameters
-    ----------
-    engine, cluster
-        As for ``count``.
-    board, options, how
-        As for ``count_in_tasks``.
-
-    Raises
-    ------
-    InputError
-        If there are both; or, like all other errors, as ``count_in_tasks`` does.
-    """
+    """Count a board in tasks, on an engine or a cluster given as for ``count``, but not on both."""
     refuse_both(engine, cluster)
     if cluster is None:
         return count_in_tasks(board, options, engine_for(options, engine), how).count
-    from gpusudoku.runs.cluster.connect import connected  # only now, because few need it
+    from gpusudoku.runs.cluster.connect import connected  # imported lazily: few need it
 
     with connected(cluster, options.jobs) as client:
         return count_in_tasks(board, options, OnCluster(client), how).count
 
 
 def setup_of_count(options: Options) -> dict[str, Any]:
-    """What it takes to go on with a count, besides the board."""
+    """Return the facts needed to go on with a count, besides the board."""
     return {"kind": KIND, "options": asdict(options)}
 
 
-def identity_of_count(board: Board, options: Options, plan: Plan, how: How = WHOLE) -> Identity:
-    """What a count in tasks depends on. The method is the one that was chosen."""
+def identity_of_count(board: Board, options: Options, plan: Plan, how: How) -> Identity:
+    """Return all that a count in tasks depends on; the method is the one that was chosen."""
     facts = {
         **search_facts(options),
         "method": plan.method,
@@ -184,9 +147,9 @@ def identity_of_count(board: Board, options: Options, plan: Plan, how: How = WHO
 
 
 def _begun(
-    ledger: Ledger | None, how: How, identity: Identity, options: Options, portion: Portion
+    ledger: SqliteRunStore | None, how: How, identity: Identity, options: Options, portion: Portion
 ) -> Keeper:
-    """The ledger, with a run that is new, or gone on with; without one memory."""
+    """Begin a run in a ledger, or go on with the one in it; without one begin a run in memory."""
     if ledger is None or how.checkpoint is None:
         return InMemory(portion)
     is_old = ledger.identity is not None
@@ -199,13 +162,8 @@ def _begun(
     return ledger
 
 
-def _nodes_of(plan: Plan) -> float:
-    """The nodes that a search is expected to have; infinite for other plans."""
-    return plan.estimate.nodes if isinstance(plan, SearchPlan) else inf
-
-
 def _interrupted(error: BaseException, keeper: Keeper | None) -> Interrupted:
-    """What interrupted a run, and how to go on with it."""
+    """Make an error that says what interrupted a run, and how to go on with it."""
     count = 0 if keeper is None else keeper.count
     found = f": at least {decimal_digits(count)} solutions" if count else ""
     kind = type(error) if isinstance(error, Interrupted) else Interrupted
@@ -214,4 +172,4 @@ def _interrupted(error: BaseException, keeper: Keeper | None) -> Interrupted:
 
 
 def _how_to_go_on(keeper: Keeper | None) -> str:
-    return keeper.hint if isinstance(keeper, Ledger) else ""
+    return keeper.hint if isinstance(keeper, SqliteRunStore) else ""

@@ -1,7 +1,7 @@
-"""What a long run is of: whatever its results depend on, and nothing else.
+"""The identity of a long run: all that its results depend on, and nothing else.
 
 Parts of a run, the file it is kept in, and the machines of a cluster must agree in this. So it
-names boards, options and version, but no device, no number of threads and no file.
+has boards, options and version, but no device, no number of threads and no file.
 """
 
 from __future__ import annotations
@@ -23,22 +23,15 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Identity:
-    """What a long run is of. All values are JSON: texts, numbers, truth values, None, lists, maps.
-
-    Parameters
-    ----------
-    command
-        What is done: ``count``, ``enumerate``, ...
-    boards
-        Of what: ``identity_of_board`` of one; the number and the digest of many; or the ``inputs``
-        of a command, pairs of a name and the digest of a file, None where there is no file.
-    options
-        All that the results depend on, with the method that was chosen and the number of tasks.
-    """
+    """The identity of a long run; all values are JSON."""
 
     command: str
+    """``count``, ``enumerate``, ..."""
     boards: Mapping[str, Any]
+    """``identity_of_board`` of one; the number and the digest of many; or the ``inputs`` of a
+    command, pairs of a name and the digest of a file, None where there is no file."""
     options: Mapping[str, Any]
+    """All that the results depend on, with the chosen method and the number of tasks."""
     version: str = __version__
     schema: int = SCHEMA
 
@@ -54,13 +47,7 @@ class Identity:
 
     @classmethod
     def parse(cls, text: str) -> Identity:
-        """What ``json`` gave.
-
-        Raises
-        ------
-        ValueError
-            If the text is no identity.
-        """
+        """Read what ``json`` gave; raise a ValueError if it is no identity."""
         try:
             made = cls(**json.loads(text))
         except TypeError as error:
@@ -71,7 +58,7 @@ class Identity:
         return made
 
     def difference(self, other: Identity) -> str | None:
-        """What is different in another one, in a few words; None if it is the same run."""
+        """Describe the difference to another one in a few words; None if it is the same run."""
         if self == other:
             return None
         mine, theirs = _facts(self), _facts(other)
@@ -96,13 +83,7 @@ def identity_of_board(board: Board) -> dict[str, Any]:
 
 
 def board_of_identity(boards: Mapping[str, Any]) -> Board:
-    """The board that ``identity_of_board`` described.
-
-    Raises
-    ------
-    InputError
-        If the description is none of a board.
-    """
+    """Make the board that ``identity_of_board`` described; refuse what describes none."""
     try:
         cells, box, candidates = (boards[name] for name in ("cells", "box", "candidates"))
     except KeyError as error:
@@ -111,7 +92,7 @@ def board_of_identity(boards: Mapping[str, Any]) -> Board:
 
 
 def _facts(identity: Identity) -> dict[str, Any]:
-    """All facts in the order in which a difference is worth telling."""
+    """Return all facts, those first whose difference says most."""
     return {
         "schema": identity.schema,
         "version": identity.version,
@@ -123,7 +104,7 @@ def _facts(identity: Identity) -> dict[str, Any]:
 
 
 def _other_inputs(mine: Any, theirs: Any) -> str:
-    """What is different in the inputs of a command: whether one is a file that has changed."""
+    """Describe the difference in the inputs of a command: one may be a file that has changed."""
     try:
         if [name for name, _ in mine] == [name for name, _ in theirs]:
             for (name, digest), (_, before) in zip(mine, theirs, strict=True):
@@ -135,6 +116,6 @@ def _other_inputs(mine: Any, theirs: Any) -> str:
 
 
 def _word(value: Any) -> str:
-    """A value as a message tells it; one of a file that is not ours may be long."""
+    """Write a value for a message; one of a file that is not ours may be long."""
     text = "none" if value is None else str(value)
     return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…"

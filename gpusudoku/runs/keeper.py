@@ -17,7 +17,7 @@ MOST_EXPECTED = 0.99
 
 
 class Keeper(Protocol):
-    """Keeps a run: in memory, or, as a ``Ledger``, in a file."""
+    """Keeps a run: in memory, or, as a ``SqliteRunStore``, in a file."""
 
     nodes: float
     """The expected nodes of all searches together; infinite if unknown."""

@@ -1,8 +1,8 @@
 """Writing the file of a long run: what was found, and what is left, always together.
 
-Each save is one transaction, so the file has both as they were after one of them, whatever happens
-to the process or to the machine. What is left is kept in portions, each with a number: a run on one
-machine has one, a cluster one for each worker, done in any order.
+Each save is one transaction, so the file has both as they were after one of them, even if the
+process is killed or the machine loses power. What is left is kept in portions, each with a number:
+a run on one machine has one, a cluster one for each worker, done in any order.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from gpusudoku.runs.kept import (
 )
 
 
-class Ledger:
+class SqliteRunStore:
     """A long run in a file, for this process alone. A context manager; for one thread at a time.
 
     Making one checks and locks the file, which may be missing or empty, and writes nothing; an
@@ -60,7 +60,7 @@ class Ledger:
         self._left: dict[int, Portion] = dict(self._kept.left) if self._kept else {}
         self._state = self._kept.state if self._kept else RunState()
 
-    def __enter__(self) -> Ledger:
+    def __enter__(self) -> SqliteRunStore:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""A long count on this machine, kept in a file: a while of work, a save, and so on.
+"""A long count on this machine: a while of work, a save, and so on.
 
 A save is an interruption: all workers stop for it, and those that stop first wait for the last. So
 the time between two saves, which is what a loss of power costs, is short while that is cheap, and
@@ -37,23 +37,10 @@ def work(
     on_solutions: Callable[[Any, Any], None] | None = None,
     save: Callable[[int, Step], None] | None = None,
 ) -> None:
-    """Work at all that a keeper has left, alone.
+    """Do all that a keeper has left of a plan; after Ctrl-C raise Interrupted once all is saved.
 
-    Parameters
-    ----------
-    plan, engine, keeper
-        What is worked at, by whom, and what keeps it.
-    on_solutions
-        What a search gives the solutions to; see ``SearchPlan.step``.
-    save
-        Saves what came of a step at a portion; by default the keeper's ``save``.
-
-    Raises
-    ------
-    SaveError
-        If it cannot be saved.
-    Interrupted
-        After Ctrl-C or a cancellation, when all is saved.
+    ``on_solutions`` takes the solutions of a search, see ``SearchPlan.step``; ``save`` saves each
+    step of a portion, by default the keeper's.
     """
     seconds, do = FIRST_SECONDS, plan.step
     if on_solutions is not None:
@@ -75,9 +62,9 @@ def work(
 
 
 class _Whole(Watch):
-    """Tells the progress of a step to the watch around it, as that of the whole run.
+    """Reports the progress of a step to the watch around it, as that of the whole run.
 
-    How much of what is left is done in a step tells little: boards that are left of a task come
+    The share of a step that is done says little of the run: boards that are left of a task come
     first, and are small. Only of the first step nothing else is known.
     """
 

@@ -1,4 +1,4 @@
-"""A count of one board that a file holds: what it is of, and how to go on with it."""
+"""Resuming a count of one board that a file holds."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KeptCount:
-    """What was asked for when a count began."""
+    """The board and the options of a count, as they were when it began."""
 
     board: Board
     options: Options
     part: tuple[int, int] | None
-    """Which part of it, and of how many; None for all."""
+    """The number of the part, and how many there are; None for all."""
 
 
 def resume(
@@ -43,9 +43,9 @@ def resume(
     progress: Callable[[Progress], None] | None = None,
     cancel: CancelToken | None = None,
 ) -> Count:
-    """Go on with the count that a checkpoint holds, also on another machine.
+    """Resume the count that a checkpoint holds, also on another machine.
 
-    The board and the options are in the file: see ``count``. What is finished is given at once.
+    The board and the options are in the file: see ``count``. A finished count is returned at once.
 
     Parameters
     ----------
@@ -81,14 +81,9 @@ def resume(
 
 
 def kept_count(path: str, kept: Kept, changed: Mapping[str, Any]) -> KeptCount:
-    """What was asked for when a count began, with other options where they are given.
+    """Read the board and the options of a count from its file; some options may be changed.
 
-    With another device the GPUs of before are forgotten.
-
-    Raises
-    ------
-    InputError
-        If the file has something else.
+    With another device the GPUs of before are forgotten. An InputError says if there is no count.
     """
     setup = kept.setup
     try:

@@ -119,8 +119,13 @@ class Answerer:
         Raises a Failure if that takes longer than the question allows, or an error of the library.
         """
         if question.kind in SEARCHED:
+            # Compiling does not count as a part of the question's seconds.
+            kernels = search_kernels(question.board().geometry, self._options, self._engine)
             with cancelling(cancel):
-                self._compile(question.board(), tell)
+                if not all(kernel.fetch() for kernel in kernels):
+                    tell({"compiling": True})
+                    ready(kernels)
+                    tell({"compiling": False})
         over = Deadline(inf if question.seconds is None else max(0.0, question.seconds - waited))
         try:
             with cancelling(cancel, over):
@@ -132,14 +137,6 @@ class Answerer:
             words = f"it takes longer than {question.seconds:.3g} s; how long is not known"
             found = decimal_digits(error.count)
             raise Failure("expensive", words, seconds=None, at_least=found) from None
-
-    def _compile(self, board: Board, tell: Tell) -> None:
-        """Compile the kernels that search such boards, outside the seconds of a question."""
-        kernels = search_kernels(board.geometry, self._options, self._engine)
-        if not all(kernel.fetch() for kernel in kernels):
-            tell({"compiling": True})
-            ready(kernels)
-            tell({"compiling": False})
 
     def _read(self, question: Question, tell: Tell) -> Json:
         board = question.board()

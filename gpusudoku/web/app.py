@@ -89,14 +89,15 @@ def make_app(
         return Response(_as_json({**counts, "compiling": not queue.is_open}), media_type=JSON)
 
     page = _Page(directory=Path(__file__).with_name("page"))
-    endpoints = {kind: _Endpoint(kind, answerer, queue, seconds, complain) for kind in KINDS}
     routes = [
-        *(Route(f"/{kind}", endpoint, methods=["POST"]) for kind, endpoint in endpoints.items()),
         Route("/about", tell_about),
         Route("/status", tell_status),
         Route("/", page),
         Route("/page/{name}", page),
     ]
+    for kind in KINDS:
+        endpoint = _Endpoint(kind, answerer, queue, seconds, complain)
+        routes.append(Route(f"/{kind}", endpoint, methods=["POST"]))
     app = Starlette(routes=routes, exception_handlers={HTTPException: _refuse})
     app.router.redirect_slashes = False
     cors = CORSMiddleware(
@@ -174,11 +175,11 @@ class ProgressChannel:
 
     def __init__(self) -> None:
         self.facts: Json = {}
-        """What is known so far: of what comes faster than it is sent, the last."""
+        """The progress so far; of what comes faster than it is sent, the last."""
         self._loop, self._event = asyncio.get_running_loop(), asyncio.Event()
 
     def tell(self, facts: Json) -> None:
-        """Take progress, from any thread; this wakes nobody."""
+        """Take progress, from any thread; this wakes no one."""
         self.facts = {**self.facts, **facts}
 
     def wake(self, *_: object) -> None:
@@ -294,7 +295,7 @@ class _Endpoint:
             yield b"event: error\ndata: %s\n\n" % _as_json(self._failure_of(error).facts)
 
     def _failure_of(self, error: BaseException) -> Failure:
-        """Return what the client is told; the terminal says where an unexpected error occurred."""
+        """Return the failure for the client; print where an unexpected error arose."""
         if not isinstance(error, (Failure, GpusudokuError)):
             self.complain(f"a question ({self.kind}) failed: {place_of_error(error)}")
         return failure_of(error)

@@ -149,7 +149,7 @@ class BoardWidget(anywidget.AnyWidget):
         to_json=lambda board, widget: {"board": str(board), "box": str(board.geometry)},
         from_json=lambda facts, widget: parse(facts["board"], facts["box"]),
     )
-    """The board on the screen as a ``Board``; to set it, whatever ``count`` takes for one."""
+    """The board on the screen as a ``Board``; to set it, anything that ``count`` takes for one."""
     _link = traitlets.Unicode().tag(sync=True)
     """The board once more, as the page's links have it, which tell clues from edits."""
     _about = traitlets.Dict().tag(sync=True)
@@ -160,7 +160,7 @@ class BoardWidget(anywidget.AnyWidget):
         self._known: tuple[Board, int] | None = None
         self._conversation = Conversation(answerer, self.send, self._answered)
         super().__init__(board=board, _about=answerer.about())
-        self.on_msg(self._receive)
+        self.on_msg(lambda widget, content, buffers: self._conversation.receive(content))
 
     def __repr__(self) -> str:
         return f"<BoardWidget: {self.board.describe()}>"
@@ -191,9 +191,6 @@ class BoardWidget(anywidget.AnyWidget):
 
         comm.close = closing
         comm.on_close(lambda message: self._conversation.close())
-
-    def _receive(self, widget: object, content: object, buffers: object) -> None:
-        self._conversation.receive(content)
 
     def _answered(self, question: Question, facts: Json) -> None:
         if question.kind == "count" and facts["exact"]:

@@ -49,7 +49,7 @@ class PendingRequest(Generic[T]):
         self.behind_own = False
         """True if it waits for one of the same page, which it has superseded, to let go."""
         self.answer: Future[T] = Future()
-        """Its error is ``Cancelled`` if nobody waits for the answer any more."""
+        """Its error is ``Cancelled`` if no client waits for the answer any more."""
         self.cancel = CancelToken()
         """Stops the work, which may go on for a while after the end."""
 

@@ -13,7 +13,7 @@ from gpusudoku.cli import saving
 from gpusudoku.orders import sampling
 from gpusudoku.runs import local
 from gpusudoku.runs.kept import read_run
-from gpusudoku.runs.ledger import Ledger
+from gpusudoku.runs.ledger import SqliteRunStore
 from tests.waiting import until
 
 BOARD = "1....2....3....."
@@ -216,7 +216,7 @@ def test_a_run_that_goes_on_before_its_first_save(run, path, monkeypatch, more):
 
     asked = ["count", BOARD, "--method", "search", *more]
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "save", interrupted)
+        patch.setattr(SqliteRunStore, "save", interrupted)
         status, out, err = run(*asked, "--checkpoint", path)
     assert (status, out) == (130, "")
     assert f"'gpusudoku resume {path}' goes on" in err

@@ -10,7 +10,7 @@ distributed = pytest.importorskip("distributed", reason="Dask distributed is not
 
 import gpusudoku  # noqa: E402
 from gpusudoku import BadBoard, Cancelled, CancelToken, ClusterError, InputError  # noqa: E402
-from gpusudoku.runs.cluster import batches, crew, dealer, driver, worker  # noqa: E402
+from gpusudoku.runs.cluster import batches, machine, worker  # noqa: E402
 from tests.boards import LINE_4X4, puzzle  # noqa: E402
 from tests.runs.stopped import BOARD, SEARCH, TOTAL, stopped  # noqa: E402
 from tests.runs.workers import Workers, texts  # noqa: E402
@@ -24,10 +24,10 @@ MANY = [*SOME, *(str(puzzle("2x3", 12, seed)) for seed in range(20)), *SOME]
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Let there be many short steps, and workers be looked for all the time."""
-    monkeypatch.setattr(driver, "PORTIONS", 10)
-    monkeypatch.setattr(driver, "STEP_SECONDS", (0.01, 0.01))
-    monkeypatch.setattr(crew, "LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(dealer, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(machine, "PORTIONS", 10)
+    monkeypatch.setattr(machine, "STEP_SECONDS", (0.01, 0.01))
+    monkeypatch.setattr(machine, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(machine, "WAIT_SECONDS", 0.01)
 
 
 def here(boards, **options):

@@ -6,7 +6,7 @@ blocks. A single board that takes a worker too long is counted by all of them in
 alone is, when it is its turn and nothing else is under way. If a worker is lost, so is what it did:
 its block goes to another one as it was. So no board is ever counted twice.
 
-A few blocks for each worker are in memory, from the first whose counts were not given on; no more
+A few blocks for each worker are in memory, from the first whose counts were not yielded; no more
 is read before.
 """
 
@@ -27,94 +27,81 @@ from gpusudoku.jobs.job import Pace
 from gpusudoku.jobs.watch import current_watch
 from gpusudoku.options import Options
 from gpusudoku.results import Count, ResultBlock
-from gpusudoku.runs.cluster.dealer import telling_loss
-from gpusudoku.runs.cluster.machine import OnCluster
+from gpusudoku.runs.cluster.machine import OnCluster, converting_loss
 from gpusudoku.runs.cluster.worker import CountedBlock, count_some
-from gpusudoku.runs.counting import count_in_tasks
+from gpusudoku.runs.counting import How, count_in_tasks
 
 MOST_BOARDS = 1 << 12
 """The most boards in a block: they are sent in some milliseconds."""
 MOST_SECONDS = 5.0
-"""A worker that has worked at a block for so long gives it back: as long it works on for nobody
-when this process is killed."""
+"""A worker returns a block after so long: as long it works on in vain when this process is
+killed."""
 PIECES = 16
-"""What is left of a block is divided into so many."""
+"""The blocks that the rest of a block is divided into."""
 AHEAD = 4
-"""Blocks that are read before the first of them is given, for each worker."""
+"""Blocks that are read before the first of them is yielded, for each worker."""
 
 
-class _State(Enum):
-    """What becomes of a block."""
+class _BlockState(Enum):
+    """The states of a block."""
 
     WAITING = auto()
     SENT = auto()
     LONG = auto()
-    """It is a board that takes one worker too long."""
+    """A board that takes one worker too long."""
     COUNTED = auto()
 
 
 @dataclass(eq=False)
-class _Block:
-    """Boards on their way."""
+class _BoardBlock:
+    """Boards that are counted by one worker at a time."""
 
     number: int
     boards: Batch
     size: int = 0
-    """How many boards it was to have, by the pace; 0 if it was divided."""
-    state: _State = _State.WAITING
+    """The number of boards that it was to have, by the pace; 0 if it was divided."""
+    state: _BlockState = _BlockState.WAITING
     counts: tuple[ResultBlock, ...] = ()
 
 
 def count_batches_on(
-    batches: Iterable[Batch],
-    options: Options,
-    engine: OnCluster,
+    batches: Iterable[Batch], options: Options, engine: OnCluster
 ) -> Generator[ResultBlock, None, None]:
-    """Count on a cluster as ``count_work`` does here.
-
-    Raises
-    ------
-    ClusterError
-        If a worker cannot be used, or the cluster is lost.
-    InputError, TooExpensive
-        Once all boards before the bad one are counted.
-    Interrupted, Cancelled
-        After Ctrl-C, or a cancellation.
-    """
-    return _Flow(batches, options, engine).results()
+    """Count on a cluster as ``count_batches`` does here."""
+    return _BatchCount(batches, options, engine).results()
 
 
 def count_by_all(board: Batch, options: Options, machine: OnCluster) -> Count:
     """Count on a cluster as ``planning.batch.count_alone`` does here, a limit included."""
     limit, limited = options.limit, machine.up_to(options.limit)
     with current_watch().working_on(board):
-        found = count_in_tasks(board[0], replace(options, limit=None), limited).count
+        found = count_in_tasks(board[0], replace(options, limit=None), limited, How()).count
     if limit is None or found.count < limit:
         return found
     return replace(found, count=limit, exact=False)
 
 
-class _Flow:
-    """Boards on their way from batches to results."""
+class _BatchCount:
+    """A count of batches that is under way."""
 
     def __init__(self, batches: Iterable[Batch], options: Options, machine: OnCluster) -> None:
         self._options, self._machine = options, machine
         self._pace = Pace(FIRST_BOARDS, BLOCK_SECONDS, MOST_BOARDS)
         self._blocks = cut_blocks(batches, self._pace)
-        self._dealer = machine.dealer()
-        self._window = deque[_Block]()
-        """What was read and not given, in order."""
+        self._pool = machine.pool()
+        self._window = deque[_BoardBlock]()
+        """The blocks that were read and not yielded, in order."""
         self._numbers = count()
         self._all_read = self._slow = False
         self._error: Exception | None = None
-        """Of reading."""
+        """The error that ended reading."""
 
     def results(self) -> Generator[ResultBlock, None, None]:
         """Have all boards counted."""
         try:
             while self._window or self._may_read():
                 check_cancelled()
-                if self._is_counted:
+                if self._window and self._window[0].state is _BlockState.COUNTED:
                     yield from self._window.popleft().counts
                 elif self._may_read():
                     self._read()
@@ -125,18 +112,13 @@ class _Flow:
         except KeyboardInterrupt:
             raise Interrupted("interrupted") from None
         finally:
-            self._dealer.dismiss()
-
-    @property
-    def _is_counted(self) -> bool:
-        """Whether the next block is counted."""
-        return bool(self._window) and self._window[0].state is _State.COUNTED
+            self._pool.dismiss()
 
     def _may_read(self) -> bool:
-        """Whether there may be more boards, and room; nobody waits for those that come slowly."""
+        """Tell whether there may be more boards, and room; boards that come slowly may wait."""
         if self._all_read or (self._slow and self._window):
             return False
-        return len(self._window) < AHEAD * max(1, self._dealer.workers)
+        return len(self._window) < AHEAD * max(1, self._pool.workers)
 
     def _read(self) -> None:
         """Read one block ahead, and send it at once: to read the next may mean to wait."""
@@ -150,43 +132,41 @@ class _Flow:
         self._slow = time.perf_counter() - start > QUICK_SECONDS
         self._all_read = boards is None
         if boards is not None:
-            self._window.append(_Block(next(self._numbers), boards, size))
+            self._window.append(_BoardBlock(next(self._numbers), boards, size))
             self._send()
 
     def _go_on(self) -> None:
-        """Take what came of blocks, and give workers others; or have them all do the next one."""
+        """Take the results of blocks, and give workers others; or have them all do the next one."""
         head = self._window[0]
-        if head.state is _State.LONG and not self._dealer.busy:
+        if head.state is _BlockState.LONG and not self._pool.busy:
             found = count_by_all(head.boards, self._options, self._machine)
             head.counts = (ResultBlock.of(head.boards, found, self._options.limit),)
-            head.state = _State.COUNTED
+            head.state = _BlockState.COUNTED
             return
         self._send()
-        with telling_loss():
-            for _, block, counted in self._dealer.take():
+        with converting_loss():
+            for _, block, counted in self._pool.take():
                 self._keep(block, counted)
 
     def _send(self) -> None:
-        """See who is there, and give a block to all who have none, the first ones first.
+        """Give a block to all workers that have none, the first ones first.
 
         Before a board that is for all of them, they come to an end.
         """
-        with telling_loss():
-            for block in self._dealer.look():
-                block.state = _State.WAITING
-            if self._window[0].state is _State.LONG:
+        with converting_loss():
+            for block in self._pool.look():
+                block.state = _BlockState.WAITING
+            if self._window[0].state is _BlockState.LONG:
                 return
-            waiting = [block for block in self._window if block.state is _State.WAITING]
-            for worker, block in zip(self._dealer.idle, waiting, strict=False):
+            waiting = [block for block in self._window if block.state is _BlockState.WAITING]
+            for worker, block in zip(self._pool.idle, waiting, strict=False):
                 boards = replace(block.boards, places=None)
-                self._dealer.send(
-                    *(worker, block, count_some),
-                    *(self._dealer.key, self._options, boards, MOST_SECONDS),
-                )
-                block.state = _State.SENT
+                key, options = self._pool.key, self._options
+                self._pool.send(worker, block, count_some, key, options, boards, MOST_SECONDS)
+                block.state = _BlockState.SENT
 
-    def _keep(self, block: _Block, counted: CountedBlock) -> None:
-        """Keep what came of a block; what is left of it is to be sent again, or is long."""
+    def _keep(self, block: _BoardBlock, counted: CountedBlock) -> None:
+        """Keep the counts of a block; the rest of it is to be sent again, or is long."""
         if block.size == self._pace.size:
             self._pace.took(counted.seconds, full=len(block.boards) == block.size)
         done, counts = 0, []
@@ -197,15 +177,12 @@ class _Flow:
         self._machine.worked_on(some.device for some in counts)
         left = block.boards.part(done, len(block.boards))
         if len(left) == len(block.boards) == 1:
-            block.state = _State.LONG
+            block.state = _BlockState.LONG
             return
         block.boards, block.counts = block.boards.part(0, done), tuple(counts)
-        block.state = _State.COUNTED
-        self._insert(block, left)
-
-    def _insert(self, block: _Block, left: Batch) -> None:
-        """Let smaller blocks stand behind a block, of what is left of it."""
+        block.state = _BlockState.COUNTED
+        # Smaller blocks of the rest follow it.
         place, size = self._window.index(block) + 1, -(-len(left) // PIECES)
         for start in reversed(range(0, len(left), max(1, size))):
-            piece = _Block(next(self._numbers), left.part(start, start + size))
+            piece = _BoardBlock(next(self._numbers), left.part(start, start + size))
             self._window.insert(place, piece)

@@ -1,4 +1,4 @@
-"""Connections to Dask clusters: somebody's client, an address, or a cluster of this machine."""
+"""Connections to Dask clusters: a client, an address, or a cluster of this machine."""
 
 from __future__ import annotations
 
@@ -23,28 +23,15 @@ LOCAL = "local"
 """The address that stands for a cluster on this machine, for as long as it is needed."""
 CONNECT_SECONDS, TRIES = 10, 3
 CLOSE_SECONDS, HURRY_SECONDS = 10.0, 0.4
-"""No longer is waited for what was ours to end: after all is done, and when there is no time. What
-is left of it ends with this process."""
+"""The longest waits for our client and cluster to close: after all is done, and after an error.
+What is left of them ends with this process."""
 
 
 @contextmanager
 def connected(cluster: Client | str, jobs: int | None = None) -> Iterator[Client]:
-    """Connect to a cluster for a while.
+    """Connect to a cluster for a while: a client, which stays open, an address, or ``local``.
 
-    Parameters
-    ----------
-    cluster
-        A client, which stays open; the address of a scheduler; or ``local``, for one worker process
-        on each core of this machine.
-    jobs
-        How many processes those are; None for one on each usable core.
-
-    Raises
-    ------
-    ClusterError
-        If Dask is not installed, or there is no scheduler.
-    InputError
-        If what is given is neither a client nor an address, or says how many jobs it has itself.
+    ``local`` are ``jobs`` processes on this machine, by default one on each usable core.
     """
     if jobs is not None and cluster != LOCAL:
         raise InputError("jobs are for a local cluster: other workers have threads of their own")
@@ -72,11 +59,7 @@ def connected(cluster: Client | str, jobs: int | None = None) -> Iterator[Client
 
 
 def _client(address: str | LocalCluster) -> Client:
-    """A client of a scheduler.
-
-    One that is told something meant for all clients while it connects fails by an assertion: it
-    tries again.
-    """
+    """Connect to a scheduler; again where a message for all clients broke an assertion of Dask."""
     from distributed import Client
 
     settings = {"timeout": CONNECT_SECONDS, "set_as_default": False, "name": "gpusudoku"}
@@ -87,15 +70,15 @@ def _client(address: str | LocalCluster) -> Client:
 
 
 def hush() -> None:
-    """Let Dask say nothing on stderr; for a process that says all it has to say by itself."""
+    """Keep Dask from writing to stderr."""
     logging.disable(logging.CRITICAL)
     warnings.filterwarnings("ignore", module=r"(distributed|dask|tornado)\b")
-    # Python's own process that tidies up after this one complains of it, if it was in a hurry.
+    # Python's own process that tidies up after this one would warn if this one ended in a hurry.
     sys.warnoptions.append("ignore::UserWarning:multiprocessing.resource_tracker")
 
 
 def _checked(address: str) -> str:
-    """An address; an InputError if it is none, before a client takes a while to find out."""
+    """Return an address, or refuse it before a client takes a while to find out."""
     from distributed.comm.addressing import parse_address, parse_host_port
 
     try:
@@ -111,8 +94,8 @@ def _local(jobs: int | None, stack: ExitStack) -> LocalCluster:
     """Start a cluster on this machine, which is closed with the stack."""
 
     def start() -> LocalCluster:
-        # Threads and processes begin with the mask of who starts them. So workers do not get the
-        # Ctrl-C of the terminal, which is for this process: it is the one to stop them.
+        # Threads and processes inherit the mask of this thread. So workers do not get the Ctrl-C
+        # of the terminal, which is for this process: it is the one to stop them.
         if hasattr(signal, "pthread_sigmask"):
             resource_tracker.ensure_running()  # which would set the mask back
             signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
@@ -135,7 +118,7 @@ def _local(jobs: int | None, stack: ExitStack) -> LocalCluster:
 def _close(
     closable: Client | LocalCluster, kind: type[BaseException] | None, *rest: object
 ) -> None:
-    """Close something of ours, whatever state it is in: soon where something went wrong."""
+    """Close our client or cluster, in any state: soon where something went wrong."""
     if sys.is_finalizing():  # Dask has closed it
         return
     with suppress(Exception):

@@ -1,7 +1,7 @@
-"""What a worker of a cluster does: it works at something for a while and tells what came of it.
+"""The functions that workers of a cluster run: each works for a while and returns what it found.
 
-All of this runs in the workers' processes, and Dask calls it by name. Nothing is imported before
-it is needed: a worker that cannot be used is to tell why.
+All of this runs in the workers' processes, and Dask calls it by name. Imports are lazy, so that a
+worker that cannot be used says why.
 """
 
 from __future__ import annotations
@@ -30,45 +30,44 @@ if TYPE_CHECKING:
     from gpusudoku.results import ResultBlock
 
 _at_work = threading.Lock()
-"""One step at a time has all threads of a process, and a plan is for one thread at a time."""
+"""Held by the step that has all threads of a process; a plan is for one thread at a time."""
 MOST_TOKENS = 256
 _tokens: dict[str, CancelToken] = {}
-"""Of the last runs that this process has worked at: what was sent before a run ended may come."""
+"""Of the last runs of this process: work that was sent before a run ended may come later."""
 _keeping = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Run:
-    """What workers are to know of a run to work at its portions."""
+class ClusterRun:
+    """The facts of a run that workers need to work on its portions."""
 
     key: str
     """Another one for every run."""
     plan: Callable[[], Plan] = field(compare=False)
     """Makes the plan, the same on every machine."""
     tasks: int = field(compare=False)
-    """How many the plan has."""
+    """The number of tasks of the plan."""
     options: Options = field(compare=False)
-    """They tell the device; the threads are the worker's."""
+    """They have the device; the threads are the worker's."""
 
 
 class Worked(NamedTuple):
-    """What came of working at a portion, and on what."""
+    """The step that came of working on a portion, and the device."""
 
     step: Step
     device: str
 
 
 class CountedBlock(NamedTuple):
-    """What came of counting the boards of a block."""
+    """The counts of the first boards of a block."""
 
     counts: Sequence[ResultBlock]
-    """Those of its first boards, in their order, without the boards themselves."""
+    """In their order, without the boards themselves."""
     seconds: float
-    """How long that took."""
 
 
 def versions() -> dict[str, str]:
-    """What must be the same in all processes."""
+    """Return the versions that must be the same in all processes."""
     return {
         "gpusudoku": __version__,
         "Python": ".".join(platform.python_version_tuple()[:2]),
@@ -76,11 +75,11 @@ def versions() -> dict[str, str]:
     }
 
 
-def work(run: Run, portion: Portion, seconds: float, threads: int) -> Worked:
-    """Work at a portion for about so many seconds, on so many threads.
+def work(run: ClusterRun, portion: Portion, seconds: float, threads: int) -> Worked:
+    """Work on a portion for about so many seconds, on so many threads.
 
-    It depends on the portion only what is found in the end: whoever loses what came of it may have
-    it done again by another worker.
+    In the end the same is found of a portion everywhere: if what came of it is lost, another worker
+    may do it again.
     """
     token = _token(run.key)
     with _at_work, token, watching(Silence()):  # a worker may have the user's terminal
@@ -117,7 +116,7 @@ def dismiss(key: str) -> None:
 
 
 def _token(key: str) -> CancelToken:
-    """What stops the work for a run."""
+    """Return the token that stops the work for a run."""
     with _keeping:
         token = _tokens[key] = _tokens.pop(key, CancelToken())
         while len(_tokens) > MOST_TOKENS:
@@ -126,8 +125,8 @@ def _token(key: str) -> CancelToken:
 
 
 @lru_cache(maxsize=1)
-def _plan(run: Run) -> Plan:
-    """The plan of a run, whose frontier, lists and tensors are made once in a process."""
+def _plan(run: ClusterRun) -> Plan:
+    """Make the plan of a run, whose frontier, lists and tensors are made once in a process."""
     plan = run.plan()
     if (tasks := plan.tasks()) != run.tasks:
         raise GpusudokuError(f"a plan of {tasks} tasks was made, not one of {run.tasks}")

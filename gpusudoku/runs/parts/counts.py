@@ -62,7 +62,11 @@ def count_part(
         After Ctrl-C or a cancellation; its ``count`` is a lower bound of what the part has.
     """
     found, chosen = board_of(board, box), Options(**options)
-    _check_part(number, parts)
+    if not (is_integer(number) and is_integer(parts) and 1 <= number <= parts <= MOST_PARTS):
+        raise InputError(
+            f"part {described(number)} of {described(parts)}: expected one from 1 to the second,"
+            f" of at most {MOST_PARTS}"
+        )
     engine, how = engine_for(chosen, engine), How(part=(int(number), int(parts)))
     with cancelling(cancel), reporting(progress):
         counted = count_in_tasks(found, chosen, engine, how)
@@ -70,7 +74,7 @@ def count_part(
 
 
 def merge(parts: Iterable[PartRecord | str]) -> Count:
-    """The count of which these are all parts, in any order.
+    """Add up all parts of a count, given in any order.
 
     Parameters
     ----------
@@ -91,7 +95,7 @@ def merge(parts: Iterable[PartRecord | str]) -> Count:
 
 
 def part_of_count(counted: Counted, number: int) -> PartRecord:
-    """The record of a count that is a part of a whole; ``number`` is which, from 1 on."""
+    """Make the record of a count that is part ``number``, from 1 on, of a whole."""
     count = counted.count
     stats = {
         "plan": asdict(counted.plan_stats),
@@ -105,13 +109,7 @@ def part_of_count(counted: Counted, number: int) -> PartRecord:
 
 
 def merged(parts: Iterable[PartRecord]) -> Count:
-    """The count of which these are all parts, in their order.
-
-    Raises
-    ------
-    InputError
-        If a record is none of a count.
-    """
+    """Add up all parts of a count, in their order; refuse records of anything else."""
     found = list(parts)
     first = found[0]
     if first.identity.command != "count" or not all(isinstance(p.found, int) for p in found):
@@ -132,23 +130,8 @@ def merged(parts: Iterable[PartRecord]) -> Count:
         raise InputError("a damaged record of a part: its statistics are none") from None
 
 
-def _check_part(number: int, parts: int) -> None:
-    """Complain about a part of a count that there cannot be.
-
-    Raises
-    ------
-    InputError
-        If so.
-    """
-    if not (is_integer(number) and is_integer(parts) and 1 <= number <= parts <= MOST_PARTS):
-        raise InputError(
-            f"part {described(number)} of {described(parts)}: expected one from 1 to the second,"
-            f" of at most {MOST_PARTS}"
-        )
-
-
 def _added(method: str, each: list[Mapping[str, Any]]) -> Stats:
-    """The statistics of parts, of which each says what its plan would have without any work."""
+    """Add up the statistics of parts, each given as its plan's before any work, and its work."""
     done = WorkCounters()
     for stats in each:
         done.add(WorkCounters(**{name: int(number) for name, number in stats["done"].items()}))

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gpusudoku.errors import InputError
-from gpusudoku.runs.parts.records import Lines, PartRecord
+from gpusudoku.runs.parts.records import LinesFile, PartRecord
 
 ENDING = ".part.json"
-"""What the name of the record of a file of lines has behind that of the file."""
+"""The ending of the name of a record, behind the name of its file of lines."""
 MOST_RECORD = 1 << 23
 """Bytes of the longest record that is read: no board's is as long."""
 PIECE = 1 << 20
@@ -20,21 +20,15 @@ PIECE = 1 << 20
 
 
 def record_path(path: str | Path) -> Path:
-    """Where the record of a file of lines is."""
+    """Return the path of the record of a file of lines."""
     return Path(f"{path}{ENDING}")
 
 
-def lines_in(path: str | Path, header: bytes, between: bytes = b"") -> Lines:
-    """What a file of lines is, which is read for that.
+def lines_in(path: str | Path, header: bytes, between: bytes = b"") -> LinesFile:
+    """Read and describe a file of lines.
 
-    Parameters
-    ----------
-    path
-        The file.
-    header
-        What stands at its beginning, in every part, and once in the whole.
-    between
-        What stands between the lines of one part and those of the next.
+    ``header`` stands at the beginning of every part, and once in the whole; ``between`` between the
+    lines of one part and those of the next.
     """
     digest, size, lines, start = hashlib.sha256(), 0, 0, b""
     with Path(path).open("rb") as file:
@@ -43,19 +37,14 @@ def lines_in(path: str | Path, header: bytes, between: bytes = b"") -> Lines:
             digest.update(piece)
             size, lines = size + len(piece), lines + piece.count(b"\n")
     shown = len(header) if start == header else 0
-    return Lines(size, lines, shown, between.decode(), digest.hexdigest())
+    return LinesFile(size, lines, shown, between.decode(), digest.hexdigest())
 
 
 def read_parts(names: Iterable[str]) -> Iterator[tuple[str, PartRecord]]:
-    """The parts in some files, each with the name of its file.
+    """Yield the parts in some files, each with the name of its file.
 
-    A file has records, one a line, or it is one of lines, with its record beside it. Whichever of
-    these two is named, and however often, the part comes once.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read, or has something else.
+    A file has records, one a line, or it is one of lines, with its record beside it. If both of
+    these are named, or one several times, the part comes once.
     """
     seen = set[str]()
     for name in names:
@@ -75,26 +64,14 @@ def read_parts(names: Iterable[str]) -> Iterator[tuple[str, PartRecord]]:
 
 
 def lines_file(record: str) -> Path:
-    """The file of lines whose record this is.
-
-    Raises
-    ------
-    InputError
-        If the record is not in such a file as is written beside lines.
-    """
+    """Return the file of lines whose record this is; refuse a record that is beside none."""
     if not record.endswith(ENDING):
         raise InputError(f"{record}: the lines of this part are not beside it: keep both files")
     return Path(record.removesuffix(ENDING))
 
 
-def check_lines(path: Path, lines: Lines) -> None:
-    """Complain about a file of lines that is not as it was written.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or has changed.
-    """
+def check_lines(path: Path, lines: LinesFile) -> None:
+    """Refuse a file of lines that is not as it was written, or cannot be read."""
     try:
         if not path.is_file():
             raise InputError(f"{path}: no such file, expected the lines of a part")
@@ -107,14 +84,14 @@ def check_lines(path: Path, lines: Lines) -> None:
         raise InputError(f"{path}: {error.strerror}, expected the lines of a part") from None
 
 
-def header_of(path: Path, lines: Lines) -> bytes:
-    """What stands before the lines of a file."""
+def header_of(path: Path, lines: LinesFile) -> bytes:
+    """Read the header of a file of lines."""
     with path.open("rb") as file:
         return file.read(lines.header)
 
 
 def pieces_after(path: Path, header: int) -> Iterator[bytes]:
-    """What a file has behind its header, in pieces of whole lines where these are not too long."""
+    """Yield a file behind its header, in pieces of whole lines where these are not too long."""
     with path.open("rb") as file:
         file.seek(header)
         rest = b""
@@ -139,7 +116,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _parts_in(path: Path) -> Iterator[tuple[str, PartRecord]]:
-    """The parts in a file of records, one a line."""
+    """Yield the parts in a file of records, one a line."""
     number = found = 0
     with path.open("rb") as file:
         while line := file.readline(MOST_RECORD):

@@ -1,7 +1,7 @@
-"""Records of the parts of a run: what each found, as JSON, and what all of them are together.
+"""Records of the parts of a run, as JSON, and checks that some are all parts of one run.
 
-A part is worked on by itself, on any machine, and knows nothing of the others. Its record says what
-run it is a part of, so that nothing is added up that does not belong together.
+A part is worked on by itself, on any machine, and knows nothing of the others. Its record names the
+run that it is a part of, so that nothing is added up that does not belong together.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ KIND = "gpusudoku part"
 SCHEMA = 1
 """Of the record; another one is not read."""
 MOST_DIGITS = 1 << 17
-"""Of a number that is read: a count may have many, but not so many that to read it takes long."""
+"""Of a number that is read: a count may have many, but a longer one takes long to read."""
 MOST_NAMED = 10
 """Ranges of parts that a message names."""
 
@@ -37,23 +37,22 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
-class Lines:
+class LinesFile:
     """A file of lines that a part wrote."""
 
     bytes: int
-    """How large it is."""
+    """Its size."""
     lines: int
-    """How many there are."""
     header: int
     """Bytes at its beginning that each part has, and the whole once."""
     between: str
-    """What stands between the lines of one part and those of the next."""
+    """The text between the lines of one part and those of the next."""
     sha256: str
     """Of the whole file, as hexadecimal digits."""
 
     @classmethod
-    def parse(cls, facts: Any) -> Lines:
-        """What ``asdict`` gave; ValueError if it is anything else."""
+    def parse(cls, facts: Any) -> LinesFile:
+        """Read what ``asdict`` gave; raise a ValueError if it is anything else."""
         if not isinstance(facts, dict) or set(facts) != set(cls.__annotations__):
             raise ValueError("its lines are not described")
         sizes = [facts[name] for name in ("bytes", "lines", "header")]
@@ -67,40 +66,40 @@ class Lines:
 
 @dataclass(frozen=True, eq=False)
 class PartRecord:
-    """What one part of a run found. ``str`` of it is its record, a line of JSON.
+    """A part of a run and what it found. ``str`` of it is its record, a line of JSON.
 
     Parameters
     ----------
     identity
-        What it is a part of. The options have ``tasks`` and ``parts``, how many there are.
+        The run. Its options have ``tasks`` and ``parts``, how many there are.
     number
-        Which part it is, from 1 on.
+        Of the part, from 1 on.
     tasks
-        Which tasks it consists of: runs of their numbers, of step 1, none empty.
+        The tasks that it consists of: runs of their numbers, of step 1, none empty.
     found
         The number of solutions; or of each cell and digit, object (cells, n); or the file of lines.
     stats
-        What was done, as JSON: what the parts have of it adds up.
+        The work done, as JSON; those of all parts add up.
     place
-        Where the board was read, as JSON.
+        The place where the board was read, as JSON.
     """
 
     identity: Identity
     number: int
     tasks: tuple[range, ...]
-    found: int | NDArray[Any] | Lines
+    found: int | NDArray[Any] | LinesFile
     stats: Mapping[str, Any] = field(default_factory=dict)
     place: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def parts(self) -> int:
-        """How many there are of this run."""
+        """The number of parts of this run."""
         return int(self.identity.options["parts"])
 
     def __str__(self) -> str:
         tasks = [[run.start, run.stop] for run in self.tasks]
         found: dict[str, Any] = {"partial": _as_texts(self.found)}
-        if isinstance(self.found, Lines):
+        if isinstance(self.found, LinesFile):
             found = {"lines": asdict(self.found)}
         record = {
             "kind": KIND,
@@ -116,7 +115,7 @@ class PartRecord:
 
     @classmethod
     def parse(cls, text: str | bytes) -> PartRecord:
-        """The part of a record, whatever somebody made of that.
+        """Read a record.
 
         Raises
         ------
@@ -152,7 +151,9 @@ class PartRecord:
             raise ValueError("its number is none from 1 to the number of parts")
         if options["parts"] != parts or not is_integer(options["tasks"]):
             raise ValueError("the numbers of parts or tasks do not agree")
-        found = Lines.parse(record["lines"]) if "lines" in record else _numbers(record["partial"])
+        found = (
+            LinesFile.parse(record["lines"]) if "lines" in record else _numbers(record["partial"])
+        )
         stats, place = record["stats"], record["place"]
         if record["seal"] != seal_of(record):
             raise ValueError("it was changed")
@@ -162,21 +163,18 @@ class PartRecord:
 
 
 def seal_of(record: Mapping[str, Any]) -> str:
-    """The SHA-256 of a record without its seal, as hexadecimal digits.
-
-    It proves no origin, but no partial result is taken for another where a file was damaged.
-    """
+    """Return the SHA-256 of a record without its seal: it shows damage, but proves no origin."""
     facts = {name: value for name, value in record.items() if name != "seal"}
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def placed(part: PartRecord, place: Mapping[str, Any]) -> PartRecord:
-    """The same part with the place where its board was read."""
+    """Return a part with the place where its board was read."""
     return replace(part, place=place)
 
 
 def search_facts(options: Options) -> dict[str, Any]:
-    """The options of a search that its results, or the order in which they come, depend on."""
+    """Return the options that the results of a search, or their order, depend on."""
     return {
         "method": options.method,
         "limit": options.limit,
@@ -188,13 +186,7 @@ def search_facts(options: Options) -> dict[str, Any]:
 
 
 def in_order(parts: Iterable[tuple[str, PartRecord]]) -> list[tuple[str, PartRecord]]:
-    """Parts with their names, in their order, if they are one run and all of it.
-
-    Raises
-    ------
-    InputError
-        If two overlap, one is missing, or one is of another run; it says which.
-    """
+    """Put parts with their names in order; refuse them if they are not all of one run."""
     named: dict[int, tuple[str, PartRecord]] = {}
     first: tuple[str, PartRecord] | None = None
     for name, part in parts:
@@ -215,13 +207,7 @@ def in_order(parts: Iterable[tuple[str, PartRecord]]) -> list[tuple[str, PartRec
 
 
 def added_shares(parts: Iterable[PartRecord], board: Board) -> NDArray[Any]:
-    """The shares of all parts of a board, added up: object (cells, n).
-
-    Raises
-    ------
-    InputError
-        If one has those of another board.
-    """
+    """Add up the shares of all parts of a board: object (cells, n)."""
     shares = np.zeros((board.geometry.cells, board.n), object)
     for part in parts:
         if not isinstance(part.found, np.ndarray) or part.found.shape != shares.shape:
@@ -231,7 +217,7 @@ def added_shares(parts: Iterable[PartRecord], board: Board) -> NDArray[Any]:
 
 
 def _check_all_there(numbers: Sequence[int], parts: int) -> None:
-    """Raise an InputError that names the parts that are missing."""
+    """Refuse parts if some are missing, and name those."""
     missing, expected = [], 1
     for number in [*numbers, parts + 1]:
         if number > expected:
@@ -247,10 +233,8 @@ def _check_all_there(numbers: Sequence[int], parts: int) -> None:
 
 
 def _check_tasks(ordered: Iterable[tuple[str, PartRecord]], tasks: int) -> None:
-    """Raise an InputError if parts have not all tasks, each once: somebody changed a record."""
-    runs = sorted(
-        ((run.start, run.stop, name) for name, part in ordered for run in part.tasks),
-    )
+    """Refuse parts that do not have all tasks, each once: a record was changed."""
+    runs = sorted((run.start, run.stop, name) for name, part in ordered for run in part.tasks)
     end, before = 0, ""
     for start, stop, name in runs:
         if start < end:
@@ -263,14 +247,14 @@ def _check_tasks(ordered: Iterable[tuple[str, PartRecord]], tasks: int) -> None:
 
 
 def _as_texts(found: Any) -> Any:
-    """A number as a text, many as lists of them: JSON readers keep less of a number."""
+    """Write a number as text, many as lists of texts: JSON readers round numbers."""
     if isinstance(found, np.ndarray):
         return [[decimal_digits(number) for number in row] for row in found.tolist()]
-    return None if isinstance(found, Lines) else decimal_digits(found)
+    return None if isinstance(found, LinesFile) else decimal_digits(found)
 
 
 def _numbers(texts: Any) -> int | NDArray[Any]:
-    """What ``_as_texts`` was given; ValueError if it is anything else."""
+    """Read what ``_as_texts`` wrote; raise a ValueError if it is anything else."""
     if isinstance(texts, list):
         rows = [[_number(text) for text in row] for row in texts]
         if not rows or len({len(row) for row in rows}) != 1:
@@ -286,7 +270,7 @@ def _number(text: Any) -> int:
 
 
 def _runs(tasks: Any, number: int) -> tuple[range, ...]:
-    """Runs of tasks; ValueError if they are none of so many."""
+    """Read runs of tasks; raise a ValueError if they are none of so many."""
     if not isinstance(tasks, list) or not all(
         isinstance(run, list) and len(run) == 2 and all(map(is_integer, run)) for run in tasks
     ):

@@ -15,13 +15,13 @@ from gpusudoku.listing import Solutions
 from gpusudoku.options import Options
 
 BOARDS_A_PART = 4
-"""Into so many boards for each part one is divided: some take longer than others."""
+"""Boards for each part: some take longer than others."""
 MOST_BOARDS = 1 << 14
-"""Into no more boards is one divided: all are in memory."""
+"""The most boards that one is divided into: all are in memory."""
 
 
 def divided(board: Board, parts: int) -> list[Board]:
-    """Boards with more clues, whose solutions together are those of the board, each once.
+    """Divide a board into boards with more clues, which together have its solutions, each once.
 
     They depend on the board and on the number of parts alone, of which each is to have some. There
     are fewer where a board has hardly any empty cells, or hardly any solutions.
@@ -36,13 +36,7 @@ def divided(board: Board, parts: int) -> list[Board]:
 def shares_of(
     boards: Iterable[Board], board: Board, options: Options, engine: Engine
 ) -> NDArray[Any]:
-    """The shares of some of the boards that one was divided into, added up: object (cells, n).
-
-    Raises
-    ------
-    TooExpensive
-        If that should take too long.
-    """
+    """Add up the shares of some of the boards that one was divided into: object (cells, n)."""
     shares = np.zeros((board.geometry.cells, board.n), object)
     with watching(None):
         for each in boards:
@@ -51,7 +45,7 @@ def shares_of(
 
 
 def _children(board: Board) -> list[Board]:
-    """A board for every candidate of the first cell with the fewest; a full one is its own."""
+    """Make a board for every candidate of the first cell with the fewest; a full one is its own."""
     if board.is_full:
         return [board]
     empty, counts = board.cells == 0, np.bitwise_count(board.candidates)
