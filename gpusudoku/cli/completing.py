@@ -14,6 +14,7 @@ from gpusudoku.cli.usage import Choice
 from gpusudoku.errors import InputError
 from gpusudoku.search.techniques import GROUPS, TECHNIQUES
 
+Offers = list[CompletionItem]
 SHELLS = ("bash", "zsh", "fish")
 
 MARK = "# Completion of gpusudoku, written by: gpusudoku completion\n"
@@ -55,9 +56,7 @@ CHANGES = {
 """Changes to click's scripts: for each shell texts, and their replacements."""
 
 
-def complete_boards(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
+def complete_boards(ctx: click.Context, param: click.Parameter, incomplete: str) -> Offers:
     """Offer the boards of the program, with their notes, after an ``@``; else files."""
     if not incomplete.startswith("@"):
         return complete_files(ctx, param, incomplete)
@@ -68,24 +67,18 @@ def complete_boards(
     ]
 
 
-def complete_files(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
+def complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> Offers:
     """Offer files, which the shell looks for itself."""
     return [CompletionItem(incomplete, type="file")]
 
 
-def complete_boxes(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
+def complete_boxes(ctx: click.Context, param: click.Parameter, incomplete: str) -> Offers:
     """Offer the box shapes of the boards that come with the program."""
     boxes = sorted({entry.box for entry in collection.entries()}, key=lambda box: (box.n, box))
     return [CompletionItem(str(box)) for box in boxes if str(box).startswith(incomplete)]
 
 
-def complete_techniques(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
+def complete_techniques(ctx: click.Context, param: click.Parameter, incomplete: str) -> Offers:
     """Offer techniques and groups after those of the list that are there already."""
     before, comma, last = incomplete.rpartition(",")
     known = [name for name in [*TECHNIQUES, *GROUPS] if not before or name != "none"]

@@ -97,13 +97,18 @@ def enumerate_(
 ) -> None:
     """List all solutions of every BOARD, streamed in constant memory.
 
-    A 9x9 board is listed without a search, in an order that is the same every time; --limit N lists
-    the first N, and all --part together, one after the other, are exactly this list. Other boards,
-    and all with --method search or --device cuda, are searched, and solutions come as they are
-    found: in a fixed order with -j 1, in any order with more threads. --sorted, --from and --to
-    list in ascending order. Boards of a batch come in input order, in ascending order where they
-    have few solutions, and a --part of it has whole boards. Only whole lines are written, whatever
-    happens.
+    Only whole lines are written, whatever happens. The order of solutions:
+
+    \b
+      a 9x9 board        the same every time, without a search; --limit N lists
+                         the first N, all --part together are exactly this list
+      other boards, and all with --method search or --device cuda
+                         as the search finds them: fixed with -j 1, any with more
+                         threads
+      --sorted, --from, --to
+                         ascending
+      a batch            boards in input order, their solutions ascending where
+                         they are few; a --part has whole boards
 
     \b
     Examples:

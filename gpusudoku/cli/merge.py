@@ -33,11 +33,16 @@ Named = Sequence[tuple[str, PartRecord]]
 def merge(names: tuple[str, ...], output: str | None, force: bool, quiet: bool) -> None:
     """Join all parts of a run: print what the whole command would have printed.
 
-    A FILE has the records of parts, as "count BOARD --part I/N" and "shares BOARD --part I/N" print
-    them, one a line; or it is a file of lines that a command wrote with --part and --output, whose
-    record is beside it, with .part.json at the end of its name. Their order does not matter. Parts
-    that are missing, overlap, have changed, or are of another board, option or version are refused.
-    The closing line of a batch and the exit status are those of the whole command.
+    \b
+    A FILE is one of these:
+      records  of parts, one a line, as "count BOARD --part I/N" and
+               "shares BOARD --part I/N" print them
+      lines    that a command wrote with --part and --output; their record is in
+               a file beside it, whose name ends in .part.json
+
+    The order of files does not matter. Parts that are missing, overlap, have changed, or are of
+    another board, option or version are refused. The closing line of a batch and the exit status
+    are those of the whole command.
 
     \b
     Examples:

@@ -54,10 +54,9 @@ class Settings:
 def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> None:
     """Resume a run that was saved with --checkpoint FILE.
 
-    Prints or writes what the command would have, had it not been interrupted. Threads and devices
-    are those that it was given, unless they are given anew; the machine may be another one, too. A
-    count goes on with --cluster, or without, whichever it began with. What is finished is printed
-    again at once.
+    Prints or writes the same as the command without an interruption. The run keeps its threads and
+    devices, unless you give others here, and may continue on another machine. A count may continue
+    with --cluster or without, however it began. A finished run prints its result again at once.
 
     \b
     Examples:

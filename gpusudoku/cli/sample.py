@@ -82,10 +82,10 @@ def sample(
 ) -> None:
     """Draw random solutions of every BOARD, all equally likely.
 
-    The draws are independent, so a solution may come twice, unless they are to be distinct.
-    Solution number i depends on the board, the seed and i alone: more of them begin with the same
-    ones, on any machine. All boards of a batch have the same seed, and N solutions each. One board
-    is sampled in parts of the draws, a batch in parts of its boards, and parts need a seed.
+    Draws are independent: a solution may come twice, unless --distinct is given. The same seed
+    draws the same solutions on any machine, and more of them begin with the same ones. Every board
+    of a batch has the same seed, and N solutions. --part, which needs --seed, splits the draws of
+    one board, or a batch by boards.
 
     \b
     Examples:

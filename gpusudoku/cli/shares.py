@@ -94,10 +94,10 @@ def shares(
 ) -> None:
     """Show how many solutions of every BOARD have each digit in each cell.
 
-    The numbers are exact: the text shows them in percent, the other forms in full. Boards of 9x9
-    cells take seconds at most, however many solutions they have. Boards of other shapes with many
-    solutions may be too expensive. A --part of one board is a record, one of a batch has whole
-    boards.
+    The numbers are exact: the text shows them in percent, the other forms in full. A 9x9 board
+    takes seconds at most, however many solutions it has. A board of another shape with many
+    solutions may be too expensive. --part splits the solutions of one board, and writes a JSON
+    record, or a batch by boards.
 
     \b
     Examples:

@@ -49,10 +49,12 @@ def simplify(
 ) -> None:
     """Simplify every BOARD by logic alone, without a guess.
 
-    For one board prints it before and after, and what each technique achieves by itself and all
-    of them together. A batch prints the simplified boards, a line each, and ends with a summary on
-    stderr. Any technique brings naked singles with it: a cell with one candidate left is filled
-    at once.
+    \b
+    One board:  the board before and after, and the effect of each technique by
+                itself and of all together.
+    A batch:    the simplified boards, a line each; stderr ends with a summary.
+
+    Every technique includes naked singles: a cell with one candidate left is filled at once.
 
     Candidates are the digits that are possible in an empty cell: before, those that stand in none
     of its units; after, those that are left of them. Counted are the candidates of all empty cells.

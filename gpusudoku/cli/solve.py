@@ -64,10 +64,14 @@ def solve(
 ) -> None:
     """Find a solution of every BOARD and say whether it is the only one.
 
-    All workers stop at the second solution (at the first with --first). For one board stderr says
-    whether there is another solution; a terminal shows the given board, too. A batch prints an
-    empty line for a board without a solution, and with --keep-going for one that cannot be read, of
-    which csv, tsv and jsonl have a record. It ends with a summary on stderr.
+    The search stops at the second solution (with --first at the first).
+
+    \b
+    One board:  stdout has a solution; a terminal shows the given board, too.
+                stderr says whether there is another solution.
+    A batch:    stdout has a line a board, an empty one if it has no solution.
+                With --keep-going, a bad board has an empty line, too, or a
+                record in csv, tsv and jsonl. stderr ends with a summary.
 
     \b
     Examples:

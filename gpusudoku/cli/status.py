@@ -32,8 +32,8 @@ own = own_option("status")
 def status(file: str, as_json: bool) -> None:
     """Show the progress of a run saved with --checkpoint FILE.
 
-    What it is of, what is done and found, how quickly, how long the rest should take, and who works
-    at it. A run that goes on is not disturbed.
+    Shows the command, the work done, the results so far, the speed, the time that is left, and the
+    process that runs it now, if there is one. That is not disturbed.
 
     \b
     Examples:
