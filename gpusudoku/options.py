@@ -9,10 +9,10 @@ from functools import wraps
 from inspect import Parameter, signature
 from math import inf
 from numbers import Integral
-from typing import ParamSpec, TypedDict, TypeVar
+from typing import Any, ParamSpec, TypedDict, TypeVar
 
 from gpusudoku.errors import InputError, described
-from gpusudoku.search.techniques import DEFAULT, parse_techniques
+from gpusudoku.search.techniques import DEFAULT, parse_techniques, technique_names
 
 DEVICES = ("auto", "cpu", "cuda")
 STRATEGIES = ("first", "min")
@@ -94,6 +94,17 @@ class Options:
     cutoff_by: str = "space"
     strategy: str = "min"
     propagate: str = DEFAULT
+
+    def search_facts(self) -> dict[str, Any]:
+        """Return the options that the results of a search, or their order, depend on, as JSON."""
+        return {
+            "method": self.method,
+            "limit": self.limit,
+            "strategy": self.strategy,
+            "propagate": technique_names(parse_techniques(self.propagate)),
+            "cutoff": self.cutoff,
+            "cutoff_by": self.cutoff_by,
+        }
 
     def __repr__(self) -> str:
         """Return the fields that differ from the defaults."""

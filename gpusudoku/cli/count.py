@@ -12,10 +12,8 @@ from typing import Any
 import click
 import numpy as np
 
-from gpusudoku.cli.in_tasks import count_in_tasks, count_writer
 from gpusudoku.cli.machines import CLUSTER_HELP, machine_of, warn_of_device
 from gpusudoku.cli.messages import naming, note
-from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
@@ -23,21 +21,21 @@ from gpusudoku.cli.options import (
     boards_argument,
     counting,
     own_option,
+    part_option,
     reading,
     searching,
 )
-from gpusudoku.cli.parts import part_of_answers, part_option
 from gpusudoku.cli.progress import CountLine
 from gpusudoku.cli.records import FORMS
 from gpusudoku.cli.saving import refuse_output
 from gpusudoku.cli.sink import open_answer_sink
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import show_stats
-from gpusudoku.cli.usage import Choice, Integer, Sectioned
+from gpusudoku.cli.usage import Choice, Integer, Sectioned, WhichPart
+from gpusudoku.cli.writers import count_writer
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import BadBoard, ResultBlock, recording
-from gpusudoku.runs.parts.records import search_facts
 
 WANTED = {
     "unique": lambda count: count == 1,
@@ -120,21 +118,27 @@ def count(
         others |= {"--cross-check": cross_check, "--log": asked.log}
         name = "--part" if part else "--cluster" if cluster else "--checkpoint"
         asked.refuse_with(f"{name} of one board", others)
+        from gpusudoku.cli.in_tasks import count_in_tasks
+
         count_in_tasks(source, options, asked, part, cluster, boards)
         return
     each = asked.stats and (asked.form == "jsonl" or asked.log is not None)
     if cluster is not None:
         others = {"--cross-check": cross_check, "--stats with --format jsonl or --log": each}
         asked.refuse_with("--cluster of a batch", others)
-    facts = {**search_facts(options), "only": only, "solution": asked.solution}
-    piece = part_of_answers(part, "count", source, asked, facts)
+    piece = None
+    if part is not None:
+        from gpusudoku.cli.parts import part_of_answers
+
+        facts = {**options.search_facts(), "only": only, "solution": asked.solution}
+        piece = part_of_answers(part, "count", source, asked, facts)
     wanted = None if only is None else WANTED[only]
     with machine_of(cluster, options) as machine:
         line = CountLine(source, options, machine, asked.stats)
         check = CrossCheck(options) if cross_check else None
         alone = source.single or each or check is not None
         work = partial(_counter(cluster is not None, alone), options=options, engine=machine)
-        writer = count_writer(source, asked, only)
+        writer = count_writer(source.single, source.origin, asked, only)
         with (
             open_answer_sink(
                 source, machine, asked, boards, writer, "counted",

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku.cli.expected import expect_listing, expect_numbered
 from gpusudoku.cli.lines import line_ends
 from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import naming, note
-from gpusudoku.cli.numbers import Selection, WhichPart, number_of
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
@@ -29,26 +27,29 @@ from gpusudoku.cli.options import (
     method,
     output_file,
     own_option,
+    part_option,
     reading,
     searching,
     solution_form,
     statistics,
 )
-from gpusudoku.cli.parts import PartWriter, part_option
+from gpusudoku.cli.parts import PartWriter
+from gpusudoku.cli.progress import expect_listing, expect_numbered
 from gpusudoku.cli.saving import SavedJournal, is_resumed
 from gpusudoku.cli.sink import Sink, open_sink
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.cli.summary import Totals, show_listing, show_search
-from gpusudoku.cli.usage import Integer
+from gpusudoku.cli.usage import Integer, WhichPart, number_of
 from gpusudoku.cli.writers import SolutionWriter
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
-from gpusudoku.runs.parts.records import search_facts
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from gpusudoku.board.batch import Batch
     from gpusudoku.engines.engine import Engine
-    from gpusudoku.listing import Solutions
+    from gpusudoku.listing import Slice, Solutions
     from gpusudoku.planning.portion import Portion
     from gpusudoku.planning.search import SearchPlan
 
@@ -130,7 +131,7 @@ def enumerate_(
     piece = None
     if part is not None:
         facts = {"order": selection.order, "from": first, "to": last, "format": form}
-        facts = search_facts(options) | facts
+        facts = options.search_facts() | facts
         force = asked.force or is_resumed(asked.checkpoint)
         piece = PartWriter(part, "enumerate", source, facts, asked.output, force)
         piece.take_boards()
@@ -153,6 +154,91 @@ def enumerate_(
             piece.take_tasks(*lister.tasks)
         elif piece is not None and source.board is not None:
             piece.take(lister.numbered(source.board).part(1, 1)[1], "solutions")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The solutions of each board that are listed, and their order.
+
+    Raises
+    ------
+    InputError
+        If one excludes the other.
+    """
+
+    in_order: bool
+    """True if all come in ascending order."""
+    first: int | None
+    last: int | None
+    """Numbers in ascending order: from ``first`` to before ``last``."""
+    part: WhichPart | None
+    """A part of the quick order."""
+    limit: int | None
+    """The most solutions."""
+
+    def __post_init__(self) -> None:
+        if self.part is not None and (self.ascending or self.limit is not None):
+            raise InputError("--part cannot be combined with --sorted, --from, --to or --limit")
+        if self.first is not None and self.last is not None and self.first > self.last:
+            raise InputError(f"--from {self.first} is more than --to {self.last}")
+
+    @property
+    def ascending(self) -> bool:
+        """True if they come in ascending order."""
+        return self.in_order or self.first is not None or self.last is not None
+
+    @property
+    def by_number(self) -> bool:
+        """True if their order matters: a search finds them in any order."""
+        return self.ascending or self.part is not None
+
+    @property
+    def order(self) -> str:
+        """The name of the order."""
+        return "ascending" if self.ascending else "quick"
+
+    def is_beyond(self, solutions: Solutions) -> bool:
+        """Tell whether a board has too few solutions for the first number."""
+        if not self.first or self.first == self.last:
+            return False
+        return self.first >= solutions.count
+
+    def blocks(self, solutions: Solutions, done: int = 0) -> Iterable[NDArray[Any]]:
+        """Give those of one board after the first ``done``, as arrays uint8 (k, cells)."""
+        if self.ascending:
+            return self._slice(solutions, done).blocks()
+        first, last = self.range(solutions)
+        return solutions.blocks(first + done, last)
+
+    def lines(self, solutions: Solutions, done: int = 0) -> Iterable[bytes | memoryview]:
+        """Give the same as text, in whole lines."""
+        if self.ascending:
+            return self._slice(solutions, done).lines()
+        first, last = self.range(solutions)
+        return solutions.lines(first + done, last)
+
+    def most(self, solutions: Solutions, counts: bool) -> int | None:
+        """Return the most that one board has of them; None if only a long count tells.
+
+        ``counts`` tells whether a count of all solutions is quick.
+        """
+        if not self.ascending:
+            first, last = self.range(solutions)
+            return last - first
+        if self.last is None and not counts:
+            return self.limit
+        end = solutions.count if self.last is None else self.last
+        left = max(0, end - (self.first or 0))
+        return left if self.limit is None else min(left, self.limit)
+
+    def _slice(self, solutions: Solutions, done: int) -> Slice:
+        wanted = solutions[self.first : self.last][: self.limit]
+        return wanted[done:] if done else wanted
+
+    def range(self, solutions: Solutions) -> tuple[int, int]:
+        """Return where those of one board begin and end in the quick order."""
+        first, last = solutions.part(*(self.part or (1, 1)))
+        return first, last if self.limit is None else min(self.limit, last)
 
 
 class Lister:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from gpusudoku.cli.machines import machine_of
 from gpusudoku.cli.messages import note
-from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import InputOptions, OutputOptions
 from gpusudoku.cli.output import Output, refuse
 from gpusudoku.cli.parts import place_facts, placed
@@ -25,7 +24,8 @@ from gpusudoku.cli.saving import is_resumed
 from gpusudoku.cli.sink import open_answer_sink
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import show_stats
-from gpusudoku.cli.writers import AnswerRecords, AnswerWriter, PlainCounts
+from gpusudoku.cli.usage import WhichPart
+from gpusudoku.cli.writers import count_writer
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import ResultBlock
@@ -71,7 +71,7 @@ def count_in_tasks(
     asked = replace(asked, checkpoint=None)  # the run saves itself, and the answer comes at once
     with machine_of(cluster, options) as machine:
         line = CountLine(source, options, machine, asked.stats, how.part[1])
-        writer = count_writer(source, asked)
+        writer = count_writer(source.single, source.origin, asked)
         if part is None and not is_written:
             with open_answer_sink(
                 source, machine, asked, inputs, writer, "counted", line=line
@@ -94,19 +94,6 @@ def count_in_tasks(
     else:
         with Output(asked.output, asked.force, inputs) as out:
             out.write(text)
-
-
-def count_writer(source: Source, asked: OutputOptions, only: str | None = None) -> AnswerWriter:
-    """Make what writes counts in the form that is asked for."""
-    if asked.form is None:
-        return PlainCounts(source.single, only=only is not None)
-    return AnswerRecords(
-        asked.form,
-        source.origin,
-        solution=asked.solution,
-        errors=asked.errors,
-        details=source.single or asked.stats,
-    )
 
 
 def resume_count(path: str, kept: Kept, settings: Settings) -> None:

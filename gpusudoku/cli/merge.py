@@ -9,10 +9,9 @@ import click
 
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.messages import quietly
-from gpusudoku.cli.options import InputOptions, OutputOptions, output_file, quiet_option
+from gpusudoku.cli.options import OutputOptions, output_file, quiet_option
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.parts import placed
-from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import Ending
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.runs.identity import board_of_identity
@@ -134,14 +133,15 @@ def _text(parts: Named, output: str | None) -> bytes:
 
 def _count(boards: Batch, parts: Named, options: Mapping[str, Any]) -> bytes:
     """The count of which these are all parts, with its statistics added up."""
-    from gpusudoku.cli.in_tasks import count_writer
     from gpusudoku.cli.records import FORMS
+    from gpusudoku.cli.writers import count_writer
     from gpusudoku.results import ResultBlock
     from gpusudoku.runs.parts.counts import merged
 
+    assert boards.places is not None  # ``placed`` gave them
     form = options["format"] if options["format"] in FORMS else None
     asked = OutputOptions(form, errors=options["keep_going"] is True)
-    writer = count_writer(Source([boards], InputOptions()), asked)
+    writer = count_writer(True, boards.places.origin(0), asked)
     results = ResultBlock.of(boards, merged(part for _, part in parts), None)
     return writer.header() + writer.text(results)
 

@@ -18,7 +18,7 @@ from gpusudoku.cli.completing import (
     complete_techniques,
 )
 from gpusudoku.cli.messages import quietly
-from gpusudoku.cli.usage import Choice, Integer, Number
+from gpusudoku.cli.usage import Choice, Integer, Number, parsed_part
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats import FORMATS
 from gpusudoku.options import CUTOFFS_BY, DEVICES, METHODS, MOST_JOBS, STRATEGIES
@@ -236,6 +236,17 @@ def checkpoint(command: str) -> Callable[[Command], Command]:
 def force(command: str) -> Callable[[Command], Command]:
     """Add the option of a command that lets it overwrite files."""
     return own_option(command)("--force", is_flag=True, help="Overwrite an existing output file.")
+
+
+def part_option(command: str, what: str) -> Callable[[Command], Command]:
+    """Add the option of a command for a part of its work; ``what`` says of what."""
+    return own_option(command)(
+        "--part",
+        callback=parsed_part,
+        metavar="I/N",
+        help=f"Part I of N of {what}, I from 1 to N, for many machines: 'gpusudoku merge' joins"
+        " all of them.",
+    )
 
 
 def output_file(command: str) -> Callable[[Command], Command]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,12 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.places import Origin, Places
 from gpusudoku.cli.messages import note
-from gpusudoku.cli.numbers import WhichPart, parsed_part
-from gpusudoku.cli.options import Command, OutputOptions, own_option
+from gpusudoku.cli.options import OutputOptions
 from gpusudoku.cli.output import Output, refuse
 from gpusudoku.cli.saving import is_resumed
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import Ending
+from gpusudoku.cli.usage import WhichPart
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.job import part_of
 from gpusudoku.runs.identity import Identity, identity_of_board
@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gpusudoku.runs.parts.records import LinesFile
-
-
-def part_option(command: str, what: str) -> Callable[[Command], Command]:
-    """Add the option of a command for a part of its work; ``what`` says of what."""
-    return own_option(command)(
-        "--part",
-        callback=parsed_part,
-        metavar="I/N",
-        help=f"Part I of N of {what}, I from 1 to N, for many machines: 'gpusudoku merge' joins"
-        " all of them.",
-    )
 
 
 class PartWriter:
@@ -129,18 +118,16 @@ class PartWriter:
 
 
 def part_of_answers(
-    part: WhichPart | None,
+    part: WhichPart,
     command: str,
     source: Source,
     asked: OutputOptions,
     facts: Mapping[str, Any],
-) -> PartWriter | None:
-    """Make the part of a batch that is answered, and restrict the source to it; None for all.
+) -> PartWriter:
+    """Make the part of a batch that is answered, and restrict the source to it.
 
     ``facts`` are the options that the answers depend on, besides their form.
     """
-    if part is None:
-        return None
     details = asked.stats and asked.form == "jsonl"
     facts = {**facts, "format": asked.form, "details": details, "keep_going": asked.errors}
     force = asked.force or is_resumed(asked.checkpoint)

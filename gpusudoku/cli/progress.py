@@ -1,4 +1,4 @@
-"""A line of progress on stderr, if that is a terminal."""
+"""The line of progress, if stderr is a terminal, and announcements of long work."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from math import inf
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from gpusudoku.cli.expected import expect_count
+from gpusudoku.board.board import Board
 from gpusudoku.cli.messages import CLEAR, is_quiet, naming, note
 from gpusudoku.cli.summary import show_plan
+from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.threads import NoThread, start_thread
-from gpusudoku.jobs.watch import Progress, Watch, duration, watching
+from gpusudoku.jobs.watch import DECADES, Progress, Watch, duration, watching
 from gpusudoku.options import Options
 from gpusudoku.results import decimal_digits
 
 if TYPE_CHECKING:
     from gpusudoku.board.batch import Batch
-    from gpusudoku.board.board import Board
     from gpusudoku.cli.source import Source
     from gpusudoku.engines.engine import Engine
     from gpusudoku.planning.plan import Plan
     from gpusudoku.runs.ledger import SqliteRunStore
+    from gpusudoku.search.frontier import SearchEstimate
 
 Item = TypeVar("Item")
 
@@ -36,6 +38,16 @@ SILENCE_SECONDS = 0.5
 """After so long without a report, the time is shown."""
 JOIN_SECONDS = 2.0
 """The longest wait for a thread that writes: the terminal may be stopped."""
+LONG_SECONDS = 30
+"""Work that is estimated to take longer is announced."""
+QUICK_LOOK = 5.0
+"""The time budget for the estimate of the other method, as seconds that it could save."""
+LISTED_PER_SECOND = 1e7
+"""Solutions that a thread writes in a second, once the contraction has counted them."""
+SORTED_PER_SECOND = 1e6
+"""The same in ascending order."""
+DRAWN_PER_SECOND = 2e5
+"""Random solutions that a thread makes in a second, of boards with many."""
 BAR_WIDTH = 24
 LEAST_DONE = 0.01
 """If less is done, the time left cannot be estimated."""
@@ -226,3 +238,124 @@ def _rounded(number: float) -> int:
 def _share(done: float) -> str:
     """Write ``43%``, or ``0.0003%`` while it is small: it should be seen to move."""
     return f"{done:.0%}" if done == 0 or done > LEAST_DONE else f"{100 * done:.1g}%"
+
+
+def expect_count(
+    plan: Plan, board: Board, options: Options, engine: Engine, place: str, parts: int = 1
+) -> float:
+    """Announce the time of a long count, or of one of so many parts, and what would be quicker.
+
+    ``place`` is that of a board in a batch; the method not chosen is only estimated if the board
+    stands alone. Returns the seconds that the workers should need, 0 if they are unknown.
+    """
+    from gpusudoku.planning.choose import FEW_SOLUTIONS
+
+    if options.limit is not None and options.limit <= FEW_SOLUTIONS:
+        return 0.0
+    if plan.estimates.seconds_of(plan.method) is None and place:
+        return 0.0
+    seconds, where = _on_workers(plan.seconds / parts, engine)
+    if not _is_long(seconds, plan, options):
+        return 0.0
+    part = "" if parts == 1 else "part of the "
+    said = [f"the {part}{plan.method} should take {duration(seconds)} {where}"]
+    if options.method == "auto":
+        said += _why_no_contraction(plan.estimates.no_contraction)
+    elif not place:
+        said += _other_method(plan, board, options, engine)
+    if options.limit is None and plan.method == "search" and parts == 1:
+        said.append("--limit N asks only for N solutions or more")
+    note(f"{place}{'; '.join(said)}")
+    return seconds
+
+
+def expect_listing(board: Board, options: Options, engine: Engine, place: str) -> float:
+    """Announce the number of solutions of a long listing, and its time.
+
+    Returns the seconds that the workers should need, 0 if they are unknown.
+    """
+    from gpusudoku.planning.choose import FEW_SOLUTIONS
+    from gpusudoku.planning.search import SearchPlan
+    from gpusudoku.search.frontier import Frontier
+
+    if options.limit is not None and options.limit <= FEW_SOLUTIONS:
+        return 0.0
+    plan = SearchPlan(Frontier.of([board]), options)
+    seconds, where = _on_workers(plan.seconds, engine)
+    if not _is_long(seconds, plan, options):
+        return 0.0
+    said = [f"{_solutions(plan.estimate)}: to list them should take {duration(seconds)} {where}"]
+    note(place + "; ".join([*said, *_less(options)]))
+    return seconds
+
+
+def expect_numbered(number: int, ascending: bool, engine: Engine, place: str) -> float:
+    """Announce the time of a long listing by numbers.
+
+    Returns the seconds that the workers should need, 0 if that is not long.
+    """
+    seconds = _seconds(number, SORTED_PER_SECOND if ascending else LISTED_PER_SECOND, engine)
+    if seconds < LONG_SECONDS:
+        return 0.0
+    said = f"{number} solutions: to list them should take {duration(seconds)}"
+    note(f"{place}{said}; count only counts them; --limit N lists N of them")
+    return seconds
+
+
+def expect_sample(number: int, engine: Engine) -> None:
+    """Announce the time of a long sample."""
+    seconds = _seconds(number, DRAWN_PER_SECOND, engine)
+    if seconds > LONG_SECONDS:
+        note(f"{number} solutions: to draw them should take {duration(seconds)}")
+
+
+def _seconds(number: int, per_second: float, engine: Engine) -> float:
+    """Estimate the seconds for so many solutions; the number may be larger than any float."""
+    return float(min(number, 1 << 1000)) / per_second / engine.threads
+
+
+def _less(options: Options) -> list[str]:
+    """Name commands that take less time than to list all."""
+    return [] if options.limit else ["count only counts them", "--limit N lists N of them"]
+
+
+def _on_workers(seconds: float, engine: Engine) -> tuple[float, str]:
+    """Return the seconds of the workers for so much work of one core, and name them."""
+    if engine.name != "cpu":  # how much quicker a GPU is nobody knows
+        return seconds, "on one core of a CPU"
+    threads = "1 thread" if engine.workers == 1 else f"{engine.workers} threads"
+    return seconds / engine.workers, f"on {threads}"
+
+
+def _is_long(seconds: float, plan: Plan, options: Options) -> bool:
+    """Tell whether to announce it. An endless search may reach a limit at any time."""
+    return seconds > LONG_SECONDS and not (options.limit is not None and seconds > DECADES)
+
+
+def _why_no_contraction(reason: str) -> Iterator[str]:
+    """Give the reason alone, without the words that all of them begin with."""
+    if reason:
+        yield f"no contraction: {reason.removeprefix('too expensive to contract: ')}"
+
+
+def _other_method(plan: Plan, board: Board, options: Options, engine: Engine) -> Iterator[str]:
+    """Give the time of the other method, if that is less or there is none."""
+    from gpusudoku.planning.choose import choose
+
+    name = "search" if plan.method == "contraction" else "contraction"
+    if name == "contraction" and board.given_candidates is not None:
+        return
+    try:
+        other = choose(board, replace(options, method=name), worth=QUICK_LOOK)
+    except TooExpensive as error:
+        yield from _why_no_contraction(str(error))
+        return
+    if other.seconds < plan.seconds:
+        yield f"--method {name} {duration(_on_workers(other.seconds, engine)[0])}"
+
+
+def _solutions(estimate: SearchEstimate) -> str:
+    """Write the estimated number of solutions."""
+    if estimate.endless:
+        return "more solutions than can be listed"
+    return f"about {estimate.solutions:.1e} solutions".replace("e+", "e")

@@ -14,7 +14,6 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.cli.completing import complete_boards, complete_files
 from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import naming
-from gpusudoku.cli.numbers import numbers_of
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
@@ -26,6 +25,7 @@ from gpusudoku.cli.options import (
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.source import Source, place_of, with_blanks
+from gpusudoku.cli.usage import numbers_of
 from gpusudoku.cli.writers import SolutionWriter
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.options import Options

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku.cli.expected import expect_sample
 from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import naming, note
-from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
@@ -20,14 +18,16 @@ from gpusudoku.cli.options import (
     devices,
     output_file,
     own_option,
+    part_option,
     reading,
     solution_form,
 )
-from gpusudoku.cli.parts import PartWriter, part_option
+from gpusudoku.cli.parts import PartWriter
+from gpusudoku.cli.progress import expect_sample
 from gpusudoku.cli.saving import is_resumed
 from gpusudoku.cli.sink import Sink, open_sink
 from gpusudoku.cli.source import Source, conflict_in, place_of
-from gpusudoku.cli.usage import Integer
+from gpusudoku.cli.usage import Integer, WhichPart
 from gpusudoku.cli.writers import SolutionWriter
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options

@@ -12,7 +12,6 @@ import click
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import naming, note
-from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
@@ -22,10 +21,11 @@ from gpusudoku.cli.options import (
     form_options,
     output_file,
     own_option,
+    part_option,
     reading,
 )
 from gpusudoku.cli.output import Output
-from gpusudoku.cli.parts import PartWriter, part_option
+from gpusudoku.cli.parts import PartWriter
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.saving import is_resumed
 from gpusudoku.cli.share_forms import (
@@ -39,7 +39,7 @@ from gpusudoku.cli.share_forms import (
 )
 from gpusudoku.cli.sink import open_sink
 from gpusudoku.cli.source import Source, place_of
-from gpusudoku.cli.usage import Choice, Integer
+from gpusudoku.cli.usage import Choice, Integer, WhichPart
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 

@@ -12,22 +12,22 @@ import click
 from gpusudoku import formats
 from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import note
-from gpusudoku.cli.numbers import WhichPart
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
     answer_options,
     boards_argument,
     own_option,
+    part_option,
     reading,
     searching,
 )
-from gpusudoku.cli.parts import part_of_answers, part_option
 from gpusudoku.cli.records import FORMS
 from gpusudoku.cli.saving import refuse_output
 from gpusudoku.cli.sink import open_answer_sink
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import show_search
+from gpusudoku.cli.usage import WhichPart
 from gpusudoku.cli.writers import (
     AnswerRecords,
     AnswerWriter,
@@ -38,7 +38,6 @@ from gpusudoku.cli.writers import (
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import ResultBlock, SearchStats, recording
-from gpusudoku.runs.parts.records import search_facts
 
 
 @click.command()
@@ -92,7 +91,11 @@ def solve(
     source = Source(boards, reading, saved=bool(asked.checkpoint or part), table=table)
     if part is not None and source.single:
         raise InputError("--part is for batches here: one solution has no parts")
-    piece = part_of_answers(part, "solve", source, asked, search_facts(options))
+    piece = None
+    if part is not None:
+        from gpusudoku.cli.parts import part_of_answers
+
+        piece = part_of_answers(part, "solve", source, asked, options.search_facts())
     engine = start_engine(options)
     is_read = asked.to_stdout and sys.stdout is not None and sys.stdout.isatty()
     on_terminal = source.single and asked.form is None and is_read

@@ -1,4 +1,4 @@
-"""Types of values, a command with sections of options, and errors of usage in our words."""
+"""Types and parsers of values, a command with sections of options, and errors of usage."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from click.core import ParameterSource
 
 from gpusudoku.errors import shown
+from gpusudoku.options import MOST_PARTS
 
 
 class _Worded(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.5
@@ -72,6 +73,51 @@ class Number(_Worded, click.types.FloatParamType):
 
     name = "number"
     expected = "a number"
+
+
+MOST_DIGITS = 4000
+"""Of a number that is read: Python takes few more, and no count has as many."""
+
+
+def number_of(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """Parse the number of a solution, of any size, for click."""
+    if value is None:
+        return None
+    text = value.strip()
+    if not (text.isascii() and text.isdigit()) or len(text) > MOST_DIGITS:
+        raise click.BadParameter(f"{shown(text)}: expected an integer from 0 up")
+    return int(text)
+
+
+def numbers_of(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> tuple[int | None, ...]:
+    """Parse several numbers."""
+    return tuple(number_of(ctx, param, value) for value in values)
+
+
+class WhichPart(NamedTuple):
+    """One of several parts of a whole, whose sizes differ by one at most."""
+
+    number: int
+    """From 1 on."""
+    parts: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.parts}"
+
+
+def parsed_part(ctx: click.Context, param: click.Parameter, value: str | None) -> WhichPart | None:
+    """Parse I/N, for click."""
+    if value is None:
+        return None
+    match = re.fullmatch(rf"\s*(\d{{1,{MOST_DIGITS}}})/(\d{{1,{MOST_DIGITS}}})\s*", value, re.ASCII)
+    part = WhichPart(int(match[1]), int(match[2])) if match else WhichPart(0, 0)
+    if not 1 <= part.number <= part.parts <= MOST_PARTS:
+        raise click.BadParameter(
+            f"{shown(value)}: expected I/N, I from 1 to N, N at most {MOST_PARTS}, such as 3/100"
+        )
+    return part
 
 
 class Sectioned(click.Command):

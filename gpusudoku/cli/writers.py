@@ -19,6 +19,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.places import Origin
 from gpusudoku.board.text import DIGITS
 from gpusudoku.cli.messages import naming
+from gpusudoku.cli.options import OutputOptions
 from gpusudoku.cli.records import FORMS as RECORDS
 from gpusudoku.cli.records import RecordWriter, as_bytes
 from gpusudoku.cli.source import place_of
@@ -127,6 +128,21 @@ class PlainCounts(AnswerWriter):
         numbers, which = distinct_numbers(results.numbers)
         tails = [f":{results.text(number)}".encode() for number in numbers]
         return formats.write_lines(results.boards.cells, tails, which)
+
+
+def count_writer(
+    single: bool, origin: Origin, asked: OutputOptions, only: str | None = None
+) -> AnswerWriter:
+    """Make what writes counts in the form that is asked for; ``single`` is true for one board."""
+    if asked.form is None:
+        return PlainCounts(single, only=only is not None)
+    return AnswerRecords(
+        asked.form,
+        origin,
+        solution=asked.solution,
+        errors=asked.errors,
+        details=single or asked.stats,
+    )
 
 
 class SolvedBoards(AnswerWriter):

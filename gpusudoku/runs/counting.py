@@ -27,7 +27,6 @@ from gpusudoku.runs.identity import Identity, identity_of_board
 from gpusudoku.runs.keeper import InMemory, Keeper
 from gpusudoku.runs.ledger import SqliteRunStore
 from gpusudoku.runs.local import work
-from gpusudoku.runs.parts.records import search_facts
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -136,7 +135,7 @@ def setup_of_count(options: Options) -> dict[str, Any]:
 def identity_of_count(board: Board, options: Options, plan: Plan, how: How) -> Identity:
     """Return all that a count in tasks depends on; the method is the one that was chosen."""
     facts = {
-        **search_facts(options),
+        **options.search_facts(),
         "method": plan.method,
         "memory": None if plan.method == "search" else options.memory,
         "tasks": plan.tasks(),

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from gpusudoku.cli import expected
+from gpusudoku.cli import progress
 from gpusudoku.cli.options import InputOptions
 from gpusudoku.cli.progress import CountLine
 from gpusudoku.cli.source import Source
@@ -21,7 +21,7 @@ LESS = "; count only counts them; --limit N lists N of them"
 @pytest.fixture
 def long(run, monkeypatch):
     """Run a command for which everything takes long; returns what it says before it begins."""
-    monkeypatch.setattr(expected, "LONG_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "LONG_SECONDS", 0.0)
 
     def call(*arguments):
         status, _, err = run(*arguments, "-j", "2")

@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError, described
-from gpusudoku.options import Options, is_integer
+from gpusudoku.options import is_integer
 from gpusudoku.results import decimal_digits
 from gpusudoku.runs.identity import Identity
-from gpusudoku.search.techniques import parse_techniques, technique_names
 
 KIND = "gpusudoku part"
 SCHEMA = 1
@@ -171,18 +170,6 @@ def seal_of(record: Mapping[str, Any]) -> str:
 def placed(part: PartRecord, place: Mapping[str, Any]) -> PartRecord:
     """Return a part with the place where its board was read."""
     return replace(part, place=place)
-
-
-def search_facts(options: Options) -> dict[str, Any]:
-    """Return the options that the results of a search, or their order, depend on."""
-    return {
-        "method": options.method,
-        "limit": options.limit,
-        "strategy": options.strategy,
-        "propagate": technique_names(parse_techniques(options.propagate)),
-        "cutoff": options.cutoff,
-        "cutoff_by": options.cutoff_by,
-    }
 
 
 def in_order(parts: Iterable[tuple[str, PartRecord]]) -> list[tuple[str, PartRecord]]:
