@@ -41,8 +41,8 @@ CALL_NUMBERS = 512
 BLOCK = 1 << 15
 """Solutions in a block: 2.7 MB of text. Larger ones do not stay in a cache until they are read."""
 FIRST_PLACES, MOST_PLACES = 16, 1 << 10
-"""Blocks that are located at once, at first and at most: those of one pair take about as long as one
-of them."""
+"""Blocks that are located at once, at first and at most: those of one pair take about as long as
+one of them."""
 
 
 class PairPlaces(NamedTuple):
