@@ -7,16 +7,6 @@ together, however uneven the tree is.
 Tasks of contractions are cut so that all threads end together; a GPU's engine takes these workers
 where it has no kernel. The parts of a board take unknown times: a worker shares those that it has
 left when others are idle.
-
-
-----
-Contractions on CPU threads: for the CPU, and where a device has no kernel of its own.
-
-----
-Boards in parts on CPU threads: each contracts one part at a time, and divides what is left.
-
-What a part takes is not known before. So whoever has parts left shares some of them when others
-have none.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One GPU: its size, its memory, its arrays, and the settings of launches on it.
 
-CuPy holds the memory; in the simulator, NumPy does. ``launch`` allocates what a search needs.
+CuPy holds the memory; in the simulator, NumPy does. ``launch`` allocates the arrays of a search.
 
 A ``Tuning`` has every number whose best value depends on the GPU. The defaults should suit any GPU.
 ``benchmarks/tune_gpu.py --save`` measures the best values for the one that is there, and writes
