@@ -1,8 +1,8 @@
 """The contraction of one 9x9 board by many threads or a GPU. Special to 3x3 boxes.
 
-``docs/contraction.md``, section 5, derives it. The six lines have *roles*: the entries of A, B and C
-are summed, and of the crossing lines P, Q and R, which have a *tensor* each, P is the pivot. W_X of
-three partitions is the number of maps of X that are orthogonal to them. A *pair* (a, b) has a
+``docs/contraction.md``, section 5, derives it. The six lines have *roles*: the entries of A, B and
+C are summed, and of the crossing lines P, Q and R, which have a *tensor* each, P is the pivot. W_X
+of three partitions is the number of maps of X that are orthogonal to them. A *pair* (a, b) has a
 partition of A and one of B at the pivot. With k and l entries of A and B that have these, c entries
 of C, and m multiplicities, the solutions of the pair are, up to the divisors of the lists,
 
