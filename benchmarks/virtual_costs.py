@@ -86,7 +86,7 @@ def run_through(worker: engine.SearchWorker, frontier: Frontier) -> tuple[float,
         inside[1] += 1
 
     worker.run = timed  # type: ignore[assignment]
-    worker._explore(Task(frontier, 1.0), new_job())
+    worker.do(Task(frontier, 1.0), new_job())
     worker.run = kernel
     return inside[0], int(inside[1])
 

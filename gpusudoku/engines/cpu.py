@@ -1,23 +1,18 @@
 """The CPU engine: fork and join over the frontier on threads that run the compiled search.
 
-One worker begins with the whole frontier. Whoever has worked for a while deals out the boards that
-it has left, if any worker is idle, so a search has as many workers as it is worth, and all end
-together, however uneven the tree is. Contractions run in ``cpu_contraction``.
+One worker begins with the whole frontier. A worker that has worked for a while deals out the boards
+that it has left, if any worker is idle, so a search has as many workers as it is worth, and all end
+together, however uneven the tree is.
 
-
-----
-Contractions on CPU threads: for the CPU, and where a device has no kernel of its own.
-
-----
-Boards in parts on CPU threads: each contracts one part at a time, and divides what is left.
-
-What a part takes is not known before. So whoever has parts left shares some of them when others
-have none.
+Tasks of contractions are cut so that all threads end together; a GPU's engine takes these workers
+where it has no kernel. The parts of a board take unknown times: a worker shares those that it has
+left when others are idle.
 """
 
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -55,8 +50,8 @@ CALL_SECONDS = 0.01
 """A call of the compiled search takes about this long in a search that has gone on for a while."""
 
 CALL_SHARE = 0.01
-"""Before, it takes this share of the time that the search has taken: who has no work waits until a
-call of somebody else ends, and that should be short beside the whole."""
+"""Before, it takes this share of the time that the search has taken: an idle worker waits until a
+call of another ends, and that should be short beside the whole."""
 
 SHORTEST_SECONDS = 5e-4
 """No call should be shorter: the Python after it takes some 20 microseconds."""
@@ -67,8 +62,13 @@ PYTHON_SECONDS = 1e-4
 ROOM_BYTES = 1 << 20
 """The size of a worker's buffer for solutions."""
 
+TASKS_PER_WORKER = 8
+"""Tasks for each thread that sums, at least, so that all end together."""
+TASK_SECONDS = 0.05
+"""A task that is summed takes no longer than about this: an interrupt waits for it."""
+
 Runs = tuple[NDArray[Any], NDArray[Any]]
-"""Two arrays that are meant as one, the first before the second."""
+"""Two arrays that stand for one, the first before the second."""
 
 
 class CpuEngine:
@@ -96,7 +96,7 @@ class CpuEngine:
     ) -> WorkCounters:
         """Run the job on all threads; see ``Engine``."""
         made: list[SearchWorker] = []
-        node = Cost()  # one for all: whoever starts knows what the others have learnt
+        node = Cost()  # one for all: a new worker begins with what the others have measured
 
         def work(job: Job) -> float:
             made.append(SearchWorker(frontier, settings, job, node))
@@ -122,8 +122,25 @@ class CpuEngine:
         return contract_on_threads(contraction, tasks, job, threads, sums)
 
 
-class SearchWorker(Worker):
-    """One thread: its stack, what it found, and the task it works on."""
+class TaskWorker(Worker):
+    """A thread that does one task after the other."""
+
+    def __call__(self, job: Job) -> float:
+        """See ``Worker``."""
+        busy = 0.0
+        while (task := job.take()) is not None:
+            start = time.perf_counter()
+            self.do(task, job)
+            busy += time.perf_counter() - start
+        return busy
+
+    @abstractmethod
+    def do(self, task: Task, job: Job) -> None:
+        """Do a task, or leave it, or a part of it, if the job ends."""
+
+
+class SearchWorker(TaskWorker):
+    """One thread that searches: its stack, and the solutions it has found."""
 
     def __init__(self, frontier: Frontier, settings: SearchSettings, job: Job, node: Cost) -> None:
         layout = frontier.layout
@@ -143,16 +160,8 @@ class SearchWorker(Worker):
         self.limit = limit_of(job.limit)
         self.node = node
 
-    def __call__(self, job: Job) -> float:
-        """See ``Worker``."""
-        busy = 0.0
-        while (task := job.take()) is not None:
-            start = time.perf_counter()
-            self._explore(task, job)
-            busy += time.perf_counter() - start
-        return busy
-
-    def _explore(self, task: Task, job: Job) -> None:
+    def do(self, task: Task, job: Job) -> None:
+        """Search the boards of a task; share some of them if a worker is idle."""
         boards: NDArray[np.uint64] = task.payload.boards
         work = Work(boards, task.payload.roots, np.zeros(1, np.int64))
         done = 0
@@ -204,7 +213,7 @@ class SearchWorker(Worker):
         )
 
     def _report(self, job: Job, weight: float) -> None:
-        """Report what this call found, and the share of the work that it finished."""
+        """Report the solutions of a call, and the share of the work that it finished."""
         found = self.found
         rows = min(int(found.used[0]), len(found.solutions))
         if rows and job.on_solutions:
@@ -215,7 +224,7 @@ class SearchWorker(Worker):
         self.reported += new
 
     def _share(self, task: Task, work: Work, taken: int, parts: int, job: Job) -> Work:
-        """Deal out all boards that are left, as one deals cards; return those that are kept.
+        """Deal out all boards that are left, as cards are dealt; return those that are kept.
 
         Those that were split most come first: so a search goes on to the bottom of its tree, where
         the solutions are, and on a large board does not begin again at the top each time.
@@ -234,7 +243,7 @@ class SearchWorker(Worker):
         job.leave(Task(left, task.weight))
 
     def _rest(self, work: Work, taken: int) -> tuple[Runs, Runs]:
-        """The boards that are left and their roots, in two runs each, taken from the stack."""
+        """Take the boards that are left, and their roots, from the stack: two runs of each."""
         left = slice(int(self.stack.state[TOP]) + 1)
         self.stack.state[:] = -1
         stacked = self.search.boards_of(self.stack.boards[left])[::-1]
@@ -243,22 +252,16 @@ class SearchWorker(Worker):
 
 
 def tally_of(workers: Sequence[SearchWorker]) -> WorkCounters:
-    """What workers did, added up."""
+    """Add up the work of workers."""
     tallies = np.array([worker.stack.tally for worker in workers], np.int64).reshape(-1, TALLIES)
     nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
     return WorkCounters(nodes, guesses, int(tallies[:, DEEPEST].max(initial=0)))
 
 
 def dealt(runs: Runs, hand: int, hands: int) -> NDArray[Any]:
-    """Every so many-th item of two runs, one after the other, from a hand's first on."""
+    """Return one of so many hands of two runs: every so many-th item, from the hand's first on."""
     first, second = runs
     return np.concatenate([first[hand::hands], second[(hand - len(first)) % hands :: hands]])
-
-
-TASKS_PER_WORKER = 8
-"""Times that every worker comes for more, so that all end together."""
-TASK_SECONDS = 0.05
-"""What is taken at a time takes no longer than about this: an interrupt waits for it."""
 
 
 def contract_on_threads(
@@ -278,7 +281,7 @@ def contract_on_threads(
 
 
 def grouped(tasks: Sequence[range], groups: int) -> list[Task]:
-    """Numbered tasks in about so many groups: ranges of nearly the same size."""
+    """Put numbered tasks into about so many groups: ranges of nearly the same size."""
     number = sum(map(len, tasks))
     return [
         Task(piece, len(piece) / number)
@@ -287,22 +290,13 @@ def grouped(tasks: Sequence[range], groups: int) -> list[Task]:
     ]
 
 
-class SumWorker(Worker):
+class SumWorker(TaskWorker):
     """One thread that sums tasks in memory of its own."""
 
     def __init__(self, contraction: Contraction, sums: Sums) -> None:
         self.contraction, self.products = contraction, 0
         self._sums = sums
         self._scratch: Any = None
-
-    def __call__(self, job: Job) -> float:
-        """See ``Worker``."""
-        busy = 0.0
-        while (task := job.take()) is not None:
-            start = time.perf_counter()
-            self.do(task, job)
-            busy += time.perf_counter() - start
-        return busy
 
     def do(self, task: Task, job: Job) -> None:
         """Sum a task, and report it."""
@@ -316,7 +310,7 @@ class SumWorker(Worker):
         self.products += products
 
     def sum(self, tasks: range, job: Job) -> tuple[int, int]:
-        """The sum of some tasks, and how many products were added up."""
+        """Sum some tasks; return the number of products added up, too."""
         if self._scratch is None:
             self._scratch = self.contraction.scratch()
         return self.contraction.sum(tasks, self._scratch, job.flag)
@@ -328,29 +322,24 @@ def contract_parts(
     job: Job,
     threads: int,
 ) -> WorkCounters:
-    """Run the job on so many threads; what is left of it if it ends early is such tasks, too."""
+    """Run the job on so many threads.
+
+    The payload of a task, also of those left if the job ends early, is a list of counters and
+    parts: a counter of the job for the solutions of each part.
+    """
     workers = [PartWorker(parts) for _ in range(threads)]
     job.run(tasks, workers)
     return WorkCounters(products=sum(worker.products for worker in workers))
 
 
-class PartWorker(Worker):
-    """One thread."""
+class PartWorker(TaskWorker):
+    """One thread that sums parts, and divides those that are too expensive to contract."""
 
     def __init__(self, parts: Parts) -> None:
         self.products = 0
         self._parts = parts
 
-    def __call__(self, job: Job) -> float:
-        """See ``Worker``."""
-        busy = 0.0
-        while (task := job.take()) is not None:
-            start = time.perf_counter()
-            self._sum(task, job)
-            busy += time.perf_counter() - start
-        return busy
-
-    def _sum(self, task: Task, job: Job) -> None:
+    def do(self, task: Task, job: Job) -> None:
         """Sum the parts of a task, and those into which they are divided."""
         todo: list[tuple[int, BoardPart]] = list(task.payload)
         while todo:
@@ -366,7 +355,7 @@ class PartWorker(Worker):
                 job.leave(Task([*todo, (counter, part)], task.weight))
                 return
             todo += [(counter, child) for child in divided]
-            # What is left is taken to be as much as what was done, as nobody knows better.
+            # Every part that is left weighs as much as the one that was done: nothing tells more.
             weight = task.weight / (len(todo) + 1)
             task.weight -= weight
             job.report([(counter, value)], weight)

@@ -1,4 +1,4 @@
-"""What those who run a plan need to know of a device: every engine keeps to ``Engine``."""
+"""The interface of a device, which every engine keeps to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gpusudoku.search.frontier import Frontier
 
 @dataclass
 class WorkCounters:
-    """What an engine did, added up over its workers."""
+    """The work of an engine, added up over its workers."""
 
     nodes: int = 0
     """Partial boards looked at."""
@@ -26,7 +26,7 @@ class WorkCounters:
     """Products of a contraction that were added up."""
 
     def add(self, other: WorkCounters) -> None:
-        """Take in what was done besides."""
+        """Add other work."""
         self.nodes += other.nodes
         self.guesses += other.guesses
         self.deepest = max(self.deepest, other.deepest)
@@ -43,19 +43,19 @@ class Engine(Protocol):
     name: str
     """``cpu`` or ``cuda``."""
     threads: int
-    """How many CPU threads do what the device has no kernel for."""
+    """The CPU threads that do the work for which the device has no kernel."""
     most_boards: int
     """The most boards of a batch that are worth searching together."""
     side_by_side: int
-    """How many such blocks it searches at a time, each in the thread that runs a plan of it with
-    ``CpuEngine(1)``; 1 if they are searched one after the other."""
+    """The number of such blocks that are searched at a time, each in a thread of its own, by a plan
+    with ``CpuEngine(1)``; 1 if they are searched one after the other."""
 
     @property
     def workers(self) -> int:
-        """How many workers run at once: GPUs may be lost."""
+        """The number of workers that run at once: GPUs may be lost."""
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
-        """Compile, so that ``explore`` only explores; returns how many boards keep it busy."""
+        """Compile, so that ``explore`` only explores; return the boards that keep it busy."""
 
     def explore(
         self,
@@ -65,7 +65,7 @@ class Engine(Protocol):
     ) -> WorkCounters:
         """Run the job: count, or list, the solutions of all boards of the frontier.
 
-        What is left of it if it ends early are boards, as ``Frontier``.
+        If it ends early, it leaves boards, as ``Frontier``.
         """
 
     def contract(
@@ -79,5 +79,5 @@ class Engine(Protocol):
         """Run the job: some tasks of a contraction that is prepared, in ``memory`` bytes.
 
         ``sums`` gets those of all runs of tasks that were summed, also if the job is interrupted.
-        What is left of the job if it ends early are runs of tasks, ``range``.
+        If it ends early, it leaves runs of tasks, ``range``.
         """

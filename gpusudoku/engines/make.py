@@ -1,4 +1,4 @@
-"""The engine for the device that the options ask for."""
+"""Makes the engine for the device of the options."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def make_engine(
     Parameters
     ----------
     fallback
-        Told why, where ``auto`` finds a GPU but cannot use it and takes the CPU; and later, if a
-        GPU is lost while it counts: by default that is a RuntimeWarning.
+        Called with the reason where ``auto`` finds a GPU but cannot use it and takes the CPU; and
+        later, if a GPU is lost during a count: by default that is a RuntimeWarning.
     **options
         The fields of ``Options``, of which the engine depends on ``device``, ``jobs`` and ``gpus``.
 
@@ -40,14 +40,10 @@ def engine_for(
     engine: Engine | None = None,
     fallback: Callable[[DeviceError], None] | None = None,
 ) -> Engine:
-    """Return the engine that is given, or else make one as the options ask.
+    """Return the given engine, or make one by the options; errors are those of ``make_engine``.
 
-    Raises
-    ------
-    InputError
-        If what is given is no engine, or one of another device than the options ask for.
-    DeviceError
-        As ``make_engine`` does.
+    InputError is raised, too, if the given one is no engine, or for another device than the
+    options.
     """
     if engine is not None:
         if not hasattr(engine, "explore"):
@@ -76,12 +72,6 @@ def engine_for(
 
 
 def refuse_both(engine: Engine | None, cluster: object) -> None:
-    """Complain of an engine beside a cluster.
-
-    Raises
-    ------
-    InputError
-        If there are both.
-    """
+    """Raise InputError if there are both an engine and a cluster."""
     if engine is not None and cluster is not None:
         raise InputError("an engine is of this process, and a cluster has its own")

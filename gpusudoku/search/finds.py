@@ -1,4 +1,4 @@
-"""What a technique finds on a board, one find at a time, and why: the steps that people take.
+"""The finds of techniques on a board, one at a time, with reasons: the steps that people take.
 
 ``kernels/search`` finds the same, all at once. Here a set of cells is an integer, bit c for cell c,
 and the candidates of a board are one such set for every digit.
@@ -19,7 +19,7 @@ from gpusudoku.board.cells import digit_masks
 
 @dataclass(frozen=True)
 class Step:
-    """One find of a technique, and what it does to the board."""
+    """One find of a technique, and its effect on the board."""
 
     technique: str
     """Its name, as ``simplify`` takes it."""
@@ -39,7 +39,7 @@ class Step:
         return self.text
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON types."""
+        """Return the step as JSON types."""
         return {
             "technique": self.technique,
             "text": self.text,
@@ -51,7 +51,7 @@ class Step:
 
 
 class Grid:
-    """The candidates of a board, and where each technique finds something.
+    """The candidates of a board, on which each technique looks for its next find.
 
     Digits count from 0 here, from 1 in steps. A cell that is fixed keeps its digit as its only
     candidate.
@@ -72,21 +72,21 @@ class Grid:
         self._fixed = _set_of(board.cells > 0)
 
     def masks(self) -> NDArray[np.uint64]:
-        """The candidates of every cell, as a ``Board`` has them."""
+        """Return the candidates of every cell, as a ``Board`` has them."""
         masks = np.zeros(self._geometry.cells, np.uint64)
         for d, plane in enumerate(self._planes):
             masks[list(_members(plane))] |= np.uint64(1 << d)
         return masks
 
     def board(self) -> Board:
-        """The board with the cells that are fixed."""
+        """Return the board with the cells that are fixed."""
         cells = np.zeros(self._geometry.cells, np.uint8)
         for d, plane in enumerate(self._planes):
             cells[list(_members(plane & self._fixed))] = d + 1
         return Board(cells, self._geometry)
 
     def apply(self, step: Step) -> None:
-        """Strike what the step strikes, and place what it places."""
+        """Strike the candidates and place the digits of a step."""
         for cell, digit in step.removed:
             self._planes[digit - 1] &= ~(1 << cell)
         for cell, digit in step.placed:
@@ -95,7 +95,7 @@ class Grid:
             self._fixed |= 1 << cell
 
     def contradiction(self, by_places: bool) -> str:
-        """What shows that there is no solution, in words; empty if nothing does."""
+        """Say why there is no solution; empty if nothing shows that."""
         everywhere = (1 << self._geometry.cells) - 1
         for cell in _members(everywhere & ~self._with_at_least(1)):
             return f"{self._geometry.cell_name(cell)} has no candidate left"
@@ -106,7 +106,7 @@ class Grid:
         return ""
 
     def naked_single(self) -> Step | None:
-        """A cell with one candidate."""
+        """Find a cell with one candidate."""
         for cell in _members(~self._with_at_least(2) & ~self._fixed & self._with_at_least(1)):
             [d] = self._candidates(cell)
             text = f"naked single: {self._geometry.cell_name(cell)} can only be {d + 1}"
@@ -114,7 +114,7 @@ class Grid:
         return None
 
     def hidden_single(self) -> Step | None:
-        """A digit with one place in a unit."""
+        """Find a digit with one place in a unit."""
         for unit in self._order:
             for d, plane in enumerate(self._planes):
                 places = plane & self._units[unit]
@@ -126,7 +126,7 @@ class Grid:
         return None
 
     def locked_candidates(self) -> Step | None:
-        """A digit whose places in a box are all in one line (pointing), or the other way round."""
+        """Find a digit whose places in a box are all in one line (pointing), or the reverse."""
         for unit in self._order:
             is_box = unit >= 2 * self._geometry.n
             for d, plane in enumerate(self._planes):
@@ -146,7 +146,7 @@ class Grid:
         return None
 
     def naked_pair(self) -> Step | None:
-        """Two cells of a unit with the same two candidates."""
+        """Find two cells of a unit with the same two candidates."""
         pairs = self._with_at_least(2) & ~self._with_at_least(3)
         for first in _members(pairs):
             d, e = self._candidates(first)
@@ -162,7 +162,7 @@ class Grid:
         return None
 
     def hidden_pair(self) -> Step | None:
-        """Two digits with the same two places in a unit."""
+        """Find two digits with the same two places in a unit."""
         for unit in self._order:
             seen: dict[int, int] = {}
             for e, plane in enumerate(self._planes):
@@ -189,7 +189,7 @@ class Grid:
     def _striking(
         self, technique: str, why: str, struck: dict[int, int], cells: int, unit: int
     ) -> Step:
-        """The step that strikes digits from sets of cells."""
+        """Make the step that strikes digits from sets of cells."""
         removed = sorted((cell, d + 1) for d, where in struck.items() for cell in _members(where))
         alike: dict[tuple[int, ...], list[int]] = {}
         """The cells that lose the same digits."""
@@ -202,7 +202,7 @@ class Grid:
         return Step(technique, text, (), tuple(removed), tuple(_members(cells)), unit)
 
     def _with_at_least(self, number: int) -> int:
-        """The cells with at least one, two or three candidates."""
+        """Return the cells with at least one, two or three candidates."""
         at_least = [0, 0, 0]
         for plane in self._planes:
             at_least[2] |= at_least[1] & plane
@@ -226,13 +226,13 @@ class Grid:
 
 
 def _listed(things: Iterable[object]) -> str:
-    """Things in words: ``1, 2 and 5``."""
+    """List things in words: ``1, 2 and 5``."""
     *others, last = map(str, things)
     return f"{', '.join(others)} and {last}" if others else last
 
 
 def _members(cells: int) -> Iterator[int]:
-    """The cells of a set, in ascending order."""
+    """Yield the cells of a set, in ascending order."""
     while cells:
         lowest = cells & -cells
         yield lowest.bit_length() - 1
@@ -240,5 +240,5 @@ def _members(cells: int) -> Iterator[int]:
 
 
 def _set_of(chosen: NDArray[np.bool_]) -> int:
-    """The set of the cells that are chosen, bool (cells)."""
+    """Return the set of the cells that are chosen, bool (cells)."""
     return int.from_bytes(np.packbits(chosen, bitorder="little").tobytes(), "little")

@@ -3,15 +3,12 @@
 Every search starts from one. A frontier board is whole in itself, so workers can take frontier
 boards in any order, on any thread or GPU, and their counts add up to the count of the root.
 
-
-----
-How much work a search will be, from a small sample of its tree.
-
-Knuth's estimator (Estimating the efficiency of backtrack programs, Mathematics of Computation 29,
-1975) walks down at random and weighs every node by the choices that led to it. This is its form
-for many walkers at once, stochastic enumeration (Rubinstein; Vaisman and Kroese, 2013): all
-children of all walkers are made, and some of them go on, with the weight of all. It is unbiased,
-varies less, and is exact where the tree is no wider than the walkers are many.
+The work of a search is estimated from a small sample of its tree. Knuth's estimator (Estimating the
+efficiency of backtrack programs, Mathematics of Computation 29, 1975) walks down at random and
+weighs every node by the choices that led to it. Here is its form for many walkers at once,
+stochastic enumeration (Rubinstein; Vaisman and Kroese, 2013): all children of all walkers are made,
+and some of them go on, with the weight of all. It is unbiased, varies less, and is exact where the
+tree is no wider than the walkers are many.
 """
 
 from __future__ import annotations
@@ -42,15 +39,24 @@ much for a moment: parents, children, and the lists of both."""
 CALL_BYTES = 1 << 19
 """Packed boards that are split in one call of the compiled code: an interrupt waits for no more."""
 
+WALKERS = 256
+WALKED_WORDS = 256 * 21
+"""The most words of packed boards at a time: boards larger than 9x9 have fewer walkers."""
+LEAST_WALKERS = 4
+"""The fewest walkers, whatever the size of the board."""
+HOPELESS = 1e18
+"""An estimate ends at so many nodes: thousands of years."""
+SEED = 1
+
 
 @dataclass(frozen=True)
 class Cutoff:
-    """How large the boards of a frontier may be."""
+    """A bound on the size of the boards of a frontier."""
 
     size: float
     """The largest search space, or number of empty cells, that need not be split."""
     by_empty: bool
-    """Whether the size is a number of empty cells."""
+    """True if the size is a number of empty cells."""
 
     @property
     def threshold(self) -> float:
@@ -65,8 +71,7 @@ class Frontier:
     ``boards`` is uint64 (B, layout.words), one board a row, packed as ``kernels.search.layout``
     draws it. ``roots`` is int64 (B): the index of the root that each board descends from. The first
     ``ready`` boards need no more splitting. To make it ``nodes`` boards were looked at and
-    ``guesses`` of them split in two; ``capped`` says that a cutoff was not reached for want of
-    memory.
+    ``guesses`` of them split in two; ``capped`` is true if memory did not suffice for a cutoff.
     """
 
     layout: Layout
@@ -82,7 +87,7 @@ class Frontier:
 
     @classmethod
     def of(cls, roots: Batch | Sequence[Board]) -> Frontier:
-        """The roots themselves, in order; all of one geometry.
+        """Pack the roots, in order; all of one geometry.
 
         A root whose clues contradict each other has no candidates left and counts 0.
         """
@@ -134,7 +139,7 @@ class Frontier:
         return Frontier(self.layout, whole.boards, whole.roots, ready, nodes, guesses, capped)
 
     def part(self, start: int, end: int) -> Frontier:
-        """The boards from start to before end, none of which counts as ready."""
+        """Return the boards from start to before end, none of which counts as ready."""
         return Frontier(self.layout, self.boards[start:end], self.roots[start:end])
 
     def split(
@@ -149,7 +154,7 @@ class Frontier:
         return self._split(expand, -1.0 if cutoff is None else cutoff.threshold, cutoff)
 
     def simplified(self, settings: SearchSettings) -> Frontier:
-        """The boards that are not seen to be dead, simplified, not split."""
+        """Return the boards that are not seen to be dead, simplified, not split."""
         expand = few.expand(self.layout, settings).of(len(self))
         return self._split(expand, inf, None)[0]
 
@@ -198,35 +203,25 @@ class Frontier:
         )
 
 
-WALKERS = 256
-WALKED_WORDS = 256 * 21
-"""The most words of packed boards at a time: boards larger than 9x9 have fewer walkers."""
-LEAST_WALKERS = 4
-"""The fewest walkers, whatever the size of the board."""
-HOPELESS = 1e18
-"""The number of nodes from which on nothing more is to be learnt: thousands of years."""
-SEED = 1
-
-
 @dataclass(frozen=True)
 class SearchEstimate:
-    """What a search would take."""
+    """The estimated work of a search."""
 
     nodes: float
-    """Boards looked at; HOPELESS or more if it is that many, however many."""
+    """Boards looked at; HOPELESS or more means no more than that."""
     solutions: float
     exact: bool
-    """Whether the whole tree was seen."""
+    """True if the whole tree was seen."""
     node_seconds: float
-    """What a node takes, on the average."""
+    """The time of a node, on the average."""
 
     @property
     def endless(self) -> bool:
-        """Whether it is HOPELESS, so that no more was learnt."""
+        """True if it is HOPELESS, so that the estimate ended early."""
         return self.nodes >= HOPELESS
 
     def seconds(self, limit: int | None = None) -> float:
-        """Time on one core, in seconds of a machine of 2024; stopping at a limit of solutions."""
+        """Return the time on one core of 2024, stopping at a limit of solutions."""
         share = 1.0 if limit is None or self.solutions <= limit else limit / self.solutions
         return self.nodes * share * self.node_seconds
 
@@ -234,7 +229,7 @@ class SearchEstimate:
 def estimate_search(roots: Frontier, settings: SearchSettings) -> SearchEstimate:
     """Estimate the search below some boards; the same for the same boards, always.
 
-    What is HOPELESS is not looked into any further: nodes and solutions are then lower.
+    It ends where it becomes HOPELESS: nodes and solutions are then too low.
     """
     rng = np.random.default_rng(SEED)
     todo, weight, nodes, dead, solutions = roots, 1.0, 0.0, 0.0, 0.0

@@ -38,14 +38,10 @@ DEFAULT = "singles"
 
 
 def parse_techniques(names: str | Iterable[str]) -> int:
-    """Bits of a comma-separated list (or an iterable) of techniques and groups.
+    """Return the bits of a comma-separated list (or an iterable) of techniques and groups.
 
     Any technique brings naked singles with it: a cell left with one candidate is fixed at once.
-
-    Raises
-    ------
-    InputError
-        If a name is unknown, or ``none`` is not alone.
+    InputError is raised if a name is unknown, or ``none`` is not alone.
     """
     if not isinstance(names, Iterable):
         raise InputError(f"techniques {described(names)}: expected names, separated by commas")
@@ -64,5 +60,5 @@ def parse_techniques(names: str | Iterable[str]) -> int:
 
 
 def technique_names(bits: int) -> str:
-    """The comma-separated list for some bits, ``none`` for 0."""
+    """Return the comma-separated list for some bits, ``none`` for 0."""
     return ",".join(name for name, bit in TECHNIQUES.items() if bits & bit) or "none"

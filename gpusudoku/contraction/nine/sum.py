@@ -1,14 +1,15 @@
 """The contraction of one 9x9 board by many threads or a GPU. Special to 3x3 boxes.
 
-With a, b and c entries of the lists of the summed lines, m their multiplicities, and for each
-crossing line the number of its maps that are orthogonal to all three:
+``docs/contraction.md``, section 5, derives it. The six lines have *roles*: the entries of A, B and
+C are summed, and of the crossing lines P, Q and R, which have a *tensor* each, P is the pivot. W_X
+of three partitions is the number of maps of X that are orthogonal to them. A *pair* (a, b) has a
+partition of A and one of B at the pivot. With k and l entries of A and B that have these, c entries
+of C, and m multiplicities, the solutions of the pair are, up to the divisors of the lists,
 
-    solutions = sum over a, b, c of  m(a) m(b) m(c)  P(a, b, c)  Q(a, b, c)  R(a, b, c)
+    S(a, b) = sum over c of  m(c) W_P(a, b, c_P) dot(U[c_Q], V[c_R])
+    U[c][k, l] = W_Q(k_Q, l_Q, c)    V[c][k, l] = W_R(k_R, l_R, c) m(k) m(l)
 
-and that times the divisors of the lists. A, B, C, P, Q and R are the *roles* of the six lines;
-P, Q and R have a *tensor* each. Pairs (a, b) are what is divided among tasks. For one of them a
-thread takes dot products of the tensors of Q and R, of rows that it copies into *slabs*: blocking
-buffers that fit into a second-level cache.
+U and V are laid out in *slabs*: blocking buffers of a thread that fit into a second-level cache.
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ class Nine:
         return max(1, (memory - WORKSPACE_BYTES) // SLABS_BYTES)
 
     def prepare(self, threads: int) -> None:
-        """Make the tensors and the pairs. What was interrupted is begun anew."""
+        """Make the tensors and the pairs; after an interrupt, anew."""
         if not self.solvable or self._prepared:
             return
         work, roles = self.workspace, self.workspace.roles

@@ -1,4 +1,4 @@
-"""Asks whether CUDA can be used, cheaply: the driver first, before any slow import."""
+"""Tells whether CUDA can be used, cheaply: it asks the driver first, before any slow import."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _CPU = "the devices cpu and auto count on all cores"
 
 
 def simulated() -> bool:
-    """Whether Numba's CUDA simulator stands in for a GPU."""
+    """Tell whether Numba's CUDA simulator stands in for a GPU."""
     return os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
 
 
 def gpu_names() -> tuple[str, ...]:
-    """The names of the GPUs that the driver shows, in its order; none without a driver."""
+    """Return the names of the GPUs that the driver shows, in its order; none without a driver."""
     return _asked()[0]
 
 
 @cache
 def _asked() -> tuple[tuple[str, ...], str | None]:
-    """The names of the GPUs, and why there are none."""
+    """Ask the driver for the names of the GPUs, and if there are none, for the reason."""
     library = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
     try:
         driver = ctypes.CDLL(library)
@@ -37,7 +37,10 @@ def _asked() -> tuple[tuple[str, ...], str | None]:
         return (), f"no driver of an NVIDIA GPU found: install one if there is such a GPU; {_CPU}"
     count = ctypes.c_int()
     if code := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
-        return (), f"the CUDA driver says {_said(driver, code)}: see nvidia-smi; {_CPU}"
+        text = ctypes.c_char_p()
+        driver.cuGetErrorString(code, ctypes.byref(text))
+        said = f"{(text.value or b'error').decode(errors='replace')} ({code})"
+        return (), f"the CUDA driver says {said}: see nvidia-smi; {_CPU}"
     names = []
     for index in range(count.value):
         device, name = ctypes.c_int(), ctypes.create_string_buffer(128)
@@ -48,15 +51,8 @@ def _asked() -> tuple[tuple[str, ...], str | None]:
     return tuple(names), None if names else hidden
 
 
-def _said(driver: ctypes.CDLL, code: int) -> str:
-    """What the driver calls an error."""
-    text = ctypes.c_char_p()
-    driver.cuGetErrorString(code, ctypes.byref(text))
-    return f"{(text.value or b'error').decode(errors='replace')} ({code})"
-
-
 def unusable_because() -> str | None:
-    """Why CUDA cannot be used here, in a few words; None if it can."""
+    """Return the reason why CUDA cannot be used here, in a few words; None if it can."""
     if simulated():
         return None
     _, reason = _asked()
@@ -69,11 +65,11 @@ def unusable_because() -> str | None:
 
 
 def _too_old() -> str | None:
-    """Which package is too old, if one is."""
+    """Return the reason if a package is too old."""
     try:
         found = version("numba-cuda")
         numbers = tuple(int(number) for number in found.split(".")[:2])
-    except (PackageNotFoundError, ValueError):  # it came in another way, and may do
+    except (PackageNotFoundError, ValueError):  # it was installed in another way, and may do
         return None
     if numbers >= OLDEST_NUMBA_CUDA:
         return None

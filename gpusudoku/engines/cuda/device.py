@@ -1,17 +1,11 @@
-"""How many blocks of a kernel run on a multiprocessor at once: arithmetic that needs no GPU.
+"""One GPU: its size, its memory, its arrays, and the settings of launches on it.
 
-----
-How kernels are launched: every number whose best value depends on the GPU.
+CuPy holds the memory; in the simulator, NumPy does. ``launch`` allocates the arrays of a search.
 
-The defaults should suit any GPU. ``benchmarks/tune_gpu.py --save`` measures what suits the one that
-is there, and writes it to a file that every later run reads: a JSON object whose keys are names of
-GPUs, and whose values are objects with fields of ``Tuning``, all or some.
-
-
-----
-One GPU: how large it is, how much memory is free, and how arrays get there and back.
-
-CuPy holds the memory; in the simulator, NumPy does. ``launch`` allocates what a search needs.
+A ``Tuning`` has every number whose best value depends on the GPU. The defaults should suit any GPU.
+``benchmarks/tune_gpu.py --save`` measures the best values for the one that is there, and writes
+them to a file that every later run reads: a JSON object whose keys are names of GPUs, and whose
+values are objects with fields of ``Tuning``, all or some.
 """
 
 from __future__ import annotations
@@ -39,14 +33,32 @@ REGISTERS_AT_ONCE = 256
 """Registers are given to a warp in multiples of this."""
 PARTS = 4
 """A multiprocessor has this many parts, each with its share of the registers and its own warps."""
-
 MOST_THREADS = 1024
 """The most threads of a block, on any GPU so far."""
+
+INTERLEAVED, CONTIGUOUS = "interleaved", "contiguous"
+
+LARGEST = {
+    "threads_per_block": 1024,
+    "blocks_per_multiprocessor": 1024,
+    "boards_per_thread": 1024,
+    "max_registers": 255,
+    "sum_threads_per_block": 1024,
+    "sum_tasks_per_multiprocessor": 1024,
+}
+"""The largest value of each setting: a limit of the hardware, or of sense."""
+MAY_BE_NONE = ("blocks_per_multiprocessor", "max_registers", "sum_threads_per_block")
+
+MOST_TOLD = 200
+"""Characters of messages of other libraries: NVIDIA's go on with other possible causes."""
+
+_CONFIGURING = threading.Lock()
+"""Held during changes of Numba's global state: its settings, its list of GPUs."""
 
 
 @dataclass(frozen=True)
 class Multiprocessor:
-    """What the threads that run on a multiprocessor at once have to share."""
+    """The resources that the threads on a multiprocessor share."""
 
     threads: int
     """The most threads."""
@@ -62,7 +74,7 @@ class Multiprocessor:
     """Bytes of shared memory that every block takes in addition to its own."""
 
     def blocks_of(self, threads_per_block: int, registers: int, shared: int = 0) -> int:
-        """The blocks that run at once, given registers per thread and shared bytes per block."""
+        """Return the blocks that run at once, by registers a thread and shared bytes a block."""
         warps = -(-threads_per_block // WARP)
         with_registers = self._warps_with(registers)
         most = [self.blocks, self.threads // (warps * WARP), with_registers // warps]
@@ -71,43 +83,23 @@ class Multiprocessor:
         return min(most)
 
     def most_threads(self, registers: int) -> int:
-        """The most threads of a block, given registers per thread."""
+        """Return the most threads of a block, by registers a thread."""
         warps = min(self._warps_with(registers), self.block_registers // _of_warp(registers))
         return min(self.threads, MOST_THREADS, warps * WARP)
 
     def _warps_with(self, registers: int) -> int:
-        """The warps for which there are registers, given those of a thread."""
+        """Return the number of warps for which there are registers."""
         return self.registers // PARTS // _of_warp(registers) * PARTS
 
 
 def _of_warp(registers: int) -> int:
-    """The registers that a warp is given, by those of a thread."""
+    """Return the registers that a warp is given."""
     return -(-max(1, registers) * WARP // REGISTERS_AT_ONCE) * REGISTERS_AT_ONCE
-
-
-INTERLEAVED, CONTIGUOUS = "interleaved", "contiguous"
-
-MOST = {
-    "threads_per_block": 1024,
-    "blocks_per_multiprocessor": 1024,
-    "boards_per_thread": 1024,
-    "max_registers": 255,
-    "sum_threads_per_block": 1024,
-    "sum_tasks_per_multiprocessor": 1024,
-}
-"""The largest values: limits of the hardware, or of what makes sense."""
-MAY_BE_NONE = ("blocks_per_multiprocessor", "max_registers", "sum_threads_per_block")
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """How kernels are launched.
-
-    Raises
-    ------
-    InputError
-        If a value is out of range.
-    """
+    """Settings of launches; InputError is raised if a value is out of range."""
 
     threads_per_block: int = 128
     """Threads per block of the search."""
@@ -125,7 +117,7 @@ class Tuning:
     with singles moves whole boards, and has that in any case."""
     max_registers: int | None = None
     """Registers per thread; None leaves the number to the compiler. With fewer, more threads run at
-    once, but what does not fit is kept in memory."""
+    once, but some values are kept in memory."""
     sum_threads_per_block: int | None = None
     """Threads per block of the contraction; None for as many as let most threads run at once, given
     the GPU's registers and shared memory."""
@@ -138,7 +130,7 @@ class Tuning:
         seconds = self.launch_seconds
         if type(seconds) not in (int, float) or not 0 < seconds < inf:
             raise InputError(f"launch_seconds {seconds!r}: a number above 0 is needed")
-        for name, most in MOST.items():
+        for name, most in LARGEST.items():
             value = getattr(self, name)
             if value is None and name in MAY_BE_NONE:
                 continue
@@ -147,7 +139,7 @@ class Tuning:
 
 
 def tuning_file() -> Path | None:
-    """GPUSUDOKU_CUDA_TUNING, else a file in the user's cache; None if this user has no home."""
+    """Return GPUSUDOKU_CUDA_TUNING, or a file in the user's cache; None if there is no home."""
     named = os.environ.get("GPUSUDOKU_CUDA_TUNING")
     if named:
         return Path(named)
@@ -159,24 +151,15 @@ def tuning_file() -> Path | None:
 
 
 def tuning_of(gpu: str, default: Tuning | None = None) -> Tuning:
-    """What the file says of a GPU; the default if there is no file, or it does not name the GPU.
-
-    Raises
-    ------
-    InputError
-        If it is not a tuning file.
-    """
+    """Read the settings for a GPU; the default if there is no file, or it does not name the GPU."""
     default = default or Tuning()
     return Tuning(**(asdict(default) | _read(tuning_file()).get(gpu, {})))
 
 
 def save_tuning(gpu: str, tuning: Tuning) -> Path:
-    """Write what suits a GPU to the file; what it says of others stays.
+    """Write the settings for a GPU to the file; those for others stay.
 
-    Raises
-    ------
-    InputError
-        If there is another file of that name, or it cannot be written.
+    InputError is raised if there is another file of that name, or it cannot be written.
     """
     path = tuning_file()
     if path is None:
@@ -191,7 +174,7 @@ def save_tuning(gpu: str, tuning: Tuning) -> Path:
 
 
 def _read(path: Path | None) -> dict[str, dict[str, Any]]:
-    """What the file says of every GPU, checked."""
+    """Read and check the settings of all GPUs."""
     try:
         text = path.read_text(encoding="utf-8") if path is not None else "{}"
     except FileNotFoundError:
@@ -223,17 +206,11 @@ def _unusable(path: Path | None, reason: str) -> InputError:
 
 
 SIMULATED = Tuning(threads_per_block=4, blocks_per_multiprocessor=2, sum_threads_per_block=4)
-"""The simulator runs every thread of a kernel as one of Python's."""
-
-MOST_TOLD = 200
-"""Characters of a message that is not ours: NVIDIA's go on with what else may be the matter."""
-
-_CONFIGURING = threading.Lock()
-"""Held while what Numba has for the whole process is changed: its settings, its list of GPUs."""
+"""The simulator runs every thread of a kernel as a thread of Python."""
 
 
 class OutOfMemoryError(DeviceError):
-    """There was too little memory for something on a GPU: with less of it, it may do."""
+    """There was too little memory on a GPU: with less to hold, it may suffice."""
 
 
 @contextmanager
@@ -245,29 +222,23 @@ def one_line_errors(what: str = "CUDA") -> Iterator[None]:
         raise
     except Exception as error:
         reason = shorten(str(error) or type(error).__name__, MOST_TOLD, placeholder=" …")
-        kind = OutOfMemoryError if _of_memory(error) else DeviceError
+        # CuPy, NumPy and the driver name it in different ways.
+        named = "out of memory" in str(error).lower().replace("_", " ")
+        kind = OutOfMemoryError if named or isinstance(error, MemoryError) else DeviceError
         raise kind(f"{what} cannot be used: {reason}") from error
 
 
-def _of_memory(error: Exception) -> bool:
-    """Whether CuPy says that memory has run out, or NumPy, or the driver in one of its ways."""
-    said = str(error).lower().replace("_", " ")
-    return isinstance(error, MemoryError) or "out of memory" in said
-
-
 class Gpu:
-    """One GPU: its array module, its size, and how to make it the current device.
-
-    ``tuning`` is how kernels are launched on it; None takes what the tuning file says of it.
-    ``warp`` is how many threads go in step; each is for itself in the simulator.
-    """
+    """One GPU; without a tuning it takes that of the tuning file."""
 
     def __init__(self, number: int, tuning: Tuning | None = None) -> None:
         self.number = number
         if availability.simulated():
             self.name = "simulator"
             self.xp: Any = np
+            """The array module."""
             self.warp = 1
+            """The threads that go in step; each is for itself in the simulator."""
             self.multiprocessors, self.multiprocessor = 1, Multiprocessor(2048, 32)
         else:
             import cupy
@@ -289,9 +260,9 @@ class Gpu:
         self.tuning = tuning or tuning_of(self.name, SIMULATED if self.xp is np else None)
 
     def _try(self) -> None:
-        """Compile and run a kernel of a line: fails here and now where the GPU cannot be used.
+        """Compile and run a kernel of a line, to fail here and now if the GPU cannot be used.
 
-        Numba gets to know the GPU here, too, by one thread: it could not be asked by several.
+        Numba finds the GPU here, too, in one thread: several could not do this at once.
         """
         from gpusudoku.kernels import cuda_jit
 
@@ -307,7 +278,7 @@ class Gpu:
     def current(self) -> Iterator[None]:
         """Make this the device of the calling thread, for CuPy and for Numba, for a while.
 
-        What goes wrong in that is a DeviceError; what others do meanwhile passes.
+        An error of that is a DeviceError; other errors pass.
         """
         with ExitStack() as devices:
             if not availability.simulated():
@@ -323,15 +294,15 @@ class Gpu:
                     devices.close()
 
     def errors(self) -> AbstractContextManager[None]:
-        """Turn what goes wrong on this GPU into a DeviceError of one line that names it."""
+        """Turn errors on this GPU into a DeviceError of one line that names it."""
         return one_line_errors(f"GPU {self.number}")
 
     def block_of(self, kernel: Any, threads: int) -> int:
-        """The threads of a block: so many, or as many as there are registers for; whole warps."""
+        """Return the threads of a block: so many, or those with registers; whole warps."""
         return self._block(self._registers(kernel), threads)
 
     def grid_of(self, kernel: Any) -> tuple[int, int]:
-        """Blocks, and threads of a block, of a search that fills the GPU: all run at once."""
+        """Return the blocks, and threads of a block, of a search that fills the GPU at once."""
         registers = self._registers(kernel)
         threads = self._block(registers, self.tuning.threads_per_block)
         blocks = self.tuning.blocks_per_multiprocessor
@@ -344,12 +315,12 @@ class Gpu:
         return min(whole, self.multiprocessor.most_threads(registers))
 
     def blocks_at_once(self, kernel: Any, threads: int) -> int:
-        """The blocks of so many threads of a kernel that run on the GPU at once."""
+        """Return the blocks of so many threads of a kernel that run on the GPU at once."""
         needed = threads, self._registers(kernel), self._shared(kernel)
         return self.multiprocessors * self.multiprocessor.blocks_of(*needed)
 
     def fullest_block(self, kernel: Any, most: int) -> int:
-        """The threads of a block, of whole warps and ``most`` at most, that fill the GPU best.
+        """Return the threads of a block, whole warps and at most ``most``, that fill the GPU best.
 
         Where several sizes let equally many threads run at once, blocks are the smallest of these.
         """
@@ -357,15 +328,15 @@ class Gpu:
         return max(sizes, key=lambda threads: threads * self.blocks_at_once(kernel, threads))
 
     def _shared(self, kernel: Any) -> int:
-        """The bytes of shared memory of a block of a kernel; the simulator has any number."""
+        """Return the shared bytes of a block of a compiled kernel; the simulator has any number."""
         return 0 if self.xp is np else max(kernel.get_shared_mem_per_block().values())
 
     def _registers(self, kernel: Any) -> int:
-        """The registers of a thread of a kernel that is compiled; the simulator has none."""
+        """Return the registers of a thread of a compiled kernel; the simulator has none."""
         return 0 if self.xp is np else max(kernel.get_regs_per_thread().values())
 
     def configured(self, kernel: Any, blocks: int, threads: int) -> Any:
-        """The kernel, ready to be launched in so many blocks of so many threads.
+        """Configure a kernel for a launch in so many blocks of so many threads.
 
         Numba warns of grids of few blocks; small GPUs, and GPUs short of memory, get them on
         purpose.
@@ -381,7 +352,7 @@ class Gpu:
                 config.CUDA_LOW_OCCUPANCY_WARNINGS = warns
 
     def for_kernel(self, array: Any) -> Any:
-        """An array in Numba's form, so that not every launch has to convert it."""
+        """Convert an array to Numba's form once, instead of at every launch."""
         if self.xp is np:
             return array
         from numba import cuda
@@ -395,14 +366,14 @@ class Gpu:
         cuda.synchronize()
 
     def free_bytes(self) -> int:
-        """The bytes of memory that are free on the GPU."""
+        """Return the bytes of memory that are free on the GPU."""
         if availability.simulated():
             return 1 << 28
         unused = self.xp.get_default_memory_pool().free_bytes()
         return int(self.xp.cuda.runtime.memGetInfo()[0] + unused)
 
     def free_unused(self) -> None:
-        """Give back to the GPU what CuPy keeps for later."""
+        """Give back to the GPU the memory that CuPy keeps for later."""
         if self.xp is not np:
             self.xp.get_default_memory_pool().free_all_blocks()
 

@@ -1,8 +1,8 @@
 """The CUDA engine: all GPUs, or some, each driven by a thread of the host.
 
-A GPU that is lost while something is counted is left out from then on, and the count goes on where
-it was, on the others, or on the CPU if there is none: hours of work must not be lost with it, even
-where CUDA was asked for. A GPU that can do nothing from the start is an error.
+A GPU that is lost during a count is left out from then on, and the count goes on where it was, on
+the others, or on the CPU if there is none: hours of work must not be lost with it, even with
+``--device cuda``. A GPU that can do nothing from the start is an error.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from gpusudoku.contraction.protocol import Contraction
-from gpusudoku.engines.cpu import CpuEngine, SearchWorker, contract_on_threads, tally_of
+from gpusudoku.engines.cpu import CpuEngine, SearchWorker, contract_on_threads, grouped, tally_of
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import Gpu, OutOfMemoryError, Tuning, one_line_errors
-from gpusudoku.engines.cuda.worker import GpuWorker, Relief, contract_on_gpus, who_goes_on
+from gpusudoku.engines.cuda.worker import GpuSumWorker, GpuWorker, PiecemealWorker, Relief
 from gpusudoku.engines.engine import Sums, WorkCounters
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.jobs.cores import usable_cores
@@ -29,16 +29,10 @@ from gpusudoku.search.frontier import Frontier
 class CudaEngine:
     """All GPUs, or those whose numbers are given.
 
-    ``tuning`` is how kernels are launched; by default what the tuning file says of each GPU.
-    ``on_loss`` is told which GPU is lost, why, and who goes on; by default that is a
-    RuntimeWarning. A thread of a GPU may call it.
-
-    Raises
-    ------
-    DeviceError
-        If CUDA cannot be used on this machine.
-    InputError
-        If there is no GPU of a given number, or the tuning file is no such file.
+    The tuning is by default that of the tuning file for each GPU. ``on_loss`` is called with a text
+    for each GPU that is lost, by default a RuntimeWarning; a thread of a GPU may call it.
+    DeviceError is raised if CUDA cannot be used, InputError if there is no GPU of a given number,
+    or the tuning file is no such file.
     """
 
     name = "cuda"
@@ -91,9 +85,9 @@ class CudaEngine:
         return self._widths[key] if self.gpus else self._cpu.prepare(frontier, settings)
 
     def _warm_up(self, gpu: Gpu, frontier: Frontier, settings: SearchSettings) -> int:
-        """Do all that a GPU does the first time; returns how many boards keep it busy.
+        """Do all that a GPU does the first time; return the number of boards that keep it busy.
 
-        A GPU that fails here is lost if it worked before; else it cannot be used.
+        A GPU that fails here is lost if any worked before; else it cannot be used.
         """
         worker = GpuWorker(gpu, frontier.layout, settings, Job(1))
         try:
@@ -132,10 +126,10 @@ class CudaEngine:
         return total
 
     def _lose(self, gpu: Gpu, error: DeviceError) -> None:
-        """Leave out a GPU from now on, and tell of it."""
+        """Leave out a GPU from now on, and announce it."""
         with self._losing:
             self.gpus = [other for other in self.gpus if other is not gpu]
-            left = who_goes_on(self.gpus)
+            left = _who_goes_on(self.gpus)
         self._on_loss(DeviceError(f"{error}; {left}"))
 
     def contract(
@@ -151,10 +145,14 @@ class CudaEngine:
         gpus = [gpu for gpu in self.gpus if gpu not in self._too_small]
         if contraction.device_sum is None or not gpus:
             return contract_on_threads(contraction, tasks, job, threads, sums)
-        lose = partial(self._lose_for_sums, sums)
-        tally = contract_on_gpus(contraction, tasks, gpus, job, sums, threads, lose)
+        on_cpu = [PiecemealWorker(contraction, sums) for _ in range(threads)]
+        relief = Relief(job, gpus, lambda: on_cpu, partial(self._lose_for_sums, sums))
+        workers = [GpuSumWorker(contraction, gpu, sums, relief) for gpu in gpus]
+        # No more than the smallest takes at once, or it would not end together with the others.
+        at_once = min(gpu.tuning.sum_tasks_per_multiprocessor * gpu.multiprocessors for gpu in gpus)
+        job.run(grouped(tasks, -(-sum(map(len, tasks)) // at_once)), workers)
         self._has_worked = True
-        return tally
+        return WorkCounters(products=sum(worker.products for worker in [*workers, *on_cpu]))
 
     def _lose_for_sums(self, sums: Sums, gpu: Gpu, error: DeviceError) -> None:
         """Leave out a GPU; one that has too little memory may still search."""
@@ -165,8 +163,16 @@ class CudaEngine:
             return
         with self._losing:
             self._too_small.append(gpu)
-            left = who_goes_on([other for other in self.gpus if other not in self._too_small])
+            left = _who_goes_on([other for other in self.gpus if other not in self._too_small])
         self._on_loss(DeviceError(f"{error}; {left}"))
+
+
+def _who_goes_on(gpus: Sequence[Gpu]) -> str:
+    """Name the GPUs that are left, or the CPU."""
+    if not gpus:
+        return "the CPU goes on"
+    numbers = ", ".join(str(gpu.number) for gpu in gpus)
+    return f"GPU {numbers} goes on" if len(gpus) == 1 else f"GPUs {numbers} go on"
 
 
 def _warn(error: DeviceError) -> None:
@@ -174,7 +180,7 @@ def _warn(error: DeviceError) -> None:
 
 
 def _tasks(frontier: Frontier, gpus: int) -> Iterator[Task]:
-    """One part of the frontier for each GPU; later differences are evened out by sharing."""
+    """Cut the frontier into a part for each GPU; later, sharing evens out differences."""
     total = len(frontier)
     for piece in pieces(range(total), gpus):
         yield Task(frontier.part(piece.start, piece.stop), len(piece) / total)

@@ -1,8 +1,8 @@
 """The boards, the stacks of all threads and the results of one search in a GPU's memory.
 
 A ``Launch`` allocates them once and launches the kernel on them, again and again, with a budget of
-nodes. From time to time it brings what was found and what is left to the host, both together. CuPy
-holds the memory; in the simulator NumPy does.
+nodes. From time to time it brings a *haul* to the host: the solutions found and the boards left,
+both together.
 """
 
 from __future__ import annotations
@@ -42,48 +42,32 @@ MEMORY_SHARE = 0.5
 """The share of a GPU's free memory that stacks may take."""
 
 HAUL_SHARE = 0.02
-"""The share of the time that may go into bringing what is left to the host: whatever was done since
-then has to be done again if the GPU is lost."""
+"""The share of the time that may go into bringing boards to the host: work done since then has to
+be done again if the GPU is lost."""
 HELD_BYTES = 256 << 20
-"""Solutions wait on the host for what is left until they are so many bytes."""
+"""Solutions wait on the host for the boards left until they are so many bytes."""
 GATHERED_BOARDS = 1 << 20
 """Boards brought back from a GPU at a time: it may have little memory left."""
 
 
 class Haul(NamedTuple):
-    """What was found since the last haul, and what is left: the host has both, or neither."""
+    """Solutions found since the last haul, and boards left: the host has both, or neither."""
 
     counts: NDArray[np.uint64]
     """uint64 (roots)"""
     solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]]
     """Blocks of solutions, uint8 (k, n * n), and their roots, int64 (k)."""
     tally: WorkCounters
-    """What was done."""
     left: Frontier
-    """Boards that nobody has taken, and what is on the stacks: those come first, having been split
-    most."""
+    """Boards on the stacks, which come first, having been split most, and those not taken yet."""
 
 
 class Launch:
-    """The boards of a task on a GPU, the stacks of all threads, and what they find.
+    """The boards of a task on a GPU, the stacks of all threads, and their solutions.
 
-    It is made by the thread whose current device is the GPU.
-
-    Parameters
-    ----------
-    gpu
-        Where to search.
-    frontier
-        The boards to search.
-    settings
-        How to search.
-    job
-        Says how many counters there are, whether solutions are listed, and the limit.
-    budget
-        The nodes that every thread looks at in the first launch.
-    halvings
-        How often all that takes memory is halved: boards, threads, stacks, room for solutions. It
-        has an effect each time, until one warp has one board, and the shortest stacks.
+    It is made by the thread whose current device is the GPU. Every thread looks at ``budget`` nodes
+    in the first launch. Each of the ``halvings`` halves all that takes memory: boards, threads,
+    stacks, the buffer for solutions; until one warp has one board, and the shortest stacks.
     """
 
     def __init__(
@@ -136,14 +120,14 @@ class Launch:
         self._nonpeers = gpu.for_kernel(xp.asarray(layout.nonpeers))
         self._solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
         self._tally, self._hauled = WorkCounters(), np.zeros(roots, np.uint64)
-        # It is much the same to bring boards there and to bring them back. But whoever lists waits
-        # for the first solutions.
+        # It takes much the same time to bring boards there and to bring them back. But a listing
+        # waits for the first solutions.
         self._haul_seconds = 0.0 if job.on_solutions else time.perf_counter() - start
         self._always_due = job.limit is not None
         self._last_haul = time.perf_counter()
 
     def _size_of_stacks(self, halvings: int) -> tuple[int, int]:
-        """How many there are, and the rows of each: they come last, and share what memory is left.
+        """Return the number of stacks, and the rows of each; they share the memory that is left.
 
         Board k of a stack has at least k cells fixed, so no more than n^2 wait while one is looked
         at; and none is split without a row for it and a free one. Stacks that are too short only
@@ -158,13 +142,13 @@ class Launch:
         return min(most, levels // depth // gpu.warp * gpu.warp), depth
 
     def _shape(self, *words: int) -> tuple[int, ...]:
-        """The shape of an array of the stacks, which lie in memory in one of two ways."""
+        """Return the shape of an array of the stacks, which lie in memory in one of two ways."""
         if self._contiguous:
             return self.threads, self.depth, *words
         return self.depth, *words, self.threads
 
     def again(self) -> None:
-        """Launch the kernel and wait for it; sets the next budget by the time it took."""
+        """Launch the kernel and wait for it; set the next budget by the time it took."""
         budget = self._pace.size
         start = time.perf_counter()
         self._kernel(*self._groups, budget, self.limit, self._nonpeers)
@@ -174,7 +158,7 @@ class Launch:
         self._pace.took(seconds, full=spent == budget)
 
     def look(self) -> None:
-        """See how far the last launch came, and make room for what the next one finds."""
+        """See how far the last launch came, and empty the buffer of solutions for the next one."""
         host, found = self.gpu.host, self.found
         rows = min(int(found.used[0]), len(found.solutions))
         if rows:
@@ -189,7 +173,7 @@ class Launch:
 
     @property
     def is_dry(self) -> bool:
-        """Whether most threads have nothing to do, or wait."""
+        """True if most threads have nothing to do, or wait."""
         alive = int((self._tops >= 0).sum())
         # A thread with a full stack waits; one without a board may take one.
         full = int((self._tops == self.depth - 1).sum())
@@ -198,13 +182,13 @@ class Launch:
 
     @property
     def is_due(self) -> bool:
-        """Whether what was found should not wait any longer: a limit may have been reached."""
+        """True if the solutions should not wait any longer: a limit may have been reached."""
         held = sum(rows.nbytes for rows, _ in self._solutions)
         seconds = time.perf_counter() - self._last_haul
         return self._always_due or held >= HELD_BYTES or seconds * HAUL_SHARE > self._haul_seconds
 
     def haul(self) -> Haul:
-        """Bring what was found since the last time, and what is left; that stays there, too."""
+        """Bring the solutions since the last time, and the boards left; these stay there, too."""
         start = time.perf_counter()
         counts = self.gpu.host(self.found.counts)
         left = self._left()
@@ -230,7 +214,7 @@ class Launch:
         return Frontier(self._frontier.layout, np.concatenate(boards), np.concatenate(roots))
 
     def stacked(self, level: Any, thread: Any) -> tuple[Any, Any]:
-        """The boards, (k, words), and roots at levels (k) of the stacks of threads (k)."""
+        """Return the boards, (k, words), and roots at levels (k) of the stacks of threads (k)."""
         boards, roots = self.stacks.boards, self.stacks.roots
         if self._contiguous:
             return boards[thread, level], roots[thread, level]

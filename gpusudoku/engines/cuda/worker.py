@@ -1,28 +1,17 @@
-"""Where a GPU is lost, others go on: the GPUs that are left, or threads of the CPU if none is.
+"""Threads of the host that drive one GPU each: they search, or sum contractions.
+
+A search is launched again and again until nothing is left, with one stack for every GPU thread. A
+launch ends when every thread has spent its budget of nodes or found no board to take, so none holds
+the GPU for long. Threads continue with their stacks in the next launch; when most threads have run
+dry, the boards that are left are gathered, expanded by the CPU and dealt out anew.
 
 A GPU is lost to a job when something goes wrong on it that less memory does not mend: its context
-may be unusable from then on, and nothing more can be read from it.
-
-No solution is lost or counted twice, because what is found counts only once the host has what is
-left to do, too: a worker brings both from the GPU, and then changes its task and reports to the
-job, neither of which needs the GPU. Whatever a GPU found after that is forgotten together with it,
-and is found again by whoever takes the task as the host has it. Solutions that are listed wait on
-the host in the same way: so a listing can go on as well, and has each of them once.
-
-
-----
-The thread that drives one GPU: one search per GPU thread, relaunched until nothing is left.
-
-A launch ends when every thread has spent its budget of nodes or found no board to take, so none
-holds the GPU for long. What threads leave on their stacks they go on with in the next launch; when
-most threads have run dry, the boards left are gathered, expanded by the CPU and dealt out anew.
-
-The task is what the host knows of it, and changes only when what was found and what is left have
-come from the GPU. If memory runs out, or the GPU is lost, all goes on from there: see ``relief``.
-
-
-----
-Worker threads that sum contractions on GPUs; the contraction brings its own sum for a GPU.
+may be unusable from then on, and nothing more can be read from it. Then the GPUs that are left go
+on, or threads of the CPU if none is. No solution is lost or counted twice: a worker brings the
+solutions found and the boards left from the GPU together, and then changes its task and reports to
+the job, neither of which needs the GPU. Solutions that a GPU found after that are forgotten with
+it, and found again by the worker that takes the task as the host has it. Solutions that are listed
+wait on the host in the same way, so a listing has each of them once.
 
 A sum counts once it is on the host, so tasks whose GPU is lost are summed again as a whole. So are
 tasks for which a GPU has too little memory: in pieces, or else by others.
@@ -48,20 +37,22 @@ from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
+FIRST_BUDGET = 256
+"""Nodes of every thread in the first launch, at most."""
+FIRST_SECONDS = 0.1
+"""The first launch should take no longer: a screen that the GPU draws waits for it."""
+CORE_OVER_THREAD = 1000
+"""The threads of a GPU that are as fast as a CPU core: an estimate on the high side."""
+MOST_HALVINGS = 25
+"""After so many halvings there is one warp, with a board, whatever there was at first."""
+
+T = TypeVar("T")
+
 
 class Relief:
-    """Who goes on with a job when GPUs are lost to it.
+    """The GPUs that go on with a job, and the threads of the CPU that do when none is left.
 
-    Parameters
-    ----------
-    job
-        Its workers begin with one for every GPU.
-    gpus
-        The GPUs.
-    on_cpu
-        Makes workers that take the same tasks, for when no GPU is left.
-    lost
-        Told which GPU is lost to the job, and why.
+    ``on_cpu`` makes these workers; ``lost`` is called with each GPU that is lost, and the reason.
     """
 
     def __init__(
@@ -75,7 +66,7 @@ class Relief:
         self._lock = threading.Lock()
 
     def lose(self, gpu: Gpu, error: DeviceError, task: Task | None) -> None:
-        """Give back the task of a GPU that is lost; called by its worker, which must end then."""
+        """Give back the task of a GPU that is lost; its worker calls this, and must end then."""
         with self._lock:
             self._gpus.remove(gpu)
             is_last = not self._gpus
@@ -83,23 +74,15 @@ class Relief:
             self._lost(gpu, error)
             if is_last and not self._job.ending:
                 self._job.enlist(self._on_cpu())
-        finally:  # whatever happens, such as a cancellation: it is not forgotten
+        finally:  # also if it is cancelled meanwhile
             self._job.resign(task, error)
 
 
-def who_goes_on(gpus: Sequence[Gpu]) -> str:
-    """In words: the GPUs that are left, or the CPU."""
-    if not gpus:
-        return "the CPU goes on"
-    numbers = ", ".join(str(gpu.number) for gpu in gpus)
-    return f"GPU {numbers} goes on" if len(gpus) == 1 else f"GPUs {numbers} go on"
-
-
 def drive(gpu: Gpu, job: Job, relief: Relief | None, work: Callable[[Task], None]) -> float:
-    """Do tasks on a GPU until the job has none left, or the GPU is lost.
+    """Do tasks on a GPU until the job has none left, or the GPU is lost; return the busy seconds.
 
-    ``work`` raises a DeviceError where the GPU fails, and has then told the job of nothing but what
-    is no longer in the task. Returns the seconds of work.
+    Where the GPU fails, ``work`` raises a DeviceError, and has then reported to the job only what
+    is no longer in the task.
     """
     busy, task = 0.0, None
     try:
@@ -115,33 +98,8 @@ def drive(gpu: Gpu, job: Job, relief: Relief | None, work: Callable[[Task], None
     return busy
 
 
-FIRST_BUDGET = 256
-"""Nodes of every thread in the first launch, at most."""
-FIRST_SECONDS = 0.1
-"""The first launch should take no longer: what a GPU draws on a screen waits for it."""
-CORE_OVER_THREAD = 1000
-"""How many threads of a GPU a CPU core is taken to be worth: rather more than it is."""
-
-MOST_HALVINGS = 25
-"""After so many halvings there is one warp, with a board, whatever there was at first."""
-
-T = TypeVar("T")
-
-
 class GpuWorker(Worker):
-    """One GPU, and the task it works on.
-
-    Parameters
-    ----------
-    gpu
-        What it drives.
-    layout, settings
-        How boards are packed, and how they are searched.
-    job
-        Whose tasks are boards, as ``Frontier``.
-    relief
-        Takes over if the GPU is lost; None if nobody can, and that is to be raised.
-    """
+    """The thread that searches on one GPU; without a relief the loss of the GPU is raised."""
 
     def __init__(
         self,
@@ -170,29 +128,26 @@ class GpuWorker(Worker):
             self.job.report([], task.weight)
 
     def within_memory(self, work: Callable[[], T]) -> T:
-        """Do something on the GPU, with less of everything each time that memory runs out.
-
-        Raises
-        ------
-        DeviceError
-            If the least there can be is too much.
-        """
+        """Do something on the GPU, with less of everything each time that memory runs out."""
         while True:
             try:
                 return work()
             except OutOfMemoryError:
                 if self._halvings == MOST_HALVINGS:
                     raise
-            # Here, as the error, while it is handled, keeps what was allocated.
+            # Here, because an error that is handled keeps the memory that was allocated.
             self._halvings += 1
             with self.gpu.errors():
                 self.gpu.free_unused()
 
     def _explore(self, task: Task) -> None:
-        """Launch until most threads have run dry, or others wait; what is left is dealt anew."""
+        """Launch until most threads have run dry, or others wait; deal out the rest anew."""
         job, over = self.job, False
+        # Where a node takes longer, the first launch looks at fewer.
+        node_seconds = search_for(self.layout, self.settings).node_seconds * CORE_OVER_THREAD
+        budget = max(1, min(FIRST_BUDGET, int(FIRST_SECONDS / node_seconds)))
         with self.gpu.errors():
-            launch = self.launch(task.payload, self.first_budget)
+            launch = self.launch(task.payload, budget)
         while not over:
             with self.gpu.errors():
                 launch.again()
@@ -204,18 +159,12 @@ class GpuWorker(Worker):
         if not job.ending:
             self._deal(task, launch.threads)
 
-    @property
-    def first_budget(self) -> int:
-        """Nodes of every thread in the first launch: fewer where a node takes longer."""
-        seconds = search_for(self.layout, self.settings).node_seconds * CORE_OVER_THREAD
-        return max(1, min(FIRST_BUDGET, int(FIRST_SECONDS / seconds)))
-
     def launch(self, frontier: Frontier, budget: int) -> Launch:
         """Bring boards to the GPU, or as many of them as there is memory for."""
         return Launch(self.gpu, frontier, self.settings, self.job, budget, self._halvings)
 
     def warm_up(self, frontier: Frontier) -> int:
-        """Launch once without a budget; returns how many threads the GPU runs at once."""
+        """Launch once without a budget; return the number of threads that the GPU runs at once."""
         with self.gpu.errors():
             launch = self.launch(frontier, budget=0)
             launch.again()
@@ -224,7 +173,7 @@ class GpuWorker(Worker):
         return launch.most_threads
 
     def _keep(self, haul: Haul, task: Task) -> None:
-        """Report what was found, now that the task is what is left: the GPU has no part in it."""
+        """Make the boards left the task, and report the solutions; this does not need the GPU."""
         task.payload = haul.left
         for rows, roots in haul.solutions:
             if self.job.on_solutions:
@@ -233,7 +182,7 @@ class GpuWorker(Worker):
         self.tally.add(haul.tally)
 
     def _deal(self, task: Task, width: int) -> None:
-        """Share what is left if others wait, and expand the rest."""
+        """Share the boards that are left if others wait, and expand the rest."""
         boards, job = task.payload, self.job
         if job.idle_workers > 0 and len(boards) > 1:
             half = len(boards) // 2
@@ -246,30 +195,8 @@ class GpuWorker(Worker):
         self.tally.guesses += task.payload.guesses - before.guesses
 
 
-def contract_on_gpus(
-    contraction: Contraction,
-    tasks: Sequence[range],
-    gpus: Sequence[Gpu],
-    job: Job,
-    sums: Sums,
-    threads: int,
-    lose: Callable[[Gpu, DeviceError], None],
-) -> WorkCounters:
-    """Run the job on GPUs; see ``Engine.contract``.
-
-    ``threads`` of the CPU go on where no GPU is left; ``lose`` is told of every one that is lost.
-    """
-    on_cpu = [PiecemealWorker(contraction, sums) for _ in range(threads)]
-    relief = Relief(job, gpus, lambda: on_cpu, lose)
-    workers = [GpuSumWorker(contraction, gpu, sums, relief) for gpu in gpus]
-    # What the smallest takes at once: more would keep it from ending together with the others.
-    at_once = min(gpu.tuning.sum_tasks_per_multiprocessor * gpu.multiprocessors for gpu in gpus)
-    job.run(grouped(tasks, -(-sum(map(len, tasks)) // at_once)), workers)
-    return WorkCounters(products=sum(worker.products for worker in [*workers, *on_cpu]))
-
-
 class GpuSumWorker(SumWorker):
-    """The thread that drives one GPU."""
+    """The thread that sums on one GPU; the contraction brings its own sum for a GPU."""
 
     def __init__(self, contraction: Contraction, gpu: Gpu, sums: Sums, relief: Relief) -> None:
         super().__init__(contraction, sums)
@@ -280,7 +207,7 @@ class GpuSumWorker(SumWorker):
         return drive(self._gpu, job, self._relief, lambda task: self.do(task, job))
 
     def sum(self, tasks: range, job: Job) -> tuple[int, int]:
-        """The sum of some tasks on the GPU, in halves if there is too little memory for it."""
+        """Sum some tasks on the GPU, in halves if there is too little memory for all."""
         try:
             return self._sum(tasks)
         except OutOfMemoryError:
@@ -301,10 +228,10 @@ class GpuSumWorker(SumWorker):
 
 
 class PiecemealWorker(SumWorker):
-    """A thread of the CPU that sums what a GPU would have taken at once, with all others."""
+    """A thread of the CPU that shares a task for a GPU with all others."""
 
     def do(self, task: Task, job: Job) -> None:
-        """Sum as much as a thread should take at a time, and share the rest."""
+        """Sum a piece that suits a thread, and share the rest."""
         seconds = self.contraction.seconds * len(task.payload) / self.contraction.tasks
         first, *others = grouped([task.payload], max(1, int(seconds / TASK_SECONDS)))
         for piece in others:
