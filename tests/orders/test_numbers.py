@@ -191,7 +191,7 @@ def test_rows_that_differ_in_any_one_cell_are_sorted(
     shape: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for small in (0, 1 << 20):
-        monkeypatch.setattr(few, "SMALL", small)
+        monkeypatch.setattr(few, "COMPARED_ROWS", small)
         cells = Geometry.parse(shape).cells
         rows = np.tile(np.arange(cells, dtype=np.uint8) % 9 + 1, (cells, 1))
         np.fill_diagonal(rows, 10)

@@ -33,7 +33,7 @@ def assert_shares(found: Any, board: Board) -> None:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     short_lists(monkeypatch)
-    monkeypatch.setattr(few, "BLOCK", 7)
+    monkeypatch.setattr(few, "BLOCK_ROWS", 7)
 
 
 @pytest.mark.usefixtures("short")
