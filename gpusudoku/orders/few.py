@@ -298,7 +298,7 @@ def in_order(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def _pieces(ends: list[int]) -> list[slice]:
-    """Cut solutions at ends, where those with equal keys end, into pieces of SORTED_ROWS or less."""
+    """Cut solutions at some of these ends, after no more than SORTED_ROWS where possible."""
     pieces, start = [], 0
     for end, following in zip(ends, [*ends[1:], inf], strict=True):
         if following - start > SORTED_ROWS:
