@@ -23,7 +23,7 @@ from gpusudoku.errors import Cancelled, TooExpensive
 from gpusudoku.jobs.cancel import Turns, check_cancelled
 from gpusudoku.jobs.watch import watching
 from gpusudoku.options import Options
-from gpusudoku.orders.few import RankedIndex, find_each, rank_in
+from gpusudoku.orders.index import RankedIndex, find_each, rank_in
 from gpusudoku.orders.shares import counts_of_digits
 
 LISTED, LISTED_BYTES = 1 << 12, 1 << 22

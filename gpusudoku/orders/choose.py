@@ -33,7 +33,7 @@ from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.orders.ascending import Ascending
-from gpusudoku.orders.few import (
+from gpusudoku.orders.index import (
     InMemory,
     QuickGeneral,
     QuickNine,

@@ -23,7 +23,7 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.watch import watching
 from gpusudoku.options import Options
-from gpusudoku.orders.few import shares_in
+from gpusudoku.orders.index import shares_in
 from gpusudoku.planning.batch import count_block
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.results import Counts

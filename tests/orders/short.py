@@ -12,7 +12,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.contraction.general import parts
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.options import Options
-from gpusudoku.orders import ascending, choose, few
+from gpusudoku.orders import ascending, choose, index
 from gpusudoku.orders.choose import Orders
 from tests import naive
 
@@ -29,7 +29,7 @@ def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"SPLIT_FIRST": 2, "SPLIT_LATER": 5, "TOGETHER": 3}.items():
         monkeypatch.setattr(ascending, name, value)
     for name, value in {"BLOCK_ROWS": 7, "SORTED_ROWS": 2, "COMPARED_ROWS": 1}.items():
-        monkeypatch.setattr(few, name, value)
+        monkeypatch.setattr(index, name, value)
 
 
 def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from gpusudoku.board.cells import digit_masks
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError, MismatchError, TooExpensive
-from gpusudoku.orders import choose, few, many, shares
+from gpusudoku.orders import choose, index, many, shares
 from gpusudoku.orders.many import Shared, share_batches, shared
 from gpusudoku.orders.shares import contracted_shares, counted_shares
 from tests.boards import puzzle, spoilt
@@ -33,7 +33,7 @@ def assert_shares(found: Any, board: Board) -> None:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     short_lists(monkeypatch)
-    monkeypatch.setattr(few, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(index, "BLOCK_ROWS", 7)
 
 
 @pytest.mark.usefixtures("short")
