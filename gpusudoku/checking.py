@@ -29,7 +29,7 @@ from gpusudoku.results import Count
 CHECK_SECONDS = 20.0
 """The time that a check may take in any case."""
 CHECK_RATIO = 10.0
-"""It may also take so many times as long as the first count."""
+"""It may take this many times the seconds of the first count, if that is more."""
 
 
 @takes_options

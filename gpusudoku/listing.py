@@ -29,7 +29,7 @@ from gpusudoku.jobs.job import part_of
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import OptionFields, Options, is_integer, takes_options
 from gpusudoku.orders.choose import Orders
-from gpusudoku.orders.few import SolutionIndex
+from gpusudoku.orders.index import SolutionIndex
 from gpusudoku.orders.sampling import SEED_BITS, Uniform
 
 T = TypeVar("T")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,11 @@ from gpusudoku.board.drawing import draw
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.given import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled
-from gpusudoku.kernels.kernel import Kernel
-from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.layout import layout_of
-from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.finds import Grid, Step
-from gpusudoku.search.frontier import Frontier
 from gpusudoku.search.techniques import TECHNIQUES, parse_techniques
+
+if TYPE_CHECKING:
+    from gpusudoku.kernels.kernel import Kernel
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,6 +61,10 @@ class Simplified:
 
 def simplify_kernels(geometry: Geometry, techniques: str = "all") -> list[Kernel]:
     """List the kernels that simplify boards by techniques: all together, each alone, and none."""
+    from gpusudoku.kernels.search import cpu  # imported lazily: explaining needs no Numba
+    from gpusudoku.kernels.search.layout import layout_of
+    from gpusudoku.kernels.search.settings import SearchSettings
+
     layout = layout_of(geometry.box_rows, geometry.box_columns)
     bits = parse_techniques(techniques)
     each = [parse_techniques(name) for name, bit in TECHNIQUES.items() if bits & bit]
@@ -94,6 +96,9 @@ def simplify(
     InputError
         If the board cannot be read, or a technique is unknown.
     """
+    from gpusudoku.kernels.search.settings import SearchSettings  # imported lazily: Numba
+    from gpusudoku.search.frontier import Frontier
+
     board, settings = board_of(board, box), SearchSettings(parse_techniques(techniques))
     result = Frontier.of([board]).simplified(settings)
     if len(result) == 0:

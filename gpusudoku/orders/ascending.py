@@ -1,6 +1,6 @@
 """Solutions in ascending order, found by the digits of the first empty cells: their prefixes.
 
-Cells are filled in reading order. The counts for a cell's digits tell which digit the solution with
+Cells are filled in reading order. The counts for a cell's digits show which digit the solution with
 a given number has there, and so on until few solutions are left: these are searched for and sorted.
 To list solutions one after the other no counts are needed: see ``LexicographicIterator``.
 """
@@ -23,32 +23,27 @@ from gpusudoku.errors import Cancelled, TooExpensive
 from gpusudoku.jobs.cancel import Turns, check_cancelled
 from gpusudoku.jobs.watch import watching
 from gpusudoku.options import Options
-from gpusudoku.orders.few import RankedIndex, find_each, rank_in
+from gpusudoku.orders.index import RankedIndex, find_each, rank_in
 from gpusudoku.orders.shares import counts_of_digits
 
-LEAF = 1 << 12
-"""Prefixes with no more solutions have these listed, others the next digits counted."""
-LEAF_BYTES = 1 << 22
-"""The solutions in such a list are no more than fit in so many bytes, however few."""
-KEPT_LEAVES = 64
-"""Lists that are kept for later numbers."""
-KEPT_NODES = 1 << 14
-"""Prefixes whose counts are kept."""
+LISTED, LISTED_BYTES = 1 << 12, 1 << 22
+"""The solutions with a prefix are listed if there are no more, and fit in so many bytes; else those
+with the next digits are counted."""
+KEPT_LEAVES, KEPT_NODES = 64, 1 << 14
+"""The number of such lists, and of prefixes with their counts, that are kept for later numbers."""
 COUNT_SECONDS = 20.0
 """A number is refused if one of the counts on the way to its solution should take longer."""
 LIST_SECONDS = 20.0
 """A list is refused if a search for it takes longer on a core: there may well be no solution, which
 can take forever to show."""
-FIRST_MOST, LAST_MOST = 1 << 10, 1 << 13
-"""The iterator splits prefixes with more solutions: first more than FIRST_MOST, as the first blocks
-should come soon, later more than LAST_MOST."""
+SPLIT_FIRST, SPLIT_LATER = 1 << 10, 1 << 13
+"""The iterator splits prefixes that have more solutions: the first blocks should come soon."""
 TOGETHER = 32
-"""Prefixes that it searches together, at most."""
-QUICK = 1 / 8
+"""The most prefixes that it searches together."""
+QUICK_SEARCH = 1 / 8
 """It takes more at a time after a search that took no more than this part of LIST_SECONDS."""
-FULL = 8
-"""It tries shorter prefixes if no more than one in so many of the solutions that might be found at
-a time is there."""
+SPARSE = 1 / 8
+"""It tries shorter prefixes after finding no more than this part of what it takes at a time."""
 
 
 class Prefixes:
@@ -131,7 +126,7 @@ class Ascending(RankedIndex):
         self._board, self._options, self._counter, self._count = board, options, counter, count
         self._prefixes = Prefixes(board, options, searcher)
         self._oversized = set[bytes]()
-        self._leaf = min(LEAF, LEAF_BYTES // board.geometry.cells)
+        self._leaf = min(LISTED, LISTED_BYTES // board.geometry.cells)
         self._counts_after = lru_cache(KEPT_NODES)(self._make_counts)
         self._list_of = lru_cache(KEPT_LEAVES)(self._make_list)
         self._lock = Turns()
@@ -245,8 +240,8 @@ class LexicographicIterator:
 
     def __init__(self, prefixes: Prefixes, oversized: set[bytes]) -> None:
         self._prefixes, self._oversized = prefixes, oversized
-        self._bound = min(LAST_MOST, max(1, LEAF_BYTES // prefixes.board.geometry.cells))
-        self._most, self._together = min(FIRST_MOST, self._bound), 1
+        self._bound = min(SPLIT_LATER, max(1, LISTED_BYTES // prefixes.board.geometry.cells))
+        self._most, self._together = min(SPLIT_FIRST, self._bound), 1
         self._length = 0
         """Shorter prefixes should have too many solutions."""
 
@@ -300,7 +295,7 @@ class LexicographicIterator:
             return []
         start_time = time.thread_time()
         ordered, counts = self._prefixes.find(group, self._most)
-        is_quick = time.thread_time() - start_time <= QUICK * LIST_SECONDS
+        is_quick = time.thread_time() - start_time <= QUICK_SEARCH * LIST_SECONDS
         whole = counts <= self._most
         self._adapt(group, whole, len(ordered), is_quick)
         parts, start = [], 0
@@ -323,7 +318,7 @@ class LexicographicIterator:
             return
         if not found or not is_quick:
             return
-        if found * FULL <= self._most * len(group):
+        if found <= SPARSE * self._most * len(group):
             self._length = min(self._length, *map(len, group)) - 1
         self._most = min(2 * self._most, self._bound)
         self._together = min(2 * self._together, TOGETHER)

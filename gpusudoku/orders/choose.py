@@ -22,7 +22,6 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.join import MEMORY, Join
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.contraction.nine.shares import nine_shares
-from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.contraction.prepare import NINE, contraction_of, is_nine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
@@ -34,7 +33,7 @@ from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.orders.ascending import Ascending
-from gpusudoku.orders.few import (
+from gpusudoku.orders.index import (
     InMemory,
     QuickGeneral,
     QuickNine,
@@ -49,9 +48,9 @@ from gpusudoku.search.frontier import Frontier
 
 # All that switches between strategies, in numbers of solutions and in seconds on one core.
 UNCOUNTED = 1 << 10
-"""The first solutions of a board, up to so many, are listed without counting all."""
+"""Solutions with lower numbers are listed from the first on, without counting all."""
 SEARCHED_FIRST = 1 << 12
-"""Every board is searched for so many solutions; if it has no more, all are in memory then."""
+"""Every board is searched first; if it has no more solutions than this, all are in memory then."""
 SEARCH_SECONDS = 5.0
 """That search ends after this time, and the board is taken to have many until they are counted: a
 single solution of a large board can take forever. 9x9 boards of clues need no such bound."""
@@ -201,7 +200,7 @@ class Orders:
 
     @cached_property
     def _any(self) -> bool:
-        return not self._search(0)
+        return self._search(0) is None
 
     @cached_property
     def _quick(self) -> SolutionIndex:
@@ -246,8 +245,8 @@ class Orders:
     def _few(self, seconds: float = inf) -> InMemory | None:
         """Return all solutions if they are few.
 
-        None if they are many, or if a search of so many seconds on one core does not show; few that
-        were counted are searched for however long it takes.
+        None if they are many, or if a search of these seconds on one core does not show it; few
+        that were counted are searched for however long it takes.
         """
         seconds = inf if self._is_nine else min(seconds, SEARCH_SECONDS)
         if self._count is not None:
@@ -264,19 +263,20 @@ class Orders:
 
     def _load(self) -> InMemory:
         """Load all solutions into memory, once they are known to be few enough."""
-        self._search(self.count)
-        assert self._in_memory is not None
-        return self._in_memory
+        found = self._search(self.count)
+        assert found is not None  # they were counted
+        return found
 
-    def _search(self, most: int, seconds: float = inf) -> bool:
-        """Load all solutions unless there are more; True if it did. Cancelled at the time limit."""
+    def _search(self, most: int, seconds: float = inf) -> InMemory | None:
+        """Load all solutions unless there are more than ``most``; Cancelled at the time limit."""
         if seconds < inf:
             ready(search_kernels(self.board.geometry, self.options, self._searcher))
         board = Batch.of([self.board])
         rows, [count] = find_each(board, self.options, self._searcher, most, seconds)
-        if count <= most:
-            self._in_memory, self._count = InMemory(rows, self.board.n), len(rows)
-        return bool(count <= most)
+        if count > most:
+            return None
+        self._in_memory, self._count = InMemory(rows, self.board.n), len(rows)
+        return self._in_memory
 
     def _candidates(self) -> NDArray[np.uint64]:
         """Return the candidates that a contraction begins with, of a board that has solutions."""
@@ -320,7 +320,7 @@ def contraction_for_order(board: Board) -> Join | Parts | None:
         found = contraction_of(board, Frontier.of([board]), MEMORY, CONTRACTION_SECONDS)
     except TooExpensive:
         return None
-    assert not isinstance(found, Nine)
-    assert found is None or isinstance(found, Join | Parts)
+    if not isinstance(found, Join | Parts):
+        return None
     most = PARTS_SECONDS if isinstance(found, Parts) else CONTRACTION_SECONDS
-    return None if found is None or found.seconds > most else found
+    return found if found.seconds <= most else None

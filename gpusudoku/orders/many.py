@@ -20,7 +20,7 @@ from gpusudoku.jobs.watch import watching
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.orders.choose import Orders
-from gpusudoku.orders.few import shares_in
+from gpusudoku.orders.index import shares_in
 from gpusudoku.orders.shares import check_shares
 from gpusudoku.planning.batch import find_solutions
 from gpusudoku.results import ResultBlock, numbers_of

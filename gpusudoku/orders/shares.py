@@ -23,18 +23,18 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.watch import watching
 from gpusudoku.options import Options
-from gpusudoku.orders.few import shares_in
+from gpusudoku.orders.index import shares_in
 from gpusudoku.planning.batch import count_block
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.results import ResultBlock
 from gpusudoku.search.frontier import Frontier
 
 VISITED_SOLUTIONS = 10**9
-"""Up to so many solutions are visited, in some minutes, rather than counted for each candidate."""
+"""No more solutions are visited, in some minutes, rather than counted for each candidate."""
 VISITED_PER_SECOND = 3e6
 """Solutions of small boards that one core visits in a second."""
 SHARES_PER_SUM = 3
-"""The shares by a contraction take so many times as long as the count by it."""
+"""The time of the shares by a contraction over that of the count by it."""
 COUNTED_SECONDS = 600.0
 """All counts together may be expected to take this on one core."""
 
@@ -80,7 +80,7 @@ def visited_shares(board: Board, options: Options, engine: Engine) -> NDArray[An
     shares, lock = np.zeros((board.geometry.cells, board.n), object), Lock()
 
     def add(rows: NDArray[np.uint8], _: NDArray[np.int64]) -> None:
-        """Called by many threads."""
+        """Add up the shares of some solutions, in any thread."""
         some = shares_in(rows, board.n)
         with lock:
             shares[...] += some

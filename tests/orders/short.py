@@ -12,24 +12,24 @@ from gpusudoku.board.board import Board
 from gpusudoku.contraction.general import parts
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.options import Options
-from gpusudoku.orders import ascending, choose, few
+from gpusudoku.orders import ascending, choose, index
 from gpusudoku.orders.choose import Orders
 from tests import naive
 
 
 def short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let few solutions be very few."""
-    monkeypatch.setattr(ascending, "LEAF", 5)
+    monkeypatch.setattr(ascending, "LISTED", 5)
     for name in ("SEARCHED_FIRST", "ASCENDING_NINE", "IN_MEMORY"):
         monkeypatch.setattr(choose, name, 5)
 
 
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let few solutions be searched for, sorted and handed on together."""
-    for name, value in {"FIRST_MOST": 2, "LAST_MOST": 5, "TOGETHER": 3}.items():
+    for name, value in {"SPLIT_FIRST": 2, "SPLIT_LATER": 5, "TOGETHER": 3}.items():
         monkeypatch.setattr(ascending, name, value)
-    for name, value in {"BLOCK": 7, "CUT": 2, "SMALL": 1}.items():
-        monkeypatch.setattr(few, name, value)
+    for name, value in {"BLOCK_ROWS": 7, "SORTED_ROWS": 2, "COMPARED_ROWS": 1}.items():
+        monkeypatch.setattr(index, name, value)
 
 
 def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import Cancelled, Interrupted, MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.options import Options
-from gpusudoku.orders import ascending, choose, few
+from gpusudoku.orders import ascending, choose, index
 from gpusudoku.orders.ascending import Ascending
 from gpusudoku.orders.choose import Orders
 from gpusudoku.orders.shares import counts_of_digits
@@ -85,7 +85,7 @@ def test_what_takes_too_long_together_is_found_one_by_one(
         if len(some) > boards or wanted > most:
             given_up.append(len(some))
             raise Cancelled("cancelled", 0)
-        return few.find_each(some, options, engine, wanted, seconds)
+        return index.find_each(some, options, engine, wanted, seconds)
 
     given_up: list[int] = []
     monkeypatch.setattr(ascending, "find_each", find_each)
@@ -97,8 +97,8 @@ def test_more_boards_than_two_bytes_tell(monkeypatch: pytest.MonkeyPatch) -> Non
     number = (1 << 16) + 2
     boards = Batch.of([BOARD]).chosen(np.zeros(number, np.int64))
     rows, roots = listed(BOARD)[:3], np.array([number - 1, 0, 5])
-    monkeypatch.setattr(few, "find_solutions", lambda *_, **__: (rows[[2, 0, 1]], roots, None))
-    found, counts = few.find_each(boards, Options(), CpuEngine(1), 9)
+    monkeypatch.setattr(index, "find_solutions", lambda *_, **__: (rows[[2, 0, 1]], roots, None))
+    found, counts = index.find_each(boards, Options(), CpuEngine(1), 9)
     assert (found == rows).all()
     assert np.flatnonzero(counts).tolist() == [0, 5, number - 1]
 

@@ -13,9 +13,9 @@ from gpusudoku import Geometry
 from gpusudoku.board.board import Board
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.errors import MismatchError, TooExpensive
-from gpusudoku.orders import ascending, choose, few
+from gpusudoku.orders import ascending, choose, index
 from gpusudoku.orders.choose import contraction_for_order
-from gpusudoku.orders.few import InMemory, QuickGeneral, QuickNine
+from gpusudoku.orders.index import InMemory, QuickGeneral, QuickNine
 from tests.boards import puzzle, spoilt, streamed
 from tests.orders.short import listed, orders_of, short_blocks, short_lists, short_parts
 
@@ -191,14 +191,14 @@ def test_rows_that_differ_in_any_one_cell_are_sorted(
     shape: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for small in (0, 1 << 20):
-        monkeypatch.setattr(few, "SMALL", small)
+        monkeypatch.setattr(index, "COMPARED_ROWS", small)
         cells = Geometry.parse(shape).cells
         rows = np.tile(np.arange(cells, dtype=np.uint8) % 9 + 1, (cells, 1))
         np.fill_diagonal(rows, 10)
         rows = np.array(sorted(rows.tolist()), np.uint8)
         mixed = np.random.default_rng(0).permutation(rows)
-        assert (few.in_order(mixed) == rows).all()
-        assert len(few.in_order(rows[:0])) == 0
+        assert (index.in_order(mixed) == rows).all()
+        assert len(index.in_order(rows[:0])) == 0
 
 
 @pytest.mark.slow

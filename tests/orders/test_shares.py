@@ -14,7 +14,7 @@ from gpusudoku.board.cells import digit_masks
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError, MismatchError, TooExpensive
-from gpusudoku.orders import choose, few, many, shares
+from gpusudoku.orders import choose, index, many, shares
 from gpusudoku.orders.many import share_batches, share_block
 from gpusudoku.orders.shares import contracted_shares, counted_shares
 from gpusudoku.results import ResultBlock
@@ -34,7 +34,7 @@ def assert_shares(found: Any, board: Board) -> None:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     short_lists(monkeypatch)
-    monkeypatch.setattr(few, "BLOCK", 7)
+    monkeypatch.setattr(index, "BLOCK_ROWS", 7)
 
 
 @pytest.mark.usefixtures("short")

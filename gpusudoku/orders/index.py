@@ -28,17 +28,17 @@ from gpusudoku.jobs.job import spread
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import find_solutions
 
-BLOCK = 1 << 14
+BLOCK_ROWS = 1 << 14
 """Solutions in memory that are handed on together."""
 BLOCK_BYTES = 1 << 22
 """The size of the blocks from a contraction of another shape than 9x9."""
 FEW_ROWS = 16
-"""Up to so many rows of the quick order of a 9x9 board are looked up, which takes less time than to
-prepare for writing many."""
-CUT = 1 << 12
+"""No more rows of the quick order of a 9x9 board are looked up one by one: to prepare for writing
+many takes longer."""
+SORTED_ROWS = 1 << 12
 """Solutions that are sorted together: they should stay in a cache."""
-SMALL = 1 << 10
-"""Up to so many rows are sorted as they are; of more it is quicker to make numbers first."""
+COMPARED_ROWS = 1 << 10
+"""No more rows are compared as they are; for more it is quicker to make numbers first."""
 
 
 class SolutionIndex(ABC):
@@ -97,8 +97,8 @@ class InMemory(RankedIndex):
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
         """See ``SolutionIndex``."""
         last = self.count if last is None else min(last, self.count)
-        for start in range(first, last, BLOCK):
-            yield self._solutions[start : min(start + BLOCK, last)].copy()
+        for start in range(first, last, BLOCK_ROWS):
+            yield self._solutions[start : min(start + BLOCK_ROWS, last)].copy()
 
     def rank(self, cells: NDArray[np.uint8]) -> int:
         """See ``RankedIndex``."""
@@ -223,8 +223,8 @@ def shares_in(rows: NDArray[np.uint8], digits: int) -> NDArray[Any]:
     cells = rows.shape[1]
     numbers = np.zeros(cells * (digits + 1), np.int64)
     places = np.arange(cells) * (digits + 1)
-    for start in range(0, len(rows), BLOCK):
-        block = rows[start : start + BLOCK] + places
+    for start in range(0, len(rows), BLOCK_ROWS):
+        block = rows[start : start + BLOCK_ROWS] + places
         numbers += np.bincount(block.ravel(), minlength=len(numbers))
     return numbers.reshape(cells, -1)[:, 1:].astype(object)
 
@@ -274,13 +274,15 @@ def find_each(
 def in_order(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Sort full boards, uint8 (k, cells), all different, in ascending order."""
     check_cancelled()
-    if len(rows) <= SMALL:
+    if len(rows) <= COMPARED_ROWS:
         return rows[np.argsort(sort_keys(rows))]
     differ = np.zeros(rows.shape[1], bool)
-    for start in range(0, len(rows), BLOCK):
-        differ |= (rows[start : start + BLOCK] != rows[0]).any(axis=0)
+    for start in range(0, len(rows), BLOCK_ROWS):
+        differ |= (rows[start : start + BLOCK_ROWS] != rows[0]).any(axis=0)
     open_cells = np.flatnonzero(differ)
-    if len(rows) > CUT:  # by the first two cells in which they differ, and then piece by piece
+    if (
+        len(rows) > SORTED_ROWS
+    ):  # by the first two cells in which they differ, and then piece by piece
         one, other = open_cells[:2].tolist()
         pairs = rows[:, one].astype(np.uint16) << 8 | rows[:, other]
         places = np.argsort(pairs, kind="stable")  # of two bytes it is a radix sort
@@ -297,10 +299,10 @@ def in_order(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def _pieces(ends: list[int]) -> list[slice]:
-    """Cut solutions to be sorted at some of these ends, into pieces of CUT if ends are so close."""
+    """Cut solutions at some of these ends, after no more than SORTED_ROWS where possible."""
     pieces, start = [], 0
     for end, following in zip(ends, [*ends[1:], inf], strict=True):
-        if following - start > CUT:
+        if following - start > SORTED_ROWS:
             pieces.append(slice(start, end))
             start = end
     return pieces
