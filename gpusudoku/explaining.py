@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.board import Board
-from gpusudoku.board.drawing import draw
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.text import draw
 from gpusudoku.given import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled
 from gpusudoku.search.finds import Grid, Step

@@ -28,8 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.board import Board
-from gpusudoku.board.cells import array_of, name_of, refuse_arrays
+from gpusudoku.board.board import Board, array_of, name_of, refuse_arrays
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, Interrupted, described, shown

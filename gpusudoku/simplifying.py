@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.board import Board
-from gpusudoku.board.cells import single_digits
-from gpusudoku.board.drawing import draw
+from gpusudoku.board.board import Board, single_digits
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.text import draw
 from gpusudoku.given import BoardLike, board_of
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu

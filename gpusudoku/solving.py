@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import Work
 from gpusudoku.board.board import Board
-from gpusudoku.board.drawing import draw
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.text import draw
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpusudoku.board.board import Board
-from gpusudoku.board.cells import digit_masks
+from gpusudoku.board.board import Board, digit_masks
 from gpusudoku.errors import InputError
 from gpusudoku.given import BoardLike, board_of
 

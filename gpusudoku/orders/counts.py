@@ -9,8 +9,7 @@ from typing import cast
 import numpy as np
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.board import Board
-from gpusudoku.board.cells import digit_masks
+from gpusudoku.board.board import Board, digit_masks
 from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import MismatchError

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.board import Board
-from gpusudoku.board.cells import single_digits
+from gpusudoku.board.board import Board, single_digits
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine, Tally
 from gpusudoku.errors import Interrupted
