@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import draw
-from gpusudoku.given import BoardLike, board_of
+from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled
 from gpusudoku.search.finds import Grid, Step
 from gpusudoku.search.techniques import TECHNIQUES, parse_techniques

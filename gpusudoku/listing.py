@@ -19,7 +19,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import InputError, described
-from gpusudoku.given import BoardLike, board_of
+from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.pieces import part_of
 from gpusudoku.jobs.watch import Progress

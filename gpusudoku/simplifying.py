@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.board import Board, single_digits
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import draw
-from gpusudoku.given import BoardLike, board_of
+from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.layout import layout_of

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError, TooExpensive
-from gpusudoku.given import BoardLike
+from gpusudoku.formats.coerce import BoardLike
 from gpusudoku.jobs.cancel import CancelToken, cancelling, cancelling_of, check_cancelled
 from gpusudoku.jobs.interrupts import telling_interrupts
 from gpusudoku.jobs.watch import Progress, reporting

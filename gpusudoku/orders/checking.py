@@ -6,7 +6,7 @@ import numpy as np
 
 from gpusudoku.board.board import Board, digit_masks
 from gpusudoku.errors import InputError
-from gpusudoku.given import BoardLike, board_of
+from gpusudoku.formats.coerce import BoardLike, board_of
 
 
 def solution_of(board: Board, grid: BoardLike) -> Board:

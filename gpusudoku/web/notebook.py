@@ -12,7 +12,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import InputError
 from gpusudoku.formats import parse
-from gpusudoku.given import board_of
+from gpusudoku.formats.coerce import board_of
 from gpusudoku.options import Options
 from gpusudoku.web.answers import Answers, Facts
 from gpusudoku.web.conversation import Conversation
