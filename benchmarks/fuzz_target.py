@@ -15,7 +15,7 @@ import atheris
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 with atheris.instrument_imports(
-    include=["gpusudoku.formats", "gpusudoku.board", "gpusudoku.given", "gpusudoku.errors"],
+    include=["gpusudoku.formats", "gpusudoku.board", "gpusudoku.errors"],
     enable_loader_override=False,
 ):
     from gpusudoku.board.geometry import Geometry

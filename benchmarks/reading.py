@@ -26,7 +26,7 @@ from script import Run, check, grouped, script, table, turns
 
 from gpusudoku import formats
 from gpusudoku.board.batch import Batch
-from gpusudoku.given import batches_of
+from gpusudoku.formats.coerce import batches_of
 
 SOLUTION = "123456789" * 9
 """Stands for the solution in a table."""

@@ -23,7 +23,7 @@ from gpusudoku.board.text import write_lines
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import InputError, Interrupted, TooExpensive, described
-from gpusudoku.given import BoardLike, board_of
+from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, made_in
 from gpusudoku.jobs.job import part_of
 from gpusudoku.jobs.watch import Progress, reporting

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.board import Board
-from gpusudoku.board.cells import single_digits
-from gpusudoku.board.drawing import draw
+from gpusudoku.board.board import Board, single_digits
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.given import BoardLike, board_of
+from gpusudoku.board.text import draw
+from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled
 from gpusudoku.search.finds import Grid, Step
 from gpusudoku.search.techniques import TECHNIQUES, parse_techniques

@@ -12,12 +12,12 @@ import numpy as np
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
-from gpusudoku.board.drawing import draw
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.text import draw
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import Cancelled, InputError, Interrupted
-from gpusudoku.given import BoardLike, board_of
+from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.options import Options
 from gpusudoku.orders.sampling import SEED_BITS, Uniform

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
-from gpusudoku.board.drawing import draw
+from gpusudoku.board.text import draw
 from gpusudoku.errors import Cancelled, InputError, TooExpensive, described
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, made_in
 

@@ -15,7 +15,7 @@ ROOMS = [
     {"kernels"},
     {"board"},
     {"formats"},
-    {"collection", "given"},
+    {"collection"},
     {"search"},
     {"options"},
     {"results"},

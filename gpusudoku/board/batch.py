@@ -1,7 +1,4 @@
-"""Many boards of one geometry in one array: what is done to boards by the thousand is done to it.
-
-A batch that is read, counted and written never has an object for each of its boards.
-"""
+"""Many boards of one geometry in one array, with no object for each of them."""
 
 from __future__ import annotations
 
@@ -21,9 +18,9 @@ class Batch:
     """Boards of one geometry, in order.
 
     ``cells`` is uint8 (B, n * n), C-contiguous, one board a row: 0 for an empty cell, else a
-    digit 1 .. n. ``candidates`` is uint64 (B, n * n), the digits that each cell may take, if some
-    of the boards carry candidates, else None. ``places`` tells where the boards were read, if they
-    were. Nothing is checked here: whoever makes a batch knows that the digits are right.
+    digit 1 .. n; they are not checked. ``candidates`` is uint64 (B, n * n), the digits that each
+    cell may take, if some of the boards carry candidates. ``places`` has the places where the
+    boards were read, if they were.
     """
 
     geometry: Geometry
@@ -33,7 +30,7 @@ class Batch:
 
     @classmethod
     def of(cls, boards: Batch | Sequence[Board]) -> Batch:
-        """The batch of some boards, at least one, all of one geometry; a batch stays as it is."""
+        """Make a batch of boards, at least one, all of one geometry; a batch stays as it is."""
         if isinstance(boards, Batch):
             return boards
         given = [board.given_candidates for board in boards]
@@ -45,7 +42,7 @@ class Batch:
 
     @classmethod
     def joined(cls, batches: Sequence[Batch]) -> Batch:
-        """All boards of some batches of one geometry, at least one; all have places, or none."""
+        """Join batches of one geometry, at least one; all have places, or none."""
         if len(batches) == 1:
             return batches[0]
         geometry, candidates = batches[0].geometry, None
@@ -80,19 +77,16 @@ class Batch:
         return (self.part(index, index + 1) for index in range(len(self)))
 
     def part(self, start: int, end: int) -> Batch:
-        """The boards from start to before end."""
-        return self._only(slice(start, end))
+        """Return the boards from start to before end."""
+        return self.chosen(slice(start, end))
 
-    def chosen(self, mask: NDArray[np.bool_]) -> Batch:
-        """The boards for which the mask, bool (B), is true."""
-        return self._only(mask)
-
-    def _only(self, which: slice | NDArray[np.bool_]) -> Batch:
+    def chosen(self, which: slice | NDArray[np.bool_]) -> Batch:
+        """Return the boards of a slice, or those for which a mask, bool (B), is true."""
         candidates = None if self.candidates is None else self.candidates[which]
         places = None if self.places is None else self.places.only(which)
         return Batch(self.geometry, self.cells[which], candidates, places)
 
 
 def sort_keys(rows: NDArray[np.uint8]) -> NDArray[np.bytes_]:
-    """What full boards sort by: for contiguous uint8 (k, n * n), strings of bytes (k)."""
+    """Return the keys to sort full boards by: of contiguous uint8 (k, n * n), bytes (k)."""
     return rows.view(f"S{rows.shape[1]}").ravel()

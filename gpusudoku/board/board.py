@@ -5,19 +5,19 @@ In every candidate mask of this project bit d - 1 is set while digit d is still 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sized
 from functools import cached_property, partial
-from math import prod
+from math import isqrt, prod
+from numbers import Integral
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from gpusudoku.board.cells import digit_masks, digits_of, masks_of
-from gpusudoku.board.drawing import draw
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.board.text import write_candidates, write_cells
-from gpusudoku.errors import InputError
+from gpusudoku.board.text import draw, write_candidates, write_cells
+from gpusudoku.errors import InputError, described
 
 
 class Conflict(NamedTuple):
@@ -28,7 +28,7 @@ class Conflict(NamedTuple):
     digit: int
 
     def describe(self, geometry: Geometry) -> str:
-        """The conflict in words: ``r1c1 and r1c5 both hold 7``."""
+        """Say it in words: ``r1c1 and r1c5 both hold 7``."""
         first, second = geometry.cell_name(self.first), geometry.cell_name(self.second)
         return f"{first} and {second} both hold {self.digit}"
 
@@ -74,8 +74,8 @@ class Board:
     ) -> None:
         if isinstance(cells, Board | str):
             raise InputError(f"cells are given as a {type(cells).__name__}, expected integers")
-        digits, geometry = digits_of(cells, geometry)
-        given = None if candidates is None else masks_of(candidates, digits, geometry)
+        digits, geometry = _digits_of(cells, geometry)
+        given = None if candidates is None else _masks_of(candidates, digits, geometry)
         for array in (digits, given):
             if array is not None:
                 array.setflags(write=False)
@@ -89,7 +89,7 @@ class Board:
 
     @classmethod
     def empty(cls, geometry: Geometry) -> Board:
-        """The board without any clue."""
+        """Make the board without any clue."""
         return cls(np.zeros(geometry.cells, np.uint8), geometry)
 
     def __eq__(self, other: object) -> bool:
@@ -102,7 +102,7 @@ class Board:
 
     @property
     def _key(self) -> tuple[Geometry, bytes, bytes | None]:
-        """Everything that makes two boards equal."""
+        """All that makes two boards equal."""
         given = None if self._given is None else self._given.tobytes()
         return self.geometry, self.cells.tobytes(), given
 
@@ -111,28 +111,28 @@ class Board:
         return partial(Board, candidates=self._given), (self.cells, self.geometry)
 
     def __len__(self) -> int:
-        """The number of rows, n."""
+        """Return the number of rows, n."""
         return self.n
 
     def __getitem__(self, index: Any) -> Any:
-        """What the grid has there: ``board[r, c]`` is a digit or 0, ``board[r]`` a row."""
+        """Return a part of the grid: ``board[r, c]`` is a digit or 0, ``board[r]`` a row."""
         found = self.grid[index]
         return int(found) if isinstance(found, np.integer) else found
 
     def __iter__(self) -> Iterator[NDArray[np.uint8]]:
-        """The rows of the grid, read-only."""
+        """Yield the rows of the grid, read-only."""
         return iter(self.grid)
 
     def __contains__(self, digit: object) -> bool:
-        """Whether a cell holds the digit; 0 stands for an empty cell."""
+        """Tell whether a cell holds the digit; 0 stands for an empty cell."""
         return digit in self.cells.tolist()
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        """The grid, uint8 (n, n), read-only unless it is copied."""
+        """Return the grid, uint8 (n, n), read-only unless it is copied."""
         return np.array(self.grid, dtype=dtype, copy=copy)
 
     def __str__(self) -> str:
-        """The canonical line; with given candidates those of every cell, which is not read back."""
+        """Return the canonical line; with given candidates those of all cells, which none reads."""
         if self._given is None:
             return write_cells(self.cells)
         return write_candidates(self._given, self.n)
@@ -143,7 +143,7 @@ class Board:
         return f"<board with candidates {self}, box={self.geometry}>"
 
     def describe(self) -> str:
-        """The board in a few words: ``a 9x9 board with 30 clues``."""
+        """Say it in a few words: ``a 9x9 board with 30 clues``."""
         article = "an" if self.n in (8, 11, 18) else "a"
         restricted = "" if self._given is None else " and given candidates"
         clues = f"{self.clues} clue{'' if self.clues == 1 else 's'}"
@@ -224,25 +224,25 @@ class Board:
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:
         """All pairs of equal clues that share a unit, in ascending order of cells."""
-        found = []
-        for first in np.flatnonzero(self.cells):
-            for second in self.geometry.peers[first]:
-                if second > first and self.cells[second] == self.cells[first]:
-                    found.append(Conflict(int(first), int(second), int(self.cells[first])))
-        return tuple(found)
+        return tuple(
+            Conflict(int(first), int(second), int(self.cells[first]))
+            for first in np.flatnonzero(self.cells)
+            for second in self.geometry.peers[first]
+            if second > first and self.cells[second] == self.cells[first]
+        )
 
     @property
     def is_full(self) -> bool:
-        """Whether no cell is empty; there may be conflicts."""
+        """True if no cell is empty; there may be conflicts."""
         return self.empty_cells == 0
 
     def transposed(self) -> Board:
-        """The board mirrored at its main diagonal; boxes of R x C become C x R."""
+        """Mirror the board at its main diagonal; boxes of R x C become C x R."""
         given = None if self._given is None else self._given.reshape(self.n, self.n).T
         return Board(self.grid.T, self.geometry.transposed, candidates=given)
 
     def relabelled(self, digits: Iterable[int]) -> Board:
-        """The board with digit d replaced by the d-th of ``digits``, a permutation of 1 .. n.
+        """Replace digit d by the d-th of ``digits``, a permutation of 1 .. n.
 
         Raises
         ------
@@ -258,3 +258,126 @@ class Board:
             given = np.bitwise_or.reduce(bits << (np.array(new, np.uint64) - np.uint64(1)), axis=1)
         cells = np.array([0, *new], np.uint8)[self.cells]
         return Board(cells, self.geometry, candidates=given)
+
+
+def array_of(given: ArrayLike) -> NDArray[Any]:
+    """Make an array of nested lists or the like: of integers, or else of objects.
+
+    Where a value is missing, as NaN is, there is None, and whole floats are integers.
+    """
+    refuse_arrays(given, *(given if isinstance(given, list | tuple) else ()))
+    try:
+        values = np.asarray(given)
+    except ValueError:
+        raise InputError(_uneven(given)) from None
+    except TypeError as error:  # an array that is elsewhere, on a GPU for example
+        raise InputError(f"no array of cells: {error}") from None
+    if values.ndim == 0:
+        raise InputError(f"expected integers for the cells, found {described(given)}")
+    if values.dtype.kind in "iu":
+        return values
+    values = np.asarray(given, object)  # NumPy makes text or floats of all of what is mixed
+    found: NDArray[Any] = np.frompyfunc(_cell, 1, 1)(values)
+    return found
+
+
+def _cell(value: object) -> object:
+    """Return a value of a cell: None for one that is missing, an integer for a whole float."""
+    if isinstance(value, float | np.floating):
+        return None if np.isnan(value) else int(value) if value.is_integer() else value
+    return None if type(value).__name__ == "NAType" else value  # of pandas
+
+
+def _uneven(given: Any) -> str:
+    """Describe the error in rows of which NumPy makes no array."""
+    sizes = [len(row) if _is_row(row) else None for row in given] if _is_row(given) else []
+    common = Counter(size for size in sizes if size is not None).most_common(1)
+    for place, size in enumerate(sizes):
+        if size is None:
+            return f"row {place + 1} is no list of cells"
+        if size != common[0][0]:
+            return f"row {place + 1} has {size} cells, expected {common[0][0]}"
+    return "expected a list of integers, or of rows of integers"
+
+
+def _is_row(value: object) -> bool:
+    return isinstance(value, Iterable) and isinstance(value, Sized) and not isinstance(value, str)
+
+
+def refuse_arrays(*given: object) -> None:
+    """Refuse arrays in GPU memory, and masked ones: NumPy would show masked cells."""
+    if any(isinstance(each, np.ma.MaskedArray) for each in given):
+        raise InputError("a masked array, expected a plain one: fill it, with 0 for empty cells")
+    if any(hasattr(each, "__cuda_array_interface__") for each in given):
+        raise InputError("an array in GPU memory: copy it to main memory first, with cupy.asnumpy")
+
+
+def name_of(cell: int, cells: int) -> str:
+    """Name one of so many cells, though it is not known which board they make."""
+    n = isqrt(cells)
+    return f"r{cell // n + 1}c{cell % n + 1}" if n * n == cells else f"cell {cell + 1}"
+
+
+def _digits_of(given: ArrayLike, geometry: Geometry | None) -> tuple[NDArray[np.uint8], Geometry]:
+    """Return the digits of a board's cells, uint8 (n * n), 0 for None, and its geometry."""
+    values = array_of(given).ravel()
+    if values.dtype.kind not in "iu":
+        found = [0 if value is None else value for value in values.tolist()]
+        for cell, value in enumerate(found):
+            if not isinstance(value, Integral) or isinstance(value, bool):
+                raise InputError(
+                    f"{name_of(cell, len(found))} holds {described(value)}: cells must be"
+                    " integers, 0 for an empty one"
+                )
+        values = np.array(found)
+    if geometry is None:
+        n = isqrt(values.size)
+        if n * n != values.size:
+            raise InputError(f"{values.size} cells do not make a square board")
+        geometry = Geometry.of_size(n)
+    if values.size != geometry.cells:
+        raise InputError(
+            f"{values.size} cells, but boxes of {geometry} make a board of {geometry.cells}"
+        )
+    for cell in np.flatnonzero((values < 0) | (values > geometry.n)).tolist():
+        raise InputError(
+            f"{geometry.cell_name(cell)} holds {values[cell]}: digits run from 1 to {geometry.n}"
+        )
+    return values.astype(np.uint8), geometry
+
+
+def _masks_of(given: ArrayLike, cells: NDArray[np.uint8], geometry: Geometry) -> NDArray[np.uint64]:
+    """Return given candidates, uint64 (n * n); those of a filled cell are its digit alone."""
+    try:
+        values = array_of(given).ravel()
+    except InputError as error:
+        raise InputError(f"candidates: {error}") from None
+    if values.dtype.kind not in "iu" and not all(type(value) is int for value in values):
+        raise InputError("candidates must be integers")
+    if values.size != geometry.cells:
+        raise InputError(f"candidates for {values.size} cells, but the board has {geometry.cells}")
+    for cell in np.flatnonzero((values < 0) | (values > int(geometry.all_digits))).tolist():
+        raise InputError(
+            f"{geometry.cell_name(cell)} has the candidates {int(values[cell]):#x}:"
+            f" only the lowest {geometry.n} bits stand for digits"
+        )
+    masks = values.astype(np.uint64)
+    digits = digit_masks(cells)
+    for cell in np.flatnonzero(digits & ~masks).tolist():
+        raise InputError(
+            f"{geometry.cell_name(cell)} holds {cells[cell]}, which is not among its candidates"
+        )
+    return np.where(cells > 0, digits, masks)
+
+
+def digit_masks(cells: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Return the mask of every filled cell's digit alone, 0 for an empty cell."""
+    bits = np.uint64(1) << (np.maximum(cells, 1).astype(np.uint64) - np.uint64(1))
+    return np.where(cells > 0, bits, np.uint64(0))
+
+
+def single_digits(masks: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    """Return the digits of masks that have one bit, 0 for others, in the shape of the masks."""
+    # A mask of one bit, less 1, has all bits below.
+    digits = np.bitwise_count(masks - np.uint64(1)) + 1
+    return np.where(np.bitwise_count(masks) == 1, digits, 0).astype(np.uint8)

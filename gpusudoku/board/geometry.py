@@ -79,30 +79,24 @@ class Geometry:
         """int64 (cells, 3): the row unit, column unit and box unit of every cell."""
         row, column = np.divmod(np.arange(self.cells), self.n)
         box = row // self.box_rows * self.box_rows + column // self.box_columns
-        table = np.stack([row, self.n + column, 2 * self.n + box], axis=1)
-        table.setflags(write=False)
-        return table
+        return _read_only(np.stack([row, self.n + column, 2 * self.n + box], axis=1))
 
     @cached_property
     def units(self) -> NDArray[np.int64]:
         """int64 (3n, n): the cells of every unit, in ascending order."""
         order = np.argsort(self.unit_of.T, axis=1, kind="stable")
-        table = order.reshape(3 * self.n, self.n)
-        table.setflags(write=False)
-        return table
+        return _read_only(order.reshape(3 * self.n, self.n))
 
     @cached_property
     def peers(self) -> tuple[NDArray[np.int64], ...]:
         """For every cell the other cells that share a unit with it, in ascending order."""
-        tables = tuple(
-            np.setdiff1d(self.units[self.unit_of[cell]], cell) for cell in range(self.cells)
+        return tuple(
+            _read_only(np.setdiff1d(self.units[self.unit_of[cell]], cell))
+            for cell in range(self.cells)
         )
-        for table in tables:
-            table.setflags(write=False)
-        return tables
 
     def cell_name(self, cell: int) -> str:
-        """The name of a cell: ``r1c1`` for cell 0."""
+        """Name a cell: ``r1c1`` for cell 0."""
         return f"r{cell // self.n + 1}c{cell % self.n + 1}"
 
     @classmethod
@@ -137,13 +131,7 @@ class Geometry:
 
     @classmethod
     def of(cls, box: Geometry | str | None) -> Geometry | None:
-        """The geometry of a box as users give it: ``RxC``, a ``Geometry``, or None for none.
-
-        Raises
-        ------
-        InputError
-            If it is anything else.
-        """
+        """Return the geometry of a box as users give it: ``RxC``, a ``Geometry``, or None."""
         if box is None or isinstance(box, Geometry):
             return box
         if not isinstance(box, str):
@@ -163,3 +151,8 @@ class Geometry:
         if match is None:
             raise InputError(f"box {shown(text)}: expected ROWSxCOLUMNS, such as 3x3")
         return cls(int(match[1]), int(match[2]))
+
+
+def _read_only(table: NDArray[np.int64]) -> NDArray[np.int64]:
+    table.setflags(write=False)
+    return table

@@ -1,9 +1,10 @@
-"""Where the boards of a batch were read, and what stood beside them."""
+"""The places where the boards of a batch were read, and the texts beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ class Origin(NamedTuple):
     name: str
     """As messages call it."""
     columns: tuple[str, ...] = ()
-    """The names of what stands beside each of its boards."""
+    """The names of the texts beside each of its boards."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,45 +42,34 @@ class Places:
         lines: Sequence[int] | NDArray[np.int64],
         others: Iterable[tuple[str, ...]] | None = None,
     ) -> Places:
-        """The places of boards of one origin; if it has columns, ``others`` is what is in them."""
+        """Return the places of boards of one origin, with the texts in its columns, if any."""
         boards = len(lines)
-        beside = np.empty(boards, object)
-        beside.fill(())
-        if others is not None:
-            beside = np.fromiter(others, object, boards)
+        beside = np.fromiter(repeat(()) if others is None else others, object, boards)
         return cls((origin,), np.zeros(boards, np.intp), np.array(lines, np.int64), beside)
 
     @classmethod
     def joined(cls, places: Sequence[Places]) -> Places:
-        """The places of all boards of some batches."""
-        index: dict[Origin, int] = {}
-        for each in places:
-            for origin in each.origins:
-                index.setdefault(origin, len(index))
-        return cls(
-            tuple(index),
-            np.concatenate(
-                [np.array([index[o] for o in each.origins])[each.origin_of] for each in places]
-            ),
-            np.concatenate([each.lines for each in places]),
-            np.concatenate([each.others for each in places]),
-        )
+        """Return the places of all boards of some batches."""
+        origins = tuple(dict.fromkeys(origin for each in places for origin in each.origins))
+        index = {origin: place for place, origin in enumerate(origins)}
+        origin_of = [np.array([index[o] for o in each.origins])[each.origin_of] for each in places]
+        lines, others = [each.lines for each in places], [each.others for each in places]
+        return cls(origins, *map(np.concatenate, (origin_of, lines, others)))
 
     def only(self, which: Any) -> Places:
-        """The places of some boards: a slice, or a mask, bool (B)."""
-        origin_of, lines = self.origin_of[which], self.lines[which]
-        return Places(self.origins, origin_of, lines, self.others[which])
+        """Return the places of some boards: a slice, or a mask, bool (B)."""
+        return Places(self.origins, self.origin_of[which], self.lines[which], self.others[which])
 
     def origin(self, index: int) -> Origin:
-        """The origin of a board."""
+        """Return the origin of a board."""
         return self.origins[int(self.origin_of[index])]
 
     def beside(self, index: int) -> tuple[str, ...]:
-        """What stood beside a board: a text for every column of its origin."""
+        """Return the texts beside a board, for every column of its origin."""
         beside: tuple[str, ...] = self.others[index]
         return beside
 
     def name(self, index: int) -> str:
-        """The place of a board as messages name it: ``puzzles.txt:17``."""
+        """Name the place of a board as messages do: ``puzzles.txt:17``."""
         name, line = self.origin(index).name, self.lines[index]
         return escaped(f"{name}:{line}" if line else str(name))

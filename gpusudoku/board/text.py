@@ -1,7 +1,8 @@
-"""The canonical line of a board: ``.`` for an empty cell, 1-9 and A-Z for the digits.
+"""The canonical line of a board, and its picture for notebooks.
 
-Above 35 digits it is numbers separated by commas, 0 for an empty cell. A board with given
-candidates has a separate form, which every reader refuses. ``formats`` knows all other forms.
+The line has ``.`` for an empty cell, 1-9 and A-Z for the digits; above 35 digits numbers separated
+by commas, 0 for an empty cell. A board with given candidates has a separate form, which every
+reader refuses. ``formats`` knows all other forms.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.board.geometry import Geometry
+
 DIGITS = b"123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """The characters of the digits from 1 to 35."""
 
 _CHARACTERS = (b"." + DIGITS).ljust(256)
 _TOGETHER = 1 << 11
 """Boards whose characters are made together: so many stay in the processor's cache."""
+_TABLE = "border-collapse:collapse;border:2px solid;margin:4px 0"
+_CELL = "width:1.8em;height:1.8em;padding:0;text-align:center;border:1px solid"
 
 
 def write_cells(cells: NDArray[np.uint8]) -> str:
@@ -34,8 +39,7 @@ def write_lines(
 ) -> bytes:
     """Write the canonical lines of many boards, uint8 (B, n * n), each with a newline.
 
-    ``tails`` are few texts, one of which stands at the end of each line: that with the index
-    ``which``, intp (B), or the first.
+    At its end each has one of few ``tails``: that with the index ``which``, intp (B), or the first.
     """
     size = cells.shape[1]
     if isqrt(size) > len(DIGITS):
@@ -66,13 +70,7 @@ def write_candidates(masks: NDArray[np.uint64], n: int) -> str:
 
 
 def as_characters(cells: NDArray[np.uint8], room: int = 0) -> NDArray[np.uint8]:
-    """The characters of many boards, uint8 (B, n * n), of at most 35 digits.
-
-    Returns
-    -------
-    uint8 (B, n * n + room)
-        What stands in the room behind each board has no meaning.
-    """
+    """Return the characters of boards, uint8 (B, n * n), and some room behind each, not filled."""
     boards, size = cells.shape
     lines = np.empty((boards, size + room), np.uint8)
     for start in range(0, boards, _TOGETHER):
@@ -85,3 +83,33 @@ def as_characters(cells: NDArray[np.uint8], room: int = 0) -> NDArray[np.uint8]:
         codes += ord("0")
         codes -= (ord("0") - ord(".")) * empty
     return lines
+
+
+def draw(
+    geometry: Geometry,
+    cells: NDArray[np.uint8],
+    clues: NDArray[np.bool_] | None = None,
+    caption: str = "",
+) -> str:
+    """Draw cells, uint8 (n * n), as an HTML table, with thick lines around the boxes.
+
+    It has no colours, so it suits dark and light themes. Those cells that are ``clues``,
+    bool (n * n), are bold, by default all that are filled. The caption, plain text, stands below.
+    """
+    bold = cells > 0 if clues is None else clues
+    line, rows = write_cells(cells), []
+    symbols = line.split(",") if geometry.n > len(DIGITS) else line
+    for row in range(geometry.n):
+        drawn = ""
+        for column in range(geometry.n):
+            cell = row * geometry.n + column
+            style = _CELL
+            if row and row % geometry.box_rows == 0:
+                style += ";border-top:2px solid"
+            if column and column % geometry.box_columns == 0:
+                style += ";border-left:2px solid"
+            text = symbols[cell] if cells[cell] else ""
+            drawn += f'<td style="{style}">{f"<b>{text}</b>" if bold[cell] else text}</td>'
+        rows.append(f'<tr style="background:none">{drawn}</tr>')
+    below = f"<div>{caption}</div>" if caption else ""
+    return f'<div><table style="{_TABLE}"><tbody>{"".join(rows)}</tbody></table>{below}</div>'

@@ -79,16 +79,31 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     origins: dict[tuple[str, ...], Origin] = {}
     together = LinesTogether(lines)
     begun = False
+    names: tuple[str, ...] = ()
+    name, puzzle, box = "", "", None
+    """Of the last object: all names, that of the board, the board, and the box."""
+
+    def fields_of_lines(lines: list[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+        with suppress(ValueError, RecursionError, FormatError):
+            for text in lines:
+                text = text.strip(" \t")
+                found, end = _DECODER.raw_decode(text)
+                if end < len(text) or type(found) is not dict or tuple(found) != names:
+                    return
+                board = found.pop(name)
+                if not isinstance(board, str) or found.get(BOX) != box:
+                    return
+                yield board, tuple(map(_text_of, found.values()))
+
     for number, line in lines:
         if not line.strip():
             continue
-        found: dict[str, Any] = {}
-        puzzle = ""
+        found, puzzle = dict[str, Any](), ""
         try:
             found, begun = _object(number, line), True
             name = _name_of(found, number, way.column)
-            box = way.geometry or _box_of(found, number)
-            parser = parsers.setdefault(box, LineParser(box, way.near))
+            geometry = way.geometry or _box_of(found, number)
+            parser = parsers.setdefault(geometry, LineParser(geometry, way.near))
             names = tuple(found)
             value = found.pop(name)
             puzzle = _text_of(value)
@@ -103,25 +118,9 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             origins.clear()
         origin = origins.setdefault(tuple(found), Origin(way.source, tuple(found)))
         yield single(board, origin, number, tuple(map(_text_of, found.values())))
-        written = found.get(BOX)
-        if not isinstance(written, str | None):
-            continue
-
-        def fields_of_lines(
-            lines: list[str], names: tuple[str, ...] = names, name: str = name, box: Any = written
-        ) -> Iterator[tuple[str, tuple[str, ...]]]:
-            with suppress(ValueError, RecursionError, FormatError):
-                for text in lines:
-                    text = text.strip(" \t")
-                    found, end = _DECODER.raw_decode(text)
-                    if end < len(text) or type(found) is not dict or tuple(found) != names:
-                        return
-                    if found.get(BOX) != box or not isinstance(found[name], str):
-                        return
-                    board = found.pop(name)
-                    yield board, tuple(map(_text_of, found.values()))
-
-        yield from together.split(line, board.geometry, origin, fields_of_lines)
+        box = found.get(BOX)
+        if isinstance(box, str | None):
+            yield from together.split(line, board.geometry, origin, fields_of_lines)
 
 
 def _object(number: int, line: bytes) -> dict[str, Any]:

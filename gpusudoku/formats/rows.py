@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import accumulate
 from math import isqrt
+from operator import add
 
 import numpy as np
 
@@ -59,10 +61,6 @@ def is_rule(text: bytes) -> bool:
     )
 
 
-def _everywhere(text: bytes) -> Sequence[int]:
-    return range(len(text))
-
-
 def _beside_bars(text: bytes) -> list[int]:
     """Return the places of all bars, and every second one between them."""
     places, start = [], 0
@@ -77,7 +75,7 @@ Layout = Callable[[bytes], Sequence[int]]
 """Returns the places of a line in which its cells and bars stand."""
 
 LAYOUTS: tuple[Layout, ...] = (
-    _everywhere,  # 53 | 7 |
+    lambda text: range(len(text)),  # 53 | 7 |
     lambda text: range(0, len(text), 2),  # 5 3   |   7   |
     lambda text: range(1, len(text), 2),  # the same, with a blank in front
     _beside_bars,  # 5 3  |  7  |
@@ -90,11 +88,11 @@ class Row:
 
     A token is a number or a run of characters; only the size of the board tells which. Nothing
     between two commas is an empty cell. ``line_text`` is the whole text if this is another reading
-    of it, whose bytes stand there in these ``places``.
+    of it, with each cell at one of the ``starts``.
     """
 
     def __init__(
-        self, line: int, text: bytes, line_text: bytes | None = None, places: Sequence[int] = ()
+        self, line: int, text: bytes, line_text: bytes | None = None, starts: Sequence[int] = ()
     ) -> None:
         self.line = line
         self.text = text
@@ -105,31 +103,26 @@ class Row:
         self.by_fields = False
         """True if there is one cell between two separators, whatever stands there."""
         self._line_text = text if line_text is None else line_text
-        self._places = places or range(len(text) + 1)
+        self._starts = starts
         if _GAP.search(text):
             fields = text.replace(b";", b",").split(b",")
             ends_in_gap = not fields[-1].strip()
             if len(fields) > 2 or not ends_in_gap:  # a comma behind a whole row is not counted
-                self._fill(fields, b",")
+                self._fill(fields, b",", 0)
                 self.ends_in_gap = ends_in_gap and self.filled == 1
             if b"|" in text or (b"," in text and b";" in text):
                 self.tokens = []  # The separator of the cells is not clear.
 
-    def _fill(self, fields: list[bytes], delimiter: bytes) -> None:
+    def _fill(self, fields: list[bytes], delimiter: bytes, start: int) -> None:
         """Take every field for a cell, and put a dot into those with nothing else."""
-        place, places, new = self._places[0], [], []
         self.by_fields = True
-        for field in fields:
-            end = place + len(field)
-            if not field.strip():
-                self.filled += 1
-                field = b"." + field[1:]
-            new.append(field)
-            places += [*range(place, place + len(field)), end]
-            place = end + 1
-        self._places = places
-        self.text = delimiter.join(new)
-        if any(len(field.split()) != 1 or b"," in field or b";" in field for field in new):
+        self.filled = sum(not field.strip() for field in fields)
+        places = accumulate((len(field) + 1 for field in fields), initial=start)
+        blanks = [len(field) - len(field.lstrip()) if field.strip() else 0 for field in fields]
+        self._starts = list(map(add, places, blanks))
+        fields = [field if field.strip() else b"." + field[1:] for field in fields]
+        self.text = delimiter.join(fields)
+        if any(len(field.split()) != 1 or b"," in field or b";" in field for field in fields):
             self.tokens = []  # Two cells in one field: this is no row.
 
     def with_fields(self, delimiter: bytes) -> Row | None:
@@ -137,11 +130,11 @@ class Row:
         if delimiter not in self.text:
             return None
         start, inner = self._within_bars() if delimiter == b"|" else (0, self.text)
-        row = Row(self.line, b"", self.text, range(start, start + 1))
-        row._fill(inner.split(delimiter), delimiter)
+        row = Row(self.line, b"", self.text)
+        row._fill(inner.split(delimiter), delimiter, start)
         return row
 
-    def with_blanks(self, layout: Layout = _everywhere) -> Row | None:
+    def with_blanks(self, layout: Layout = LAYOUTS[0]) -> Row | None:
         """Return the row with a dot for every blank where a cell may stand, and none elsewhere.
 
         None if there are tabs, commas or signs for empty cells, or if a cell stands elsewhere.
@@ -153,8 +146,8 @@ class Row:
         text = bytes(inner[place] for place in places)
         if len(text.replace(b" ", b"")) < len(inner.replace(b" ", b"")):
             return None
-        places = [start + place for place in places]
-        row = Row(self.line, text.replace(b" ", b"."), self.text, places)
+        starts = [start + place for place in places if inner[place] != ord("|")]
+        row = Row(self.line, text.replace(b" ", b"."), self.text, starts)
         row.filled = text.count(b" ")
         return row
 
@@ -253,17 +246,20 @@ class Row:
 
     def column_of_cell(self, index: int, count: int) -> int:
         """Return the column, from 1, in which one of ``count`` cells starts."""
-        spans = [token.span() for token in _TOKEN.finditer(self.text)]
-        if self.separated(count):
-            return self._column(spans[index][0])
-        return self._column([place for span in spans for place in range(*span)][index])
+        starts = self._starts
+        if not starts:
+            spans = [token.span() for token in _TOKEN.finditer(self.text)]
+            if self.separated(count):
+                spans = [(start, start + 1) for start, _ in spans]
+            starts = [place for span in spans for place in range(*span)]
+        return self._column(starts[index])
 
     def check_characters(self) -> None:
         """Refuse characters that are no symbol."""
-        found = _UNKNOWN.search(self.text)
+        found = _UNKNOWN.search(self._line_text)
         if found:
             # A character of UTF-8 takes at most four bytes.
-            symbol = self.text[found.start() :][:4].decode(errors="replace")[0]
+            symbol = self._line_text[found.start() :][:4].decode(errors="replace")[0]
             raise FormatError(
                 f"unknown character {symbol!r}, expected digits, letters or one of . 0 * _ - ?",
                 self.line,
@@ -271,7 +267,7 @@ class Row:
             )
 
     def _column(self, place: int) -> int:
-        return len(self._line_text[: self._places[place]].decode(errors="replace")) + 1
+        return len(self._line_text[:place].decode(errors="replace")) + 1
 
 
 def board_of(rows: Sequence[Row], width: int, geometry: Geometry) -> Board:

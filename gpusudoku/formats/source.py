@@ -328,7 +328,7 @@ def _joined(pieces: Iterator[bytes]) -> io.BufferedReader:
 class Lines:
     """Numbered lines, of which some can be put back. An iterator."""
 
-    def __init__(self, lines: Iterable[NumberedLine] = ()) -> None:
+    def __init__(self, lines: Iterable[NumberedLine]) -> None:
         self._lines = iter(lines)
         self._again: deque[NumberedLine] = deque()
 
@@ -336,10 +336,7 @@ class Lines:
         return self
 
     def __next__(self) -> NumberedLine:
-        return self._again.popleft() if self._again else self._next()
-
-    def _next(self) -> NumberedLine:
-        return next(self._lines)
+        return self._again.popleft() if self._again else next(self._lines)
 
     def put_back(self, lines: Sequence[NumberedLine]) -> None:
         """Put lines back that were taken: they come again, before all others."""
@@ -365,53 +362,50 @@ class NumberedLines(Lines):
     """
 
     def __init__(self, stream: BinaryIO) -> None:
-        super().__init__()
-        self._stream: Any = stream
+        super().__init__(self._numbered())
+        self._number = 0
+        self._in_split = False
+        """True while lines come that ended in a carriage return alone."""
+        self._begin(stream)
+
+    def _begin(self, stream: Any) -> None:
+        self._stream = stream
         self._is_buffered = hasattr(stream, "peek")
         self._data, self._place, self._end = bytearray(), 0, 0
-        """Room for what is read of a buffered stream; which of it was read and not taken yet."""
+        """Room for the bytes of a buffered stream; which of them were read and not taken yet."""
         self._drained = False
         """True once nothing came when that stream was asked for more."""
-        self._split: deque[bytes] = deque()
-        """Lines that ended in a carriage return alone, as far as they have been read."""
-        self._rest = b""
-        """The start of the line after them."""
-        self._number = 0
-        self._ended = False
-        """A terminal whose input was ended once goes on if it is asked again."""
 
-    def _next(self) -> NumberedLine:
-        line = self._split.popleft() if self._split else self._read()
-        self._number += 1
-        if self._number == 1:
-            encoding = _utf_16_of(line)
-            if encoding is not None:
-                # Begin again, with all that was read in another encoding.
-                ahead = bytes(self._data[self._place : self._end])
-                taken = b"".join([line, *self._split, self._rest, ahead])
-                text = _as_utf8(taken, self._stream, encoding)
-                NumberedLines.__init__(self, _joined(text))
-                return self._next()
-            line = line.removeprefix(codecs.BOM_UTF8)
-        if len(line) >= LONGEST_LINE:
-            raise UnreadableError(
-                f"a line of {LONGEST_LINE} bytes or more, expected text", self._number
-            )
-        return self._number, b"\n" if is_fence(line) else line
+    def _numbered(self) -> Iterator[NumberedLine]:
+        for line in self._whole():
+            self._number += 1
+            if len(line) >= LONGEST_LINE:
+                raise UnreadableError(
+                    f"a line of {LONGEST_LINE} bytes or more, expected text", self._number
+                )
+            yield self._number, b"\n" if is_fence(line) else line
 
-    def _read(self) -> bytes:
-        line = b"" if self._ended else self._take(LONGEST_LINE - len(self._rest))
-        self._ended = not line
-        line, self._rest = self._rest + line, b""
-        if not line:
-            raise StopIteration
-        # The last return may belong to a line feed that has not been read.
-        if b"\r" in line[:-2] or (line[-2:-1] == b"\r" and line[-1:] != b"\n"):
-            self._split.extend(line.splitlines(keepends=True))
-            if not self._ended and not line.endswith(b"\n"):
-                self._rest = self._split.pop()
-            return self._split.popleft()
-        return line
+    def _whole(self) -> Iterator[bytes]:
+        line, rest = self._take(LONGEST_LINE), b""
+        encoding = _utf_16_of(line)
+        if encoding is not None:  # begin again
+            taken = line + bytes(self._data[self._place : self._end])
+            self._begin(_joined(_as_utf8(taken, self._stream, encoding)))
+            line = self._take(LONGEST_LINE)
+        line = line.removeprefix(codecs.BOM_UTF8)
+        while line or rest:
+            is_end, line, rest = not line, rest + line, b""
+            # The last return may belong to a line feed that has not been read.
+            if b"\r" in line[:-2] or (line[-2:-1] == b"\r" and line[-1:] != b"\n"):
+                lines = line.splitlines(keepends=True)
+                if not is_end and not line.endswith(b"\n"):
+                    rest = lines.pop()
+                self._in_split = True
+                yield from lines
+                self._in_split = False
+            else:
+                yield line
+            line = b"" if is_end else self._take(LONGEST_LINE - len(rest))
 
     def _take(self, most: int) -> bytes:
         """Return the next line, or as much of it as there is, or as many bytes."""
@@ -448,7 +442,7 @@ class NumberedLines(Lines):
 
     def at_hand(self) -> NDArray[np.uint8]:
         """See the base class."""
-        if self._again or self._split or self._rest or not self._is_buffered:
+        if self._again or self._in_split or not self._is_buffered:
             return _NOTHING
         self._fill(LONGEST_LINE)
         start, most = self._place, min(self._place + LONGEST_LINE - 1, self._end)

@@ -81,14 +81,14 @@ def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | Input
         if line.startswith(b"#"):
             with suppress(FormatError):
                 check = LineParser(way.geometry, way.near)
-                _board(check, number, line, header, _fields(number, line, header))
+                _board(check, number, line, header, _fields(line, header.delimiter, number))
                 yield FormatError(
                     f"{shown(line.strip())} reads two ways, as a comment or as a row", number
                 ).at(way.source, line.strip(), origin.columns)
             continue
         fields: list[bytes] = []
         try:
-            fields = _fields(number, line, header)
+            fields = _fields(line, header.delimiter, number)
             board = _board(parser, number, line, header, fields)
         except FormatError as error:
             known = [*fields, *[b""] * len(header.names)][: len(header.names)]
@@ -101,16 +101,6 @@ def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | Input
 
 def _texts_of(fields: Iterable[bytes]) -> tuple[str, ...]:
     return tuple(field.decode(errors="replace") for field in fields)
-
-
-def _fields(number: int, line: bytes, header: Header) -> list[bytes]:
-    """Split a line into its fields."""
-    try:
-        return fields_of(line, header.delimiter)
-    except csv.Error as error:
-        raise FormatError(
-            f"{error}, expected every quoted field to end on its line", number
-        ) from None
 
 
 def _board(
@@ -134,22 +124,21 @@ def _board(
     return board
 
 
-def fields_of(line: bytes, delimiter: bytes) -> list[bytes]:
-    """Split a line into its fields, without their quotes; a csv.Error if a quote does not end."""
+def _fields(line: bytes, delimiter: bytes, number: int | None = None) -> list[bytes]:
+    """Split a line into its fields, without their quotes; it is a row if it has a number."""
     line = line.rstrip(b"\r\n")
     if b'"' not in line:
         return line.split(delimiter)
     text = line.decode(errors="replace")
-    [fields] = csv.reader([text], delimiter=delimiter.decode(), strict=True)
-    return [field.encode() for field in fields]
-
-
-def _some_fields(line: bytes, delimiter: bytes) -> list[bytes]:
-    """Split a line that may be no row of a table."""
     try:
-        return fields_of(line, delimiter)
-    except csv.Error:
-        return [line]
+        [fields] = csv.reader([text], delimiter=delimiter.decode(), strict=True)
+    except csv.Error as error:
+        if number is None:
+            return [line]
+        raise FormatError(
+            f"{error}, expected every quoted field to end on its line", number
+        ) from None
+    return [field.encode() for field in fields]
 
 
 def find_header(head: Head, way: Way) -> Header | None:
@@ -160,7 +149,7 @@ def find_header(head: Head, way: Way) -> Header | None:
     """
     row = head.lines[0][1]
     header = _names_of(head.comment, row, way) if head.comment[0] else None
-    if header and 1 < len(header.names) == len(_some_fields(row, header.delimiter)):
+    if header and 1 < len(header.names) == len(_fields(row, header.delimiter)):
         return _with_column(header, row, way)
     first, *rest = head.lines
     row = next((line for _, line in rest if content(line).strip()), b"")
@@ -212,7 +201,7 @@ def _names_of(line: NumberedLine, row: bytes, way: Way) -> Header | None:
     number, text = line[0], line[1].lstrip(b"\xef\xbb\xbf# ")
     # A single column may hold commas, but no tab.
     delimiter = next((delimiter for delimiter in _DELIMITERS if delimiter in text), b"\t")
-    fields = _some_fields(text, delimiter)
+    fields = _fields(text, delimiter)
     names = tuple(name.strip(b' "').decode(errors="replace") for name in fields)
     header = Header(number, delimiter, names, -1)
     if any(name.lower() in NAMES for name in names):
@@ -222,7 +211,7 @@ def _names_of(line: NumberedLine, row: bytes, way: Way) -> Header | None:
     is_names = (
         len(names) > 1
         and all(_NAME.fullmatch(name) for name in fields)
-        and len(cells := _some_fields(row, delimiter)) == len(names)
+        and len(cells := _fields(row, delimiter)) == len(names)
         # A row of a large board has letters, too.
         and (any(len(name) > 1 for name in names) or _boards_in(cells, way))
     )
@@ -246,7 +235,7 @@ def _with_column(header: Header, row: bytes, way: Way) -> Header:
     known = [i for i, name in enumerate(names) if name.lower() in NAMES]
     if len(known) == 1:
         return header._replace(column=known[0])
-    fields = _some_fields(row, header.delimiter)[: len(names)]
+    fields = _fields(row, header.delimiter)[: len(names)]
     boards = {
         i: board
         for i, board in _boards_in(fields, way).items()
@@ -273,7 +262,7 @@ def _without_names(first: NumberedLine, way: Way) -> Header | None:
     for delimiter in _DELIMITERS:
         if delimiter not in text:
             continue
-        fields = _some_fields(line, delimiter)
+        fields = _fields(line, delimiter)
         boards = _boards_in(fields, way)
         if not boards:
             continue

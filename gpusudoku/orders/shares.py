@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.board import Board
-from gpusudoku.board.cells import digit_masks
+from gpusudoku.board.board import Board, digit_masks
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.general.parts import Parts

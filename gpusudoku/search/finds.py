@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.board import Board
-from gpusudoku.board.cells import digit_masks
+from gpusudoku.board.board import Board, digit_masks
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import Cancelled, GpusudokuError, InputError, described
 from gpusudoku.formats import parse
-from gpusudoku.given import board_of
+from gpusudoku.formats.coerce import board_of
 from gpusudoku.options import Options, is_integer
 from gpusudoku.web.answers import Answerer, Failure, Json, failure_of, place_of_error
 from gpusudoku.web.joined import joined_modules, joined_styles

@@ -9,7 +9,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import InputError, not_installed
-from gpusudoku.given import BoardLike, board_of
+from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.options import OptionFields, Options, takes_options
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gpusudoku.board.board import Board
-from gpusudoku.board.drawing import draw
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.text import draw
 from gpusudoku.formats import parse
 from tests.boards import LINE_4X4, full_grid
 

@@ -14,8 +14,8 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS, Way, header, read_stream, read_text, write
+from gpusudoku.formats.coerce import board_of
 from gpusudoku.formats.source import expanded
-from gpusudoku.given import board_of
 
 LONGEST_MESSAGE = 1500
 """Characters of a message, with the name of the file; two boards may be quoted."""

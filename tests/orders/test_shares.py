@@ -10,7 +10,7 @@ import pytest
 
 from gpusudoku import Board, Options
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.cells import digit_masks
+from gpusudoku.board.board import digit_masks
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError, MismatchError, TooExpensive

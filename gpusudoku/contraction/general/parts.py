@@ -17,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.board import Board
-from gpusudoku.board.cells import single_digits
+from gpusudoku.board.board import Board, single_digits
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.protocol import UNBOUNDED, Effort

@@ -10,7 +10,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import InputError, described
-from gpusudoku.given import BoardLike, board_of
+from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import MOST_PARTS, OptionFields, Options, is_integer, takes_options

@@ -15,7 +15,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
 from gpusudoku.formats import parse
-from gpusudoku.given import MOST_ITEMS, batches_of, board_of
+from gpusudoku.formats.coerce import MOST_ITEMS, batches_of, board_of
 from tests.boards import LINE_4X4, PUZZLE, puzzle
 from tests.columns import Column, NAType, Scalar, Table
 from tests.formats.forms import FORMS, REFUSED

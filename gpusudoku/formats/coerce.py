@@ -1,4 +1,4 @@
-"""What a user gives for a board, or for many: text, lists, arrays and columns as well as boards.
+"""Make boards of the values that users pass: text, lists, arrays and columns as well as boards.
 
 A board is one of these:
 
@@ -28,28 +28,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.board import Board
-from gpusudoku.board.cells import array_of, name_of, refuse_arrays
+from gpusudoku.board.board import Board, array_of, name_of, refuse_arrays
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, Interrupted, described, shown
-from gpusudoku.formats import parse, read_batches
 from gpusudoku.formats.lines import PlainRun
+from gpusudoku.formats.read import parse, read_batches
 from gpusudoku.formats.symbols import joined_texts
 from gpusudoku.jobs.job import Pace
 
 BoardLike = Board | ArrayLike | os.PathLike[str]
-"""What is taken for a board."""
+"""A value that is taken for a board."""
 
 FIRST_ITEMS = 16
-"""Items taken together at first: whoever streams boards sees the first results soon."""
+"""Items taken together at first: a user who streams boards sees the first results soon."""
 ITEMS_SECONDS = 0.1
 """Items that come slowly are taken together for about so long."""
 MOST_ITEMS = 1 << 14
 LEAST_CELLS = 16
-"""Of a row of a table that is a board."""
+"""Cells in a row of a table that is a board."""
 MOST_DIGIT = 64
-"""A larger integer is no cell: it is a puzzle that somebody read as a number."""
+"""A larger integer is no cell: it is a puzzle that was read as a number."""
 
 _PLACE = re.compile(r"^<text>(:\d+)*: ")
 """The line and column in a string, which say little beside the index of the string."""
@@ -60,13 +59,7 @@ _SYMBOL = re.compile(r"[.*_0-9A-Za-z]\d?")
 
 
 def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
-    """The board that is given, with boxes of a shape that is guessed if it is not told.
-
-    Raises
-    ------
-    InputError
-        If it is no board, or a ``Board`` with other boxes.
-    """
+    """Return the board that is given; the shape of its boxes is guessed if it is not."""
     geometry = Geometry.of(box)
     if isinstance(given, Board):
         if geometry is not None and geometry != given.geometry:
@@ -99,18 +92,91 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
     return Board(cells, geometry)
 
 
+def _plain(item: Any) -> Any:
+    """Return a Python object for an item of a column, and text for bytes."""
+    if isinstance(item, str):
+        return item
+    if isinstance(item, bytes):
+        return item.decode(errors="replace")
+    if isinstance(item, np.generic) or (isinstance(item, np.ndarray) and item.ndim == 0):
+        return _plain(item.item())
+    return item.as_py() if hasattr(item, "as_py") else item
+
+
+def _check_shape(cells: NDArray[Any]) -> None:
+    """Refuse cells that are neither a single row nor a square."""
+    shape = cells.shape
+    if len(shape) == 2 and shape[0] != shape[1]:
+        raise InputError(f"{shape[0]} rows of {shape[1]} cells, expected as many rows as columns")
+    if len(shape) > 2:
+        raise InputError(f"an array of {len(shape)} dimensions, expected one board")
+
+
+def _board_of_texts(cells: NDArray[Any], geometry: Geometry | None) -> Board:
+    """Return the board of which every cell, or every row, is a string; "" is an empty cell."""
+    rows = [(text or "").strip("\r\n") for text in cells.flat]
+    texts = [row.strip() or "." for row in rows]
+    number = len(texts)
+    wrong = next((i for i, text in enumerate(texts) if not _SYMBOL.fullmatch(text)), None)
+    no_cells = wrong is not None or isqrt(number) ** 2 != number
+    if cells.ndim == 1 and (no_cells or max(map(len, rows)) >= number > 1):
+        board = parse("\n".join(rows), geometry)
+        if number not in (1, board.n):
+            raise InputError(
+                f"{number} strings for a board of {board.n}x{board.n} cells,"
+                " expected one for every row"
+            )
+        return board
+    if wrong is not None:
+        raise InputError(
+            f"{name_of(wrong, number)} holds {texts[wrong]!r}, expected the symbol of a digit,"
+            " or . for an empty cell"
+        )
+    _check_shape(cells)
+    return parse(" ".join(texts), geometry)
+
+
+def _file_name(path: os.PathLike[str]) -> str:
+    """Return the name of a file that is there."""
+    name = os.fsdecode(path)
+    if not os.path.exists(name):  # noqa: PTH110 - of any text
+        raise InputError(f"{name}: no such file")
+    if os.path.isdir(name):  # noqa: PTH112
+        raise InputError(f"{name}: a folder, expected a file")
+    return name
+
+
+def _board_of_file(name: str, geometry: Geometry | None) -> Board:
+    """Return the only board in a file."""
+    boards: list[Board] = []
+    for found in read_batches(name, geometry):
+        if isinstance(found, InputError):
+            raise found
+        boards += found
+        if len(boards) > 1:
+            raise InputError(f"{name}: several boards: give count_many this path, in no list")
+    return boards[0]
+
+
+def _refuse_name(text: str) -> None:
+    """Refuse the name of a file, or of a board of ours, where a board is expected."""
+    if text.startswith("@"):
+        raise InputError(f"{shown(text)}: expected a board; collection.load(name) reads ours")
+    if os.path.isfile(text):  # noqa: PTH113 - which takes any text
+        raise InputError(f"{text} is a file: read it with pathlib.Path({text!r})")
+    if _FILE_NAME.fullmatch(text):
+        raise InputError(
+            f"{text} looks like the name of a file, and there is none: give a board as text, or a"
+            " file as pathlib.Path"
+        )
+
+
 def batches_of(
     boards: Iterable[BoardLike] | os.PathLike[str], box: Geometry | str | None = None
 ) -> Iterator[Batch | InputError]:
-    """Give the boards in their order, many at a time where they come quickly.
+    """Return the boards in their order, many at a time where they come quickly.
 
-    In the place of each that is no board stands the error, which tells its index, or its place in
-    the file.
-
-    Raises
-    ------
-    InputError
-        If what is given is no collection of boards.
+    In the place of a bad board is its error, with its index, or its place in the file.
     """
     geometry = Geometry.of(box)
     if isinstance(boards, os.PathLike):
@@ -130,40 +196,24 @@ def batches_of(
         )
     if len(shape) > 1:  # a table: its rows, not the names of its columns
         boards = np.asarray(boards)
-        if prod(shape[1:]) > 1:  # else NaN is a missing puzzle
-            boards = _integers(boards)
+        if prod(shape[1:]) > 1 and boards.dtype.kind == "f":  # else NaN is a missing puzzle
+            numbers = np.where(np.isnan(boards), 0, boards)
+            with np.errstate(invalid="ignore"):  # of what no integer is
+                integers = numbers.astype(np.int64)
+            boards = integers if (integers == numbers).all() else boards
         if boards.dtype.kind in "iu":
             return _array_batches(boards, geometry)
-    if type(boards) in (list, tuple) or (isinstance(boards, np.ndarray) and boards.ndim == 1):
-        return _batches(_slices(boards), geometry)
-    return _batches(_taken(iter(boards)), geometry)
-
-
-def is_strings(given: Any) -> bool:
-    """Tell whether this is a NumPy array of strings or of bytes."""
-    return isinstance(given, np.ndarray) and given.dtype.kind in "US"
-
-
-def _integers(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return floats as integers, 0 for NaN, if all can be that, and everything else as it is."""
-    if numbers.dtype.kind != "f":
-        return numbers
-    found = np.where(np.isnan(numbers), 0, numbers)
-    with np.errstate(invalid="ignore"):  # of what no integer is
-        integers = found.astype(np.int64)
-    return integers if (integers == found).all() else numbers
-
-
-def _slices(boards: Any) -> Iterator[Any]:
-    """Pieces of a list, or of an array of one dimension, which stays one if it has strings."""
-    for start in range(0, len(boards), MOST_ITEMS):
-        block = boards[start : start + MOST_ITEMS]
-        is_array = isinstance(block, np.ndarray)
-        yield list(block) if is_array and not is_strings(block) else block
+    items: Any = boards
+    if type(items) in (list, tuple) or (isinstance(items, np.ndarray) and items.ndim == 1):
+        if isinstance(items, np.ndarray) and items.dtype.kind not in "US":
+            items = list(items)
+        starts = range(0, len(items), MOST_ITEMS)
+        return _batches((items[start : start + MOST_ITEMS] for start in starts), geometry)
+    return _batches(_taken(iter(items)), geometry)
 
 
 def _taken(items: Iterator[Any]) -> Iterator[list[Any]]:
-    """Items in lists, as many in each as come in a short time."""
+    """Yield items in lists, as many in each as come in a short time."""
     pace = Pace(FIRST_ITEMS, ITEMS_SECONDS, MOST_ITEMS)
     error: Exception | None = None
     ended = False
@@ -173,9 +223,9 @@ def _taken(items: Iterator[Any]) -> Iterator[list[Any]]:
         try:
             for item in islice(items, pace.size):
                 block.append(item)  # one by one: those before an error are kept
-        except Interrupted:  # Ctrl-C, which does not wait for its turn
+        except Interrupted:  # at once: Ctrl-C, or a cancellation
             raise
-        except Exception as caught:  # of whoever makes the boards
+        except Exception as caught:  # of the user's generator
             error = caught
         ended = len(block) < pace.size
         pace.took(time.perf_counter() - start, full=not ended)
@@ -188,21 +238,17 @@ def _batches(blocks: Iterable[Any], geometry: Geometry | None) -> Iterator[Batch
     """Read lists of items of any kind, and arrays of strings."""
     run, index = PlainRun(), 0
     for block in blocks:
-        if is_strings(block) or {*map(type, block)} in ({str}, {bytes}):
-            runs = [(True, block)]
-        else:
-            items = map(_plain, block)
-            runs = [
-                (is_text, list(some))
-                for is_text, some in groupby(items, lambda item: isinstance(item, str))
-            ]
-        for is_text, some in runs:
-            if is_text:
-                yield from _text_batches(some, index, geometry, run)
+        pieces: Iterable[tuple[bool, Any]] = [(True, block)]
+        if not isinstance(block, np.ndarray) and {*map(type, block)} not in ({str}, {bytes}):
+            items = groupby(map(_plain, block), lambda item: isinstance(item, str))
+            pieces = ((are_texts, list(piece)) for are_texts, piece in items)
+        for are_texts, piece in pieces:
+            if are_texts:
+                yield from _text_batches(piece, index, geometry, run)
             else:
-                for place, item in enumerate(some, index):
+                for place, item in enumerate(piece, index):
                     yield _numbered(item, place, geometry)
-            index += len(some)
+            index += len(piece)
 
 
 def _text_batches(
@@ -212,10 +258,9 @@ def _text_batches(
     joined = joined_texts(texts)
     for size, start, end in joined.alike():
         shape = geometry or Geometry.of_cells(size)
-        if shape is not None and (shape.cells != size or shape.n > len(DIGITS)):
-            shape = None
+        is_plain = shape is not None and shape.cells == size and shape.n <= len(DIGITS)
         while start < end:
-            if shape is not None:
+            if shape is not None and is_plain:
                 starts = joined.starts[start : min(end, start + run.most)]
                 cells = run.read(joined.data, starts, shape.n, len(starts))
                 if len(cells):
@@ -248,87 +293,8 @@ def _array_batches(boards: NDArray[Any], geometry: Geometry | None) -> Iterator[
 
 
 def _numbered(item: Any, index: int, geometry: Geometry | None) -> Batch | InputError:
-    """Return the board of an item, or the error, which tells its index."""
+    """Return the board of an item, or its error, with its index."""
     try:
         return Batch.of([board_of(item, geometry)])
     except InputError as error:
         return InputError(f"board {index}: {_PLACE.sub('', str(error))}")
-
-
-def _file_name(path: os.PathLike[str]) -> str:
-    """Return the name of a file that is there."""
-    name = os.fsdecode(path)
-    if not os.path.exists(name):  # noqa: PTH110 - of any text
-        raise InputError(f"{name}: no such file")
-    if os.path.isdir(name):  # noqa: PTH112
-        raise InputError(f"{name}: a folder, expected a file")
-    return name
-
-
-def _board_of_file(name: str, geometry: Geometry | None) -> Board:
-    """Return the only board in a file."""
-    boards: list[Board] = []
-    for found in read_batches(name, geometry):
-        if isinstance(found, InputError):
-            raise found
-        boards += found
-        if len(boards) > 1:
-            raise InputError(f"{name}: several boards: give count_many this path, in no list")
-    return boards[0]
-
-
-def _refuse_name(text: str) -> None:
-    """Complain about the name of a file, or of a board of ours, where a board is expected."""
-    if text.startswith("@"):
-        raise InputError(f"{shown(text)}: expected a board; collection.load(name) reads ours")
-    if os.path.isfile(text):  # noqa: PTH113 - which takes any text
-        raise InputError(f"{text} is a file: read it with pathlib.Path({text!r})")
-    if _FILE_NAME.fullmatch(text):
-        raise InputError(
-            f"{text} looks like the name of a file, and there is none: give a board as text, or a"
-            " file as pathlib.Path"
-        )
-
-
-def _plain(item: Any) -> Any:
-    """A Python object for what a column has in one place, and text for bytes."""
-    if isinstance(item, str):
-        return item
-    if isinstance(item, bytes):
-        return item.decode(errors="replace")
-    if isinstance(item, np.generic) or (isinstance(item, np.ndarray) and item.ndim == 0):
-        return _plain(item.item())
-    return item.as_py() if hasattr(item, "as_py") else item
-
-
-def _check_shape(cells: NDArray[Any]) -> None:
-    """Complain about cells that are neither a single row nor a square."""
-    shape = cells.shape
-    if len(shape) == 2 and shape[0] != shape[1]:
-        raise InputError(f"{shape[0]} rows of {shape[1]} cells, expected as many rows as columns")
-    if len(shape) > 2:
-        raise InputError(f"an array of {len(shape)} dimensions, expected one board")
-
-
-def _board_of_texts(cells: NDArray[Any], geometry: Geometry | None) -> Board:
-    """The board of which every cell, or every row, is a string; nothing is an empty cell."""
-    rows = [(text or "").strip("\r\n") for text in cells.flat]
-    texts = [row.strip() or "." for row in rows]
-    number = len(texts)
-    wrong = next((i for i, text in enumerate(texts) if not _SYMBOL.fullmatch(text)), None)
-    no_cells = wrong is not None or isqrt(number) ** 2 != number
-    if cells.ndim == 1 and (no_cells or max(map(len, rows)) >= number > 1):
-        board = parse("\n".join(rows), geometry)
-        if number not in (1, board.n):
-            raise InputError(
-                f"{number} strings for a board of {board.n}x{board.n} cells,"
-                " expected one for every row"
-            )
-        return board
-    if wrong is not None:
-        raise InputError(
-            f"{name_of(wrong, number)} holds {texts[wrong]!r}, expected the symbol of a digit,"
-            " or . for an empty cell"
-        )
-    _check_shape(cells)
-    return parse(" ".join(texts), geometry)
