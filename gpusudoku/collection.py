@@ -31,7 +31,7 @@ class CollectionBoard:
     """The independent ways in which the count was found."""
     note: str
     searchable: bool
-    """Whether a search can reach the count: no if there are more than 1e9 solutions."""
+    """True if a search can reach the count: there are at most 1e9 solutions."""
 
 
 def entries() -> list[CollectionBoard]:

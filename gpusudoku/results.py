@@ -1,6 +1,6 @@
-"""What a count says: the number, how it was found, and what that took.
+"""Results of counting and solving: numbers, solutions and statistics, of one board or of many.
 
-``Count.as_dict`` is what ``--json`` prints of a single board.
+``--json`` prints ``Count.as_dict`` of a single board.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LONGEST_NUMBER = 60
 
 _CONSUMED = ", consumed"
 ON_ERROR = ("raise", "record")
-"""What is done about a board that cannot be read."""
+"""Choices for boards that cannot be read."""
 _PLAIN_FORMAT = re.compile(r"(.?[<>^])?(\d*)([,_]?)d?")
 """An alignment, a width, a separator of thousands: of a format, what text can follow."""
 
@@ -44,17 +44,17 @@ def decimal_digits(number: int) -> str:
 
 @dataclass(frozen=True)
 class SearchStats:
-    """What a search did. Times are in seconds, without start-up and compiling."""
+    """Statistics of a search. Times are in seconds, without start-up and compiling."""
 
     method: ClassVar[str] = "search"
     strategy: str
-    """How the cell to guess was chosen."""
+    """The strategy that chose the cell to guess."""
     propagate: str
     """The techniques that were applied at every node."""
     cutoff: float | None
-    """How large frontier boards may be; None if only their number mattered."""
+    """The largest size of frontier boards; None if only their number mattered."""
     cutoff_by: str
-    """Whether the cutoff is a search space or a number of empty cells."""
+    """``space`` or ``empty``: the cutoff is a search space or a number of empty cells."""
     cutoff_reached: bool
     """False if the frontier was as large as it may be before that."""
     frontier_width: int
@@ -77,11 +77,11 @@ class SearchStats:
 
 @dataclass(frozen=True)
 class ContractionStats:
-    """What a contraction did. Times are in seconds, without start-up and compiling."""
+    """Statistics of a contraction. Times are in seconds, without start-up and compiling."""
 
     method: ClassVar[str] = "contraction"
     products: int
-    """How many products were added up."""
+    """Products that were added up."""
     seconds: float
     """The whole contraction."""
     utilisation: tuple[float, ...]
@@ -99,17 +99,17 @@ Stats = SearchStats | ContractionStats
 
 @dataclass(frozen=True)
 class Estimates:
-    """What the methods were estimated to take before one was chosen, on one core of 2024."""
+    """Estimated seconds for each method on one typical 2024 core, made before choosing."""
 
     search_seconds: float | None = None
-    """What a search takes; None if nobody asked."""
+    """Seconds of a search; None if they were not estimated."""
     contraction_seconds: float | None = None
-    """What a contraction takes; None if nobody asked, or there is none."""
+    """Seconds of a contraction; None if they were not estimated, or there is none."""
     no_contraction: str = ""
-    """Why there is no contraction, if one was looked for."""
+    """The reason why there is no contraction, if one was estimated."""
 
     def seconds_of(self, method: str) -> float | None:
-        """What a method was estimated to take, if it was."""
+        """Return the estimated seconds of a method; None if it was not estimated."""
         return {"search": self.search_seconds, "contraction": self.contraction_seconds}[method]
 
 
@@ -133,11 +133,11 @@ class Count:
     device: str
     """``cpu`` or ``cuda``."""
     jobs: int
-    """How many workers there were: CPU threads or GPUs."""
+    """The number of workers: CPU threads or GPUs."""
     stats: Stats
-    """What was done; for a board of a batch, for all boards that were counted together."""
+    """Statistics; of a board of a batch, of all boards that were counted together."""
     estimates: Estimates | None = None
-    """What was estimated before; None for a board of a batch."""
+    """Estimates made before; None for a board of a batch."""
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Count):
@@ -213,7 +213,7 @@ class Count:
         return draw(self.board.geometry, self.board.cells, caption=self._in_words())
 
     def _in_words(self) -> str:
-        """How many solutions there are; of a number that fills lines only its size."""
+        """Write the number of solutions; of a number that fills lines only its size."""
         number = str(self)
         if len(number) > LONGEST_NUMBER:
             number = f"about {Decimal(self.count):.3e}"
@@ -391,7 +391,7 @@ class BadBoard:
     index: int
     """Its place among the boards, from 0."""
     error: InputError
-    """What is wrong with it, and where."""
+    """The error, with its place."""
 
     @property
     def numbers(self) -> NDArray[Any]:
@@ -417,7 +417,7 @@ def recording(
     work: Callable[[Iterator[Batch]], Generator[ResultBlock, None, None]],
     on_error: str,
 ) -> Generator[ResultBlock | BadBoard, None, None]:
-    """Have the boards worked on that were found, and raise or record the errors among them.
+    """Work on the boards that were found, and raise or record the errors among them.
 
     Raises
     ------
@@ -434,7 +434,7 @@ def recording(
 def _good(
     found: Iterable[Batch | InputError], bad: deque[BadBoard], on_error: str
 ) -> Iterator[Batch]:
-    """Give the boards, and put the errors among them aside."""
+    """Yield the boards, and put the errors among them aside."""
     index = 0
     for each in found:
         if not isinstance(each, InputError):
@@ -449,7 +449,7 @@ def _good(
 def _in_places(
     blocks: Generator[ResultBlock, None, None], bad: deque[BadBoard]
 ) -> Generator[ResultBlock | BadBoard, None, None]:
-    """Give blocks, cut where bad boards were, and these."""
+    """Yield blocks, cut where bad boards were, and these."""
     given = 0
     with closing(blocks):
         for block in blocks:
@@ -499,7 +499,7 @@ class Results(Generic[Row]):
         self._given = self._taken = 0
         """Results given, of all boards and of the block."""
         self._end = ""
-        """Why there are no more."""
+        """The reason why there are no more, once that is so."""
 
     def __repr__(self) -> str:
         total = "" if self._length is None else f" of {self._length}"
@@ -560,7 +560,7 @@ class Results(Generic[Row]):
             raise InputError(self._no_more())
 
     def blocks(self) -> Iterator[ResultBlock | BadBoard]:
-        """What is left, in blocks of boards that were worked on together."""
+        """Yield the results that are left, in blocks of boards that were worked on together."""
         self._check_open()
         block, self._block, self._objects = self._block, None, iter(())
         if block is not None and self._taken < len(block):

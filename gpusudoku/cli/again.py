@@ -1,4 +1,4 @@
-"""A command that is to be run again: what it is, in a file, and how to run it once more."""
+"""A command that is run again: its identity and its arguments, saved in a file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gpusudoku.runs.kept import Kept
 
 KIND = "command"
-"""What the setup of such a run is called."""
+"""The kind of such a run, in its setup."""
 INDIFFERENT = frozenset(
     (
         *("boards", "output", "force", "checkpoint", "cluster", "quiet", "stats"),
@@ -33,7 +33,7 @@ INDIFFERENT = frozenset(
 
 
 def identity_of_command(boards: Sequence[str], options: Mapping[str, Any]) -> Identity:
-    """What the results of the command that runs depend on; ``options`` are more of that.
+    """Return all that the results of this command depend on; ``options`` are more of that.
 
     Raises
     ------
@@ -54,12 +54,12 @@ def _as_json(value: Any) -> Any:
 
 
 def _inputs(boards: Sequence[str]) -> list[list[str | None]]:
-    """Each as it was given, and the SHA-256 of a file, as hexadecimal digits; else None."""
+    """Return each input as it was given, with the SHA-256 of a file as hexadecimal digits."""
     return [[name, _digest(name) if is_file(name) else None] for name in boards]
 
 
 def _digest(name: str) -> str:
-    """The SHA-256 of a file."""
+    """Compute the SHA-256 of a file."""
     if name == formats.STDIN or not Path(name).is_file():
         name = "<stdin>" if name == formats.STDIN else printable(name)
         raise InputError(f"{name}: is there only once, and --checkpoint takes boards of a file")
@@ -71,7 +71,7 @@ def _digest(name: str) -> str:
 
 
 def setup_of_command() -> dict[str, Any]:
-    """How to run the command that runs once more, as JSON: ``resume_command`` does."""
+    """Describe this command as JSON, for ``resume_command``."""
     ctx = click.get_current_context()
     return {
         "kind": KIND,
@@ -84,7 +84,7 @@ def setup_of_command() -> dict[str, Any]:
 
 
 def resume_command(path: str, kept: Kept, settings: Settings) -> None:
-    """Run the command again whose output is kept track of in a file.
+    """Run the command again whose progress is saved in a file.
 
     Raises
     ------
@@ -113,13 +113,13 @@ def resume_command(path: str, kept: Kept, settings: Settings) -> None:
 
 
 def _variables(command: click.Command) -> list[str]:
-    """The environment variables that stand for options of a command."""
+    """Return the environment variables that stand for options of a command."""
     return [param.envvar for param in command.params if isinstance(param.envvar, str)]
 
 
 @contextmanager
 def _environment(command: click.Command, then: Mapping[str, str]) -> Iterator[None]:
-    """Let the options of a command find the environment of before."""
+    """Restore the environment of before, for the options of a command."""
     now = {name: os.environ.pop(name) for name in _variables(command) if name in os.environ}
     os.environ.update(then)
     try:

@@ -35,7 +35,7 @@ from gpusudoku.cli.options import (
 )
 from gpusudoku.cli.parts import PartWriter
 from gpusudoku.cli.progress import expect_listing, expect_numbered
-from gpusudoku.cli.saving import SavedJournal, is_resumed
+from gpusudoku.cli.saving import is_resumed
 from gpusudoku.cli.sink import Sink, open_sink
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.cli.summary import Totals, show_listing, show_search
@@ -388,7 +388,6 @@ class Lister:
         """List what is left of the search of the only board, and save it step by step."""
         board, journal, writing = self._source.board, self._sink.journal, threading.Lock()
         assert board is not None
-        assert isinstance(journal, SavedJournal)  # else there would be no steps
         self.tasks = portion.tasks, plan.tasks()
 
         def write(rows: Any, _: Any) -> None:  # by any of the workers, one at a time
@@ -396,7 +395,7 @@ class Lister:
             with writing:
                 self._sink.output.write(text, self._writer.lines(text, board.geometry))
 
-        journal.work(plan, self._engine, write)
+        journal.search(plan, self._engine, write)
 
     def note_beyond(self) -> None:
         """Say how many boards have too few solutions for the first number selected."""

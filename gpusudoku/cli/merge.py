@@ -85,7 +85,7 @@ def _merge(names: tuple[str, ...], output: str | None, force: bool) -> None:
 
 
 def _checked(parts: Named) -> tuple[bytes, list[str]]:
-    """The header of all lines, and the files that are read, which are found to be unchanged."""
+    """Check that no file has changed; return the header of all lines, and the files."""
     header, names, first = b"", list[str](), ""
     for name, part in parts:
         path, lines = files.lines_file(name), part.found
@@ -116,7 +116,7 @@ def _join(parts: Named, header: bytes, out: Output) -> None:
 
 
 def _text(parts: Named, output: str | None) -> bytes:
-    """What is printed of one board."""
+    """Write the result of one board."""
     first = parts[0][1]
     command = first.identity.command
     try:
@@ -132,7 +132,7 @@ def _text(parts: Named, output: str | None) -> bytes:
 
 
 def _count(boards: Batch, parts: Named, options: Mapping[str, Any]) -> bytes:
-    """The count of which these are all parts, with its statistics added up."""
+    """Write the count of which these are all parts, with its statistics added up."""
     from gpusudoku.cli.records import FORMS
     from gpusudoku.cli.writers import count_writer
     from gpusudoku.results import ResultBlock
@@ -147,7 +147,7 @@ def _count(boards: Batch, parts: Named, options: Mapping[str, Any]) -> bytes:
 
 
 def _shares(boards: Batch, parts: Named, output: str | None) -> bytes:
-    """The shares of all parts, added up."""
+    """Write the shares of all parts, added up."""
     from gpusudoku.cli.share_forms import Shares
     from gpusudoku.cli.shares import coloured, share_writer
     from gpusudoku.orders.shares import check_shares

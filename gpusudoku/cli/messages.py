@@ -1,4 +1,4 @@
-"""What is said on stderr, so that stdout carries results only."""
+"""Messages on stderr: stdout carries results only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpusudoku.jobs.watch import Announcer
 T = TypeVar("T")
 
 CLEAR = "\r\x1b[K"
-"""What clears the line of a terminal."""
+"""Clears the line of a terminal."""
 
 _quiet = False
 
@@ -32,7 +32,7 @@ def quietly(quiet: bool) -> Iterator[None]:
 
 
 def is_quiet() -> bool:
-    """Whether nothing is said but what is wrong."""
+    """Tell whether only errors are printed."""
     return _quiet
 
 

@@ -1,4 +1,4 @@
-"""``gpusudoku resume``: go on with a command whose work is kept in a file."""
+"""``gpusudoku resume``: resume a command whose progress is saved in a file."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ KINDS = {
     "count": ("in_tasks", "resume_count"),
     "command": ("again", "resume_command"),
 }
-"""Who goes on with a run, by the ``kind`` of its setup: a module of this room and a function."""
+"""The function that resumes a run, by the ``kind`` of its setup: a module here, and a name."""
 
 own = own_option("resume")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be another than before; None: as before."""
+    """Settings that may differ from those of before; None: as before."""
 
     device: str | None
     jobs: int | None
     gpus: tuple[int, ...] | None
     cluster: str | None
-    """Where it goes on; None: here, wherever it was before."""
+    """The cluster on which the run goes on; None: this machine."""
 
     @property
     def given(self) -> dict[str, Any]:
-        """Those that are given, as options. Threads of before are not those of other machines."""
+        """The given ones, as options. The threads of before are not those of other machines."""
         given = {
             name: value
             for name, value in vars(self).items()

@@ -1,8 +1,8 @@
 """The option ``--checkpoint``: a command with its results in a file can be resumed.
 
-While a command writes, a thread saves every few seconds its position, in the file that
-``--checkpoint`` names: first it syncs the output to the disk, then it saves the size together with
-the number of boards and solutions that are done. So however the process ends, and even if the
+While a command writes, it saves every few seconds its position, in the file that ``--checkpoint``
+names: first it syncs the output to the disk, then it saves the size together with the number of
+boards and solutions that are done. So however the process ends, and even if the
 machine loses power, the output file has at least what was saved. A resumed command cuts the file to
 that size, and passes over what is done.
 """
@@ -10,13 +10,11 @@ that size, and passes over what is done.
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpusudoku.cli.again import identity_of_command, setup_of_command
@@ -25,7 +23,6 @@ from gpusudoku.cli.options import OutputOptions
 from gpusudoku.cli.output import Output, is_same_file, refuse
 from gpusudoku.errors import GpusudokuError, InputError, printable
 from gpusudoku.jobs.interrupts import patient_interrupts
-from gpusudoku.jobs.threads import start_thread
 
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
@@ -53,177 +50,93 @@ class Start(NamedTuple):
 
 
 class Journal:
-    """The output of a command, and the position in it: here nothing is saved."""
+    """The output of a command and the position in it, saved every few seconds if there is a store.
 
-    def __init__(self, output: Output) -> None:
-        self.output = output
-        self.start = Start()
-        self.seconds = 0.0
-        """Seconds of work before the start."""
+    ``notes`` are further state that a resumed command needs, as JSON; commands write them.
+    """
+
+    def __init__(self, output: Output, store: SqliteRunStore | None = None) -> None:
+        self.output, self._store = output, store
+        self.start, self.seconds, self._found = Start(), 0.0, 0
         self.notes: dict[str, Any] = {}
-        """Further state that a resumed command needs, as JSON; commands write it."""
         self.hint = ""
-        """How to resume after an interrupt."""
+        """The end of the message of an interrupt, which says how to resume."""
+        if store is not None:
+            before = store.position
+            self.start = Start(before.boards, before.solutions)
+            self.seconds, self._found, self.hint = store.seconds, store.count, store.hint
+            self.notes = {**before.notes, _OUTPUT: output.real_path}
+        self._boards, self._solutions = self.start
+        self._position: Position | None = None
+        """The end of what was written when ``advance`` was called: text behind it may be cut."""
+        self._share: float | None = None
+        self._since, self._pause = time.perf_counter(), 0.0
 
     def advance(
         self, *, boards: int = 0, solutions: int = 0, found: int = 0, share: float | None = None
     ) -> None:
         """Note that what was written completes so many more boards, or solutions of the next.
 
-        Parameters
-        ----------
-        boards
-            Boards that are done now.
-        solutions
-            Solutions done of the board after these.
-        found
-            Solutions found, for the total.
-        share
-            The share of all work that is done, None if it is unknown.
-
-        Raises
-        ------
-        WriteError, SaveError
-            If the last save failed.
+        ``found`` solutions count for the total; ``share`` is that of all work done, if known. A
+        WriteError or SaveError if the position is to be saved, and cannot be.
         """
-
-
-class _Here(NamedTuple):
-    """The state of the output at some moment."""
-
-    position: Position
-    found: int
-    """Solutions found, in all."""
-    share: float | None
-    """The share of the work that is done, None if it is unknown."""
-
-
-class SavedJournal(Journal):
-    """An output whose position is saved again and again in a ledger. A context manager."""
-
-    def __init__(self, output: Output, ledger: SqliteRunStore) -> None:
-        super().__init__(output)
-        before = ledger.position
-        self.start = Start(before.boards, before.solutions)
-        self.seconds, self._found = ledger.seconds, ledger.count
-        self.notes = {**before.notes, _OUTPUT: output.real_path}
-        self.hint = ledger.hint
-        self._ledger = ledger
-        self._boards, self._solutions = self.start
-        self._here = self._saved = _Here(before, self._found, None)
-        self._since = time.perf_counter()
-        self._error: Exception | None = None
-        self._ended, self._saving = threading.Event(), threading.Lock()
-        self._thread = threading.Thread(target=self._save_again_and_again, daemon=True)
-
-    def __enter__(self) -> SavedJournal:
-        self.output.open()
-        self.advance()
-        self._save()
-        start_thread(self._thread)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._ended.set()
-        self._thread.join()
-        if kind is None:
-            self.output.begin()  # even if there is nothing but what stands before all results
-            self.advance()
-            self._save(finished=True)
-        elif self._error is None:
-            with suppress(GpusudokuError):  # there is one already, and the last save stands
-                self._save()
-
-    def advance(
-        self, *, boards: int = 0, solutions: int = 0, found: int = 0, share: float | None = None
-    ) -> None:
-        """See ``Journal``."""
-        self._complain()
         self._boards += boards
         self._solutions = solutions + (0 if boards else self._solutions)
         self._found += found
-        position = self._position(self._solutions)
-        # If all is read, not all that was read is done.
-        self._here = _Here(position, self._found, None if share == 1 else share)
+        self._share = None if share == 1 else share  # if all is read, not all of that is done
+        if self._store is None:
+            return
+        self._position = self._position_now(self._solutions)
+        if time.perf_counter() - self._since >= self._pause:
+            start = time.thread_time()
+            self.save()
+            self._pause = max(EVERY_SECONDS, WORTH * (time.thread_time() - start))
 
-    def work(
-        self,
-        plan: SearchPlan,
-        engine: Engine,
-        write: Callable[[Any, Any], None],
-    ) -> None:
+    def save(self, *, finished: bool = False) -> None:
+        """Save the position, once all that was written before it is on the disk."""
+        assert self._store is not None
+        assert self._position is not None
+        self.output.sync()
+        seconds, self._since = time.perf_counter() - self._since, time.perf_counter()
+        self._store.move(
+            self._position,
+            count=self._found,
+            seconds=seconds,
+            done=self._share,
+            finished=finished,
+        )
+
+    def search(self, plan: SearchPlan, engine: Engine, write: Callable[[Any, Any], None]) -> None:
         """Search what is left in steps; ``write`` is given solutions, by any thread.
 
-        After each step the output is made to last, and what was found is saved with what is left.
-
-        Raises
-        ------
-        WriteError, SaveError
-            If that fails.
-        Interrupted
-            After Ctrl-C, once all is saved.
+        After each step, what was found is saved together with what is left. Ctrl-C is an
+        Interrupted once all is saved.
         """
         from gpusudoku.runs.local import work
 
-        ledger = self._ledger
-        work(plan, engine, ledger, on_solutions=write, save=self._save_step)
+        store = self._store
+        assert store is not None  # else there would be no steps
+
+        def save(number: int, step: Step) -> None:
+            self.output.sync()
+            self._found += step.count
+            self._position = self._position_now(0)
+            store.save(number, step, position=self._position)
+            self._since = time.perf_counter()
+
+        work(plan, engine, store, on_solutions=write, save=save)
         self.advance(boards=1)
 
-    def _position(self, solutions: int) -> Position:
-        """Make the position at which so many solutions of the next board are done."""
+    def _position_now(self, solutions: int) -> Position:
+        """Make the position after all that is written, with so many solutions of the next board."""
+        assert self._store is not None
         return replace(
-            self._here.position,
+            self._store.position,
             boards=self._boards,
             solutions=solutions,
             size=self.output.size,
             notes=dict(self.notes),
         )
-
-    def _save_step(self, number: int, step: Step) -> None:
-        with self._saving:
-            self.output.sync()
-            self._found += step.count
-            position = self._position(0)
-            self._ledger.save(number, step, position=position)
-            self._saved = self._here = _Here(position, self._found, None)
-            self._since = time.perf_counter()
-
-    def _complain(self) -> None:
-        """Raise what the last save raised."""
-        if self._error is not None:
-            raise self._error
-
-    def _save_again_and_again(self) -> None:
-        pause = EVERY_SECONDS
-        while not self._ended.wait(pause):
-            start = time.thread_time()
-            try:
-                self._save()
-            except Exception as error:  # for the thread that writes, whatever it is
-                self._error = error
-                return
-            pause = max(EVERY_SECONDS, WORTH * (time.thread_time() - start))
-
-    def _save(self, *, finished: bool = False) -> None:
-        """Save how far it is, if that is new."""
-        with self._saving:
-            here, now = self._here, time.perf_counter()
-            if here is self._saved and not finished:
-                return
-            self.output.sync()
-            self._ledger.move(
-                here.position,
-                count=here.found,
-                seconds=now - self._since,
-                done=here.share,
-                finished=finished,
-            )
-            self._saved, self._since = here, now
 
 
 @contextmanager
@@ -235,22 +148,9 @@ def journaled(
 ) -> Iterator[Journal]:
     """Open the output of a command, and save its position if there is a checkpoint.
 
-    Parameters
-    ----------
-    asked
-        The output file, and the file of the checkpoint.
-    inputs
-        The boards, as the command was given them.
-    options
-        Facts on which the results depend besides the options of the command.
-    portion
-        All tasks of a search that is saved step by step.
-
-    Raises
-    ------
-    InputError
-        If the output cannot be resumed, or is not as it was left, if the checkpoint is that of
-        another run, or if either cannot be written.
+    ``options`` are facts on which the results depend besides the options of the command,
+    ``portion`` is all tasks of a search that is saved step by step. An InputError if the output
+    cannot be resumed, or is not as it was left, or if the checkpoint is that of another run.
     """
     path, force, checkpoint = asked.output, asked.force, asked.checkpoint
     if checkpoint is None:
@@ -275,20 +175,27 @@ def journaled(
         with (
             patient_interrupts(PATIENCE_SECONDS),
             Output(path, force, inputs, _size_before(ledger, path)) as out,
-            SavedJournal(out, ledger) as journal,
         ):
+            journal = Journal(out, ledger)
+            out.open()
+            journal.advance()
             if finished:
                 note(f"{ledger.path}: finished before")
-            yield journal
+            try:
+                yield journal
+            except BaseException:
+                with suppress(GpusudokuError):  # there is an error, and the last save stands
+                    journal.save()
+                raise
+            out.begin()  # even if there is nothing but what stands before all results
+            journal.advance()
+            journal.save(finished=True)
 
 
 def _size_before(ledger: SqliteRunStore, path: str) -> int | None:
     """Return the bytes of the output file that are known to be right; None if it is to be made.
 
-    Raises
-    ------
-    InputError
-        If it is another file, or somebody else has written to it.
+    An InputError if it is another file, or another program has written to it.
     """
     file, position = Path(path), ledger.position
     size = file.stat().st_size if file.is_file() else 0
@@ -302,14 +209,7 @@ def _size_before(ledger: SqliteRunStore, path: str) -> int | None:
 
 
 def refuse_output(asked: OutputOptions, inputs: Sequence[str]) -> None:
-    """Complain at once of an output file or log that could not be written later.
-
-    Raises
-    ------
-    InputError
-        If it exists already, is an input or the log, or cannot be written; or if more is asked for
-        than a checkpoint keeps.
-    """
+    """Raise an InputError at once for an output file or log that could not be written later."""
     if asked.checkpoint is not None:  # the file may have been begun
         asked.refuse_with("--checkpoint", {"--log": asked.log, "--stats": asked.stats})
         return

@@ -32,7 +32,7 @@ _CERTAIN_CELLS = 36
 _SQUARE_CELLS = 81
 """An argument of as many characters as a board of at least so many cells has is meant for one."""
 _CERTAIN = re.compile(r"\.\.|[\n\[]|(?:\b[0-4][\s,;]+){4}")
-"""What no name has, but a board of fewer cells: a dated name has as many digits and dashes."""
+"""A pattern of boards with fewer cells, but of no name: dated names have as many digits."""
 _LONGEST_NAME = 200
 """Characters of a name that messages show whole."""
 _ARGUMENT = "<argument>"

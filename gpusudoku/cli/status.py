@@ -1,4 +1,4 @@
-"""``gpusudoku status``: how far a run is that is kept in a file."""
+"""``gpusudoku status``: the progress of a run that is saved in a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gpusudoku.runs.kept import Kept
 
 LEAST_DONE = 0.001
-"""If less is done, it does not tell how long the rest takes."""
+"""If less is done, the time left cannot be estimated."""
 LEAST_SECONDS = 1.0
 """The last saves must be so far apart to tell a rate."""
 
@@ -53,7 +53,7 @@ def status(file: str, as_json: bool) -> None:
 
 
 def _facts(kept: Kept, working: bool | None) -> dict[str, Any]:
-    """All that there is to say, as JSON; integers that may exceed 2^53 are strings."""
+    """Return all of it as JSON types; integers that may exceed 2^53 are strings."""
     state, rate, left = kept.state, _rate(kept), _seconds_left(kept)
     facts: dict[str, Any] = {
         "command": kept.identity.command,
@@ -86,7 +86,7 @@ def _facts(kept: Kept, working: bool | None) -> dict[str, Any]:
 
 
 def _lines(kept: Kept, facts: dict[str, Any]) -> dict[str, str]:
-    """The same in words."""
+    """Return the same in words."""
     state, count = kept.state, facts["count"]
     lines = {"run": _what(kept)}
     if state.tasks:
@@ -117,7 +117,7 @@ def _lines(kept: Kept, facts: dict[str, Any]) -> dict[str, str]:
 
 
 def _what(kept: Kept) -> str:
-    """What the run is of, in a few words."""
+    """Describe the run in a few words."""
     identity = kept.identity
     method = identity.options.get("method")
     by = f" by {method}" if isinstance(method, str) else ""
@@ -131,7 +131,7 @@ def _what(kept: Kept) -> str:
 
 
 def _rate(kept: Kept) -> float | None:
-    """Solutions found a second, by the last saves; None if nobody knows."""
+    """Compute the solutions found a second, by the last saves; None if that is not possible."""
     if not kept.state.history:
         return None
     (start, _, before), (end, _, now) = kept.state.history[0], kept.state.history[-1]
@@ -142,7 +142,7 @@ def _rate(kept: Kept) -> float | None:
 
 
 def _seconds_left(kept: Kept) -> float | None:
-    """How long the rest should take; None if nobody knows."""
+    """Estimate the seconds left; None if that is not possible yet."""
     state = kept.state
     if state.finished:
         return 0.0
@@ -150,7 +150,7 @@ def _seconds_left(kept: Kept) -> float | None:
 
 
 def _time(seconds: float) -> str:
-    """A moment in local time."""
+    """Write a moment in local time."""
     try:
         return datetime.fromtimestamp(seconds).astimezone().isoformat(" ", "seconds")
     except (OverflowError, ValueError, OSError):  # by a clock that is wrong
