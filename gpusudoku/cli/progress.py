@@ -222,7 +222,7 @@ class CountLine(ProgressLine):
             note(f"{run.path}: finished before")
             return
         found = f", at least {decimal_digits(run.count)} solutions" if run.count else ""
-        note(f"{run.path}: goes on; {run.done:.1%} is done{found}")
+        note(f"{run.path}: resumed; {run.done:.1%} is done{found}")
 
 
 def _bar(done: float) -> str:

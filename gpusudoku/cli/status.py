@@ -109,9 +109,9 @@ def _lines(kept: Kept, facts: dict[str, Any]) -> dict[str, str]:
     if state.finished and not facts["working"]:
         lines["state"] = f"finished at {_time(state.saved)} by {who}"
     elif facts["working"]:
-        lines["state"] = f"{who} works at it since {when}"
+        lines["state"] = f"{who} has been running it since {when}"
     else:
-        gone = "nobody works at it" if facts["working"] is False else "not known who works at it"
+        gone = "not running" if facts["working"] is False else "not known whether it runs"
         lines["state"] = f"{gone}; last saved at {_time(state.saved)} by {who}"
     return lines
 

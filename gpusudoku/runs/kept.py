@@ -232,7 +232,7 @@ class Database:
                 with suppress(sqlite3.Error, ValueError, RecursionError):
                     [(text,)] = self.run("SELECT value FROM facts WHERE name = 'owner'").fetchall()
                     holder = str(Owner.parse(text))
-                raise InputError(f"{self.path}: {holder} works at it") from None
+                raise InputError(f"{self.path}: {holder} is running it") from None
         self.run(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
 
     def _check(self) -> None:
@@ -329,7 +329,7 @@ def _words(error: sqlite3.Error) -> str:
         sqlite3.SQLITE_FULL: "the disk is full",
         sqlite3.SQLITE_READONLY: "it is read-only, or its folder is",
         sqlite3.SQLITE_CANTOPEN: "it cannot be opened, or nothing can be written to its folder",
-        sqlite3.SQLITE_BUSY: "another process works at it",
+        sqlite3.SQLITE_BUSY: "another process is using it",
         sqlite3.SQLITE_IOERR: f"reading or writing failed ({error})",
     }
     return known.get(code) or f"damaged: {error}"

@@ -220,7 +220,7 @@ class SqliteRunStore:
             if self._kept is not None:  # the lock is let go for a moment at each commit
                 [(text,)] = self._database.run("SELECT value FROM facts WHERE name = 'owner'")
                 if text != self._kept.owner.json:
-                    raise SaveError(f"{self.path}: {Owner.parse(text)} works at it now")
+                    raise SaveError(f"{self.path}: {Owner.parse(text)} is running it now")
             yield
             self._database.commit()
 

@@ -179,7 +179,7 @@ def test_a_signal_saves_and_says_how_to_go_on(start, run, path):
     saved(path, process)
     out = run("status", path)[1]
     assert f"process {process.pid} on" in out
-    assert "works at it since" in out
+    assert "has been running it since" in out
     facts = json.loads(run("status", path, "--json")[1])
     assert (facts["working"], facts["exact"], facts["finished"]) == (True, False, False)
     assert int(facts["count"]) > 0
@@ -194,7 +194,7 @@ def test_a_signal_saves_and_says_how_to_go_on(start, run, path):
     how = f"'gpusudoku resume {path}' goes on"
     last = err.splitlines()[-1]
     assert last == f"gpusudoku: interrupted: at least {count} solutions; {how}"
-    assert "nobody works at it" in run("status", path)[1]
+    assert "not running" in run("status", path)[1]
 
 
 def saved(path, process):
