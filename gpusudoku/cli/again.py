@@ -33,13 +33,7 @@ INDIFFERENT = frozenset(
 
 
 def identity_of_command(boards: Sequence[str], options: Mapping[str, Any]) -> Identity:
-    """Return all that the results of this command depend on; ``options`` are more of that.
-
-    Raises
-    ------
-    InputError
-        If the boards cannot be read a second time.
-    """
+    """Return all that the results of this command depend on; ``options`` are more of that."""
     ctx = click.get_current_context()
     own = {
         max(param.opts, key=len).lstrip("-"): _as_json(ctx.params[param.name])
@@ -84,13 +78,7 @@ def setup_of_command() -> dict[str, Any]:
 
 
 def resume_command(path: str, kept: Kept, settings: Settings) -> None:
-    """Run the command again whose progress is saved in a file.
-
-    Raises
-    ------
-    InputError
-        If its folder is not there any more; or as the command does.
-    """
+    """Run the command again whose progress is saved in a file."""
     setup, path = kept.setup, str(Path(path).absolute())
     try:
         os.chdir(setup["folder"])

@@ -158,13 +158,7 @@ def enumerate_(
 
 @dataclass(frozen=True)
 class Selection:
-    """The solutions of each board that are listed, and their order.
-
-    Raises
-    ------
-    InputError
-        If one excludes the other.
-    """
+    """The solutions of each board that are listed, and their order."""
 
     in_order: bool
     """True if all come in ascending order."""
@@ -413,11 +407,8 @@ def _search_in_steps(
 ) -> tuple[SearchPlan, Portion] | None:
     """Plan the search of a single board and its tasks; None if it is listed otherwise.
 
-    Raises
-    ------
-    InputError
-        If there is a limit: which solutions come before it is up to chance. If there is a part of a
-        board of which only a long count tells whether its solutions have numbers.
+    An InputError with a limit, as it is up to chance which solutions come before that; and for a
+    part of a board of which only a long count tells whether its solutions have numbers.
     """
     from gpusudoku.contraction.prepare import is_nine
     from gpusudoku.planning.choose import TASKS_PER_PART

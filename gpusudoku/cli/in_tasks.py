@@ -97,13 +97,7 @@ def count_in_tasks(
 
 
 def resume_count(path: str, kept: Kept, settings: Settings) -> None:
-    """Resume a count of one board that a file holds; see ``cli.resume``.
-
-    Raises
-    ------
-    InputError
-        If the file holds something else.
-    """
+    """Resume a count of one board that a file holds; see ``cli.resume``."""
     from gpusudoku.runs.resuming import kept_count
 
     setup, before = kept.setup, kept_count(path, kept, settings.given)
@@ -144,13 +138,7 @@ def _checkpoint_of(
 
 
 def _is_written(asked: OutputOptions) -> bool:
-    """Tell whether the output file has the answer of this count, finished before.
-
-    Raises
-    ------
-    InputError
-        If the output file exists, and not because of that.
-    """
+    """Tell whether the output file has the answer of this count, finished before."""
     from gpusudoku.runs.kept import read_run
 
     assert asked.checkpoint is not None

@@ -22,13 +22,7 @@ PATIENCE_SECONDS = 5.0
 
 @contextmanager
 def machine_of(cluster: str | None, options: Options) -> Iterator[Engine]:
-    """Make the engine of this machine, or connect to a cluster, which has the same properties.
-
-    Raises
-    ------
-    InputError, ClusterError
-        If the cluster cannot be used.
-    """
+    """Make the engine of this machine, or connect to a cluster, which has the same properties."""
     if cluster is None:
         yield start_engine(options)
         return

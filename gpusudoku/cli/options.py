@@ -333,13 +333,7 @@ class OutputOptions:
 
     @classmethod
     def take(cls, given: dict[str, Any], **known: Any) -> OutputOptions:
-        """Take them out of the parameters of a command; others are ``known``.
-
-        Raises
-        ------
-        InputError
-            If ``--json`` and ``--format`` ask for different forms.
-        """
+        """Take them out of the parameters of a command; others are ``known``."""
         form = given.get("form")
         if given.pop("as_json", False):
             if form not in (None, "jsonl"):
@@ -354,13 +348,7 @@ class OutputOptions:
         return self.output in (None, "-")
 
     def refuse_with(self, option: str, others: Mapping[str, object]) -> None:
-        """Complain about the first of other options, by name, that is given besides one.
-
-        Raises
-        ------
-        InputError
-            If there is one.
-        """
+        """Complain about the first of other options, by name, that is given besides one."""
         for name, value in others.items():
             if value not in (None, False):
                 raise InputError(f"{name} cannot be combined with {option}")

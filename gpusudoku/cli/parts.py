@@ -31,20 +31,8 @@ if TYPE_CHECKING:
 class PartWriter:
     """A part of a command's work, and the record of its results.
 
-    Parameters
-    ----------
-    part, command, source
-        The part, the name of the command, and its boards.
-    facts
-        All options that its results depend on.
-    output, force
-        The file of its lines, if it writes any: their record is written beside it. ``force`` lets
-        it replace one.
-
-    Raises
-    ------
-    InputError
-        If there is such a record already, and ``force`` is not set.
+    ``facts`` are all options that its results depend on, ``output`` the file of its lines, if it
+    writes any: their record is written beside it, and replaces one only with ``force``.
     """
 
     def __init__(
@@ -149,13 +137,7 @@ def place_facts(board: Batch) -> dict[str, Any]:
 
 
 def placed(board: Board, facts: Mapping[str, Any]) -> Batch:
-    """Make the batch of a board with the place that ``place_facts`` gave.
-
-    Raises
-    ------
-    InputError
-        If that gave something else.
-    """
+    """Make the batch of a board with the place that ``place_facts`` gave."""
     source, line, columns, beside = (
         facts.get(name) for name in ("source", "line", "columns", "beside")
     )

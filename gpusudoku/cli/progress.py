@@ -174,16 +174,9 @@ class ProgressLine(Watch):
 
 
 class CountLine(ProgressLine):
-    """The progress line of a count, which announces long ones.
+    """The progress line of a count, or of one of its ``parts``, which announces long ones.
 
-    Parameters
-    ----------
-    source, options, engine
-        The boards, and how they are counted.
-    stats
-        Show the plan of a single board.
-    parts
-        The number of parts of the count, of which this is one.
+    With ``stats`` it shows the plan of a single board.
     """
 
     def __init__(

@@ -145,13 +145,7 @@ def rank(
 
 
 def _only(name: str, source: Source) -> Batch:
-    """Return the one board of a source, as a batch.
-
-    Raises
-    ------
-    InputError
-        If there are several boards.
-    """
+    """Return the one board of a source, as a batch."""
     found = list(islice(source.singles(), 2))
     if len(found) > 1:
         raise InputError(f"{name}: there are several boards, and one is expected")

@@ -30,16 +30,9 @@ _NO_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 class RecordWriter:
-    """Writes records in one form.
+    """Writes records in one of the ``FORMS``.
 
-    Parameters
-    ----------
-    form
-        One of the ``FORMS``.
-    origin
-        An input: a table has its other columns.
-    columns
-        The names of the command's values, for the header of a table.
+    A table has the columns of the command's values, and the other columns of an input, ``origin``.
     """
 
     def __init__(self, form: str, origin: Origin, columns: Iterable[str] = ()) -> None:
@@ -63,18 +56,10 @@ class RecordWriter:
     ) -> bytes:
         """Write records, one for each board, or several for some.
 
-        Parameters
-        ----------
-        boards
-            Boards with places.
-        values
-            For every name a list with a value for each record, or the value that all have. One is
-            a list.
-        board_of
-            The index of each record's board; None if every board has one record, or the only board
-            has all.
-        details
-            More values for each record, which stand at the end of JSON objects.
+        ``values`` has for every name a list with a value for each record, or the value that all
+        have; one is a list. ``board_of`` is the index of each record's board; None if every board
+        has one record, or the only board has all. ``details`` are more values for each record,
+        which stand at the end of JSON objects.
         """
         places = boards.places
         assert places is not None  # whatever a command reads has a place

@@ -154,10 +154,8 @@ def _drawn(
 ) -> Iterator[tuple[int, NDArray[np.uint8]]]:
     """Draw solutions of a board in blocks, each with the number of its first.
 
-    Raises
-    ------
-    InputError, TooExpensive
-        At once, if there are none, or not enough distinct ones, or if that is too expensive.
+    Errors come at once: an InputError if there are none, or not enough distinct ones, or a
+    TooExpensive.
     """
     from gpusudoku.listing import Solutions
 

@@ -81,23 +81,13 @@ def open_sink(
     facts: Mapping[str, Any] | None = None,
     portion: Portion | None = None,
     part: PartWriter | None = None,
-    between: bytes = b"",
     by_boards: bool = False,
 ) -> Iterator[Sink]:
     """Open the output of a command, and end the command once all is written.
 
-    Parameters
-    ----------
-    source, asked, inputs
-        The boards, the options of the output, and the arguments that name inputs.
-    header
-        Returns the text before all results.
-    facts, portion
-        As for ``journaled``.
-    part, between
-        The part that is written, if it is one, and the text between two parts.
-    by_boards
-        True if an interrupt tells the number of boards, not of lines.
+    ``inputs`` are the arguments that name inputs, and ``header`` returns the text before all
+    results; ``facts`` and ``portion`` are those of ``journaled``. With ``by_boards`` an interrupt
+    tells the number of boards, not of lines.
     """
     with journaled(asked, inputs, facts, portion) as journal:
         line = ProgressLine(listing=journal.output.to_stdout)
@@ -116,7 +106,7 @@ def open_sink(
         if part is None and asked.checkpoint is None:
             source.finish()  # a file is not made for want of any answer
     if part is not None:
-        part.record_lines(header(), between)
+        part.record_lines(header())
     source.finish()
 
 
@@ -228,20 +218,8 @@ def open_answer_sink(
 ) -> Iterator[AnswerSink]:
     """Open the output of ``count`` or ``solve``, and end the command once all is written.
 
-    Parameters
-    ----------
-    source, asked, inputs, part
-        As for ``open_sink``.
-    engine
-        The device, for the statistics.
-    writer
-        The form of answers.
-    done
-        The participle of the command, for the message of an interrupt: ``counted``.
-    line
-        Shows progress.
-    wanted
-        A test of counts, int64 or object (B), that selects the answers that are written.
+    ``done`` is what the message of an interrupt says of boards, such as ``counted``. ``wanted`` is
+    a test of counts, int64 or object (B), that selects the answers that are written.
     """
     line = ProgressLine() if line is None else line
     with journaled(asked, inputs) as journal, open_log(asked.log, inputs) as log:

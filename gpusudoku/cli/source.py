@@ -125,13 +125,7 @@ class Source:
 
     @cached_property
     def survey(self) -> Survey:
-        """The number of boards and their digest, for which the whole input is read once more.
-
-        Raises
-        ------
-        InputError
-            If it cannot be read twice; if a board is bad, and the command is not to keep going.
-        """
+        """The number of boards and their digest, for which the whole input is read once more."""
         for name in self._names:
             if is_file(name) and (name == formats.STDIN or not Path(name).is_file()):
                 name = "<stdin>" if name == formats.STDIN else name
@@ -248,13 +242,7 @@ class Source:
 
 
 def surveyed(found: Iterable[Batch | InputError], keep_going: bool) -> Survey:
-    """Count boards and compute their digest, however they come together in batches.
-
-    Raises
-    ------
-    InputError
-        The first of those that are found, if the command is not to keep going.
-    """
+    """Count boards and compute their digest, however they come together in batches."""
     boards, shape = 0, None
     cells, candidates = hashlib.sha256(), hashlib.sha256()
     for batch in found:

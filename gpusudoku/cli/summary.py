@@ -98,13 +98,7 @@ class Ending:
 
     @classmethod
     def of_parts(cls, stats: Sequence[Mapping[str, Any]]) -> Ending:
-        """Join the fields of the ends of all parts of a command.
-
-        Raises
-        ------
-        InputError
-            If they are something else.
-        """
+        """Join the fields of the ends of all parts of a command."""
         try:
             parts = [cls(**fields) for fields in stats]
             tallies = [part.tally for part in parts if part.tally is not None]
