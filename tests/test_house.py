@@ -1,11 +1,13 @@
-"""The rules of the house: which room may use which, and how long files may be."""
+"""The rules of the house: which room uses which, how long files are, and some on names and words."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -36,6 +38,14 @@ FRONT_DOORS = {"gpusudoku", "gpusudoku.__main__"}
 """They may use every room, and nobody uses them but for the version."""
 
 MOST_LINES = 600
+REASONS = {
+    "gpusudoku.contraction.nine.batch": "the contraction of many boards, beside that of one",
+    "gpusudoku.orders.many": "many boards, above all that is of one",
+    "gpusudoku.runs.parts.shares": "how shares are divided, which merging does not need",
+    "gpusudoku.web.joined": "what joins the page's files; the server does without",
+    "gpusudoku.web.widget": "public, for notebooks",
+}
+"""Why modules of less than a hundred lines stand alone that one other module imports."""
 
 
 def files(*folders: str) -> list[Path]:
@@ -118,9 +128,66 @@ def test_the_families_of_kernels_share_nothing_but_what_is_above_them() -> None:
                 assert other not in {each.split(".")[2] for each in others}, module
 
 
-def test_files_are_short() -> None:
+def test_files_are_neither_long_nor_crumbs() -> None:
     lengths = {
         path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
         for path in files("gpusudoku", "kernels", "benchmarks", "tests")
     }
     assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
+    importers = Counter(other for others in edges().values() for other in others)
+    crumbs = {
+        module
+        for module, others in edges().items()
+        if room(module) != "kernels" and MODULES[module].name != "__init__.py"
+        if importers[module] <= 1 and lengths[MODULES[module].relative_to(ROOT).as_posix()] < 100
+    }
+    assert crumbs == set(REASONS)
+
+
+def test_no_two_classes_share_a_name() -> None:
+    names = Counter(
+        node.name.lstrip("_")
+        for path in files("gpusudoku")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert {name: number for name, number in names.items() if number > 1} == {}
+
+
+def functions() -> Iterator[tuple[Path, Any]]:
+    for path in files("gpusudoku"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield path, node
+
+
+def test_docstrings_of_functions_begin_with_verbs() -> None:
+    found = [
+        f"{path}:{node.lineno}: {text}"
+        for path, node in functions()
+        for text in [(ast.get_docstring(node) or "").partition("\n")[0]]
+        if text.split(" ")[0] in ("What", "Whether", "How", "Where", "Who", "Which", "When", "Why")
+    ]
+    assert found == []
+
+
+def test_no_tuple_smuggles_arguments() -> None:
+    """Kernels, which take what they need one by one, are called by contractions and engines."""
+    found = []
+    for path, function in functions():
+        if path.parts[-2] in ("nine", "general", "cuda", "engines"):
+            continue
+        nodes = list(ast.walk(function))
+        tuples = {
+            target.id
+            for node in nodes
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple)
+            if len(node.value.elts) > 2
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for node in nodes:
+            for each in node.args if isinstance(node, ast.Call) else ():
+                if isinstance(each, ast.Starred) and isinstance(each.value, ast.Name):
+                    found += [f"{path}:{each.lineno}"] * (each.value.id in tuples)
+    assert found == []
