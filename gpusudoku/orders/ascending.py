@@ -89,7 +89,7 @@ class Prefixes:
             ) from None
 
 
-class _Counts:
+class _DigitCounts:
     """The numbers of solutions with each candidate of a cell, counted as they are needed."""
 
     def __init__(self, begin: Callable[[], Iterator[int]]) -> None:
@@ -205,10 +205,10 @@ class Ascending(RankedIndex):
         with self._lock:
             return self._counts_after(prefix, whole)[index]
 
-    def _make_counts(self, prefix: bytes, whole: int) -> _Counts:
+    def _make_counts(self, prefix: bytes, whole: int) -> _DigitCounts:
         board, cell = self._prefixes.filled(prefix), int(self._prefixes.cells[len(prefix)])
         digits, options, engine = self._prefixes.digits(prefix), self._options, self._counter
-        return _Counts(
+        return _DigitCounts(
             lambda: counts_of_digits(board, cell, digits, options, engine, COUNT_SECONDS, whole)
         )
 
