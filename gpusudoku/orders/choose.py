@@ -33,7 +33,7 @@ from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.orders.ascending import Ascending
 from gpusudoku.orders.index import (
-    InMemory,
+    InMemoryIndex,
     Once,
     QuickGeneral,
     QuickNine,
@@ -89,7 +89,7 @@ class Orders:
         self._is_nine = is_nine(board.geometry, board.given_candidates)
         self._lock = Turns()
         self._count: int | None = None
-        self._in_memory: InMemory | None = None
+        self._in_memory: InMemoryIndex | None = None
         self._searched_seconds = 0.0
         """The time for which it was searched in vain whether there are few solutions."""
         self._first = np.empty((0, board.geometry.cells), np.uint8), False
@@ -229,7 +229,7 @@ class Orders:
     def _has_one(self) -> bool:
         return self._search(0) is None
 
-    def _few(self, seconds: float = inf) -> InMemory | None:
+    def _few(self, seconds: float = inf) -> InMemoryIndex | None:
         """Return all solutions if they are few.
 
         None if they are many, or if a search of these seconds on one core does not show it; few
@@ -248,13 +248,13 @@ class Orders:
                 self._searched_seconds = seconds
         return self._in_memory
 
-    def _load(self) -> InMemory:
+    def _load(self) -> InMemoryIndex:
         """Load all solutions into memory, once they are known to be few enough."""
         found = self._search(self.count)
         assert found is not None  # they were counted
         return found
 
-    def _search(self, most: int, seconds: float = inf) -> InMemory | None:
+    def _search(self, most: int, seconds: float = inf) -> InMemoryIndex | None:
         """Load all solutions unless there are more than ``most``; Cancelled at the time limit."""
         if seconds < inf:
             ready(search_kernels(self.board.geometry, self.options, self._searcher))
@@ -262,7 +262,7 @@ class Orders:
         rows, [count] = find_each(board, self.options, self._searcher, most, seconds)
         if count > most:
             return None
-        self._in_memory, self._count = InMemory(rows, self.board.n), len(rows)
+        self._in_memory, self._count = InMemoryIndex(rows, self.board.n), len(rows)
         return self._in_memory
 
     def _candidates(self) -> NDArray[np.uint64]:

@@ -98,7 +98,7 @@ class RankedIndex(SolutionIndex):
         """Return the number of a solution, uint8 (cells)."""
 
 
-class InMemory(RankedIndex):
+class InMemoryIndex(RankedIndex):
     """All solutions of a board with n digits, uint8 (k, cells), in ascending order."""
 
     def __init__(self, solutions: NDArray[np.uint8], n: int) -> None:
