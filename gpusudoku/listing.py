@@ -10,7 +10,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from operator import index
 from typing import Any, TypeVar, Unpack, overload
 
@@ -229,7 +228,7 @@ class Slice:
         for first in range(0, count, LOOK_UP_ROWS):
             yield order.at(np.array(numbers[first : min(first + LOOK_UP_ROWS, count)], object))
 
-    @cached_property
+    @property
     def _numbers(self) -> range:
         """The numbers of these solutions among all; all have to be counted for that."""
         with self._working():

@@ -104,15 +104,25 @@ def minimise(
     uniform = Uniform(seed, max(1, len(clues)))
     order = chain.from_iterable(clues[some].tolist() for some in uniform.distinct(len(clues)))
     engine = engine_for(Options(device="cpu"), engine)
+    given, any_digit = puzzle.given_candidates, puzzle.geometry.all_digits
+    cells, removed = puzzle.cells.copy(), list[int]()
+    masks = np.full(len(cells), any_digit) if given is None else given.copy()
     try:
         with cancelling(cancel):
             found = solve_board(puzzle, Options(), engine)
             if not found.unique:
                 number = "no solution" if found.board is None else "several solutions"
                 raise InputError(f"the board has {number}, expected exactly one")
-            left, removed = _Clues(puzzle, engine), list[int]()
             for tried, cell in enumerate(order, 1):
-                if left.remove(cell):
+                # Is there another solution without this clue, with another digit in its cell?
+                digit, cells[cell] = int(cells[cell]), 0
+                masks[cell] = any_digit & ~np.uint64(1 << (digit - 1))
+                batch = Batch(puzzle.geometry, cells[None], masks[None])
+                [others] = search_block(batch, Options(limit=1), engine).numbers
+                masks[cell] = any_digit
+                if others:
+                    cells[cell] = digit
+                else:
                     removed.append(cell)
                 if progress is not None:
                     progress(tried, len(clues))
@@ -120,34 +130,8 @@ def minimise(
         raise
     except (Interrupted, KeyboardInterrupt):  # the count of a search means nothing here
         raise Interrupted("interrupted") from None
-    return Minimised(puzzle, left.board(), tuple(removed), int(seed))
+    board = Board(cells, puzzle.geometry, candidates=None if given is None else masks)
+    return Minimised(puzzle, board, tuple(removed), int(seed))
 
 
 minimize = minimise
-
-
-class _Clues:
-    """The clues of a board with one solution that are not removed yet."""
-
-    def __init__(self, puzzle: Board, engine: Engine) -> None:
-        self._puzzle, self._engine = puzzle, engine
-        self._any = puzzle.geometry.all_digits
-        self._cells = puzzle.cells.copy()
-        given = puzzle.given_candidates
-        self._masks = np.full(len(self._cells), self._any) if given is None else given.copy()
-
-    def remove(self, cell: int) -> bool:
-        """Remove a clue if the others leave its cell no other digit; return True if it did."""
-        digit, self._cells[cell] = int(self._cells[cell]), 0
-        self._masks[cell] = self._any & ~np.uint64(1 << (digit - 1))
-        batch = Batch(self._puzzle.geometry, self._cells[None], self._masks[None])
-        [others] = search_block(batch, Options(limit=1), self._engine).numbers
-        self._masks[cell] = self._any
-        if others:
-            self._cells[cell] = digit
-        return not others
-
-    def board(self) -> Board:
-        """Return the board with the clues that are left."""
-        given = None if self._puzzle.given_candidates is None else self._masks
-        return Board(self._cells, self._puzzle.geometry, candidates=given)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +89,7 @@ class Prefixes:
             ) from None
 
 
-class _Counts:
+class _DigitCounts:
     """The numbers of solutions with each candidate of a cell, counted as they are needed."""
 
     def __init__(self, begin: Callable[[], Iterator[int]]) -> None:
@@ -205,10 +205,10 @@ class Ascending(RankedIndex):
         with self._lock:
             return self._counts_after(prefix, whole)[index]
 
-    def _make_counts(self, prefix: bytes, whole: int) -> _Counts:
+    def _make_counts(self, prefix: bytes, whole: int) -> _DigitCounts:
         board, cell = self._prefixes.filled(prefix), int(self._prefixes.cells[len(prefix)])
         digits, options, engine = self._prefixes.digits(prefix), self._options, self._counter
-        return _Counts(
+        return _DigitCounts(
             lambda: counts_of_digits(board, cell, digits, options, engine, COUNT_SECONDS, whole)
         )
 
@@ -221,13 +221,6 @@ class Ascending(RankedIndex):
         rows, [count] = self._prefixes.find([prefix], self._leaf)
         assert count <= self._leaf  # they were counted
         return rows
-
-
-class _Part(NamedTuple):
-    """All solutions with some prefixes, in ascending order; or a prefix still to be searched."""
-
-    prefix: bytes
-    rows: NDArray[np.uint8] | None
 
 
 class LexicographicIterator:
@@ -251,10 +244,10 @@ class LexicographicIterator:
         A group of prefixes that takes too long is searched one by one, and TooExpensive raised if
         even one solution with one prefix is not found in LIST_SECONDS.
         """
-        todo = [_Part(prefix, None) for prefix in start]
+        todo: list[bytes | NDArray[np.uint8]] = [*start]
         begun = False
         while todo:
-            if (rows := todo[-1].rows) is not None:
+            if not isinstance(rows := todo[-1], bytes):
                 todo.pop()
                 if len(rows):
                     begun = True
@@ -267,30 +260,30 @@ class LexicographicIterator:
                 if self._most == len(group) == 1:
                     raise
                 self._most = self._together = 1
-                todo += [_Part(prefix, None) for prefix in reversed(group)]
+                todo += reversed(group)
                 continue
-            if not begun:
-                self._oversized.update(part.prefix for part in found if part.rows is None)
-            for part in reversed(found):
-                todo += [part] if part.rows is not None else self._split(part.prefix)
+            for each in reversed(found):
+                if not isinstance(each, bytes):
+                    todo.append(each)
+                    continue
+                if not begun:
+                    self._oversized.add(each)
+                todo += self._prefixes.longer(each)
 
-    def _next_group(self, todo: list[_Part]) -> list[bytes]:
+    def _next_group(self, todo: list[bytes | NDArray[np.uint8]]) -> list[bytes]:
         """Take the next prefixes to be searched."""
         group: list[bytes] = []
-        while len(group) < self._together and todo and todo[-1].rows is None:
-            prefix = todo.pop().prefix
-            too_short = len(prefix) < min(self._length, len(self._prefixes.cells))
-            if too_short or prefix in self._oversized:
-                todo += self._split(prefix)
+        least = min(self._length, len(self._prefixes.cells))
+        while len(group) < self._together and todo and isinstance(prefix := todo[-1], bytes):
+            todo.pop()
+            if len(prefix) < least or prefix in self._oversized:
+                todo += self._prefixes.longer(prefix)
             else:
                 group.append(prefix)
         return group
 
-    def _split(self, prefix: bytes) -> list[_Part]:
-        return [_Part(longer, None) for longer in self._prefixes.longer(prefix)]
-
-    def _find(self, group: list[bytes]) -> list[_Part]:
-        """Search for the solutions with each of some prefixes; parts in ascending order."""
+    def _find(self, group: list[bytes]) -> list[bytes | NDArray[np.uint8]]:
+        """Find the solutions with some prefixes, in ascending order; long lists stay prefixes."""
         if not group:
             return []
         start_time = time.thread_time()
@@ -298,16 +291,17 @@ class LexicographicIterator:
         is_quick = time.thread_time() - start_time <= QUICK_SEARCH * LIST_SECONDS
         whole = counts <= self._most
         self._adapt(group, whole, len(ordered), is_quick)
-        parts, start = [], 0
+        found: list[bytes | NDArray[np.uint8]] = []
+        start = 0
         for is_whole, run in groupby(range(len(group)), whole.__getitem__):
             indices = [*run]
             if is_whole:
                 end = start + int(counts[indices].sum())
-                parts.append(_Part(b"", ordered[start:end]))
+                found.append(ordered[start:end])
                 start = end
             else:
-                parts += [_Part(group[index], None) for index in indices]
-        return parts
+                found += [group[index] for index in indices]
+        return found
 
     def _adapt(
         self, group: list[bytes], whole: NDArray[np.bool_], found: int, is_quick: bool

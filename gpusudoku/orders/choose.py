@@ -8,7 +8,6 @@ of 9x9 cells whose candidates follow from their clues there always is one.
 
 from __future__ import annotations
 
-from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -33,7 +32,8 @@ from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.orders.ascending import Ascending
 from gpusudoku.orders.index import (
-    InMemory,
+    InMemoryIndex,
+    Once,
     QuickGeneral,
     QuickNine,
     RankedIndex,
@@ -88,7 +88,7 @@ class Orders:
         self._is_nine = is_nine(board.geometry, board.given_candidates)
         self._lock = Turns()
         self._count: int | None = None
-        self._in_memory: InMemory | None = None
+        self._in_memory: InMemoryIndex | None = None
         self._searched_seconds = 0.0
         """The time for which it was searched in vain whether there are few solutions."""
         self._first = np.empty((0, board.geometry.cells), np.uint8), False
@@ -131,10 +131,7 @@ class Orders:
     @property
     def any(self) -> bool:
         """True if there is a solution, which is searched for as long as that takes."""
-        if self._count is not None:
-            return self._count > 0
-        with self._lock:
-            return self._any
+        return self._has_one if self._count is None else self._count > 0
 
     @property
     def ascending(self) -> RankedIndex:
@@ -142,20 +139,50 @@ class Orders:
         with self._lock:
             return self._few() or self._by_prefixes
 
-    @property
+    @Once
     def quick(self) -> SolutionIndex:
         """The solutions in the quick order."""
-        with self._lock:
-            return self._quick
+        few = self._few()
+        if few is not None:
+            return few
+        most = ASCENDING_NINE if self._is_nine else most_in_memory(self.board.geometry)
+        if self._is_nine and (self._count is None or self._count > most):
+            order = QuickNine(self._candidates(), self._engine.threads)
+            self._count = order.count
+            if order.count > most:
+                return order
+        if self.count <= most:
+            return self._load()
+        return self._by_contraction or self._by_prefixes
 
-    @property
+    @Once
     def shares(self) -> NDArray[Any]:
-        """The solutions with each digit in each cell: object (cells, n).
+        """The number of solutions with each digit in each cell: object (cells, n).
 
         MismatchError if they do not add up to the count in every cell, row, column and box.
         """
-        with self._lock:
-            return self._shares
+        geometry = self.board.geometry
+        few = self._few()
+        if few is not None:
+            shares = few.shares()
+        elif self._is_nine:
+            shares = nine_shares(self._candidates(), self._engine.threads)
+        elif self.count <= most_in_memory(geometry):
+            shares = self._load().shares()
+        else:
+            shares = shares_of_many(
+                self.board,
+                self.options,
+                self._engine,
+                self._searcher,
+                self.count,
+                self._contraction,
+            )
+        count = int(shares[0].sum()) if self._count is None else self._count
+        check_shares(shares, geometry, count)
+        self._count = count
+        shares.setflags(write=False)
+        return shares
 
     def first(self, number: int) -> NDArray[np.uint8] | None:
         """List at least so many of the first solutions, or all, without counting them.
@@ -197,51 +224,11 @@ class Orders:
             raise InputError(f"not a solution: {found.cells[cell]} is no candidate of {name(cell)}")
         return found
 
-    @cached_property
-    def _any(self) -> bool:
+    @Once
+    def _has_one(self) -> bool:
         return self._search(0) is None
 
-    @cached_property
-    def _quick(self) -> SolutionIndex:
-        few = self._few()
-        if few is not None:
-            return few
-        most = ASCENDING_NINE if self._is_nine else most_in_memory(self.board.geometry)
-        if self._is_nine and (self._count is None or self._count > most):
-            order = QuickNine(self._candidates(), self._engine.threads)
-            self._count = order.count
-            if order.count > most:
-                return order
-        if self.count <= most:
-            return self._load()
-        return self._by_contraction or self._by_prefixes
-
-    @cached_property
-    def _shares(self) -> NDArray[Any]:
-        geometry = self.board.geometry
-        few = self._few()
-        if few is not None:
-            shares = few.shares()
-        elif self._is_nine:
-            shares = nine_shares(self._candidates(), self._engine.threads)
-        elif self.count <= most_in_memory(geometry):
-            shares = self._load().shares()
-        else:
-            shares = shares_of_many(
-                self.board,
-                self.options,
-                self._engine,
-                self._searcher,
-                self.count,
-                self._contraction,
-            )
-        count = int(shares[0].sum()) if self._count is None else self._count
-        check_shares(shares, geometry, count)
-        self._count = count
-        shares.setflags(write=False)
-        return shares
-
-    def _few(self, seconds: float = inf) -> InMemory | None:
+    def _few(self, seconds: float = inf) -> InMemoryIndex | None:
         """Return all solutions if they are few.
 
         None if they are many, or if a search of these seconds on one core does not show it; few
@@ -260,13 +247,13 @@ class Orders:
                 self._searched_seconds = seconds
         return self._in_memory
 
-    def _load(self) -> InMemory:
+    def _load(self) -> InMemoryIndex:
         """Load all solutions into memory, once they are known to be few enough."""
         found = self._search(self.count)
         assert found is not None  # they were counted
         return found
 
-    def _search(self, most: int, seconds: float = inf) -> InMemory | None:
+    def _search(self, most: int, seconds: float = inf) -> InMemoryIndex | None:
         """Load all solutions unless there are more than ``most``; Cancelled at the time limit."""
         if seconds < inf:
             ready(search_kernels(self.board.geometry, self.options, self._searcher))
@@ -274,7 +261,7 @@ class Orders:
         rows, [count] = find_each(board, self.options, self._searcher, most, seconds)
         if count > most:
             return None
-        self._in_memory, self._count = InMemory(rows, self.board.n), len(rows)
+        self._in_memory, self._count = InMemoryIndex(rows, self.board.n), len(rows)
         return self._in_memory
 
     def _candidates(self) -> NDArray[np.uint64]:
@@ -283,12 +270,12 @@ class Orders:
         candidates: NDArray[np.uint64] = simplified.candidates[0]
         return candidates
 
-    @cached_property
+    @Once
     def _contraction(self) -> Join | Parts | None:
         """The contraction of a board of another shape than 9x9, if there is one."""
         return contraction_for_order(self.board)
 
-    @cached_property
+    @Once
     def _by_contraction(self) -> QuickGeneral | None:
         if self._contraction is None:
             return None
@@ -297,7 +284,7 @@ class Orders:
         except TooExpensive:  # products of the sum pass one word
             return None
 
-    @cached_property
+    @Once
     def _by_prefixes(self) -> Ascending:
         return Ascending(self.board, self.options, self._engine, self._searcher, lambda: self.count)
 

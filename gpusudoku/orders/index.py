@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property
 from itertools import accumulate
 from math import inf
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +27,8 @@ from gpusudoku.jobs.job import spread
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import find_solutions
 
+T = TypeVar("T")
+
 BLOCK_ROWS = 1 << 14
 """Solutions in memory that are handed on together."""
 BLOCK_BYTES = 1 << 22
@@ -39,6 +40,24 @@ SORTED_ROWS = 1 << 12
 """Solutions that are sorted together: they should stay in a cache."""
 COMPARED_ROWS = 1 << 10
 """No more rows are compared as they are; for more it is quicker to make numbers first."""
+
+
+class Once(Generic[T]):
+    """A property that is computed once, under the ``_lock`` of its object.
+
+    In Python 3.11 all objects share the lock of a ``cached_property``, and no token ends the wait
+    for it.
+    """
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self._compute, self._name = compute, compute.__name__
+
+    def __get__(self, owner: Any, kind: type) -> T:
+        with owner._lock:
+            if self._name not in vars(owner):
+                vars(owner)[self._name] = self._compute(owner)
+            found: T = vars(owner)[self._name]
+            return found
 
 
 class SolutionIndex(ABC):
@@ -79,7 +98,7 @@ class RankedIndex(SolutionIndex):
         """Return the number of a solution, uint8 (cells)."""
 
 
-class InMemory(RankedIndex):
+class InMemoryIndex(RankedIndex):
     """All solutions of a board with n digits, uint8 (k, cells), in ascending order."""
 
     def __init__(self, solutions: NDArray[np.uint8], n: int) -> None:
@@ -130,19 +149,15 @@ class QuickNine(SolutionIndex):
         last = self.count if last is None else min(last, self.count)
         if last - first <= FEW_ROWS:
             return iter([self.at(np.array(range(first, last), object))] if first < last else [])
-        with self._lock:
-            products = self._products
-        return products.rows(first, last, threads=self._threads)
+        return self._products.rows(first, last, threads=self._threads)
 
     def texts(self, first: int, last: int | None = None) -> Iterator[bytes | memoryview]:
         """See ``SolutionIndex``."""
         last = self.count if last is None else min(last, self.count)
-        with self._lock:
-            products = self._products
-        for lines in products.rows(first, last, text=True, threads=self._threads):
+        for lines in self._products.rows(first, last, text=True, threads=self._threads):
             yield lines.reshape(-1).data
 
-    @cached_property
+    @Once
     def _products(self) -> Products:
         return Products(self._order)
 

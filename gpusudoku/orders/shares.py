@@ -146,7 +146,13 @@ def counts_of_digits(
     counted = list(dict.fromkeys(kinds))
     if whole is not None:
         counted.pop()
-    block = _with_digits(board, cell, counted)
+    cells = np.tile(board.cells, (len(counted), 1))
+    cells[:, cell] = counted
+    candidates = None
+    if board.given_candidates is not None:
+        candidates = np.tile(board.given_candidates, (len(counted), 1))
+        candidates[:, cell] = digit_masks(cells[:, cell])
+    block = Batch(board.geometry, cells, candidates)
     if options.method == "auto" and is_nine(block.geometry, block.candidates):
         options = replace(options, method="contraction")
 
@@ -173,14 +179,3 @@ def counts_of_digits(
                     f" {kinds.count(kind)} digits: this is a bug"
                 )
         yield known[kind]
-
-
-def _with_digits(board: Board, cell: int, digits: Sequence[int]) -> Batch:
-    """Make the board once for every digit, with that in the cell."""
-    cells = np.tile(board.cells, (len(digits), 1))
-    cells[:, cell] = digits
-    if board.given_candidates is None:
-        return Batch(board.geometry, cells)
-    candidates = np.tile(board.given_candidates, (len(digits), 1))
-    candidates[:, cell] = digit_masks(cells[:, cell])
-    return Batch(board.geometry, cells, candidates)

@@ -15,7 +15,7 @@ from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.orders import ascending, choose, index
 from gpusudoku.orders.choose import contraction_for_order
-from gpusudoku.orders.index import InMemory, QuickGeneral, QuickNine
+from gpusudoku.orders.index import InMemoryIndex, QuickGeneral, QuickNine
 from tests.boards import puzzle, spoilt, streamed
 from tests.orders.short import listed, orders_of, short_blocks, short_lists, short_parts
 
@@ -111,10 +111,10 @@ def test_nine_by_nine() -> None:
 
 
 def test_lists_of_the_usual_length() -> None:
-    """InMemory solutions are in ascending order in both."""
+    """InMemoryIndex solutions are in ascending order in both."""
     for board in (SIX, NINE):
         rows, order = listed(board), orders_of(board).quick
-        assert isinstance(order, InMemory)
+        assert isinstance(order, InMemoryIndex)
         assert (np.concatenate(list(order.rows(0))) == rows).all()
         order.at(np.arange(3))[:] = 0  # what is given can be changed
         next(order.rows(0))[:] = 0
@@ -151,7 +151,7 @@ def test_what_was_forgotten_is_found_out_again(monkeypatch: pytest.MonkeyPatch) 
 def test_the_number_of_solutions_alone_decides_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it was known before or not."""
     monkeypatch.setattr(choose, "SEARCHED_FIRST", 5)
-    for most, kind in [(len(listed(NINE)), InMemory), (len(listed(NINE)) - 1, QuickNine)]:
+    for most, kind in [(len(listed(NINE)), InMemoryIndex), (len(listed(NINE)) - 1, QuickNine)]:
         monkeypatch.setattr(choose, "ASCENDING_NINE", most)
         for is_known in (False, True):
             found = orders_of(NINE)
@@ -213,4 +213,4 @@ def test_a_full_list_of_thirty_thousand() -> None:
     mixed = np.random.default_rng(0).permutation(len(rows))
     assert (order.at(mixed) == rows[mixed]).all()
     assert [order.rank(row) for row in rows] == list(range(len(rows)))
-    assert (found.shares == InMemory(rows, 9).shares()).all()
+    assert (found.shares == InMemoryIndex(rows, 9).shares()).all()
