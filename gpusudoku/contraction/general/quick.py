@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.contraction.general.boxes import JoinScratch
-from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combined
+from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combine
 from gpusudoku.contraction.general.maps import Ints, Words
 from gpusudoku.contraction.general.symmetries import (
     OrbitForest,
@@ -125,9 +125,7 @@ class JoinOrder:
         def run(part: range, scratch: JoinScratch, stop: Ints) -> list[int]:
             chosen = Branches(*(field[part.start : part.stop] for field in self._pieces))
             rows, _ = self._way.sum(chosen, primes, scratch, stop)
-            return [
-                combined(row, known) if known else row[0] + (row[1] << 64) for row in rows.tolist()
-            ]
+            return [combine(row, known) for row in rows.tolist()]
 
         parts = pieces(range(len(self._pieces.first)), CALLS_PER_THREAD * self._threads)
         found = spread(run, parts, self._scratch(len(parts)))
