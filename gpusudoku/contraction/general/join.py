@@ -172,11 +172,8 @@ class Orientation:
         ranges = end - begin
         cuts = min(int(self._branch_steps // steps) + 1, int(ranges.max()))
         ends = begin[:, None] + ranges[:, None] * np.arange(cuts + 1) // cuts
-        fields = (
-            np.repeat(first, cuts), ends[:, :-1].ravel(), ends[:, 1:].ravel(),
-            np.repeat(weight, cuts),
-        )  # fmt: skip
-        return Branches(*fields), cuts
+        firsts, weights = np.repeat(first, cuts), np.repeat(weight, cuts)
+        return Branches(firsts, ends[:, :-1].ravel(), ends[:, 1:].ravel(), weights), cuts
 
     def tasks(self, steps: int) -> list[Branches]:
         """Cut the sum into tasks of about the given number of steps."""

@@ -219,9 +219,9 @@ class JoinOrder:
             place = np.empty((len(number), 2), np.int64)
             place[:, 1] = number // maps.factor
             size = int(way.index.words[line])
-            spare = np.empty(size, np.uint64), np.empty(size + 1, np.int64)
-            given = way.index, found.entries, line, maps.multiplicity
-            find_crossing(*given, *spare, place, stop)
+            words, before = np.empty(size, np.uint64), np.empty(size + 1, np.int64)
+            entries, multiplicity = found.entries, maps.multiplicity
+            find_crossing(way.index, entries, line, multiplicity, words, before, place, stop)
             if stop[0]:
                 return None
             number = place[:, 1].astype(self._dtype) * maps.factor + number % maps.factor
