@@ -230,7 +230,7 @@ class SearchWorker(TaskWorker):
         the solutions are, and on a large board does not begin again at the top each time.
         """
         boards, roots = self._rest(work, taken)
-        hands = [(dealt(boards, hand, parts), dealt(roots, hand, parts)) for hand in range(parts)]
+        hands = [(deal(boards, hand, parts), deal(roots, hand, parts)) for hand in range(parts)]
         layout, weight = task.payload.layout, task.weight / sum(map(len, boards))
         job.share(Task(Frontier(layout, *hand), weight * len(hand[1])) for hand in hands[1:])
         task.weight = weight * len(hands[0][1])
@@ -239,7 +239,7 @@ class SearchWorker(TaskWorker):
     def _leave(self, task: Task, work: Work, taken: int, job: Job) -> None:
         """Hand back all boards that are left."""
         boards, roots = self._rest(work, taken)
-        left = Frontier(task.payload.layout, dealt(boards, 0, 1), dealt(roots, 0, 1))
+        left = Frontier(task.payload.layout, deal(boards, 0, 1), deal(roots, 0, 1))
         job.leave(Task(left, task.weight))
 
     def _rest(self, work: Work, taken: int) -> tuple[Runs, Runs]:
@@ -258,7 +258,7 @@ def tally_of(workers: Sequence[SearchWorker]) -> WorkCounters:
     return WorkCounters(nodes, guesses, int(tallies[:, DEEPEST].max(initial=0)))
 
 
-def dealt(runs: Runs, hand: int, hands: int) -> NDArray[Any]:
+def deal(runs: Runs, hand: int, hands: int) -> NDArray[Any]:
     """Return one of so many hands of two runs: every so many-th item, from the hand's first on."""
     first, second = runs
     return np.concatenate([first[hand::hands], second[(hand - len(first)) % hands :: hands]])
@@ -276,11 +276,11 @@ def contract_on_threads(
     number = sum(map(len, tasks))
     seconds = contraction.seconds * number / max(1, contraction.tasks)
     groups = max(TASKS_PER_WORKER * threads, int(seconds / TASK_SECONDS))
-    job.run(grouped(tasks, groups), workers)
+    job.run(group_tasks(tasks, groups), workers)
     return WorkCounters(products=sum(worker.products for worker in workers))
 
 
-def grouped(tasks: Sequence[range], groups: int) -> list[Task]:
+def group_tasks(tasks: Sequence[range], groups: int) -> list[Task]:
     """Put numbered tasks into about so many groups: ranges of nearly the same size."""
     number = sum(map(len, tasks))
     return [

@@ -102,13 +102,13 @@ def list_sides(
                 memory = graph.within(memory)
     for graph in graphs.values():
         memory = graph.check(most_maps, memory)
-    maps = {key: graph.listed() for key, graph in graphs.items()}
+    maps = {key: graph.list_maps() for key, graph in graphs.items()}
     first, second = ([maps[line.tobytes()] for line in side] for side in (stacks, bands))
-    sides = _pruned(first, second, memory, effort)
+    sides = _prune(first, second, memory, effort)
     return sides if all(len(line) for line in [*sides.summed, *sides.crossing]) else None
 
 
-def _pruned(stacks: list[Maps], bands: list[Maps], memory: int, effort: Effort) -> Sides:
+def _prune(stacks: list[Maps], bands: list[Maps], memory: int, effort: Effort) -> Sides:
     """Drop every map that fits no map of a line that it crosses, again until all do."""
     size = sum(
         len(stack.partitions[i]) * len(band.partitions[j])
@@ -149,7 +149,7 @@ def _orthogonal(columns: Words, rows: Words) -> Pairs:
 
 
 def _prune_summed(sides: Sides) -> bool:
-    """Drop maps of the summed lines once, in place; tell whether there were any."""
+    """Drop maps of the summed lines once, in place; tell if there were any."""
     changed = False
     for j, line in enumerate(sides.summed):
         check_cancelled()
@@ -159,7 +159,7 @@ def _prune_summed(sides: Sides) -> bool:
         ]
         keep: Bools = np.all(fits, axis=0)
         if not keep.all():
-            sides.summed[j], changed = line.restricted(keep), True
+            sides.summed[j], changed = line.restrict(keep), True
             for k, boxes in enumerate(sides.pairs):
                 check_cancelled()
                 boxes[j] = boxes[j][line.occurring(k, keep)]

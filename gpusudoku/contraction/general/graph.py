@@ -23,8 +23,8 @@ from gpusudoku.contraction.general.maps import (
     Maps,
     Words,
     by_lowest,
-    concatenated,
-    grouped,
+    concatenate,
+    group_rows,
 )
 from gpusudoku.contraction.protocol import UNBOUNDED, Effort
 from gpusudoku.errors import TooExpensive
@@ -82,12 +82,12 @@ class ColumnCounters:
         self._shift = (place * width).astype(np.uint64)
         self._top, self._mask = 1 << (width - 1), np.uint64((1 << width) - 1)
         self._start = self._top - 1 - rows
-        self.guard = self.packed(np.full(self.fields, self._top))
+        self.guard = self.pack(np.full(self.fields, self._top))
         """uint64 (words): the top bits of all fields."""
-        self.empty = self.packed(np.full((1, self.fields), self._start))
+        self.empty = self.pack(np.full((1, self.fields), self._start))
         """uint64 (1, words): the state without any digit."""
 
-    def packed(self, fields: NDArray[Any]) -> Words:
+    def pack(self, fields: NDArray[Any]) -> Words:
         """Pack the values of all fields, (..., fields): uint64 (..., words)."""
         words = np.zeros((*fields.shape[:-1], self._word[-1] + 1), np.uint64)
         for field in range(self.fields):
@@ -101,7 +101,7 @@ class ColumnCounters:
         A field needs a least value, so that the digits to come can fill the rest of its column.
         With the number that this adds, that value reaches the guard.
         """
-        return self.packed(self._top - self._start - np.maximum(0, self._rows - to_come))
+        return self.pack(self._top - self._start - np.maximum(0, self._rows - to_come))
 
     def begun(self, states: Words) -> Bools:
         """Tell which columns of the first band have a digit: bool (states, columns)."""
@@ -142,7 +142,7 @@ class Graph:
         self.rows = self.n // self.columns
         bits = (self.columns - 1).bit_length() or 1
         self._packing = Packing(bits, 64 // bits, -(-self.n // (64 // bits)))
-        # With one row in a box nothing is listed, however many maps there are; see ``listed``.
+        # With one row in a box nothing is listed, however many maps there are; see ``list_maps``.
         most_words = MOST_WORDS if self.rows == 1 else WORDS_PER_MAP * most_maps
         self._most_words = min(MOST_WORDS, max(LEAST_WORDS, most_words))
         columns = [allowed[:, :, c].tobytes() for c in range(self.columns)]
@@ -208,7 +208,7 @@ class Graph:
             to_come = allowed[self.order[layer + 1 :]].sum(axis=0).ravel()
             node, choice, reached = self._steps(counters, states, ways, to_come)
             self._effort.spend(len(node), EDGE_SECONDS)
-            target, leaders = grouped(reached)
+            target, leaders = group_rows(reached)
             self.edges.append((node, choice, target))
             states = reached[leaders]
             self.sizes.append(len(states))
@@ -231,7 +231,7 @@ class Graph:
         """
         taken = np.zeros((len(ways), counters.fields), np.int64)
         taken[np.arange(len(ways))[:, None], np.arange(self.columns) * self.columns + ways] = 1
-        steps, begins = counters.packed(taken), self._before[ways[:, 0]]
+        steps, begins = counters.pack(taken), self._before[ways[:, 0]]
         enough = counters.enough(to_come)
         nodes, choices, reached = [], [], []
         block = 1 + BLOCK_WORDS // (1 + steps.size)
@@ -248,7 +248,7 @@ class Graph:
             nodes.append(node + start)
             choices.append(choice)
             reached.append(sums[node, choice])
-        return concatenated(nodes), concatenated(choices), concatenated(reached)
+        return concatenate(nodes), concatenate(choices), concatenate(reached)
 
     def _count(self) -> int:
         """Count the paths, and drop edges that lead nowhere."""
@@ -277,7 +277,7 @@ class Graph:
 
         TooExpensive is raised if they do not fit, or are more than ``most_maps``.
         """
-        if self.rows == 1:  # see ``listed``
+        if self.rows == 1:  # see ``list_maps``
             return memory
         if self.maps > most_maps:
             raise self._too_expensive(f"has {self.maps:,} maps, more than {most_maps:,}")
@@ -286,7 +286,7 @@ class Graph:
             raise self._too_expensive(f"has {self.maps:,} maps, and not the memory to list them")
         return left
 
-    def listed(self) -> Maps:
+    def list_maps(self) -> Maps:
         """List the maps as entries, with their multiplicities."""
         side = self.columns
         if self.rows == 1:  # all columns are single digits: there is one partition
@@ -298,7 +298,7 @@ class Graph:
         self._effort.spend(self.maps * side, MAP_SECONDS)
         tables, entries, ids = self._grouped(self._paths())
         numbers = np.arange(len(entries))
-        return Maps(tables, entries, np.bincount(ids), self.symmetry, numbers).reduced()
+        return Maps(tables, entries, np.bincount(ids), self.symmetry, numbers).reduce()
 
     @cached_property
     def words(self) -> tuple[Words, Ints]:
@@ -337,12 +337,12 @@ class Graph:
         """Find the partitions and the entries of ``Maps``, and the entry of every map."""
         tables, numbers = [], np.empty(words.shape[:2], np.uint64)
         for band in range(self.columns):
-            ids, leaders = grouped(words[:, band])
+            ids, leaders = group_rows(words[:, band])
             sets = self._sets(words[leaders, band])
-            which, firsts = grouped(sets)
+            which, firsts = group_rows(sets)
             tables.append(sets[firsts])
             numbers[:, band] = which[ids]
-        ids, leaders = grouped(numbers)
+        ids, leaders = group_rows(numbers)
         return tuple(tables), numbers[leaders].astype(np.int64), ids
 
     def columns_of(self, words: Words) -> Ints:

@@ -83,8 +83,13 @@ def primes_above(bound: int) -> Words:
     return np.array(primes, np.uint64)
 
 
-def combined(remainders: list[int], primes: list[int]) -> int:
-    """Return the least natural number that has the given remainders modulo the primes."""
+def combine(remainders: list[int], primes: list[int]) -> int:
+    """Return the least natural number with some remainders modulo primes.
+
+    Without primes they are its low word and its high word.
+    """
+    if not primes:
+        return remainders[0] + (remainders[1] << 64)
     number, modulus = 0, 1
     for remainder, prime in zip(remainders, primes, strict=True):
         number += modulus * ((remainder - number) * pow(modulus, -1, prime) % prime)
@@ -104,9 +109,9 @@ class Orientation:
         # Short lists come first: there are few branches near the root.
         order = sorted(range(len(sides.summed)), key=lambda j: len(sides.summed[j]))
         self.order, self.bands, self.swaps = order, sides.bands, swaps
-        self.summed = [sides.summed[j].arranged(range(len(sides.crossing))) for j in order]
+        self.summed = [sides.summed[j].arrange(range(len(sides.crossing))) for j in order]
         # Sorted like this, the maps that fit an entry of the first list lie in few words.
-        self.crossing = [line.arranged(order) for line in sides.crossing]
+        self.crossing = [line.arrange(order) for line in sides.crossing]
         self.pairs = [[boxes[j] for j in order] for boxes in sides.pairs]
         self.index = make_index(Sides(self.summed, self.crossing, self.pairs))
         """The lists as kernels read them."""
@@ -166,11 +171,8 @@ class Orientation:
         ranges = end - begin
         cuts = min(int(self._branch_steps // steps) + 1, int(ranges.max()))
         ends = begin[:, None] + ranges[:, None] * np.arange(cuts + 1) // cuts
-        fields = (
-            np.repeat(first, cuts), ends[:, :-1].ravel(), ends[:, 1:].ravel(),
-            np.repeat(weight, cuts),
-        )  # fmt: skip
-        return Branches(*fields), cuts
+        firsts, weights = np.repeat(first, cuts), np.repeat(weight, cuts)
+        return Branches(firsts, ends[:, :-1].ravel(), ends[:, 1:].ravel(), weights), cuts
 
     def tasks(self, steps: int) -> list[Branches]:
         """Cut the sum into tasks of about the given number of steps."""
@@ -295,7 +297,7 @@ class Join:
                 return 0, 0
             terms += found
             for row, weight in zip(sums.tolist(), branches.weight.tolist(), strict=True):
-                total += weight * (combined(row, primes) if primes else row[0] + (row[1] << 64))
+                total += weight * combine(row, primes)
         return total, terms
 
 

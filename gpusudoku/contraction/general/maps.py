@@ -31,10 +31,10 @@ Bools = NDArray[np.bool_]
 Number = TypeVar("Number", bound=np.number)
 
 CALL_ROWS = 1 << 17
-"""Rows that are grouped in one call, which nothing interrupts."""
+"""Rows that are numbered in one call, which nothing interrupts."""
 
 
-def grouped(rows: Words) -> tuple[Ints, Ints]:
+def group_rows(rows: Words) -> tuple[Ints, Ints]:
     """Number rows, uint64 (rows, words), equal ones alike, in the order in which they come up.
 
     Returns the number of every row, int64 (rows), and its first row, int64 (groups).
@@ -50,7 +50,7 @@ def grouped(rows: Words) -> tuple[Ints, Ints]:
     return ids, leaders[:groups].copy()
 
 
-def concatenated(parts: Sequence[NDArray[Number]]) -> NDArray[Number]:
+def concatenate(parts: Sequence[NDArray[Number]]) -> NDArray[Number]:
     """Join arrays along their first axis; an interrupt waits for one of them."""
     lengths = [len(part) for part in parts]
     whole = np.empty((sum(lengths), *parts[0].shape[1:]), parts[0].dtype)
@@ -66,7 +66,7 @@ def by_lowest(sets: Words) -> Words:
     return np.take_along_axis(sets, np.argsort(lowest, axis=1), axis=1)
 
 
-def sorted_by(entries: Ints) -> Ints:
+def lexicographic_order(entries: Ints) -> Ints:
     """Return the lexicographic order of rows, int64 (rows, columns) from 0 on; it is stable."""
     order = np.arange(len(entries))
     for column in reversed(range(entries.shape[1])):
@@ -121,7 +121,7 @@ class Maps:
         found: Bools = np.bincount(which, minlength=len(self.partitions[band])) > 0
         return found
 
-    def restricted(self, chosen: Bools) -> Maps:
+    def restrict(self, chosen: Bools) -> Maps:
         """Return the list of the chosen entries alone, its partitions renumbered."""
         multiplicity, origin = self.multiplicity[chosen], self.origin[chosen]
         entries = np.empty((len(multiplicity), len(self.partitions)), np.int64)
@@ -131,14 +131,14 @@ class Maps:
             keep = self.occurring(band, chosen)
             tables.append(table[keep])
             entries[:, band] = (np.cumsum(keep) - 1)[self.entries[chosen, band]]
-        return Maps(tuple(tables), entries, multiplicity, self.factor, origin).reduced()
+        return Maps(tuple(tables), entries, multiplicity, self.factor, origin).reduce()
 
-    def reduced(self) -> Maps:
+    def reduce(self) -> Maps:
         """Move the greatest common divisor of the multiplicities into the factor."""
         common = int(np.gcd.reduce(self.multiplicity)) or 1
         return replace(self, multiplicity=self.multiplicity // common, factor=self.factor * common)
 
-    def arranged(self, bands: Sequence[int]) -> Maps:
+    def arrange(self, bands: Sequence[int]) -> Maps:
         """Put the bands into another order, and sort the entries by them."""
         check_cancelled()
         entries = self.entries[:, bands]
@@ -148,7 +148,7 @@ class Maps:
             worth = [prod(sizes[place + 1 :]) for place in range(len(sizes))]
             order = np.argsort(entries @ np.array(worth, np.int64))
         else:
-            order = sorted_by(entries)
+            order = lexicographic_order(entries)
         check_cancelled()
         return replace(
             self,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.contraction.general.boxes import JoinScratch
-from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combined
+from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combine
 from gpusudoku.contraction.general.maps import Ints, Words
 from gpusudoku.contraction.general.symmetries import (
     OrbitForest,
@@ -124,9 +124,7 @@ class JoinOrder:
         def run(part: range, scratch: JoinScratch, stop: Ints) -> list[int]:
             chosen = Branches(*(field[part.start : part.stop] for field in self._pieces))
             rows, _ = self._way.sum(chosen, primes, scratch, stop)
-            return [
-                combined(row, known) if known else row[0] + (row[1] << 64) for row in rows.tolist()
-            ]
+            return [combine(row, known) for row in rows.tolist()]
 
         parts = pieces(range(len(self._pieces.first)), CALLS_PER_THREAD * self._threads)
         found = spread(run, parts, self._scratch(len(parts)))
@@ -220,9 +218,9 @@ class JoinOrder:
             place = np.empty((len(number), 2), np.int64)
             place[:, 1] = number // maps.factor
             size = int(way.index.words[line])
-            spare = np.empty(size, np.uint64), np.empty(size + 1, np.int64)
-            given = way.index, found.entries, line, maps.multiplicity
-            find_crossing(*given, *spare, place, stop)
+            words, before = np.empty(size, np.uint64), np.empty(size + 1, np.int64)
+            entries, multiplicity = found.entries, maps.multiplicity
+            find_crossing(way.index, entries, line, multiplicity, words, before, place, stop)
             if stop[0]:
                 return None
             number = place[:, 1].astype(self._dtype) * maps.factor + number % maps.factor

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.contraction.general.boxes import JoinScratch
-from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combined, primes_above
-from gpusudoku.contraction.general.maps import Ints, Words, grouped
+from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combine, primes_above
+from gpusudoku.contraction.general.maps import Ints, Words, group_rows
 from gpusudoku.contraction.general.quick import CALLS_PER_THREAD, PIECE_STEPS
 from gpusudoku.contraction.general.symmetries import average_shares, symmetry_of
 from gpusudoku.contraction.general.words import Kinds, line_words
@@ -62,7 +62,7 @@ def join_shares(join: Join, count: int, threads: int = 1) -> NDArray[Any]:
     moduli = [WORD, *(primes_above(count // WORD).tolist() if count >= WORD else [])]
     found = [_modulo(join, modulus, namings, boxes, threads) for modulus in moduli]
     shares = np.empty(geometry.cells * geometry.n, object)
-    shares[:] = [combined([*map(int, each)], moduli) for each in zip(*found, strict=True)]
+    shares[:] = [combine([*map(int, each)], moduli) for each in zip(*found, strict=True)]
     swaps = join.orientation.swaps
     symmetries = [symmetry_of(swap, join.allowed, geometry) for swap in swaps]
     return average_shares(shares.reshape(geometry.cells, geometry.n), symmetries)
@@ -129,7 +129,7 @@ def _most_threads(way: Orientation, namings: Namings, memory: int) -> int:
 def _named(partitions: Ints, kinds: Kinds) -> tuple[Ints, NDArray[Any], Ints]:
     """Number the namings of entries; return the shares and the partition of every naming, too."""
     rows = np.column_stack([partitions, kinds.kind]).astype(np.uint64)
-    ids, leaders = grouped(rows)
+    ids, leaders = group_rows(rows)
     return ids, kinds.shares[kinds.kind[leaders]], partitions[leaders]
 
 

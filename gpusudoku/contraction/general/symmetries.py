@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.general.maps import Bools, Ints, Maps, by_lowest, grouped
+from gpusudoku.contraction.general.maps import Bools, Ints, Maps, by_lowest, group_rows
 from gpusudoku.errors import MismatchError
 from gpusudoku.jobs.cancel import check_cancelled
 
@@ -91,10 +91,10 @@ def images_of(maps: Maps, swap: tuple[int, int]) -> Ints:
     for sets, which in zip(maps.partitions, maps.entries.T, strict=True):
         differ = (sets >> a ^ sets >> b) & one
         swapped = sets ^ (differ << a | differ << b)
-        ids, _ = grouped(np.concatenate([sets, by_lowest(swapped)]))
+        ids, _ = group_rows(np.concatenate([sets, by_lowest(swapped)]))
         columns.append(ids[len(sets) :][which])
     entries = np.concatenate([maps.entries, np.column_stack(columns)]).astype(np.uint64)
-    ids, _ = grouped(entries)
+    ids, _ = group_rows(entries)
     return ids[len(maps.entries) :]
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.contraction.general.graph import MOST_MAPS, Graph, paths_from
 from gpusudoku.contraction.general.join import Join
-from gpusudoku.contraction.general.maps import Bools, Ints, Maps, grouped
+from gpusudoku.contraction.general.maps import Bools, Ints, Maps, group_rows
 from gpusudoku.jobs.cancel import check_cancelled
 
 Named = NDArray[np.uint8]
@@ -110,7 +110,7 @@ class ListedWords:
                 here = class_of[columns[:, digit]] == number
                 ones |= here.astype(np.uint64) << np.uint64(place * bits)
             known[:, word] = np.add.reduceat(ones, self._first)
-        kind, leaders = grouped(known)
+        kind, leaders = group_rows(known)
         counts = np.zeros((len(leaders), graph.n, classes), np.int64)
         for field in range(fields):
             word, place = divmod(field, per_word)

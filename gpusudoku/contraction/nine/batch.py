@@ -85,6 +85,8 @@ class BatchWorker(Worker):
     ) -> NDArray[np.int64]:
         """Count boards, none of which may cost more seconds: int64 (B, RESULTS)."""
         results = np.empty((len(candidates), RESULTS), np.int64)
-        where = self.workspace, stop, self.slabs, stages().addresses
-        stages().count_boards(candidates, most * 1e9, tables(), *where, results)
+        work, slabs, addresses = self.workspace, self.slabs, stages().addresses
+        stages().count_boards(
+            candidates, most * 1e9, tables(), work, stop, slabs, addresses, results
+        )
         return results

@@ -93,8 +93,7 @@ class QuickOrder:
         """Make the lists that lead from cells to grids."""
         work = self.nine.workspace
         stages().list_words(tables(), work.scratch, work.lists, self.words)
-        known = work.lists, work.numbering, work.roles
-        stages().mark_fitting(tables(), *known, self.fitting)
+        stages().mark_fitting(tables(), work.lists, work.numbering, work.roles, self.fitting)
         count = int(self._first[-1])
         stages().relabel(count, tables(), work.symmetries, work.orbits, self.relabelling)
 
@@ -162,10 +161,14 @@ class QuickOrder:
             if stop[0]:
                 return
             chosen = np.empty((len(rows), 6), np.int32)
-            known = work.lists, work.roles, work.operands, work.tensors, self.words, self.fitting
-            stages().choose_words(cells, *known, chosen)
-            moved = tables(), self.words, self.relabelling
-            stages().write_grids(chosen, place.position[rows], rows, *moved, grids)
+            stages().choose_words(
+                cells, work.lists, work.roles, work.operands, work.tensors,
+                self.words, self.fitting, chosen,
+            )  # fmt: skip
+            positions = place.position[rows]
+            stages().write_grids(
+                chosen, positions, rows, tables(), self.words, self.relabelling, grids
+            )
 
         most = min(CALLS_PER_THREAD * self.threads, -(-len(order) // CALL_NUMBERS))
         parts = pieces(range(len(order)), most)

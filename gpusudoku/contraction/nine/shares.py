@@ -141,8 +141,8 @@ class Sweeper:
         for summed in range(3):
             check_cancelled()
             share_stages().collect(summed, *known, self._environment, self._found)
-            lines = int(turn.roles.crossing[P]), int(turn.roles.summed[summed])
-            yield in_box(*lines, exact(self._found, factor))
+            pivot, line = int(turn.roles.crossing[P]), int(turn.roles.summed[summed])
+            yield in_box(pivot, line, exact(self._found, factor))
         self._environment[:] = 0
         self.ledger.state[PENDING] = 0
 

@@ -159,9 +159,10 @@ class Nine:
         if not self.solvable or self._prepared:
             return
         work, roles = self.workspace, self.workspace.roles
-        known = tables(), work.lists, work.numbering, roles
-        written = work.operands, work.symmetries, work.orbits
-        arrange = partial(stages().arrange, self._symmetric, *known, *written)
+        arrange = partial(
+            stages().arrange, self._symmetric, tables(), work.lists, work.numbering, roles,
+            work.operands, work.symmetries, work.orbits,
+        )  # fmt: skip
         [self.pairs] = self.make_tensors(threads, [arrange])
         self.wide = self.wide or not narrow_enough(work.lists, roles, work.tensors)
         if self.wide:
@@ -197,10 +198,11 @@ class Nine:
             ]
 
         stages().list_orthogonal(role, tables(), work.numbering, roles, work.orthogonal)
-        known = work.lists, work.numbering, roles, work.orthogonal
-        yield cut(stages().contract_ab, depth, *known, work.intermediate)
-        written = roles, work.orthogonal, work.intermediate, work.tensors
-        yield cut(stages().contract_c, row, *written)
+        orthogonal, between = work.orthogonal, work.intermediate
+        yield cut(
+            stages().contract_ab, depth, work.lists, work.numbering, roles, orthogonal, between
+        )
+        yield cut(stages().contract_c, row, roles, orthogonal, between, work.tensors)
 
     @property
     def tasks(self) -> int:
@@ -220,8 +222,8 @@ class Nine:
         work, sums = self.workspace, scratch.sums
         sums[:] = 0
         add = stages().sum_wide if self.wide else stages().sum_narrow
-        known = work.roles, work.operands, work.tensors, work.orbits
-        add(*self.pairs_of(tasks), *known, stop, scratch)
+        first, last = self.pairs_of(tasks)
+        add(first, last, work.roles, work.operands, work.tensors, work.orbits, stop, scratch)
         return (int(sums[HIGH]) << 32) + int(sums[LOW]), int(sums[DOTTED])
 
     def device_sum(self, gpu: Any) -> Callable[[range], tuple[int, int]]:

@@ -13,7 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from gpusudoku.contraction.protocol import Contraction
-from gpusudoku.engines.cpu import CpuEngine, SearchWorker, contract_on_threads, grouped, tally_of
+from gpusudoku.engines.cpu import (
+    CpuEngine,
+    SearchWorker,
+    contract_on_threads,
+    group_tasks,
+    tally_of,
+)
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import Gpu, OutOfMemoryError, Tuning, one_line_errors
 from gpusudoku.engines.cuda.worker import GpuSumWorker, GpuWorker, PiecemealWorker, Relief
@@ -150,7 +156,7 @@ class CudaEngine:
         workers = [GpuSumWorker(contraction, gpu, sums, relief) for gpu in gpus]
         # No more than the smallest takes at once, or it would not end together with the others.
         at_once = min(gpu.tuning.sum_tasks_per_multiprocessor * gpu.multiprocessors for gpu in gpus)
-        job.run(grouped(tasks, -(-sum(map(len, tasks)) // at_once)), workers)
+        job.run(group_tasks(tasks, -(-sum(map(len, tasks)) // at_once)), workers)
         self._has_worked = True
         return WorkCounters(products=sum(worker.products for worker in [*workers, *on_cpu]))
 

@@ -26,7 +26,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from gpusudoku.contraction.protocol import Contraction
-from gpusudoku.engines.cpu import TASK_SECONDS, SumWorker, grouped
+from gpusudoku.engines.cpu import TASK_SECONDS, SumWorker, group_tasks
 from gpusudoku.engines.cuda.device import Gpu, OutOfMemoryError
 from gpusudoku.engines.cuda.launch import Haul, Launch
 from gpusudoku.engines.engine import Sums, WorkCounters
@@ -233,7 +233,7 @@ class PiecemealWorker(SumWorker):
     def do(self, task: Task, job: Job) -> None:
         """Sum a piece that suits a thread, and share the rest."""
         seconds = self.contraction.seconds * len(task.payload) / self.contraction.tasks
-        first, *others = grouped([task.payload], max(1, int(seconds / TASK_SECONDS)))
+        first, *others = group_tasks([task.payload], max(1, int(seconds / TASK_SECONDS)))
         for piece in others:
             piece.weight *= task.weight
         task.payload, task.weight = first.payload, task.weight * first.weight
