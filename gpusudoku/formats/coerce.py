@@ -174,10 +174,7 @@ def _refuse_name(text: str) -> None:
 def batches_of(
     boards: Iterable[BoardLike] | os.PathLike[str], box: Geometry | str | None = None
 ) -> Iterator[Batch | InputError]:
-    """Return the boards in their order, many at a time where they come quickly.
-
-    In the place of a bad board is its error, with its index, or its place in the file.
-    """
+    """Yield boards in order, and errors of bad ones with their index, or place in the file."""
     geometry = Geometry.of(box)
     if isinstance(boards, os.PathLike):
         return read_batches(_file_name(boards), geometry)

@@ -46,16 +46,14 @@ _LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 
 def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
-    """Read every board of a batch; a line that is no board gives an error in its place.
-
-    If the input goes on with grids, two lines of one in a row, the rest is unreadable.
-    """
+    """Read every board of a batch; a line that is no board gives an error in its place."""
     origin = Origin(way.source)
     parser, together = LineParser(way.geometry, way.near), LinesTogether(lines)
     for number, line in lines:
         try:
             board = parser.parse(number, line)
         except FormatError as error:
+            # After two lines of a grid the rest is unreadable.
             if parser.is_of_grid(line) and parser.is_of_grid(_coming(lines)):
                 raise UnreadableError(
                     "mixed formats: a line of a grid, expected one board on every line", number
@@ -124,10 +122,7 @@ def plain_boards(
 
 
 class LinesTogether:
-    """Reads many boards at once, from lines that look like one that was read before.
-
-    It knows only the plainest form; every other line is left to a parser.
-    """
+    """Reads boards together from plain lines like one before; others are left to a parser."""
 
     def __init__(self, lines: Lines) -> None:
         self._lines = lines

@@ -71,10 +71,7 @@ def is_list(head: Head) -> bool:
 
 
 def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
-    """Read the board of every object; one without a board gives an error in its place.
-
-    The other values are texts, or JSON where they are none. Objects may have different ones.
-    """
+    """Read the board of every object; one without a board gives an error in its place."""
     parsers: dict[Geometry | None, LineParser] = {}
     origins: dict[tuple[str, ...], Origin] = {}
     together = LinesTogether(lines)

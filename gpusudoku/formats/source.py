@@ -342,10 +342,7 @@ class Lines:
         self._again.extendleft(reversed(lines))
 
     def at_hand(self) -> NDArray[np.uint8]:
-        """Return the next lines that were read from the stream: whole ones, none of them too long.
-
-        There are none if the stream is not buffered, or if lines were put back.
-        """
+        """Return whole lines that have been read of a buffered stream, if none were put back."""
         return _NOTHING
 
     def skip(self, lines: int, size: int) -> int:
@@ -439,10 +436,7 @@ class NumberedLines(Lines):
 
 
 def _utf_16_of(line: bytes) -> str | None:
-    """Return the encoding of a text that begins so, if it is certainly UTF-16.
-
-    It begins with a byte-order mark, or with two characters below 256 and their NUL bytes.
-    """
+    """Return the encoding of a text that certainly is UTF-16, by its first two characters."""
     if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return None if line.startswith(codecs.BOM_UTF32_LE) else "utf-16"
     nul = bytes(not byte for byte in line[:4])
@@ -464,10 +458,7 @@ def binary_error(lines: Iterable[NumberedLine]) -> UnreadableError | None:
 
 
 def content(line: bytes) -> bytes:
-    """Return a line without its comment, quotes and line end, bars and rules as ``|-+``.
-
-    Columns stay as they are.
-    """
+    """Return a line without comment, quotes and end, drawn in ``|-+``; columns stay."""
     text = line.partition(b"#")[0].rstrip(b"\r\n")
     if not text.isascii():
         drawn = text.decode(errors="surrogateescape").translate(_DRAWING)

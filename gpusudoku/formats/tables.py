@@ -142,12 +142,9 @@ def _fields(line: bytes, delimiter: bytes, number: int | None = None) -> list[by
 
 
 def find_header(head: Head, way: Way) -> Header | None:
-    """Find the columns of a table and which of them holds the boards; None if it is no table.
-
-    The header may also be a comment: then it is the last line before the first row, and has as
-    many columns.
-    """
+    """Find the columns of a table and which of them holds the boards; None if it is no table."""
     row = head.lines[0][1]
+    # The header may be the last comment before the first row, if it has as many columns.
     header = _names_of(head.comment, row, way) if head.comment[0] else None
     if header and 1 < len(header.names) == len(_fields(row, header.delimiter)):
         return _with_column(header, row, way)
