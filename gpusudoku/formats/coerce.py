@@ -259,7 +259,10 @@ def _text_batches(
         while start < end:
             if shape is not None and is_plain:
                 starts = joined.starts[start : min(end, start + run.most)]
-                cells = run.read(joined.data, starts, shape.n, len(starts))
+                symbols = joined.data[starts[0] : starts[0] + len(starts) * size]
+                if starts[-1] - starts[0] > (len(starts) - 1) * size:  # others come between
+                    symbols = joined.data[starts[:, None] + np.arange(size)]
+                cells = run.read(symbols.reshape(len(starts), size), shape.n, len(starts))
                 if len(cells):
                     yield Batch(shape, cells)
                     start += len(cells)
