@@ -252,17 +252,18 @@ def _text_batches(
     texts: Any, index: int, geometry: Geometry | None, run: PlainRun
 ) -> Iterator[Batch | InputError]:
     """Read strings; those that are just the characters of cells together."""
-    joined = joined_texts(texts)
-    for size, start, end in joined.alike():
+    data, starts, sizes = joined_texts(texts)
+    for start, end in pairwise([0, *(np.flatnonzero(np.diff(sizes)) + 1).tolist(), len(sizes)]):
+        size = int(sizes[start])
         shape = geometry or Geometry.of_cells(size)
         is_plain = shape is not None and shape.cells == size and shape.n <= len(DIGITS)
         while start < end:
             if shape is not None and is_plain:
-                starts = joined.starts[start : min(end, start + run.most)]
-                symbols = joined.data[starts[0] : starts[0] + len(starts) * size]
-                if starts[-1] - starts[0] > (len(starts) - 1) * size:  # others come between
-                    symbols = joined.data[starts[:, None] + np.arange(size)]
-                cells = run.read(symbols.reshape(len(starts), size), shape.n, len(starts))
+                some = starts[start : min(end, start + run.most)]
+                symbols = data[some[0] : some[0] + len(some) * size]
+                if some[-1] - some[0] > (len(some) - 1) * size:  # other bytes come between
+                    symbols = data[some[:, None] + np.arange(size)]
+                cells = run.read(symbols.reshape(len(some), size), shape.n, len(some))
                 if len(cells):
                     yield Batch(shape, cells)
                     start += len(cells)

@@ -90,11 +90,6 @@ class Block:
         """True if it is nothing but text above a grid."""
         return len(self.rows) <= MOST_TITLES and all(row.is_text for row in self.rows)
 
-    @property
-    def is_remark(self) -> bool:
-        """True if it is nothing but text about the grid above it."""
-        return self.is_title and all(_REMARK.fullmatch(row.text) for row in self.rows)
-
     def add(self, number: int, text: bytes) -> None:
         """Take one more line, which is not blank; refuse lines too long for any grid."""
         if len(self.rows) <= MAX_DIGITS:
@@ -199,9 +194,10 @@ def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
         if ended and ended.rows:
             first = first or ended
             yield ended
-    is_last_remark = block and first and block.is_remark and not first.rows[0].is_text
-    if block and block.rows and not is_last_remark:
-        yield block
+    if block and block.rows:
+        is_remark = block.is_title and all(_REMARK.fullmatch(row.text) for row in block.rows)
+        if not (first and is_remark and not first.rows[0].is_text):
+            yield block
 
 
 def bands_of(found: Iterable[Block], geometry: Geometry | None) -> Iterator[Block]:

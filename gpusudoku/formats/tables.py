@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
@@ -33,8 +33,6 @@ NAMES = frozenset(
 )  # fmt: skip
 """The usual names of the column of boards."""
 
-T = TypeVar("T")
-
 _DELIMITERS = (b"\t", b",", b";")
 _NAME = re.compile(rb'\s*"?[A-Za-z][\w .-]*+"?\s*')
 _LEAST_CELLS = 16
@@ -52,7 +50,7 @@ class Header(NamedTuple):
     names: tuple[str, ...]
     column: int
 
-    def others(self, fields: Sequence[T]) -> tuple[T, ...]:
+    def others(self, fields: Sequence[Any]) -> tuple[Any, ...]:
         """Return the fields of the other columns."""
         return (*fields[: self.column], *fields[self.column + 1 :])
 
