@@ -174,10 +174,7 @@ def _refuse_name(text: str) -> None:
 def batches_of(
     boards: Iterable[BoardLike] | os.PathLike[str], box: Geometry | str | None = None
 ) -> Iterator[Batch | InputError]:
-    """Return the boards in their order, many at a time where they come quickly.
-
-    In the place of a bad board is its error, with its index, or its place in the file.
-    """
+    """Yield boards in order, and errors of bad ones with their index, or place in the file."""
     geometry = Geometry.of(box)
     if isinstance(boards, os.PathLike):
         return read_batches(_file_name(boards), geometry)
@@ -255,14 +252,18 @@ def _text_batches(
     texts: Any, index: int, geometry: Geometry | None, run: PlainRun
 ) -> Iterator[Batch | InputError]:
     """Read strings; those that are just the characters of cells together."""
-    joined = joined_texts(texts)
-    for size, start, end in joined.alike():
+    data, starts, sizes = joined_texts(texts)
+    for start, end in pairwise([0, *(np.flatnonzero(np.diff(sizes)) + 1).tolist(), len(sizes)]):
+        size = int(sizes[start])
         shape = geometry or Geometry.of_cells(size)
         is_plain = shape is not None and shape.cells == size and shape.n <= len(DIGITS)
         while start < end:
             if shape is not None and is_plain:
-                starts = joined.starts[start : min(end, start + run.most)]
-                cells = run.read(joined.data, starts, shape.n, len(starts))
+                some = starts[start : min(end, start + run.most)]
+                symbols = data[some[0] : some[0] + len(some) * size]
+                if some[-1] - some[0] > (len(some) - 1) * size:  # other bytes come between
+                    symbols = data[some[:, None] + np.arange(size)]
+                cells = run.read(symbols.reshape(len(some), size), shape.n, len(some))
                 if len(cells):
                     yield Batch(shape, cells)
                     start += len(cells)

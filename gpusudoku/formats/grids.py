@@ -90,11 +90,6 @@ class Block:
         """True if it is nothing but text above a grid."""
         return len(self.rows) <= MOST_TITLES and all(row.is_text for row in self.rows)
 
-    @property
-    def is_remark(self) -> bool:
-        """True if it is nothing but text about the grid above it."""
-        return self.is_title and all(_REMARK.fullmatch(row.text) for row in self.rows)
-
     def add(self, number: int, text: bytes) -> None:
         """Take one more line, which is not blank; refuse lines too long for any grid."""
         if len(self.rows) <= MAX_DIGITS:
@@ -110,12 +105,9 @@ class Block:
             self.rows.append(Row(number, text))
 
     def ends_before(self, text: bytes) -> bool:
-        """Tell whether the rows are a whole grid, and the next line begins another.
-
-        A row without a cell that parts the two is taken away.
-        """
+        """Tell whether the rows are a whole grid, and the next line begins another."""
         if self._is_parted_from(text):
-            self.rows.pop()
+            self.rows.pop()  # without a cell
             return True
         most = len(self.rows)
         return any(
@@ -202,9 +194,10 @@ def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
         if ended and ended.rows:
             first = first or ended
             yield ended
-    is_last_remark = block and first and block.is_remark and not first.rows[0].is_text
-    if block and block.rows and not is_last_remark:
-        yield block
+    if block and block.rows:
+        is_remark = block.is_title and all(_REMARK.fullmatch(row.text) for row in block.rows)
+        if not (first and is_remark and not first.rows[0].is_text):
+            yield block
 
 
 def bands_of(found: Iterable[Block], geometry: Geometry | None) -> Iterator[Block]:
@@ -351,11 +344,7 @@ def _may_be_band(block: Block) -> bool:
 
 
 def common_width(rows: Sequence[Row], preferred: Iterable[int]) -> int:
-    """Return the number of cells in most rows.
-
-    The first of the ``preferred`` widths that more than half of the rows have is taken, else the
-    most common width, and the greater of two that are equally common.
-    """
+    """Return the first ``preferred`` number of cells of most rows, else the most common one."""
     widths = Counter(count for row in rows for count in set(row.counts) if count)
     for width in preferred:
         if 2 * widths[width] > len(rows):
@@ -387,10 +376,7 @@ def read_grids(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | Inpu
 
 
 def ways_to_read(block: Block, n: int | None) -> Iterator[Block]:
-    """Yield the blocks that a block may stand for, of n rows with n cells each; any n if None.
-
-    Lines of dashes may be rules or rows; lines above may be titles.
-    """
+    """Yield the blocks that a block may stand for, of n rows with n cells each; any n if None."""
     for lines in filter(None, (block, block.with_dashes_as_rows())):
         for titles in range(min(MOST_TITLES + 1, len(lines.rows))):
             above, rows = lines.rows[:titles], lines.rows[titles:]
@@ -502,13 +488,10 @@ def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> 
 
 
 def _agreement(rows: Sequence[Row]) -> tuple[int, int, int]:
-    """Return how many rows may have as many cells as there are rows, or the same number.
-
-    If neither differs, a number of cells that is nearer to that of the rows agrees better.
-    """
+    """Return how many rows may have as many cells as there are rows, or the same number."""
     widths = Counter(count for row in rows for count in set(row.counts))
     width, most = max(widths.items(), key=lambda item: item[1])
-    return widths[len(rows)], most, -abs(width - len(rows))
+    return widths[len(rows)], most, -abs(width - len(rows))  # then the nearer number is better
 
 
 def _check_title(title: Row, rows: list[Row]) -> None:

@@ -35,8 +35,6 @@ LEAST_LINES = 16
 """Lines read together at first, and again after a line that differs from the others."""
 MOST_LINES = 1 << 14
 """Lines read together at most."""
-COMPILED_BOARDS = 1 << 14
-"""Fewer boards in plain lines are read before it is worth loading, or compiling, a kernel."""
 
 FieldsOf = Callable[[list[str]], Iterator[tuple[str, tuple[str, ...]]]]
 """Yields the board of each line, and the texts beside it, up to a line that a parser must read."""
@@ -46,16 +44,14 @@ _LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 
 def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
-    """Read every board of a batch; a line that is no board gives an error in its place.
-
-    If the input goes on with grids, two lines of one in a row, the rest is unreadable.
-    """
+    """Read every board of a batch; a line that is no board gives an error in its place."""
     origin = Origin(way.source)
     parser, together = LineParser(way.geometry, way.near), LinesTogether(lines)
     for number, line in lines:
         try:
             board = parser.parse(number, line)
         except FormatError as error:
+            # After two lines of a grid the rest is unreadable.
             if parser.is_of_grid(line) and parser.is_of_grid(_coming(lines)):
                 raise UnreadableError(
                     "mixed formats: a line of a grid, expected one board on every line", number
@@ -86,48 +82,35 @@ class PlainRun:
     def __init__(self) -> None:
         self.most = LEAST_LINES
         """The number of boards to look at next."""
-        self._boards = 0
-        """The number of boards that were read before."""
 
-    def read(
-        self, data: NDArray[np.uint8], starts: NDArray[np.int64], n: int, looked_at: int
-    ) -> NDArray[np.uint8]:
-        """Read the boards that begin at ``starts``, up to the first that is not plain."""
-        cells = plain_boards(data, starts, n, compiled=self._boards >= COMPILED_BOARDS)
-        self._boards += len(cells)
+    def read(self, symbols: NDArray[np.uint8], n: int, looked_at: int) -> NDArray[np.uint8]:
+        """Read boards of characters, uint8 (B, n * n), up to the first that is not plain."""
+        cells = plain_boards(symbols, n)
         all_plain = len(cells) == looked_at > 0
         self.most = min(2 * self.most, MOST_LINES) if all_plain else LEAST_LINES
         return cells
 
 
-def plain_boards(
-    data: NDArray[np.uint8], starts: NDArray[np.int64], n: int, *, compiled: bool
-) -> NDArray[np.uint8]:
-    """Return the boards of n * n characters up to the first that a parser must read.
+def plain_boards(symbols: NDArray[np.uint8], n: int) -> NDArray[np.uint8]:
+    """Return the boards, uint8 (B, n * n), up to the first that a parser must read.
 
     One must if it has other characters than the digits up to n and the signs for an empty cell, or
-    those whose value is ambiguous; or if it may be a rule: no digit, but a dash. A kernel reads
-    many boards faster, NumPy needs no loading.
+    those whose value is ambiguous; or if it may be a rule: no digit, but a dash.
     """
-    if compiled:
-        from gpusudoku.kernels.text.boards import take_boards  # Numba takes long to import
-
-        cells = np.empty((len(starts), n * n), np.uint8)
-        taken: int = take_boards(data, starts, n, cells)
-        return cells[:taken]
-    symbols = data[starts[:, None] + np.arange(n * n)]
-    table = np.frombuffer(WITHOUT_ZERO if n == 16 else CHARACTERS, np.uint8)
-    values: NDArray[np.uint8] = table[symbols]
-    largest = values.max(axis=1, initial=0)
-    plain = (largest <= n) & ((largest > 0) | (symbols != DASH).all(axis=1))
+    symbols = np.ascontiguousarray(symbols)
+    if n <= 9:  # Mostly there are figures and dots alone, and arithmetic is fastest.
+        values = symbols - np.uint8(ord("0"))
+        values *= symbols != ord(".")
+        if values.max(initial=0) <= n:
+            return values
+    table = WITHOUT_ZERO if n == 16 else CHARACTERS
+    values = np.frombuffer(bytearray(symbols).translate(table), np.uint8).reshape(symbols.shape)
+    plain = (values.max(axis=1) <= n) & (values.any(axis=1) | (symbols != DASH).all(axis=1))
     return values if plain.all() else values[: plain.argmin()]
 
 
 class LinesTogether:
-    """Reads many boards at once, from lines that look like one that was read before.
-
-    It knows only the plainest form; every other line is left to a parser.
-    """
+    """Reads boards together from plain lines like one before; others are left to a parser."""
 
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
@@ -145,8 +128,8 @@ class LinesTogether:
             alike = lines[:, -1] == end[-1]
             if len(end) > 1:
                 alike &= lines[:, -2] == end[0]
-            starts = np.arange(most if alike.all() else int(alike.argmin())) * size
-            cells = self._run.read(data, starts, geometry.n, most)
+            lines = lines if alike.all() else lines[: alike.argmin()]
+            cells = self._run.read(lines[:, : geometry.cells], geometry.n, most)
             if not len(cells):
                 return
             yield self._batch(cells, len(cells) * size, geometry, origin)
@@ -173,8 +156,8 @@ class LinesTogether:
                     break
                 boards.append(board)
                 others.append(beside)
-            starts = np.arange(len(boards)) * geometry.cells
-            cells = self._run.read(as_symbols(boards), starts, geometry.n, len(lines))
+            symbols = as_symbols(boards)[:-1].reshape(len(boards), geometry.cells)
+            cells = self._run.read(symbols, geometry.n, len(lines))
             taken = len(cells)
             if not taken:
                 return

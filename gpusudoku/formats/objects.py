@@ -71,10 +71,7 @@ def is_list(head: Head) -> bool:
 
 
 def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
-    """Read the board of every object; one without a board gives an error in its place.
-
-    The other values are texts, or JSON where they are none. Objects may have different ones.
-    """
+    """Read the board of every object; one without a board gives an error in its place."""
     parsers: dict[Geometry | None, LineParser] = {}
     origins: dict[tuple[str, ...], Origin] = {}
     together = LinesTogether(lines)
@@ -288,92 +285,78 @@ def _rows(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
 
 def _games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
     """Yield the line of every ``<game data="BOARD">``; no board may be in any other place."""
-    reader = _GameReader(way)
+    number, depth = 0, -1
+    """The last line, and the elements that are open, without the one around everything."""
+    pending = size = 0
+    """The bytes since the start of a tag that has not ended, and those of the text before it."""
+    text_before: list[str] = []
+    found: list[NumberedLine] = []
+    """The games of the last line."""
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        end_text()
+        depth += 1
+        if depth > _MOST_TAGS:
+            raise UnreadableError(f"more than {_MOST_TAGS} XML tags in each other", number)
+        data = attributes.get("data", "").strip() if name == "game" else ""
+        if data and not data.startswith("#"):
+            found.append((number, data.encode() + b"\n"))
+        elif name == "game":
+            raise UnreadableError("a <game> without a board as its data", number)
+        else:
+            for key, value in attributes.items():
+                check(value, f"in {shown(f'{key} of <{name}>')}")
+
+    def end(_name: str) -> None:
+        nonlocal depth
+        depth -= 1
+        end_text()
+
+    def add_text(text: str) -> None:
+        nonlocal pending, size
+        text_before.append(text)
+        pending, size = 0, size + len(text)
+        if size > LONGEST_LINE:
+            raise UnreadableError(f"a text of {LONGEST_LINE} bytes or more in XML", number)
+
+    def end_text() -> None:
+        nonlocal pending, size
+        check("".join(text_before), "between tags")
+        text_before.clear()
+        pending = size = 0
+
+    def end_other(_text: str) -> None:
+        nonlocal pending
+        pending = 0
+
+    def check(text: str, place: str) -> None:
+        """Refuse a board where none is expected: it must not be passed over."""
+        if board_in("".join(text.split()).encode(), way):
+            raise UnreadableError(f'a board {place}, expected it as in <game data="BOARD">', number)
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler, parser.DefaultHandler = add_text, end_other
     # An element around everything: there may be several documents, but no DOCTYPE, and so no
     # entities, is allowed within it.
-    for number, line in chain([(0, b"<boards>")], lines, [(0, b"</boards>")]):
-        error = reader.read(number, line)
-        yield from reader.found
-        reader.found.clear()
-        if error is not None:
-            raise error
-
-
-class _GameReader:
-    """Reads XML line by line."""
-
-    def __init__(self, way: Way) -> None:
-        self.found: list[NumberedLine] = []
-        """The games of the last line."""
-        self._way = way
-        self._number = 0
-        self._parser = parser = expat.ParserCreate()
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._text
-        parser.DefaultHandler = self._other
-        self._depth = -1
-        """Elements that are open, without the one around everything."""
-        self._pending = 0
-        """The bytes since the start of what has not ended."""
-        self._between: list[str] = []
-        """The text since the last tag, and its size."""
-        self._size = 0
-
-    def read(self, number: int, line: bytes) -> UnreadableError | None:
-        """Read one more line; return its error."""
-        self._number = number or self._number
+    for line_number, line in chain([(0, b"<boards>")], lines, [(0, b"</boards>")]):
+        number, error = line_number or number, None
         text = line.decode(errors="replace")
         if text.lstrip().startswith("<?xml"):
             text = text.partition("?>")[2]
         try:
-            self._pending += len(text)
-            self._parser.Parse(text)
-            if self._pending > _LONGEST_TAG:
-                raise self._error(f"a tag or a comment of {_LONGEST_TAG} bytes or more in XML")
-        except expat.ExpatError as error:
-            return self._error(f"XML that cannot be read: {expat.ErrorString(error.code)}")
-        except UnreadableError as error:
-            return error
-        return None
-
-    def _error(self, message: str) -> UnreadableError:
-        return UnreadableError(message, self._number)
-
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        self._end_text()
-        self._depth += 1
-        if self._depth > _MOST_TAGS:
-            raise self._error(f"more than {_MOST_TAGS} XML tags in each other")
-        data = attributes.get("data", "").strip() if name == "game" else ""
-        if data and not data.startswith("#"):
-            self.found.append((self._number, data.encode() + b"\n"))
-        elif name == "game":
-            raise self._error("a <game> without a board as its data")
-        else:
-            for key, value in attributes.items():
-                self._check(value, f"in {shown(f'{key} of <{name}>')}")
-
-    def _text(self, text: str) -> None:
-        self._pending = 0
-        self._between.append(text)
-        self._size += len(text)
-        if self._size > LONGEST_LINE:
-            raise self._error(f"a text of {LONGEST_LINE} bytes or more in XML")
-
-    def _other(self, _text: str) -> None:
-        self._pending = 0
-
-    def _end(self, _name: str) -> None:
-        self._depth -= 1
-        self._end_text()
-
-    def _end_text(self) -> None:
-        self._pending = 0
-        self._check("".join(self._between), "between tags")
-        self._between, self._size = [], 0
-
-    def _check(self, text: str, place: str) -> None:
-        """Refuse a board where none is expected: it must not be passed over."""
-        if board_in("".join(text.split()).encode(), self._way):
-            raise self._error(f'a board {place}, expected it as in <game data="BOARD">')
+            pending += len(text)
+            parser.Parse(text)
+            if pending > _LONGEST_TAG:
+                what = f"a tag or a comment of {_LONGEST_TAG} bytes or more in XML"
+                error = UnreadableError(what, number)
+        except expat.ExpatError as wrong:
+            reason = expat.ErrorString(wrong.code)
+            error = UnreadableError(f"XML that cannot be read: {reason}", number)
+        except UnreadableError as wrong:
+            error = wrong
+        yield from found
+        found.clear()
+        if error is not None:
+            raise error

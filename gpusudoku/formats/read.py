@@ -55,11 +55,7 @@ def read_batches(
     column: str | None = None,
     meter: Meter | None = None,
 ) -> Iterator[Batch | InputError]:
-    """Read a file, ``-`` for standard input, as :func:`read_stream` does.
-
-    A file that cannot be opened or read gives one InputError. A ``meter`` follows how much of the
-    file has been read.
-    """
+    """Read a file, ``-`` for standard input, as :func:`read_stream` does; a meter follows it."""
     try:
         with opened(path, meter) as (stream, source):
             yield from read_stream(stream, Way(source, geometry, column))
@@ -134,11 +130,7 @@ def parse(text: str, box: Geometry | str | None = None) -> Board:
 
 
 def parse_near(text: str, near: Geometry) -> Board:
-    """Read one board as :func:`parse` does, for a user who has a board of some shape at hand.
-
-    Where the text leaves the shape of the boxes open, and ``near`` fits, that is meant, and not the
-    usual one.
-    """
+    """Read one board; ``near`` is the shape of its boxes if the text leaves that open."""
     return _one(_boards(text, Way(_TEXT, near=near)))
 
 

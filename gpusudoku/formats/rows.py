@@ -41,10 +41,7 @@ _OUTER_BARS = re.compile(rb"\s*\|(.*)\|\s*")
 
 
 def is_rule(text: bytes) -> bool:
-    """Tell whether this is a line between the boxes of a grid.
-
-    It may have any sign in its corners, or be the one below the head of a Markdown table.
-    """
+    """Tell whether this is a line between the boxes of a grid, or below a Markdown head."""
     inner = text.strip()  # no regular expression: that would take the square of the length
     if not inner.translate(None, _PLAIN):
         return b"-" in inner or b"=" in inner
@@ -135,10 +132,7 @@ class Row:
         return row
 
     def with_blanks(self, layout: Layout = LAYOUTS[0]) -> Row | None:
-        """Return the row with a dot for every blank where a cell may stand, and none elsewhere.
-
-        None if there are tabs, commas or signs for empty cells, or if a cell stands elsewhere.
-        """
+        """Return the row with a dot for every blank where a cell may stand, if all cells do."""
         if any(sign in self.text for sign in b"\t,;" + BLANKS):
             return None
         start, inner = self._within_bars()
@@ -224,10 +218,7 @@ class Row:
         return 2 * sum(digit_of(cell) <= n for cell in cells) <= len(cells)
 
     def _has_word(self, n: int) -> bool:
-        """Tell whether there is a word with a letter that is no digit up to n, and no cells.
-
-        Cells are as many digits and signs for empty cells as there are in a row.
-        """
+        """Tell whether there is a word with a letter that is no digit up to n, and no row."""
         if b"[" in self.text or b"]" in self.text:
             return False  # It may name a part of a file.
         cells = b"".join(self.tokens)

@@ -15,7 +15,7 @@ import stat
 import sys
 import zlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
@@ -294,9 +294,8 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield b"".join(ready)
 
 
-def _as_utf8(start: bytes, stream: Any, encoding: str) -> Iterator[bytes]:
-    """Yield the rest of a text in another encoding, with U+FFFD for damaged characters."""
-    read = getattr(stream, "read1", stream.readline)
+def _as_utf8(start: bytes, read: Callable[[int], bytes], encoding: str) -> Iterator[bytes]:
+    """Yield a text in another encoding, with U+FFFD for damaged characters."""
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     yield decoder.decode(start).encode()
     while data := read(BUFFER_BYTES):
@@ -343,10 +342,7 @@ class Lines:
         self._again.extendleft(reversed(lines))
 
     def at_hand(self) -> NDArray[np.uint8]:
-        """Return the next lines that were read from the stream: whole ones, none of them too long.
-
-        There are none if the stream is not buffered, or if lines were put back.
-        """
+        """Return whole lines that have been read of a buffered stream, if none were put back."""
         return _NOTHING
 
     def skip(self, lines: int, size: int) -> int:
@@ -369,12 +365,12 @@ class NumberedLines(Lines):
         self._begin(stream)
 
     def _begin(self, stream: Any) -> None:
-        self._stream = stream
         self._is_buffered = hasattr(stream, "peek")
-        self._data, self._place, self._end = bytearray(), 0, 0
-        """Room for the bytes of a buffered stream; which of them were read and not taken yet."""
+        self._read = stream.read1 if self._is_buffered else stream.readline
+        self._data, self._place = b"", 0
+        """The last bytes that were read, and the place of those that were not taken yet."""
         self._drained = False
-        """True once nothing came when that stream was asked for more."""
+        """True once nothing came when the stream was asked for more."""
 
     def _numbered(self) -> Iterator[NumberedLine]:
         for line in self._whole():
@@ -389,8 +385,8 @@ class NumberedLines(Lines):
         line, rest = self._take(LONGEST_LINE), b""
         encoding = _utf_16_of(line)
         if encoding is not None:  # begin again
-            taken = line + bytes(self._data[self._place : self._end])
-            self._begin(_joined(_as_utf8(taken, self._stream, encoding)))
+            taken = line + self._data[self._place :]
+            self._begin(_joined(_as_utf8(taken, self._read, encoding)))
             line = self._take(LONGEST_LINE)
         line = line.removeprefix(codecs.BOM_UTF8)
         while line or rest:
@@ -409,44 +405,28 @@ class NumberedLines(Lines):
 
     def _take(self, most: int) -> bytes:
         """Return the next line, or as much of it as there is, or as many bytes."""
-        if not self._is_buffered:
-            return self._stream.readline(most)  # type: ignore[no-any-return]
         self._fill(most)
-        end = min(self._place + most, self._end)
-        end = self._data.find(b"\n", self._place, end) + 1 or end
-        line = bytes(self._data[self._place : end])
-        self._place = end
+        end = self._data.find(b"\n", self._place, self._place + most) + 1
+        line = self._data[self._place : end or self._place + most]
+        self._place += len(line)
         return line
 
     def _fill(self, most: int) -> None:
         """Read on until the end of the line has come, or as many bytes."""
-        searched = self._place
-        while not self._drained and self._end - self._place < most:
-            if self._data.find(b"\n", searched, self._end) >= 0:
+        while not self._drained and self._data.find(b"\n", self._place) < 0:
+            if len(self._data) - self._place >= most:
                 break
-            searched = self._end - self._place
-            self._read_on()
-            searched += self._place
-
-    def _read_on(self) -> None:
-        """Read what comes at once, past the stream's own buffer, which would only cost a copy."""
-        if len(self._data) - self._end < READ_BYTES // 2:
-            # Others may look at what was taken, so that its room cannot be used again.
-            rest = self._data[self._place : self._end]
-            self._data = bytearray(len(rest) + READ_BYTES)
-            self._data[: len(rest)] = rest
-            self._place, self._end = 0, len(rest)
-        more = self._stream.readinto1(memoryview(self._data)[self._end :]) or 0
-        self._drained = not more
-        self._end += more
+            more = self._read(READ_BYTES)
+            self._drained = not more
+            self._data, self._place = self._data[self._place :] + more, 0
 
     def at_hand(self) -> NDArray[np.uint8]:
         """See the base class."""
         if self._again or self._in_split or not self._is_buffered:
             return _NOTHING
         self._fill(LONGEST_LINE)
-        start, most = self._place, min(self._place + LONGEST_LINE - 1, self._end)
-        return np.frombuffer(self._data, np.uint8)[start : self._data.rfind(b"\n", start, most) + 1]
+        end = self._data.rfind(b"\n", self._place, self._place + LONGEST_LINE - 1) + 1
+        return np.frombuffer(self._data, np.uint8)[self._place : end] if end else _NOTHING
 
     def skip(self, lines: int, size: int) -> int:
         """See the base class."""
@@ -456,10 +436,7 @@ class NumberedLines(Lines):
 
 
 def _utf_16_of(line: bytes) -> str | None:
-    """Return the encoding of a text that begins so, if it is certainly UTF-16.
-
-    It begins with a byte-order mark, or with two characters below 256 and their NUL bytes.
-    """
+    """Return the encoding of a text that certainly is UTF-16, by its first two characters."""
     if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return None if line.startswith(codecs.BOM_UTF32_LE) else "utf-16"
     nul = bytes(not byte for byte in line[:4])
@@ -481,10 +458,7 @@ def binary_error(lines: Iterable[NumberedLine]) -> UnreadableError | None:
 
 
 def content(line: bytes) -> bytes:
-    """Return a line without its comment, quotes and line end, bars and rules as ``|-+``.
-
-    Columns stay as they are.
-    """
+    """Return a line without comment, quotes and end, drawn in ``|-+``; columns stay."""
     text = line.partition(b"#")[0].rstrip(b"\r\n")
     if not text.isascii():
         drawn = text.decode(errors="surrogateescape").translate(_DRAWING)

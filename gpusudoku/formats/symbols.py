@@ -22,9 +22,8 @@ Every other board of 16 digits has letters ``A-G`` for 10 to 16.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,26 +112,13 @@ def _is_hexadecimal(text: bytes) -> bool:
     return bool((zeros.sum(0) == 1).all() and (zeros.sum(1) == 1).all())
 
 
-class Texts(NamedTuple):
-    """Strings without the blanks around them, a byte for a character; not ASCII is no symbol."""
+def joined_texts(
+    texts: Sequence[str] | Sequence[bytes] | NDArray[Any],
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+    """Join a list of ``str`` or of ``bytes``, or an array of one dimension of them.
 
-    data: NDArray[np.uint8]
-    """uint8 (bytes)."""
-    starts: NDArray[np.int64]
-    """int64 (strings), the place of the first byte of each."""
-    sizes: NDArray[np.int64]
-    """int64 (strings)."""
-
-    def alike(self) -> Iterator[tuple[int, int, int]]:
-        """Yield runs of strings of one length: the length, the first, the one behind the last."""
-        cuts = [0, *(np.flatnonzero(np.diff(self.sizes)) + 1).tolist(), len(self.sizes)]
-        for start, end in pairwise(cuts):
-            if start < end:
-                yield int(self.sizes[start]), start, end
-
-
-def joined_texts(texts: Sequence[str] | Sequence[bytes] | NDArray[Any]) -> Texts:
-    """Join a list of ``str`` or of ``bytes``, or an array of one dimension of them."""
+    Return a byte for each character, and the start and the size of each text without its blanks.
+    """
     if isinstance(texts, np.ndarray):
         sizes = np.char.str_len(texts).astype(np.int64)
         width = int(sizes.max(initial=1))
@@ -153,7 +139,7 @@ def joined_texts(texts: Sequence[str] | Sequence[bytes] | NDArray[Any]) -> Texts
             blank = (sizes > 0) & _WHITE[data[np.maximum(place, 0)]]
             if blank.any():
                 starts, sizes = starts + (blank if first else 0), sizes - blank
-    return Texts(data, starts, sizes)
+    return data, starts, sizes
 
 
 def as_symbols(texts: Any) -> NDArray[np.uint8]:

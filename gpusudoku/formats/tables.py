@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
@@ -33,8 +33,6 @@ NAMES = frozenset(
 )  # fmt: skip
 """The usual names of the column of boards."""
 
-T = TypeVar("T")
-
 _DELIMITERS = (b"\t", b",", b";")
 _NAME = re.compile(rb'\s*"?[A-Za-z][\w .-]*+"?\s*')
 _LEAST_CELLS = 16
@@ -52,7 +50,7 @@ class Header(NamedTuple):
     names: tuple[str, ...]
     column: int
 
-    def others(self, fields: Sequence[T]) -> tuple[T, ...]:
+    def others(self, fields: Sequence[Any]) -> tuple[Any, ...]:
         """Return the fields of the other columns."""
         return (*fields[: self.column], *fields[self.column + 1 :])
 
@@ -142,12 +140,9 @@ def _fields(line: bytes, delimiter: bytes, number: int | None = None) -> list[by
 
 
 def find_header(head: Head, way: Way) -> Header | None:
-    """Find the columns of a table and which of them holds the boards; None if it is no table.
-
-    The header may also be a comment: then it is the last line before the first row, and has as
-    many columns.
-    """
+    """Find the columns of a table and which of them holds the boards; None if it is no table."""
     row = head.lines[0][1]
+    # The header may be the last comment before the first row, if it has as many columns.
     header = _names_of(head.comment, row, way) if head.comment[0] else None
     if header and 1 < len(header.names) == len(_fields(row, header.delimiter)):
         return _with_column(header, row, way)

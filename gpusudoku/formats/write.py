@@ -35,10 +35,7 @@ def write(board: Board, format: str) -> str:  # noqa: A002 - the name of the opt
 
 
 def write_batch(boards: Batch, format: str) -> Iterator[bytes]:  # noqa: A002 - as above
-    """Write many boards in one of the :data:`FORMATS`: each alone, or all at once as lines.
-
-    Every text ends with a newline; the :func:`separator` between two is left to the caller.
-    """
+    """Write boards in one of the :data:`FORMATS`, each alone or all as lines, with newlines."""
     lines = None if boards.candidates is not None else _format(format).lines(boards)
     if lines is None:
         yield from (f"{write(board, format)}\n".encode() for board in boards)

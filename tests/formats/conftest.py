@@ -10,7 +10,7 @@ from tests.formats import hostile
 
 
 @pytest.fixture(scope="module")
-def compiled_at_once() -> Iterator[None]:
-    """Let the kernel read short texts, too."""
+def together_at_once() -> Iterator[None]:
+    """Read lines of short texts together, too."""
     with hostile.limits(hostile.AT_ONCE):
         yield

@@ -22,11 +22,8 @@ LONGEST_MESSAGE = 1500
 NAME = "name.txt"
 _PLACE = re.compile(rf"{NAME}(:\d+)*: \S")
 
-AT_ONCE = {
-    "gpusudoku.formats.lines.COMPILED_BOARDS": 20,
-    "gpusudoku.formats.grids._LONGEST_HEAD": 3,
-}
-"""With these the kernel reads short texts, too."""
+AT_ONCE = {"gpusudoku.formats.grids._LONGEST_HEAD": 3}
+"""With this, lines of short texts are read together, too."""
 SMALL = {
     f"gpusudoku.formats.{name}": value
     for name, value in {

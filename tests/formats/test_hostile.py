@@ -19,7 +19,7 @@ from tests.formats.forms import FORMS, REFUSED, TEXTS
 from tests.formats.hostile import NAME, check, check_expanded
 from tests.formats.samples import LINE
 
-pytestmark = pytest.mark.usefixtures("compiled_at_once")
+pytestmark = pytest.mark.usefixtures("together_at_once")
 
 BOXES = st.sampled_from([None, None, Geometry(3, 3), Geometry(2, 2), Geometry(4, 4)])
 COLUMNS = st.sampled_from([None, None, None, "puzzle", "b", "\x1b[31m"])

@@ -19,7 +19,7 @@ from tests.formats.hostile import assert_alike
 from tests.formats.samples import read
 from tests.formats.test_hostile import damaged
 
-pytestmark = pytest.mark.usefixtures("compiled_at_once")
+pytestmark = pytest.mark.usefixtures("together_at_once")
 
 SHAPES = ["2x2", "2x3", "3x3", "4x4", "5x5"]
 BOARDS = {
