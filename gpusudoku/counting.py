@@ -15,9 +15,8 @@ from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import OptionFields, Options, takes_options
-from gpusudoku.planning.batch import count_batches
+from gpusudoku.planning.batch import count_batches, count_board
 from gpusudoku.planning.plan import Plan
-from gpusudoku.planning.run import count_board
 from gpusudoku.results import Count, ResultBlock, Results, recording
 
 if TYPE_CHECKING:

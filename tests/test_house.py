@@ -1,4 +1,4 @@
-"""The rules of the house: which room uses which, how long files are, and some on names and words."""
+"""The rules of the house: rooms and their imports, lengths of files, some on names and words."""
 
 from __future__ import annotations
 

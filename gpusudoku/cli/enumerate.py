@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from gpusudoku.board.batch import Batch
     from gpusudoku.engines.engine import Engine
     from gpusudoku.listing import Slice, Solutions
-    from gpusudoku.planning.portion import Portion
+    from gpusudoku.planning.plan import Portion
     from gpusudoku.planning.search import SearchPlan
 
 own = own_option("enumerate")

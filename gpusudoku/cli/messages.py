@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -68,9 +68,3 @@ def naming(place: str) -> Iterator[None]:
         yield
     except (InputError, MismatchError, TooExpensive) as error:
         raise type(error)(f"{place}{error}") from None
-
-
-def naming_each(place: str, items: Iterable[T]) -> Iterator[T]:
-    """Give items; what is wrong with the board while one is made says which board it is."""
-    with naming(place):
-        yield from items

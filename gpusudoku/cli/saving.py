@@ -26,7 +26,7 @@ from gpusudoku.jobs.interrupts import patient_interrupts
 
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
-    from gpusudoku.planning.portion import Portion, Step
+    from gpusudoku.planning.plan import Portion, StepResult
     from gpusudoku.planning.search import SearchPlan
     from gpusudoku.runs.kept import Position
     from gpusudoku.runs.ledger import SqliteRunStore
@@ -117,7 +117,7 @@ class Journal:
         store = self._store
         assert store is not None  # else there would be no steps
 
-        def save(number: int, step: Step) -> None:
+        def save(number: int, step: StepResult) -> None:
             self.output.sync()
             self._found += step.count
             self._position = self._position_now(0)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from gpusudoku.cli.parts import PartWriter
     from gpusudoku.engines.engine import Engine
-    from gpusudoku.planning.portion import Portion
+    from gpusudoku.planning.plan import Portion
 
 _UNANSWERED = "unanswered"
 """The note that there is a board without an answer."""

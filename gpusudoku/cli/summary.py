@@ -169,10 +169,6 @@ class Totals:
         """The seconds of boards that were listed by number."""
         self._deepest = 0
 
-    def add_search(self, stats: SearchStats) -> None:
-        """Add a board that was searched alone."""
-        self.add(1, stats)
-
     def add_listed(self, seconds: float) -> None:
         """Add a board that was listed by number."""
         self._listings.append(seconds)

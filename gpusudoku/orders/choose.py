@@ -41,7 +41,7 @@ from gpusudoku.orders.index import (
     find_each,
 )
 from gpusudoku.orders.shares import check_shares, shares_of_many
-from gpusudoku.planning.run import count_board
+from gpusudoku.planning.batch import count_board
 from gpusudoku.planning.search import search_kernels
 from gpusudoku.search.frontier import Frontier
 

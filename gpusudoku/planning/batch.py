@@ -1,7 +1,8 @@
-"""Counting a block of boards, together where that is quicker.
+"""Counting one board by a plan, or blocks of boards, together where that is quicker.
 
-All are searched for a few solutions, and boards with more are counted one by one, so that no other
-waits for them. With method ``auto`` those of 9x9 cells are contracted, and the others planned.
+All boards of a block are searched for a few solutions, and boards with more are counted one by one,
+so that no other waits for them. With method ``auto`` those of 9x9 cells are contracted, and the
+others planned.
 """
 
 from __future__ import annotations
@@ -18,17 +19,18 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import Later, in_blocks
+from gpusudoku.board.board import Board
 from gpusudoku.contraction.nine.batch import contract_cheap
 from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
+from gpusudoku.errors import Cancelled, Interrupted, TooExpensive
 from gpusudoku.jobs.watch import current_watch, watching
 from gpusudoku.options import Options
-from gpusudoku.planning.choose import FEW_SOLUTIONS, only_searches
-from gpusudoku.planning.plan import Outcome
-from gpusudoku.planning.run import count_board, counts_of
+from gpusudoku.planning.choose import FEW_SOLUTIONS, choose, only_searches
+from gpusudoku.planning.plan import Outcome, Plan
 from gpusudoku.planning.search import SearchPlan
-from gpusudoku.results import ContractionStats, Count, ResultBlock, SearchStats, numbers_of
+from gpusudoku.results import ContractionStats, Count, ResultBlock, SearchStats, Stats, numbers_of
 from gpusudoku.search.frontier import Frontier
 
 CONTRACTED_BOARDS = 1 << 10
@@ -180,3 +182,68 @@ def _contracted(
             if index in expensive:
                 count = count_alone(boards.part(index, index + 1), options, engine, most_seconds)
             yield count
+
+
+def count_board(board: Board, options: Options, engine: Engine, most_seconds: float = inf) -> Count:
+    """Choose a plan, tell the watch, and run it.
+
+    Raises
+    ------
+    TooExpensive
+        As ``choose`` does; or if it should take more than ``most_seconds`` on one core.
+    Interrupted
+        After Ctrl-C; its ``count`` is a lower bound.
+    """
+    try:
+        plan = choose(board, options, most_seconds, engine=engine)
+        if most_seconds < inf and plan.seconds > most_seconds:
+            raise TooExpensive(
+                "too expensive: this needs counts of solutions, and one of these should take about"
+                f" {plan.seconds:.1e} s",
+                plan.seconds / engine.threads,
+            )
+        current_watch().planned(plan, board)
+        return run_plan(plan, board, options, engine)
+    except KeyboardInterrupt:
+        raise interrupted(0) from None
+
+
+def run_plan(plan: Plan, board: Board, options: Options, engine: Engine) -> Count:
+    """Run the plan of a board.
+
+    Raises
+    ------
+    Cancelled
+        After a cancellation.
+    Interrupted
+        After Ctrl-C; its ``count`` is a lower bound.
+    """
+    try:
+        outcome = plan.run(engine)
+    except Cancelled:
+        raise
+    except Interrupted as error:
+        raise interrupted(error.count) from None
+    limit, [count], stats = options.limit, outcome.counts, outcome.stats
+    exact = limit is None or count < limit
+    shown = count if exact or limit is None else limit
+    workers = len(stats.utilisation) or engine.workers
+    return Count(board, shown, exact, engine.name, workers, stats, plan.estimates)
+
+
+def counts_of(
+    boards: Batch, outcome: Outcome[Stats], options: Options, engine: Engine
+) -> ResultBlock:
+    """The counts of boards that were counted together, none above the limit."""
+    limit, numbers, stats = options.limit, *outcome
+    if numbers.dtype == np.uint64:  # visited one by one, and so far below 2^63
+        numbers = numbers.astype(np.int64)
+    if limit is not None and (numbers.dtype == object or limit < 1 << 63):
+        numbers = np.minimum(numbers, limit)
+    return ResultBlock(boards, numbers, limit, engine.name, engine.workers, stats)
+
+
+def interrupted(least: int) -> Interrupted:
+    """Make the error of an interrupted count that had found so many solutions."""
+    found = f": at least {least} solutions" if least else ""
+    return Interrupted(f"interrupted{found}", least)

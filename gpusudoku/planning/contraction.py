@@ -14,8 +14,15 @@ from gpusudoku.engines.engine import Engine, Sums, WorkCounters
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Task, part_of
-from gpusudoku.planning.plan import Outcome, Plan
-from gpusudoku.planning.portion import Found, Portion, Step, check_part, found_of
+from gpusudoku.planning.plan import (
+    Outcome,
+    Plan,
+    Portion,
+    StepResult,
+    TaskCount,
+    check_part,
+    found_of,
+)
 from gpusudoku.results import ContractionStats, Estimates, Stats
 
 
@@ -65,7 +72,7 @@ class ContractionPlan(_InOneStep):
         """See ``Plan``."""
         return self._prepared(usable_cores())
 
-    def step(self, engine: Engine, portion: Portion, *, seconds: float = inf) -> Step:
+    def step(self, engine: Engine, portion: Portion, *, seconds: float = inf) -> StepResult:
         """See ``Plan``."""
         portion.check(self._prepared(engine.threads), 0)
         job, sums = Job(1, suspend_after=seconds), Sums()
@@ -77,9 +84,9 @@ class ContractionPlan(_InOneStep):
                 tally = engine.contract(self._contraction, portion.tasks, job, self._memory, sums)
         except Interrupted as error:
             interrupted = error
-        found = tuple(Found(*each) for each in sorted(sums, key=lambda each: each[0].start))
+        found = tuple(TaskCount(*each) for each in sorted(sums, key=lambda each: each[0].start))
         left = Portion.of(task.payload for task in job.left) if job.has_run else portion
-        return Step(found, left, tally, job.seconds, job.utilisation, interrupted)
+        return StepResult(found, left, tally, job.seconds, job.utilisation, interrupted)
 
     def stats(
         self, tally: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
@@ -115,7 +122,7 @@ class HybridPlan(_InOneStep):
         """See ``Plan``."""
         return len(self._parts.tasks)
 
-    def step(self, engine: Engine, portion: Portion, *, seconds: float = inf) -> Step:
+    def step(self, engine: Engine, portion: Portion, *, seconds: float = inf) -> StepResult:
         """See ``Plan``."""
         geometry = self._parts.geometry
         portion.check(self.tasks(), geometry.cells)
@@ -141,7 +148,7 @@ class HybridPlan(_InOneStep):
                 np.array([part.candidates for part in self._parts.tasks], np.uint64),
             )
         found = found_of(numbers, job.counts, left)
-        return Step(found, left, tally, job.seconds, job.utilisation, interrupted)
+        return StepResult(found, left, tally, job.seconds, job.utilisation, interrupted)
 
     def stats(
         self, tally: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()

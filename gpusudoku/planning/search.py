@@ -21,8 +21,7 @@ from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.layout import layout_of
 from gpusudoku.kernels.search.settings import FIRST, MIN, SearchSettings
 from gpusudoku.options import Options
-from gpusudoku.planning.plan import Outcome
-from gpusudoku.planning.portion import Portion, Step, check_part, found_of
+from gpusudoku.planning.plan import Outcome, Portion, StepResult, check_part, found_of
 from gpusudoku.results import Estimates, SearchStats
 from gpusudoku.search.frontier import Cutoff, Frontier, SearchEstimate, estimate_search
 from gpusudoku.search.techniques import parse_techniques, technique_names
@@ -129,7 +128,7 @@ class SearchPlan:
         *,
         seconds: float = inf,
         on_solutions: Callable[[Any, Any], None] | None = None,
-    ) -> Step:
+    ) -> StepResult:
         """See ``Plan``. ``on_solutions`` is as in ``run``, but its indices mean nothing."""
         width = self.compile(engine)
         whole = self._expanded(None)
@@ -158,7 +157,7 @@ class SearchPlan:
                 whole.boards,
             )
         found = found_of(tasks.tolist(), job.counts, left)
-        return Step(found, left, tally, job.seconds, job.utilisation, interrupted)
+        return StepResult(found, left, tally, job.seconds, job.utilisation, interrupted)
 
     def stats(
         self, tally: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()

@@ -18,8 +18,7 @@ from gpusudoku.jobs.interrupts import patient_interrupts
 from gpusudoku.jobs.watch import current_watch
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import choose
-from gpusudoku.planning.plan import Plan
-from gpusudoku.planning.portion import Portion
+from gpusudoku.planning.plan import Plan, Portion
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.results import Count, Stats, decimal_digits
 from gpusudoku.runs.cluster.machine import OnCluster

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from gpusudoku.engines.engine import WorkCounters
-from gpusudoku.planning.portion import Portion, Step
+from gpusudoku.planning.plan import Portion, StepResult
 
 MOST_EXPECTED = 0.99
 """The largest share that is taken to be done by the expected work, as long as anything is left."""
@@ -41,7 +41,7 @@ class Keeper(Protocol):
     def deal(self, hands: int = 1, ids: Iterable[int] | None = None) -> dict[int, Portion]:
         """Divide what is left, all of it or some portions, into at most so many portions."""
 
-    def save(self, number: int, step: Step) -> None:
+    def save(self, number: int, step: StepResult) -> None:
         """Keep what came of a portion; what is left of it keeps its number."""
 
 
@@ -70,7 +70,7 @@ class InMemory:
         self._left |= dealt
         return dealt
 
-    def save(self, number: int, step: Step) -> None:
+    def save(self, number: int, step: StepResult) -> None:
         """See ``Keeper``."""
         self.count += step.count
         self.seconds += step.seconds
@@ -97,7 +97,7 @@ def share_done(left: Collection[Portion], tasks: int, worked: float) -> float:
     return max(1 - tasks_in(left) / max(1, tasks), min(worked, MOST_EXPECTED))
 
 
-def check_step(portion: Portion, step: Step) -> None:
+def check_step(portion: Portion, step: StepResult) -> None:
     """Raise a ValueError if a step of a portion finds or leaves what it cannot, or twice."""
     mine, whole, still = _unfinished(portion), _merged(portion.tasks), _merged(step.left.tasks)
     for tasks, solutions in step.found:

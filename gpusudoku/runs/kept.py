@@ -39,7 +39,7 @@ import numpy as np
 
 from gpusudoku.engines.engine import WorkCounters
 from gpusudoku.errors import InputError, SaveError, described, shown
-from gpusudoku.planning.portion import Portion
+from gpusudoku.planning.plan import Portion
 from gpusudoku.results import decimal_digits
 from gpusudoku.runs.identity import Identity
 from gpusudoku.runs.keeper import tasks_in

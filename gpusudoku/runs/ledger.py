@@ -19,7 +19,7 @@ from typing import Any
 from gpusudoku.engines.engine import WorkCounters
 from gpusudoku.errors import InputError, SaveError
 from gpusudoku.jobs.interrupts import held_interrupts
-from gpusudoku.planning.portion import Found, Portion, Step
+from gpusudoku.planning.plan import Portion, StepResult, TaskCount
 from gpusudoku.results import decimal_digits
 from gpusudoku.runs.identity import Identity
 from gpusudoku.runs.keeper import check_step, share_done
@@ -155,7 +155,7 @@ class SqliteRunStore:
     def save(
         self,
         number: int,
-        step: Step,
+        step: StepResult,
         done: float | None = None,
         position: Position | None = None,
     ) -> None:
@@ -238,7 +238,7 @@ class SqliteRunStore:
         self._put("state", state.json)
         return state
 
-    def _add(self, found: Found) -> int:
+    def _add(self, found: TaskCount) -> int:
         """Add the solutions found of some tasks; return the number of new rows."""
         key = (found.tasks.start, found.tasks.stop)
         rows = self._database.run(

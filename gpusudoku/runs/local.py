@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gpusudoku.engines.engine import Engine
 from gpusudoku.jobs.watch import Progress, Watch, current_watch, watching
-from gpusudoku.planning.plan import Plan
-from gpusudoku.planning.portion import Step
+from gpusudoku.planning.plan import Plan, StepResult
 from gpusudoku.runs.keeper import Keeper
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def work(
     keeper: Keeper,
     *,
     on_solutions: Callable[[Any, Any], None] | None = None,
-    save: Callable[[int, Step], None] | None = None,
+    save: Callable[[int, StepResult], None] | None = None,
 ) -> None:
     """Do all that a keeper has left of a plan; after Ctrl-C raise Interrupted once all is saved.
 

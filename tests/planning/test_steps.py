@@ -17,8 +17,7 @@ from gpusudoku.engines.engine import WorkCounters
 from gpusudoku.errors import InputError
 from gpusudoku.jobs import threads as threads_of_jobs
 from gpusudoku.jobs.cancel import CancelToken
-from gpusudoku.planning.plan import Plan
-from gpusudoku.planning.portion import Portion, Step
+from gpusudoku.planning.plan import Plan, Portion, StepResult
 from tests import naive
 from tests.planning.plans import (
     BOARDS,
@@ -80,7 +79,7 @@ def test_tasks_depend_on_no_threads(make: Callable[[], Plan]) -> None:
     assert any(found[0][1].values())
 
 
-def by_task(steps: Iterable[Step]) -> dict[int, int]:
+def by_task(steps: Iterable[StepResult]) -> dict[int, int]:
     """Add up the counts of tasks over steps; of runs of tasks, by their first."""
     counts = defaultdict[int, int](int)
     for step in steps:
@@ -89,7 +88,7 @@ def by_task(steps: Iterable[Step]) -> dict[int, int]:
     return dict(counts)
 
 
-def steps_of(make: Callable[[], Plan], seconds: float) -> Iterator[Step]:
+def steps_of(make: Callable[[], Plan], seconds: float) -> Iterator[StepResult]:
     """Take all steps of a plan, which is made anew before each, on other numbers of threads."""
     portion, threads = make().part(1, 1), 1
     while portion:

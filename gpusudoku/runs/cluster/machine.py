@@ -30,8 +30,7 @@ from gpusudoku.errors import Cancelled, ClusterError
 from gpusudoku.jobs.cancel import any_cancelled
 from gpusudoku.jobs.watch import Progress, current_watch
 from gpusudoku.options import Options
-from gpusudoku.planning.plan import Plan
-from gpusudoku.planning.portion import Portion
+from gpusudoku.planning.plan import Plan, Portion
 from gpusudoku.runs.cluster.worker import ClusterRun, Worked, dismiss, versions, work
 from gpusudoku.runs.keeper import Keeper
 

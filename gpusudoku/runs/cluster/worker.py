@@ -25,8 +25,7 @@ from gpusudoku.options import Options
 if TYPE_CHECKING:
     from gpusudoku.board.batch import Batch
     from gpusudoku.engines.engine import Engine
-    from gpusudoku.planning.plan import Plan
-    from gpusudoku.planning.portion import Portion, Step
+    from gpusudoku.planning.plan import Plan, Portion, StepResult
     from gpusudoku.results import ResultBlock
 
 _at_work = threading.Lock()
@@ -54,7 +53,7 @@ class ClusterRun:
 class Worked(NamedTuple):
     """The step that came of working on a portion, and the device."""
 
-    step: Step
+    step: StepResult
     device: str
 
 
