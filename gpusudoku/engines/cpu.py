@@ -261,7 +261,7 @@ def tally_of(workers: Sequence[SearchWorker]) -> WorkCounters:
 
 
 def deal(runs: Runs, hand: int, hands: int) -> NDArray[Any]:
-    """Return a hand of two runs, dealt out as cards: every item whose index is the hand's."""
+    """Return a hand of two runs, dealt out as cards: the items ``hand`` modulo ``hands``."""
     first, second = runs
     return np.concatenate([first[hand::hands], second[(hand - len(first)) % hands :: hands]])
 
