@@ -46,10 +46,10 @@ class Contraction(Protocol):
         """The number of tasks, once prepared; 0 if there is no solution."""
 
     def most_threads(self, memory: int) -> int:
-        """Return the number of threads that can sum in so many bytes, at least 1."""
+        """Return the number of threads that fit into ``memory`` bytes, at least 1."""
 
     def prepare(self, threads: int) -> None:
-        """Make all that the first task needs, on so many threads."""
+        """Make all that the first task needs."""
 
     def scratch(self) -> Any:
         """Make the memory in which a thread sums."""

@@ -190,7 +190,7 @@ class SearchWorker(TaskWorker):
                 work, done = self._share(task, work, taken, parts, job), 0
 
     def _call(self, work: Work, job: Job) -> None:
-        """Search for about as many nodes as fit into the time that a call should take."""
+        """Search for about the time that a call should take."""
         start, nodes, budget = time.perf_counter(), int(self.stack.tally[NODES]), self._budget(job)
         self.run(work, self.stack, self.found, budget, self.limit, self.scratch)
         self.node.took(time.perf_counter() - start, int(self.stack.tally[NODES]) - nodes)
@@ -259,7 +259,7 @@ def tally_of(workers: Sequence[SearchWorker]) -> WorkCounters:
 
 
 def deal(runs: Runs, hand: int, hands: int) -> NDArray[Any]:
-    """Return one of so many hands of two runs: every so many-th item, from the hand's first on."""
+    """Return a hand of two runs, dealt out as cards: the items ``hand`` modulo ``hands``."""
     first, second = runs
     return np.concatenate([first[hand::hands], second[(hand - len(first)) % hands :: hands]])
 
@@ -281,7 +281,7 @@ def contract_on_threads(
 
 
 def group_tasks(tasks: Sequence[range], groups: int) -> list[Task]:
-    """Put numbered tasks into about so many groups: ranges of nearly the same size."""
+    """Cut numbered tasks into about ``groups`` ranges of nearly the same size."""
     number = sum(map(len, tasks))
     return [
         Task(piece, len(piece) / number)
@@ -322,7 +322,7 @@ def contract_parts(
     job: Job,
     threads: int,
 ) -> WorkCounters:
-    """Run the job on so many threads.
+    """Run the job.
 
     The payload of a task, also of those left if the job ends early, is a list of counters and
     parts: a counter of the job for the solutions of each part.
@@ -355,7 +355,7 @@ class PartWorker(TaskWorker):
                 job.leave(Task([*todo, (counter, part)], task.weight))
                 return
             todo += [(counter, child) for child in divided]
-            # Every part that is left weighs as much as the one that was done: nothing tells more.
+            # Every part that is left weighs as much as the one that was done, for want of more.
             weight = task.weight / (len(todo) + 1)
             task.weight -= weight
             job.report([(counter, value)], weight)

@@ -45,7 +45,7 @@ WALKED_WORDS = 256 * 21
 LEAST_WALKERS = 4
 """The fewest walkers, whatever the size of the board."""
 HOPELESS = 1e18
-"""An estimate ends at so many nodes: thousands of years."""
+"""The nodes at which an estimate ends: thousands of years."""
 SEED = 1
 
 
@@ -208,7 +208,7 @@ class SearchEstimate:
     """The estimated work of a search."""
 
     nodes: float
-    """Boards looked at; HOPELESS or more means no more than that."""
+    """Boards that are searched; from HOPELESS on a lower bound."""
     solutions: float
     exact: bool
     """True if the whole tree was seen."""

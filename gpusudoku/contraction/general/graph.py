@@ -114,7 +114,7 @@ class ColumnCounters:
 def paths_from(
     node: Ints, target: Ints, after: NDArray[np.object_], nodes: int
 ) -> NDArray[np.object_]:
-    """Count the paths from each of so many nodes to the end, in Python's integers.
+    """Count the paths from each node of a layer to the end, in Python's integers.
 
     ``node`` and ``target`` are the ends of all edges, and ``after`` has the paths from the targets.
     """

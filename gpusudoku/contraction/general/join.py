@@ -163,7 +163,7 @@ class Orientation:
         return leaders
 
     def cut(self, steps: int) -> tuple[Branches, int]:
-        """Cut every branch into the same number of pieces, of about so many steps or less.
+        """Cut every branch into the same number of pieces, of about ``steps`` steps or less.
 
         Returns the pieces of all branches, those of each together, and their number for each.
         """

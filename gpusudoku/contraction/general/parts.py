@@ -155,7 +155,7 @@ class Parts:
         return seconds
 
     def most_threads(self, memory: int) -> int:
-        """Return the number of threads, each with one part, that have so many bytes; at least 1."""
+        """Return the number of threads, each with one part, that fit into ``memory`` bytes."""
         return max(1, memory // self._part_bytes)
 
     @cached_property

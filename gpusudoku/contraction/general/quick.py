@@ -42,7 +42,7 @@ from gpusudoku.kernels.contraction.general.numbers import (
 
 KERNELS = find_terms, find_crossing
 PIECE_STEPS = 1 << 20
-"""Branches are cut into pieces of about so many steps; a number costs one of them."""
+"""Steps of a piece of a branch, about; a number costs one piece."""
 CALLS_PER_THREAD = 8
 """Calls into which work is cut for each thread, so that all threads end together."""
 CALL_NUMBERS = 1024

@@ -40,7 +40,8 @@ SHARES = 9 * 81
 INDICES = np.arange(SHARES).reshape(3, 3, 3, 3, 9)
 """The shares by band, row in it, stack, column in it, and digit."""
 CHEAP_SECONDS = 0.005
-"""A board that is estimated to cost less touches some ten megabytes at most: its memory is kept."""
+"""A board of a lower estimate touches some ten megabytes at most, which are kept for others, and is
+not worth cutting up."""
 MOST_KEPT = 8
 """Memories that are kept for other boards, at most."""
 MOST_PENDING = 1 << 62
@@ -237,7 +238,7 @@ class NineShares:
             self._pivots = range(3) if sum(prices[:3]) < sum(prices[3:]) else range(3, 6)
 
     def run(self, threads: int) -> NDArray[np.object_]:
-        """Count them on so many threads; see ``nine_shares``."""
+        """Count the shares; see ``nine_shares``."""
         sums = np.zeros(SHARES, object)
         if self.seconds < ALONE_SECONDS:
             threads = 1

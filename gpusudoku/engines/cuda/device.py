@@ -298,7 +298,7 @@ class Gpu:
         return one_line_errors(f"GPU {self.number}")
 
     def block_of(self, kernel: Any, threads: int) -> int:
-        """Return the threads of a block: so many, or those with registers; whole warps."""
+        """Round the threads of a block to whole warps, within the registers there are."""
         return self._block(self._registers(kernel), threads)
 
     def grid_of(self, kernel: Any) -> tuple[int, int]:
@@ -315,7 +315,7 @@ class Gpu:
         return min(whole, self.multiprocessor.most_threads(registers))
 
     def blocks_at_once(self, kernel: Any, threads: int) -> int:
-        """Return the blocks of so many threads of a kernel that run on the GPU at once."""
+        """Return the blocks of a kernel that run on the GPU at once."""
         needed = threads, self._registers(kernel), self._shared(kernel)
         return self.multiprocessors * self.multiprocessor.blocks_of(*needed)
 
@@ -336,7 +336,7 @@ class Gpu:
         return 0 if self.xp is np else max(kernel.get_regs_per_thread().values())
 
     def configured(self, kernel: Any, blocks: int, threads: int) -> Any:
-        """Configure a kernel for a launch in so many blocks of so many threads.
+        """Configure a kernel for a launch in ``blocks`` of ``threads`` each.
 
         Numba warns of grids of few blocks; small GPUs, and GPUs short of memory, get them on
         purpose.

@@ -45,7 +45,7 @@ HAUL_SHARE = 0.02
 """The share of the time that may go into bringing boards to the host: work done since then has to
 be done again if the GPU is lost."""
 HELD_BYTES = 256 << 20
-"""Solutions wait on the host for the boards left until they are so many bytes."""
+"""Bytes of solutions that wait on the host for the boards left, at most."""
 GATHERED_BOARDS = 1 << 20
 """Boards brought back from a GPU at a time: it may have little memory left."""
 

@@ -44,7 +44,7 @@ FIRST_SECONDS = 0.1
 CORE_OVER_THREAD = 1000
 """The threads of a GPU that are as fast as a CPU core: an estimate on the high side."""
 MOST_HALVINGS = 25
-"""After so many halvings there is one warp, with a board, whatever there was at first."""
+"""After 25 halvings there is one warp, with a board, whatever the size at first."""
 
 T = TypeVar("T")
 
@@ -160,7 +160,7 @@ class GpuWorker(Worker):
             self._deal(task, launch.threads)
 
     def launch(self, frontier: Frontier, budget: int) -> Launch:
-        """Bring boards to the GPU, or as many of them as there is memory for."""
+        """Bring boards to the GPU, or those for which there is memory."""
         return Launch(self.gpu, frontier, self.settings, self.job, budget, self._halvings)
 
     def warm_up(self, frontier: Frontier) -> int:
