@@ -281,16 +281,13 @@ def _array_batches(boards: NDArray[Any], geometry: Geometry | None) -> Iterator[
     for index in range(0, len(boards), MOST_ITEMS):
         some = boards[index : index + MOST_ITEMS]
         cells = some.reshape(len(some), prod(some.shape[1:]))
-        right: Any = ((cells >= 0) & (cells <= isqrt(cells.shape[1]))).all(axis=1)
-        changes = np.flatnonzero(right[1:] != right[:-1]) + 1
-        for start, end in pairwise([0, *changes.tolist(), len(some)]):
-            first = _numbered(some[start], index + start, geometry)
-            if isinstance(first, Batch):
-                yield Batch(first.geometry, cells[start:end].astype(np.uint8, order="C"))
-            else:
-                for place in range(start, end):
-                    error = _numbered(some[place], index + place, geometry)
-                    yield InputError(f"{error}{advice}")
+        first = _numbered(some[0], index, geometry)
+        if isinstance(first, Batch) and ((cells >= 0) & (cells <= first.geometry.n)).all():
+            yield Batch(first.geometry, cells.astype(np.uint8, order="C"))
+            continue
+        for place, item in enumerate(some, index):
+            found = _numbered(item, place, geometry)
+            yield InputError(f"{found}{advice}") if isinstance(found, InputError) else found
 
 
 def _numbered(item: Any, index: int, geometry: Geometry | None) -> Batch | InputError:
