@@ -30,7 +30,6 @@ import gpusudoku
 from gpusudoku.board.board import Board
 from gpusudoku.engines import cpu as engine
 from gpusudoku.jobs import job as jobs
-from gpusudoku.jobs import threads as starting
 from gpusudoku.kernels.search import cpu as kernels
 from gpusudoku.kernels.search.arguments import NODES
 from gpusudoku.planning import search as planning
@@ -76,9 +75,7 @@ def virtual(world: World, costs: Costs, node: float, sharing: bool = True) -> It
     threads = {"Thread": charges.thread, "Condition": world.condition, "Event": threading.Event}
     replaced = [
         (jobs, "threading", SimpleNamespace(**threads)),
-        (starting, "threading", SimpleNamespace(**threads)),
-        (starting, "SimpleQueue", world.queue),
-        (starting, "time", clock),
+        (jobs, "SimpleQueue", world.queue),
         (jobs, "time", clock),
         (engine, "time", clock),
         (planning, "time", clock),

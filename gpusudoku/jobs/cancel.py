@@ -66,7 +66,7 @@ class CancelToken:
 
     @property
     def cancelled(self) -> bool:
-        """Whether ``cancel`` was called."""
+        """True if ``cancel`` was called."""
         return self._cancelled
 
     def cancel(self) -> None:

@@ -15,8 +15,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
+from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
@@ -24,12 +26,18 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, tokens
-from gpusudoku.jobs.threads import NoThread, Threads, note_fewer
+from gpusudoku.jobs.threads import NoThread, note_fewer, start_thread
 from gpusudoku.jobs.watch import Progress, Watch, current_watch, watching
 
 Item = TypeVar("Item")
 Scratch = TypeVar("Scratch")
 Result = TypeVar("Result")
+
+START_SECONDS = 1e-4
+"""Time for each thread that may be started: starting one takes about half as long, and work that is
+not worth so many threads ends before."""
+POLL_SECONDS = 0.05
+"""Time after which the thread that waits for the workers wakes, and can be interrupted."""
 
 
 @dataclass
@@ -88,8 +96,17 @@ class Job:
         self._waiting, self._resigned, self._done = 0, 0, 0.0
         self._queue: deque[Task] = deque()
         self._change = threading.Condition()
-        self._threads = Threads(0)
         self._workers: Sequence[Worker] = ()
+        self._threads: list[threading.Thread] = []
+        """Those that were started, for the first of the workers."""
+        self._wanted = 0
+        """The number of workers that there are tasks for; it only grows."""
+        self._may_start = 0
+        """The number of threads that there may be: of workers, unless no more threads start."""
+        self._ended: list[bool] = []
+        """True for each worker that has ended."""
+        # No interrupt can leave the lock of this queue locked, as it can that of a condition.
+        self._news: SimpleQueue[None] = SimpleQueue()
         self._suspended, self._left = False, list[Task]()
         self.flag = np.zeros(1, np.int64)
         """Not 0 once the job is stopped: for compiled loops to look at."""
@@ -146,12 +163,12 @@ class Job:
     @property
     def workers(self) -> int:
         """The most workers that there may be."""
-        return self._threads.most
+        return self._may_start
 
     @property
     def busy_workers(self) -> int:
         """The number of workers that have a task, or will soon."""
-        return self._threads.wanted - self._resigned - self._waiting
+        return self._wanted - self._resigned - self._waiting
 
     @property
     def idle_workers(self) -> int:
@@ -159,7 +176,9 @@ class Job:
 
         A worker that has much should share some of it. Negative if there are more tasks already.
         """
-        return self._threads.ready + self._waiting - len(self._queue)
+        worth = 1 + int((time.perf_counter() - self.start) / START_SECONDS)
+        ready = max(0, min(self._may_start, worth) - self._wanted)
+        return ready + self._waiting - len(self._queue)
 
     @property
     def _is_cancelled(self) -> bool:
@@ -204,13 +223,14 @@ class Job:
             added = len(self._queue) - before
             woken = min(added, max(0, self._waiting - before))
             self._change.notify(woken)
-            self._threads.want(added - woken)
+            self._want(added - woken)
 
     def enlist(self, workers: Sequence[Worker]) -> None:
         """Have more workers while the job runs: in place of those that are about to resign."""
         with self._change:
             self._workers = [*self._workers, *workers]
-            self._threads.add(len(workers))
+            self._ended += [False] * len(workers)
+            self._may_start += len(workers)
 
     def resign(self, task: Task | None, error: BaseException) -> None:
         """Give back what is left of the task of a worker that can go on no more, and must end.
@@ -220,8 +240,8 @@ class Job:
         with self._change:
             self._resigned += 1
             self._queue.extend([] if task is None else [task])
-            self._threads.want(len(self._queue) - self._waiting)
-            if self._queue and self._resigned == self._threads.wanted and not self.ending:
+            self._want(len(self._queue) - self._waiting)
+            if self._queue and self._resigned == self._wanted and not self.ending:
                 self._error = self._error or error
                 self._halt()
             self._change.notify_all()  # a worker that waits may be the last, and waits in vain
@@ -257,8 +277,11 @@ class Job:
         self._begin(tasks, workers)
         interrupted, ended = False, False
         try:
-            while not self.stopped and not self._threads.ended:
-                if self._attend() and self.is_attended:
+            while not (self.stopped or all(self._ended[: self._wanted])):
+                if self._start_thread():
+                    continue
+                self._wait_for_news()
+                if self.is_attended:
                     seconds = time.perf_counter() - self.start
                     if self._suspend_after is not None and seconds >= self._suspend_after:
                         self.suspend()
@@ -282,29 +305,54 @@ class Job:
         self._finish()
 
     def _begin(self, tasks: Iterable[Task], workers: Sequence[Worker]) -> None:
-        self._workers = workers
-        self._threads = Threads(len(workers))
+        self._workers, self._may_start = workers, len(workers)
+        self._ended = [False] * len(workers)
         self.busy = [0.0] * len(workers)
         self.start = time.perf_counter()
         self.share(tasks)
 
-    def _attend(self) -> bool:
-        """Start a thread, or wait, as ``Threads.attend``; go on with fewer if no more start."""
+    def _want(self, number: int) -> None:
+        """Ask for the threads of more workers; the caller holds the lock."""
+        more = min(number, self._may_start - self._wanted)
+        if more > 0:
+            self._wanted += more
+            self._news.put(None)
+
+    def _start_thread(self) -> bool:
+        """Start a thread, if one is wanted, and tell so; go on with fewer if no more start."""
+        index = len(self._threads)
+        if index == self._wanted:
+            return False
+        # Only the thread keeps ``_guard``: so a job is freed as soon as it is not used any more.
+        self._threads.append(threading.Thread(target=self._guard, args=(index,), daemon=True))
         try:
-            return self._threads.attend(self._guard)
+            start_thread(self._threads[index])
         except NoThread:
+            del self._threads[index]
             with self._change:
-                if self._threads.keep_started() <= self._resigned:
+                self._may_start = self._wanted = index
+                if index <= self._resigned:
                     raise
                 self._change.notify_all()  # for those that wait for one that has not started
-        note_fewer()
-        return False
+            note_fewer()
+        return True
+
+    def _wait_for_news(self) -> None:
+        """Wait until a thread is wanted, or a worker has ended, but not long."""
+        with suppress(Empty):
+            self._news.get(timeout=POLL_SECONDS)
 
     def _end(self) -> None:
         """Wait for the workers, who may have to report what they found."""
         with self._change:
             self._halt()
-        self._threads.join()
+        # An interrupt can come before the last one has started.
+        started = [thread for thread in self._threads if thread.ident is not None]
+        # An interrupt of a join can make a thread that still runs look as if it had ended.
+        while not all(self._ended[: len(started)]):
+            self._wait_for_news()
+        for thread in started:
+            thread.join()
         self.seconds = time.perf_counter() - self.start
 
     def _finish(self) -> None:
@@ -330,6 +378,8 @@ class Job:
             if not (isinstance(error, Cancelled) and (self._own.cancelled or self._is_cancelled)):
                 self._error = self._error or error
             self.stop()
+        self._ended[index] = True
+        self._news.put(None)
 
 
 def spread(

@@ -185,21 +185,18 @@ def test_boards_stay_in_order_and_errors_come_in_their_turn(
 
 @pytest.mark.usefixtures("quick")
 def test_each_thread_has_a_block_of_its_own() -> None:
-    """All but the first, and what is made of the results is made there."""
+    """All but the first."""
     meeting = threading.Barrier(THREADS)
     waited = False
 
-    def meet(block: Batch, by_one: bool) -> Generator[int, None, None]:
+    def meet(block: Batch, by_one: bool) -> Generator[tuple[int, int], None, None]:
         nonlocal waited
         if by_one and not waited:
             meeting.wait(200)
             waited = True
-        yield len(block)
+        yield len(block), threading.get_ident()
 
-    def then(size: int) -> tuple[int, int]:
-        return size, threading.get_ident()
-
-    found = list(Work(meet, MOST, THREADS).then(then).on([numbered(0, 5000)]))
+    found = list(Work(meet, MOST, THREADS).on([numbered(0, 5000)]))
     assert waited
     assert found[0] == (FIRST_BOARDS, threading.get_ident())
     assert sum(size for size, _ in found) == 5000

@@ -18,7 +18,7 @@ from gpusudoku.contraction.nine.quick import QuickOrder
 from gpusudoku.contraction.nine.shares import NineShares
 from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.errors import MismatchError
-from gpusudoku.jobs import threads as threads_of_jobs
+from gpusudoku.jobs import job
 from gpusudoku.orders import sampling
 from gpusudoku.orders.sampling import Uniform
 from tests.boards import puzzle
@@ -62,7 +62,7 @@ def test_a_join_in_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         grids = order.at(np.array(range(0, order.count, 1 + order.count // 50), object))
         return total, order.count, grids.tolist()
 
-    monkeypatch.setattr(threads_of_jobs, "POLL_SECONDS", 100)  # else it looks while it waits
+    monkeypatch.setattr(job, "POLL_SECONDS", 100)  # else it looks while it waits
     whole, looks = made(), stops_anywhere(made)
     for module, name, size in (
         (maps, "CALL_ROWS", 5), (graph, "CALL_PATHS", 3), (graph, "BLOCK_SETS", 3),

@@ -15,7 +15,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import WorkCounters
 from gpusudoku.errors import InputError
-from gpusudoku.jobs import threads as threads_of_jobs
+from gpusudoku.jobs import job
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.planning.plan import Plan, Portion, StepResult
 from tests import naive
@@ -100,7 +100,7 @@ def steps_of(make: Callable[[], Plan], seconds: float) -> Iterator[StepResult]:
 @pytest.mark.parametrize("name", PLANS)
 def test_short_steps_lose_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is suspended as soon as the job looks up, and taken up by another plan."""
-    monkeypatch.setattr(threads_of_jobs, "POLL_SECONDS", 0.001)
+    monkeypatch.setattr(job, "POLL_SECONDS", 0.001)
     make = PLANS[name]
     steps = list(steps_of(make, 0.002))
     assert sum(step.count for step in steps) == total(BOARDS[name.split()[1]])
@@ -132,7 +132,7 @@ def test_a_cancelled_step_says_what_was_found_and_is_left(
 
 
 def test_a_step_lists_what_it_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads_of_jobs, "POLL_SECONDS", 0.001)
+    monkeypatch.setattr(job, "POLL_SECONDS", 0.001)
     plan, rows = search(GENERAL), list[tuple[int, ...]]()
     portion, listed = plan.part(1, 1), 0
 
