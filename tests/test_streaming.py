@@ -21,7 +21,7 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.options import Options
 from gpusudoku.planning import streaming
-from gpusudoku.planning.streaming import FEW, Stream, list_work
+from gpusudoku.planning.streaming import FEW, Stream, list_batches
 from gpusudoku.solving import solve_batches
 from tests import naive
 from tests.boards import CLUES, full_grid, puzzle, spoilt, streamed
@@ -128,8 +128,9 @@ class TestManyBoards:
     )
     def test_are_listed_board_by_board(self, limit: int | None, jobs: int) -> None:
         options = Options(device="cpu", limit=limit, jobs=jobs)
-        work = list_work(options, engine_for(options))
-        with closing(work.on([Batch.of(self.BOARDS)])) as results:
+        with closing(
+            list_batches([Batch.of(self.BOARDS)], options, engine_for(options))
+        ) as results:
             found = list(results)
         assert [board for each in found for board in each.boards] == list(self.BOARDS)
         lists = dict(zip(self.BOARDS, self.LISTS, strict=True))
@@ -143,8 +144,8 @@ class TestManyBoards:
         none = [board for board in self.BOARDS if not lists[board]]
         assert [board for each in found for board in each.doubtful] == none != []
 
-    @pytest.mark.parametrize("lists", [False, True])
-    def test_are_read_as_they_are_needed(self, lists: bool) -> None:
+    @pytest.mark.parametrize("work", [solve_batches, list_batches])
+    def test_are_read_as_they_are_needed(self, work: Any) -> None:
         read = 0
 
         def endless() -> Iterator[Batch]:
@@ -153,9 +154,6 @@ class TestManyBoards:
                 read += 1
                 yield Batch.of([FULL])
 
-        options, engine = Options(device="cpu"), CpuEngine()
-        work: Any = list_work(options, engine).on if lists else solve_batches
-        given = () if lists else (options, engine)
-        with closing(work(endless(), *given)) as results:
+        with closing(work(endless(), Options(device="cpu"), CpuEngine())) as results:
             first = next(results)
             assert len(first.boards) == FIRST_BOARDS == read

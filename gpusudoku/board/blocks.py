@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from gpusudoku.board.batch import Batch
@@ -48,31 +48,6 @@ class Later(Generic[Result]):
     """Results that all threads are to work out together, as they are asked for."""
 
     results: Generator[Result, None, None]
-
-
-@dataclass(frozen=True)
-class Work:
-    """The work on boards in blocks; see ``in_blocks``."""
-
-    do: Do
-    most: int
-    threads: int = 1
-
-    def on(self, batches: Iterable[Batch]) -> Generator[Any, None, None]:
-        """Do it."""
-        return in_blocks(batches, self.most, self.do, self.threads)
-
-    def then(self, function: Callable[[Any], Any]) -> Work:
-        """Make work that gives what a function makes of every result, in the thread that has it."""
-
-        def do(block: Batch, alone: bool) -> Generator[Any, None, None]:
-            for piece in self.do(block, alone):
-                if isinstance(piece, Later):
-                    yield Later(function(result) for result in piece.results)
-                else:
-                    yield function(piece)
-
-        return replace(self, do=do)
 
 
 @dataclass(frozen=True)

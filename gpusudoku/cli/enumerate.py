@@ -260,14 +260,14 @@ class Lister:
 
     def list_all(self) -> None:
         """List all boards."""
-        from gpusudoku.planning.streaming import list_work
+        from gpusudoku.planning.streaming import list_batches
 
         source, sink = self._source, self._sink
         if source.single or self._totals or self._selection.by_number:
             for board in source.singles():
                 self._list_board(board, board)
             return
-        with closing(list_work(self._options, self._engine).on(source.batches())) as listed:
+        with closing(list_batches(source.batches(), self._options, self._engine)) as listed:
             for block in listed:
                 if block.solutions is None:
                     self._list_board(block.boards, block.doubtful)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch, sort_keys
-from gpusudoku.board.blocks import Later, Work
+from gpusudoku.board.blocks import Later, in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
@@ -179,15 +179,18 @@ class Listed:
     solutions of several boards are in one block."""
 
 
-def list_work(options: Options, engine: Engine) -> Work:
-    """Make the work that lists the solutions of boards, no more than the limit, as ``Listed``.
+def list_batches(
+    batches: Iterable[Batch], options: Options, engine: Engine
+) -> Generator[Listed, None, None]:
+    """List the solutions of boards in blocks, in their order, no more of each than the limit.
 
     Those of a board with fewer than FEW come in ascending order; the caller lists those of others,
     each by itself.
     """
-    return Work(
-        lambda block, alone: _list(block, options, CpuEngine(1) if alone else engine, alone),
+    return in_blocks(
+        batches,
         LISTED_BOARDS,
+        lambda block, alone: _list(block, options, CpuEngine(1) if alone else engine, alone),
         engine.side_by_side,
     )
 

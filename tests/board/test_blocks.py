@@ -15,7 +15,7 @@ import pytest
 
 from gpusudoku.board import blocks
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, Later, Work, in_blocks
+from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, Later, in_blocks
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.jobs.cancel import check_cancelled
@@ -196,7 +196,7 @@ def test_each_thread_has_a_block_of_its_own() -> None:
             waited = True
         yield len(block), threading.get_ident()
 
-    found = list(Work(meet, MOST, THREADS).on([numbered(0, 5000)]))
+    found = list(in_blocks([numbered(0, 5000)], MOST, meet, THREADS))
     assert waited
     assert found[0] == (FIRST_BOARDS, threading.get_ident())
     assert sum(size for size, _ in found) == 5000

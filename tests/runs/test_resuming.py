@@ -185,7 +185,8 @@ def test_while_a_count_goes_on_nobody_else_in_this_process_may(path):
 
     def look(progress):
         if progress.count and not errors:
-            with pytest.raises(InputError, match=f"process {os.getpid()} on .+ is running it") as error:
+            held = f"process {os.getpid()} on .+ is running it"
+            with pytest.raises(InputError, match=held) as error:
                 gpusudoku.resume(path)
             errors.append(error)
 
