@@ -34,7 +34,13 @@ from gpusudoku.cli.options import (
     statistics,
 )
 from gpusudoku.cli.parts import PartWriter
-from gpusudoku.cli.progress import expect_listing, expect_numbered
+from gpusudoku.cli.progress import (
+    LESS,
+    LISTED_PER_SECOND,
+    SORTED_PER_SECOND,
+    expect_listing,
+    expect_solutions,
+)
 from gpusudoku.cli.saving import is_resumed
 from gpusudoku.cli.sink import Sink, open_sink
 from gpusudoku.cli.source import Source, place_of
@@ -341,9 +347,9 @@ class Lister:
             counts = is_contracted(board, self._options)
             sink.total = selection.most(solutions, counts)
         if sink.total is not None:
-            sink.line.expected = expect_numbered(
-                sink.total - done, selection.ascending, self._engine, self._source.place(board)
-            )
+            rate = SORTED_PER_SECOND if selection.ascending else LISTED_PER_SECOND
+            place, left = self._source.place(board), sink.total - done
+            sink.line.expected = expect_solutions(left, "list", rate, self._engine, place, LESS)
         pieces: Iterator[Any] = iter(
             selection.lines(solutions, done)
             if self._writer.is_plain

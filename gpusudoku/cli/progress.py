@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
     from gpusudoku.planning.plan import Plan
     from gpusudoku.runs.ledger import SqliteRunStore
-    from gpusudoku.search.frontier import SearchEstimate
 
 Item = TypeVar("Item")
 
@@ -46,6 +45,7 @@ LISTED_PER_SECOND = 1e7
 """Solutions that a thread writes in a second, once the contraction has counted them."""
 SORTED_PER_SECOND = 1e6
 """The same in ascending order."""
+LESS = "; count only counts them; --limit N lists N of them"
 DRAWN_PER_SECOND = 2e5
 """Random solutions that a thread makes in a second, of boards with many."""
 BAR_WIDTH = 24
@@ -239,77 +239,70 @@ def expect_count(
     """Announce the time of a long count, or of one of so many parts, and what would be quicker.
 
     ``place`` is that of a board in a batch; the method not chosen is only estimated if the board
-    stands alone. Returns the seconds that the workers should need, 0 if they are unknown.
+    stands alone. Returns the seconds that the workers should need, 0 if they are few or unknown.
     """
-    from gpusudoku.planning.choose import FEW_SOLUTIONS
-
-    if options.limit is not None and options.limit <= FEW_SOLUTIONS:
-        return 0.0
-    if plan.estimates.seconds_of(plan.method) is None and place:
-        return 0.0
     seconds, where = _on_workers(plan.seconds / parts, engine)
-    if not _is_long(seconds, plan, options):
+    estimated = plan.estimates.seconds_of(plan.method) is not None or not place
+    if not (estimated and _is_long(seconds, options)):
         return 0.0
     part = "" if parts == 1 else "part of the "
     said = [f"the {part}{plan.method} should take {duration(seconds)} {where}"]
-    if options.method == "auto":
-        said += _why_no_contraction(plan.estimates.no_contraction)
-    elif not place:
-        said += _other_method(plan, board, options, engine)
+    reason, other = plan.estimates.no_contraction, None
+    if options.method != "auto" and not place:
+        other, reason = _other_method(plan, board, options)
+    if reason:
+        said.append(f"no contraction: {reason.removeprefix('too expensive to contract: ')}")
+    if other is not None and other.seconds < plan.seconds:
+        said.append(f"--method {other.method} {duration(_on_workers(other.seconds, engine)[0])}")
     if options.limit is None and plan.method == "search" and parts == 1:
         said.append("--limit N asks only for N solutions or more")
     note(f"{place}{'; '.join(said)}")
     return seconds
 
 
-def expect_listing(board: Board, options: Options, engine: Engine, place: str) -> float:
-    """Announce the number of solutions of a long listing, and its time.
+def _other_method(plan: Plan, board: Board, options: Options) -> tuple[Plan | None, str]:
+    """Plan the method that is not asked for; without a plan return the reason, if there is one."""
+    from gpusudoku.planning.choose import choose
 
-    Returns the seconds that the workers should need, 0 if they are unknown.
-    """
-    from gpusudoku.planning.choose import FEW_SOLUTIONS
+    name = "search" if plan.method == "contraction" else "contraction"
+    if name == "contraction" and board.given_candidates is not None:
+        return None, ""
+    try:
+        return choose(board, replace(options, method=name), worth=QUICK_LOOK), ""
+    except TooExpensive as error:
+        return None, str(error)
+
+
+def expect_listing(board: Board, options: Options, engine: Engine, place: str) -> float:
+    """Announce the number of solutions of a long search, and its time, as ``expect_count``."""
     from gpusudoku.planning.search import SearchPlan
     from gpusudoku.search.frontier import Frontier
 
-    if options.limit is not None and options.limit <= FEW_SOLUTIONS:
-        return 0.0
     plan = SearchPlan(Frontier.of([board]), options)
     seconds, where = _on_workers(plan.seconds, engine)
-    if not _is_long(seconds, plan, options):
+    if not _is_long(seconds, options):
         return 0.0
-    said = [f"{_solutions(plan.estimate)}: to list them should take {duration(seconds)} {where}"]
-    note(place + "; ".join([*said, *_less(options)]))
+    number = f"about {plan.estimate.solutions:.1e} solutions".replace("e+", "e")
+    if plan.estimate.endless:
+        number = "more solutions than can be listed"
+    less = "" if options.limit else LESS
+    note(f"{place}{number}: to list them should take {duration(seconds)} {where}{less}")
     return seconds
 
 
-def expect_numbered(number: int, ascending: bool, engine: Engine, place: str) -> float:
-    """Announce the time of a long listing by numbers.
+def expect_solutions(
+    number: int, verb: str, per_second: float, engine: Engine, place: str = "", less: str = ""
+) -> float:
+    """Announce the time for many solutions, of which the number is known.
 
-    Returns the seconds that the workers should need, 0 if that is not long.
+    Returns the seconds that the workers should need, 0 if they are few.
     """
-    seconds = _seconds(number, SORTED_PER_SECOND if ascending else LISTED_PER_SECOND, engine)
+    # The number may be larger than any float.
+    seconds = float(min(number, 1 << 1000)) / per_second / engine.threads
     if seconds < LONG_SECONDS:
         return 0.0
-    said = f"{number} solutions: to list them should take {duration(seconds)}"
-    note(f"{place}{said}; count only counts them; --limit N lists N of them")
+    note(f"{place}{number} solutions: to {verb} them should take {duration(seconds)}{less}")
     return seconds
-
-
-def expect_sample(number: int, engine: Engine) -> None:
-    """Announce the time of a long sample."""
-    seconds = _seconds(number, DRAWN_PER_SECOND, engine)
-    if seconds > LONG_SECONDS:
-        note(f"{number} solutions: to draw them should take {duration(seconds)}")
-
-
-def _seconds(number: int, per_second: float, engine: Engine) -> float:
-    """Estimate the seconds for so many solutions; the number may be larger than any float."""
-    return float(min(number, 1 << 1000)) / per_second / engine.threads
-
-
-def _less(options: Options) -> list[str]:
-    """Name commands that take less time than to list all."""
-    return [] if options.limit else ["count only counts them", "--limit N lists N of them"]
 
 
 def _on_workers(seconds: float, engine: Engine) -> tuple[float, str]:
@@ -320,35 +313,10 @@ def _on_workers(seconds: float, engine: Engine) -> tuple[float, str]:
     return seconds / engine.workers, f"on {threads}"
 
 
-def _is_long(seconds: float, plan: Plan, options: Options) -> bool:
-    """Tell whether to announce it. An endless search may reach a limit at any time."""
-    return seconds > LONG_SECONDS and not (options.limit is not None and seconds > DECADES)
+def _is_long(seconds: float, options: Options) -> bool:
+    """Tell whether to announce it; a search without an end may reach a limit at any time."""
+    from gpusudoku.planning.choose import FEW_SOLUTIONS
 
-
-def _why_no_contraction(reason: str) -> Iterator[str]:
-    """Give the reason alone, without the words that all of them begin with."""
-    if reason:
-        yield f"no contraction: {reason.removeprefix('too expensive to contract: ')}"
-
-
-def _other_method(plan: Plan, board: Board, options: Options, engine: Engine) -> Iterator[str]:
-    """Give the time of the other method, if that is less or there is none."""
-    from gpusudoku.planning.choose import choose
-
-    name = "search" if plan.method == "contraction" else "contraction"
-    if name == "contraction" and board.given_candidates is not None:
-        return
-    try:
-        other = choose(board, replace(options, method=name), worth=QUICK_LOOK)
-    except TooExpensive as error:
-        yield from _why_no_contraction(str(error))
-        return
-    if other.seconds < plan.seconds:
-        yield f"--method {name} {duration(_on_workers(other.seconds, engine)[0])}"
-
-
-def _solutions(estimate: SearchEstimate) -> str:
-    """Write the estimated number of solutions."""
-    if estimate.endless:
-        return "more solutions than can be listed"
-    return f"about {estimate.solutions:.1e} solutions".replace("e+", "e")
+    if options.limit is None:
+        return seconds > LONG_SECONDS
+    return options.limit > FEW_SOLUTIONS and LONG_SECONDS < seconds <= DECADES

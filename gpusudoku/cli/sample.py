@@ -23,7 +23,7 @@ from gpusudoku.cli.options import (
     solution_form,
 )
 from gpusudoku.cli.parts import PartWriter
-from gpusudoku.cli.progress import expect_sample
+from gpusudoku.cli.progress import DRAWN_PER_SECOND, expect_solutions
 from gpusudoku.cli.saving import is_resumed
 from gpusudoku.cli.sink import Sink, open_sink
 from gpusudoku.cli.source import Source, conflict_in, place_of
@@ -125,7 +125,7 @@ def sample(
             try:
                 blocks = _drawn(board, numbers[done:], seed, distinct, options, engine, sink)
                 if source.single:
-                    expect_sample(len(numbers) - done, engine)
+                    expect_solutions(len(numbers) - done, "draw", DRAWN_PER_SECOND, engine)
                 for first, rows in blocks:
                     if tell_seed:
                         note(f"seed {seed}")
