@@ -22,7 +22,8 @@ if sys.platform == "linux":
 PIPE_PIECE = 4096
 """Bytes that a pipe which is ready takes at once (PIPE_BUF on Linux; POSIX grants 512)."""
 PIPE_ROOM = 1 << 20
-"""Bytes that a pipe is asked to hold. Pieces of PIPE_PIECE alone would take twice as long."""
+"""Bytes that a pipe is asked to hold. With pieces of PIPE_PIECE alone, listing takes half as long
+again."""
 FILE_PIECE = 1 << 20
 """Bytes written to a file, or to what takes all at once, between two checks for an interrupt."""
 SEARCHED = 1 << 12

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 
 from gpusudoku.cli.lines import LineWriter, WriteError, line_ends
 from gpusudoku.cli.messages import complain
@@ -70,12 +69,7 @@ class Output:
     def __enter__(self) -> Output:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self.begin()
         if self._file is None:
@@ -83,8 +77,8 @@ class Output:
         is_empty = not os.fstat(self._file.fileno()).st_size
         try:
             self._file.close()
-        except OSError as failure:
-            raise WriteError(f"{self._path}: cannot be written: {failure.strerror}") from None
+        except OSError as error:
+            raise WriteError(f"{self._path}: cannot be written: {error.strerror}") from None
         finally:
             if kind is not None and self._is_new and is_empty:  # it would be in the way next time
                 Path(self._path or "").unlink(missing_ok=True)

@@ -101,8 +101,8 @@ class Job:
         """Those that were started, for the first of the workers."""
         self._wanted = 0
         """The number of workers that there are tasks for; it only grows."""
-        self._may_start = 0
-        """The number of threads that there may be: of workers, unless no more threads start."""
+        self.workers = 0
+        """The most workers that there may be: fewer than were given if no more threads start."""
         self._ended: list[bool] = []
         """True for each worker that has ended."""
         # No interrupt can leave the lock of this queue locked, as it can that of a condition.
@@ -161,11 +161,6 @@ class Job:
         return [*self._left, *self._queue]
 
     @property
-    def workers(self) -> int:
-        """The most workers that there may be."""
-        return self._may_start
-
-    @property
     def busy_workers(self) -> int:
         """The number of workers that have a task, or will soon."""
         return self._wanted - self._resigned - self._waiting
@@ -177,7 +172,7 @@ class Job:
         A worker that has much should share some of it. Negative if there are more tasks already.
         """
         worth = 1 + int((time.perf_counter() - self.start) / START_SECONDS)
-        ready = max(0, min(self._may_start, worth) - self._wanted)
+        ready = max(0, min(self.workers, worth) - self._wanted)
         return ready + self._waiting - len(self._queue)
 
     @property
@@ -230,7 +225,7 @@ class Job:
         with self._change:
             self._workers = [*self._workers, *workers]
             self._ended += [False] * len(workers)
-            self._may_start += len(workers)
+            self.workers += len(workers)
 
     def resign(self, task: Task | None, error: BaseException) -> None:
         """Give back what is left of the task of a worker that can go on no more, and must end.
@@ -305,7 +300,7 @@ class Job:
         self._finish()
 
     def _begin(self, tasks: Iterable[Task], workers: Sequence[Worker]) -> None:
-        self._workers, self._may_start = workers, len(workers)
+        self._workers, self.workers = workers, len(workers)
         self._ended = [False] * len(workers)
         self.busy = [0.0] * len(workers)
         self.start = time.perf_counter()
@@ -313,7 +308,7 @@ class Job:
 
     def _want(self, number: int) -> None:
         """Ask for the threads of more workers; the caller holds the lock."""
-        more = min(number, self._may_start - self._wanted)
+        more = min(number, self.workers - self._wanted)
         if more > 0:
             self._wanted += more
             self._news.put(None)
@@ -330,7 +325,7 @@ class Job:
         except NoThread:
             del self._threads[index]
             with self._change:
-                self._may_start = self._wanted = index
+                self.workers = self._wanted = index
                 if index <= self._resigned:
                     raise
                 self._change.notify_all()  # for those that wait for one that has not started
