@@ -31,16 +31,16 @@ class CollectionBoard:
     """The independent ways in which the count was found."""
     note: str
     searchable: bool
-    """Whether a search can reach the count: no if there are more than 1e9 solutions."""
+    """True if a search can reach the count: there are at most 1e9 solutions."""
 
 
 def entries() -> list[CollectionBoard]:
-    """All boards, in the order of the manifest."""
+    """Return all boards, in the order of the manifest."""
     return list(_by_name().values())
 
 
 def entry(name: str) -> CollectionBoard:
-    """The manifest's entry of a board.
+    """Return the manifest's entry of a board.
 
     Raises
     ------
@@ -72,13 +72,7 @@ def load(name: str) -> Board:
 
 @cache
 def folder() -> Path:
-    """The folder of the boards: beside this file if installed, beside the package in a checkout.
-
-    Raises
-    ------
-    GpusudokuError
-        If they are in neither place.
-    """
+    """Find the folder of the boards: beside this file, or in a checkout beside the package."""
     package = Path(__file__).resolve().parent
     installed, checkout = package / "boards", package.parent / "boards"
     if (installed / _MANIFEST).is_file():

@@ -84,6 +84,8 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
         with suppress(ValueError, RecursionError, FormatError):
             for text in lines:
                 text = text.strip(" \t")
+                if "\ufffd" in text:
+                    return  # It may be damaged.
                 found, end = _DECODER.raw_decode(text)
                 if end < len(text) or type(found) is not dict or tuple(found) != names:
                     return
