@@ -35,12 +35,12 @@ class CollectionBoard:
 
 
 def entries() -> list[CollectionBoard]:
-    """All boards, in the order of the manifest."""
+    """Return all boards, in the order of the manifest."""
     return list(_by_name().values())
 
 
 def entry(name: str) -> CollectionBoard:
-    """The manifest's entry of a board.
+    """Return the manifest's entry of a board.
 
     Raises
     ------
@@ -72,13 +72,7 @@ def load(name: str) -> Board:
 
 @cache
 def folder() -> Path:
-    """The folder of the boards: beside this file if installed, beside the package in a checkout.
-
-    Raises
-    ------
-    GpusudokuError
-        If they are in neither place.
-    """
+    """Find the folder of the boards: beside this file, or in a checkout beside the package."""
     package = Path(__file__).resolve().parent
     installed, checkout = package / "boards", package.parent / "boards"
     if (installed / _MANIFEST).is_file():

@@ -32,7 +32,6 @@ from gpusudoku.formats.source import (
     NumberedLine,
     UnreadableError,
     Way,
-    binary_error,
     content,
     quoted,
     single,
@@ -50,6 +49,7 @@ _LONGEST_HEAD = 2 * MAX_DIGITS + 2
 """Lines of the longest grid, with a rule above every row and below the last, and one row more."""
 _MOST_TAKEN = 1 << 10
 """Lines taken to recognise the form, with comments."""
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 _DASHES = re.compile(rb"[-|\s]+")
 _REMARK = re.compile(
     rb"\s*(?:author|clues|copyright|date|difficulty|level|notes?|rating|score|source|url):.*",
@@ -280,7 +280,11 @@ def take_head(lines: Iterator[NumberedLine]) -> Head:
             break
     if not head:
         raise UnreadableError("no board found")
-    return Head(head, comment, taken, binary_error(head))
+    for number, line in head:
+        if found := _CONTROL.search(line):
+            what = f"binary data (byte {found[0][0]:#04x}), expected text"
+            return Head(head, comment, taken, UnreadableError(what, number))
+    return Head(head, comment, taken)
 
 
 def is_one_per_line(head: Head, way: Way) -> bool:

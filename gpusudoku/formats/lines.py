@@ -40,7 +40,6 @@ FieldsOf = Callable[[list[str]], Iterator[tuple[str, tuple[str, ...]]]]
 """Yields the board of each line, and the texts beside it, up to a line that a parser must read."""
 
 _SEPARATORS = re.compile(rb"[:,;\s]+")
-_LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 
 def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
@@ -139,16 +138,11 @@ class LinesTogether:
     ) -> Iterator[Batch]:
         """Read on after a line of several fields, of which one was a board."""
         while geometry.n <= len(DIGITS):
-            # As many lines like the last as to look at, up to one that is no text.
             block = self._lines.at_hand()[: self._run.most * len(line)].tobytes()
-            lone = _LONE_RETURN.search(block) if b"\r" in block else None
-            block = block[: block.rfind(b"\n", 0, lone.start() if lone else None) + 1]
-            try:
-                text = block.decode()
-            except UnicodeDecodeError as error:
-                block = block[: block.rfind(b"\n", 0, error.start) + 1]
-                text = block.decode()
-            lines = text.replace("\r\n", "\n").split("\n")[:-1]
+            text = block[: block.rfind(b"\n") + 1].decode(errors="replace").replace("\r\n", "\n")
+            if "\r" in text:  # alone, it ends a line
+                text = text[: text.rfind("\n", 0, text.index("\r")) + 1]
+            lines = text.split("\n")[:-1]
             boards: list[str] = []
             others: list[tuple[str, ...]] = []
             for board, beside in fields_of(lines):
@@ -161,8 +155,7 @@ class LinesTogether:
             taken = len(cells)
             if not taken:
                 return
-            rest = block.split(b"\n", taken)[taken] if taken < len(lines) else b""
-            size = len(block) - len(rest)
+            size = len(block) - len(block.split(b"\n", taken)[taken])
             yield self._batch(cells, size, geometry, origin, others[:taken])
 
     def _batch(

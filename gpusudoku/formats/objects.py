@@ -34,8 +34,6 @@ from gpusudoku.formats.source import (
 )
 from gpusudoku.formats.tables import NAMES, board_in, listed_names, no_column
 
-MOST_ORIGINS = 1 << 10
-"""Sets of names that are kept for objects that have the same: others may all differ."""
 BOX = "box"
 """The shape of the boxes, as the program writes it in its own objects."""
 _OBJECT = re.compile(rb"\s*\{(?:[\s\"]|$)")
@@ -73,7 +71,6 @@ def is_list(head: Head) -> bool:
 def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Read the board of every object; one without a board gives an error in its place."""
     parsers: dict[Geometry | None, LineParser] = {}
-    origins: dict[tuple[str, ...], Origin] = {}
     together = LinesTogether(lines)
     begun = False
     names: tuple[str, ...] = ()
@@ -84,6 +81,8 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
         with suppress(ValueError, RecursionError, FormatError):
             for text in lines:
                 text = text.strip(" \t")
+                if "\ufffd" in text:
+                    return  # It may be damaged.
                 found, end = _DECODER.raw_decode(text)
                 if end < len(text) or type(found) is not dict or tuple(found) != names:
                     return
@@ -111,9 +110,7 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             yield error.at(way.source, puzzle, tuple(found), tuple(map(_text_of, found.values())))
             continue
         assert board is not None  # the line is neither blank nor a comment
-        if len(origins) > MOST_ORIGINS:
-            origins.clear()
-        origin = origins.setdefault(tuple(found), Origin(way.source, tuple(found)))
+        origin = Origin(way.source, tuple(found))
         yield single(board, origin, number, tuple(map(_text_of, found.values())))
         box = found.get(BOX)
         if isinstance(box, str | None):

@@ -77,7 +77,7 @@ LAYOUTS: tuple[Layout, ...] = (
     lambda text: range(1, len(text), 2),  # the same, with a blank in front
     _beside_bars,  # 5 3  |  7  |
 )
-"""Where cells may stand that are blanks if they are empty."""
+"""The places of cells, some of which are blanks because they are empty."""
 
 
 class Row:
@@ -94,7 +94,7 @@ class Row:
         self.line = line
         self.text = text
         self.filled = 0
-        """How many cells are empty because nothing stands there."""
+        """The number of cells that are empty because nothing stands there."""
         self.ends_in_gap = False
         """True if the last cell is empty only if the last comma does not end the row."""
         self.by_fields = False

@@ -67,7 +67,6 @@ _MAGIC = {
 }
 """The first bytes of compressed data, and of each part of it."""
 
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 _QUOTE = re.compile(rb"[\s>]*>")
 _FENCE = re.compile(
     rb"[\s>]*(?:(?:`{3,}|~{3,})\s*[\w+.-]*|(?:\[/?(?:code|pre)\]|</?(?:code|pre)>)+)\s*",
@@ -446,15 +445,6 @@ def _utf_16_of(line: bytes) -> str | None:
 def is_fence(line: bytes) -> bool:
     """Tell whether a line, its end included, is one around text that is shown as it is."""
     return len(line) < LONGEST_FENCE and _FENCE.fullmatch(line) is not None
-
-
-def binary_error(lines: Iterable[NumberedLine]) -> UnreadableError | None:
-    """Return the error of the first control character, which marks binary data; None without."""
-    for number, line in lines:
-        found = _CONTROL.search(line)
-        if found:
-            return UnreadableError(f"binary data (byte {found[0][0]:#04x}), expected text", number)
-    return None
 
 
 def content(line: bytes) -> bytes:
